@@ -1,0 +1,5 @@
+/**
+ * Runs the benchmarks and prints what they measured. Arguments choose which ones.
+ */
+
+export {}

@@ -1,0 +1,5 @@
+/**
+ * The SDK for developers who define actions and submit tasks. It runs no task itself.
+ */
+
+export {}

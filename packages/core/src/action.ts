@@ -1,0 +1,110 @@
+// An action: a kind of work and its settings. defineAction() is where defaults are resolved, once, into complete
+// settings; everything after it deals with whole numbers of milliseconds and checked names.
+
+import { type Backoff, checkedBackoff, DEFAULT_BACKOFF } from './backoff.ts'
+import { DEFAULT_LOSSES_MAX } from './budget.ts'
+import { type Duration, durationMs } from './duration.ts'
+import { InvalidError } from './errors.ts'
+import { type ActionName, actionName, DEFAULT_POOL, type PoolName, poolName, type RetryToken, type TaskId, type TenantId } from './ids.ts'
+import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
+import type { TaskSettings } from './task.ts'
+
+/** The global time-out of one attempt, unless the action sets its own (C2). */
+export const DEFAULT_TIMEOUT_MS = 300_000
+const RETRIES_MAX = 1_000
+
+/** What a handler gets beside its input. */
+export interface RunContext {
+  readonly taskId: TaskId
+  readonly tenant: TenantId
+  readonly attempt: number
+  /** The same at every attempt: pass it on to make effects idempotent. */
+  readonly retryToken: RetryToken
+  readonly labels: Readonly<Record<string, string>>
+  /** Fires on time-out, cancellation, a lost lease and the end of a graceful stop. */
+  readonly signal: AbortSignal
+  readonly log: Logger
+  /** Tells how far it has come: a share from 0 to 1, a note, or both. */
+  progress(fraction: number | null, note?: string): void
+}
+
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void
+}
+
+export interface ActionOptions<In, Parsed, Result> {
+  readonly name: string
+  /** Checks and types the payload: at submission, and again before it runs. */
+  readonly input?: StandardSchema<In, Parsed>
+  readonly pool?: string
+  /** Per attempt; 5 minutes if not given. */
+  readonly timeout?: Duration
+  readonly maxRetries?: number
+  readonly lossesMax?: number
+  readonly queueTtl?: Duration
+  readonly backoff?: Backoff
+  readonly retryUnknown?: boolean
+  readonly run?: (input: Parsed, context: RunContext) => Promise<Result> | Result
+}
+
+export interface Action<In = unknown, Parsed = In, Result = unknown> {
+  readonly name: ActionName
+  readonly pool: PoolName
+  readonly settings: TaskSettings
+  readonly input: StandardSchema<In, Parsed> | null
+  /** Null when only the declaration is at hand, as in a process that just submits. */
+  readonly run: ((input: Parsed, context: RunContext) => Promise<Result> | Result) | null
+}
+
+export function defineAction<In = unknown, Parsed = In, Result = unknown>(options: ActionOptions<In, Parsed, Result>): Action<In, Parsed, Result> {
+  return {
+    name: actionName(options.name),
+    pool: options.pool === undefined ? DEFAULT_POOL : poolName(options.pool),
+    settings: resolveSettings(options),
+    input: options.input ?? null,
+    run: options.run ?? null,
+  }
+}
+
+/** Complete settings of an action that is known by name only. */
+export const DEFAULT_SETTINGS: TaskSettings = resolveSettings({})
+
+function resolveSettings(options: Omit<ActionOptions<never, never, never>, 'name' | 'input' | 'run' | 'pool'>): TaskSettings {
+  return {
+    timeoutMs: options.timeout === undefined ? DEFAULT_TIMEOUT_MS : positive(durationMs(options.timeout, 'timeout'), 'timeout'),
+    maxRetries: options.maxRetries === undefined ? null : count(options.maxRetries, 'maxRetries'),
+    lossesMax: count(options.lossesMax ?? DEFAULT_LOSSES_MAX, 'lossesMax'),
+    queueTtlMs: options.queueTtl === undefined ? null : positive(durationMs(options.queueTtl, 'queueTtl'), 'queueTtl'),
+    backoff: checkedBackoff(options.backoff ?? DEFAULT_BACKOFF),
+    retryUnknown: options.retryUnknown ?? false,
+  }
+}
+
+function positive(ms: number, what: string): number {
+  if (ms < 1) throw new InvalidError(`The ${what} must be at least 1 ms.`)
+  return ms
+}
+
+function count(value: number, what: string): number {
+  if (!Number.isInteger(value) || value < 0 || value > RETRIES_MAX) {
+    throw new InvalidError(`${what} must be a whole number from 0 to ${RETRIES_MAX}, not ${value}.`)
+  }
+  return value
+}
+
+/** The parsed input, or `InvalidError` listing what is wrong with it. */
+export async function parseInput<In, Parsed>(action: Pick<Action<In, Parsed>, 'name' | 'input'>, value: unknown): Promise<Parsed> {
+  // Without a schema In and Parsed are the same type.
+  if (action.input === null) return value as Parsed
+  const result = await action.input['~standard'].validate(value)
+  if (result.issues === undefined) return result.value
+  throw new InvalidError(`The payload of action '${action.name}' is not valid: ${result.issues.slice(0, 10).map(issueText).join('; ')}.`)
+}
+
+function issueText(issue: SchemaIssue): string {
+  const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
+  return path === '' ? issue.message : `${path}: ${issue.message}`
+}

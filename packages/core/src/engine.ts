@@ -1,0 +1,286 @@
+// The Engine port: what a store must be able to do, said in words of the domain. Each verb is one atomic step, takes
+// and returns batches, and is safe to repeat when its answer was lost. No keys, SQL, scripts or raw clients show
+// through. An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
+
+import type { CollectionDefinition, Collection, Document } from './collection.ts'
+import type { Execution } from './execution.ts'
+import type { Failure } from './failure.ts'
+import type { HealthThresholds } from './health.ts'
+import type { ActionName, PoolName, TaskId, TenantId, WorkerId } from './ids.ts'
+import type { Journal } from './journal.ts'
+import type {
+  Counts,
+  CountsQuery,
+  Explanation,
+  FailureGroup,
+  FailureGroupQuery,
+  LaneQuery,
+  LaneView,
+  Page,
+  PageRequest,
+  SeriesPoint,
+  SeriesQuery,
+  TaskQuery,
+  WorkerView,
+} from './queries.ts'
+import type { LeaseRef, SettleResult, Settlement, SupersededBecause } from './settlement.ts'
+import type { Priority, Progress, Snapshot, Task, TaskSpec, TaskStatus, WaitReason } from './task.ts'
+
+/** The most one call takes or changes. Larger work is done in several calls. */
+export const BATCH_MAX = 1_000
+/** A claim gives the oldest entry of a lane every so many picks, whatever its priority: nothing starves. */
+export const PICKS_PER_OLDEST = 8
+/** What one claim promotes from the delay queue, and retires of entries past their time, at the most. */
+export const PROMOTE_MAX = 1_000
+export const RETIRE_MAX = 1_000
+/** After its timeout an attempt gets this long to be settled by its own worker before the sweep does it. */
+export const TIMEOUT_GRACE_MS = 5_000
+
+/** Who did it and why: on every operator action, and in its journal entry. */
+export interface By {
+  readonly actor: string
+  readonly reason: string
+}
+
+/** One lane, or all lanes that agree with what is given. */
+export interface Scope {
+  readonly pool?: PoolName
+  readonly action?: ActionName
+  readonly tenant?: TenantId
+}
+
+export type SubmitResult =
+  | { readonly outcome: 'accepted'; readonly id: TaskId }
+  /** The id, or the dedupe key, is taken. `id` is the task that has it. */
+  | { readonly outcome: 'duplicate'; readonly id: TaskId }
+
+export interface ClaimRequest {
+  readonly worker: WorkerId
+  readonly epoch: number
+  readonly pools: readonly PoolName[]
+  /** The actions this worker can run; null for any. */
+  readonly actions: readonly ActionName[] | null
+  readonly limit: number
+  readonly leaseMs: number
+}
+
+/** One reserved execution under a lease: everything a worker needs to run it and to settle it. */
+export interface Claimed extends LeaseRef {
+  readonly snapshot: Snapshot
+  readonly generation: number
+  readonly failures: number
+  readonly losses: number
+  readonly retryReason: WaitReason | null
+  readonly acceptedAt: number
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+}
+
+export interface ClaimResult {
+  readonly claimed: readonly Claimed[]
+  /** When the delay queue has something next for these pools; null if it is empty. */
+  readonly nextDueAt: number | null
+  /** Why this worker got nothing, or less than it asked for, though there may be work. */
+  readonly heldBack: 'unhealthy' | 'degraded' | null
+}
+
+/** A message from an outside queue (SQS): the task is created if it is unknown. */
+export interface ReserveRequest {
+  readonly task: TaskSpec
+  readonly attempt: number
+  /** MAX_RETRIES in force at the consumer (A6). */
+  readonly maxRetries: number
+  readonly worker: WorkerId
+  readonly leaseMs: number
+}
+
+export interface RenewRequest extends LeaseRef {
+  readonly progress: Progress | null
+}
+
+export type RenewResult =
+  | { readonly outcome: 'extended'; readonly leaseUntil: number }
+  | { readonly outcome: 'superseded'; readonly because: SupersededBecause }
+
+/** Something past its time, for the sweep to decide about and settle. */
+export type Overdue =
+  /** The worker stopped renewing. */
+  | (OverdueBase & { readonly kind: 'lease'; readonly ref: LeaseRef; readonly worker: WorkerId })
+  /** The worker renews, but the attempt has run past its timeout. */
+  | (OverdueBase & { readonly kind: 'timeout'; readonly ref: LeaseRef; readonly worker: WorkerId })
+  /** It outlived its queue TTL, or its deadline, in the queue. */
+  | (OverdueBase & { readonly kind: 'queue_ttl' | 'deadline'; readonly ref: { readonly taskId: TaskId; readonly attempt: number } })
+
+interface OverdueBase {
+  readonly snapshot: Snapshot
+  readonly failures: number
+  readonly losses: number
+  /** When it should have ended. */
+  readonly since: number
+}
+
+export interface ExpiredResult {
+  readonly overdue: readonly Overdue[]
+  /** The store's time, for decisions. */
+  readonly now: number
+}
+
+/** Which tasks a bulk action is about: these ids, or all that agree with what is given. */
+export type TaskSelector = { readonly ids: readonly TaskId[] } | (Scope & { readonly fingerprint?: Failure['fingerprint'] })
+
+export interface BulkRequest {
+  readonly select: TaskSelector
+  readonly by: By
+  readonly limit?: number
+  /** From the result before, to go on where it stopped. */
+  readonly cursor?: string
+}
+
+export interface BulkResult {
+  readonly changed: readonly TaskId[]
+  /** Where to go on; null when nothing is left. */
+  readonly next: string | null
+}
+
+/** An operator's retry of one failed task, within its budget (A8, A9). */
+export type RetryResult =
+  | { readonly outcome: 'queued'; readonly attempt: number }
+  | { readonly outcome: 'not_found' }
+  /** The latest execution is not `failed`; `status` is what it is, or the task's own if it has none. */
+  | { readonly outcome: 'wrong_status'; readonly status: Execution['status'] | TaskStatus }
+  | { readonly outcome: 'exhausted'; readonly budget: number }
+
+export interface WorkerRegistration {
+  readonly worker: WorkerId
+  readonly pools: readonly PoolName[]
+  readonly actions: readonly ActionName[] | null
+  readonly host: string
+  readonly version: string
+  readonly runtimes: readonly string[]
+}
+
+export interface BeatReport {
+  readonly worker: WorkerId
+  readonly epoch: number
+  readonly inFlight: number
+  readonly queueDepth: number
+  readonly loopLagMs: number
+  readonly memoryBytes: number
+  /** Set when it takes no new work because it is about to stop. */
+  readonly draining: boolean
+}
+
+export type BeatResult = { readonly outcome: 'current' } | { readonly outcome: 'replaced' }
+
+/** How long ended tasks are kept. What is not named is kept for ever; dead letters always are. */
+export interface RetentionRules {
+  readonly succeededMs?: number
+  readonly cancelledMs?: number
+  readonly discardedMs?: number
+  readonly journalMs?: number
+  readonly seriesMs?: number
+}
+
+export interface RetainResult {
+  readonly tasksRemoved: number
+  readonly entriesRemoved: number
+  /** Where to go on; null when one whole pass is done. */
+  readonly next: string | null
+}
+
+/** What a waiter wants to hear about. */
+export interface Interest {
+  /** Something may have become claimable. */
+  readonly pools?: readonly PoolName[]
+  /** One of these may have ended. */
+  readonly tasks?: readonly TaskId[]
+}
+
+export interface EngineInfo {
+  readonly kind: string
+  /** What an acknowledged write survives, in one line for a log. */
+  readonly durability: string
+  /** Subjects of the conformance suite this engine declares it can't do. */
+  readonly lacks: readonly string[]
+}
+
+export interface Engine {
+  readonly info: EngineInfo
+
+  /** Accepts each id once. Refused whole with `BacklogFullError` if the backlog has no room for all of them. */
+  submit(tasks: readonly TaskSpec[]): Promise<readonly SubmitResult[]>
+
+  /**
+   * Promotes what is due, skips what a gate holds, retires what is past its time, reserves the next attempt of up to
+   * `limit` tasks and starts their leases. Fair across lanes. Throws `WorkerFencedError` for a replaced worker.
+   */
+  claim(request: ClaimRequest): Promise<ClaimResult>
+
+  /** A claim for one attempt that a message asks for. `DuplicateExecutionError`, `BudgetExhaustedError`, `NoAvailableSlotError`. */
+  reserve(request: ReserveRequest): Promise<Claimed>
+
+  renew(leases: readonly RenewRequest[], leaseMs: number): Promise<readonly RenewResult[]>
+
+  /** Ends attempts: status, counters, next step and journal entry in one step, fenced each by its token. */
+  settle(settlements: readonly Settlement[]): Promise<readonly SettleResult[]>
+
+  /** Settles, then claims, in one trip: the happy path of a worker. */
+  settleAndClaim(settlements: readonly Settlement[], request: ClaimRequest): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult>
+
+  /** What is past its time. Only looks: any number of sweepers may settle what they see, each expiry takes effect once. */
+  expired(limit: number): Promise<ExpiredResult>
+
+  /** Dead letters back to work in a new generation with a fresh budget. */
+  redrive(request: BulkRequest): Promise<BulkResult>
+  /** Dead letters given up for good. */
+  discard(request: BulkRequest): Promise<BulkResult>
+  /** Queued, waiting and running tasks; a running attempt's lease ends at once. */
+  cancel(request: BulkRequest): Promise<BulkResult>
+  /** Waiting tasks become due now. */
+  promote(request: BulkRequest): Promise<BulkResult>
+  retry(id: TaskId, options: { readonly by: By; readonly maxRetries: number }): Promise<RetryResult>
+
+  /** Holds every lane in the scope, present and future, until it is resumed. Queue TTLs stand still meanwhile. */
+  pause(scope: Scope, by: By): Promise<void>
+  /** Lifts the hold that was put on exactly this scope. False if there was none. */
+  resume(scope: Scope, by: By): Promise<boolean>
+  /** At most this many running tasks in all lanes of the scope together; null lifts the limit. */
+  limit(scope: Scope, concurrency: number | null, by: By): Promise<void>
+
+  /** Starts a new epoch of this worker id. Leases of an older epoch are taken away. */
+  register(registration: WorkerRegistration): Promise<{ readonly epoch: number }>
+  beat(report: BeatReport): Promise<BeatResult>
+  /** The worker is gone for good. Its leases, if any are left, end now. */
+  deregister(worker: WorkerId, epoch: number): Promise<void>
+  workers(page?: PageRequest): Promise<Page<WorkerView>>
+  /** Health is judged by these from now on. */
+  readonly healthThresholds: HealthThresholds
+
+  task(id: TaskId): Promise<Task | null>
+  tasks(query: TaskQuery): Promise<Page<Task>>
+  execution(id: TaskId, attempt: number): Promise<Execution | null>
+  /** Oldest attempt first. */
+  executions(id: TaskId, page?: PageRequest): Promise<Page<Execution>>
+  /** The highest attempt (A5). */
+  latestForTask(id: TaskId): Promise<Execution | null>
+  explain(id: TaskId): Promise<Explanation | null>
+  lanes(query?: LaneQuery): Promise<Page<LaneView>>
+  failureGroups(query?: FailureGroupQuery): Promise<Page<FailureGroup>>
+  counts(query?: CountsQuery): Promise<Counts>
+  series(query: SeriesQuery): Promise<readonly SeriesPoint[]>
+
+  readonly journal: Journal
+  collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
+
+  /** Deletes what the rules no longer keep, a bounded number per call. Never a dead letter. */
+  retain(rules: RetentionRules, options?: { readonly limit?: number; readonly cursor?: string }): Promise<RetainResult>
+
+  /** Comes back soon after something of interest may have changed, at the latest after the time-out. May come back early. */
+  wait(interest: Interest, timeoutMs: number, signal?: AbortSignal): Promise<void>
+
+  close(): Promise<void>
+}
+
+/** The place of a priority in claim order: smaller first. */
+export const claimOrder = (priority: Priority): number => 9 - priority

@@ -1,0 +1,195 @@
+// Every error Reprise raises on purpose: a stable code, an HTTP status and a title in one registry. docs/errors.md
+// has a section for each code, and a test keeps the two equal. Messages say what happened, what it means, what to do.
+
+interface ErrorEntry {
+  readonly status: number
+  readonly title: string
+}
+
+export const ERRORS = {
+  REPRISE_INVALID: { status: 400, title: 'The input is not valid' },
+  REPRISE_TOO_LARGE: { status: 413, title: 'The input is too large' },
+  REPRISE_NOT_FOUND: { status: 404, title: 'There is no such thing' },
+  REPRISE_CONFLICT: { status: 409, title: 'Somebody else changed it first' },
+  REPRISE_DUPLICATE_EXECUTION: { status: 409, title: 'This attempt is already reserved' },
+  REPRISE_BUDGET_EXHAUSTED: { status: 409, title: 'The retry budget is used up' },
+  REPRISE_SUPERSEDED: { status: 409, title: 'The lease is no longer held' },
+  REPRISE_WORKER_FENCED: { status: 409, title: 'Another worker took this worker id' },
+  REPRISE_NO_AVAILABLE_SLOT: { status: 503, title: 'All slots are taken' },
+  REPRISE_BACKLOG_FULL: { status: 503, title: 'The backlog is full' },
+  REPRISE_STORE_BUSY: { status: 503, title: 'The store is busy' },
+  REPRISE_STORE_FULL: { status: 503, title: 'The store has no room left' },
+  REPRISE_STORE_FAILED: { status: 500, title: 'The store failed' },
+  REPRISE_STORE_CLOSED: { status: 503, title: 'The engine is closed' },
+  REPRISE_SCHEMA_TOO_NEW: { status: 500, title: 'The store was written by a newer version' },
+  REPRISE_UNKNOWN_ENGINE: { status: 400, title: 'The engine address is not understood' },
+  REPRISE_TASK_FAILED: { status: 409, title: 'The task did not succeed' },
+  REPRISE_TIMED_OUT: { status: 504, title: 'Waiting took too long' },
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS
+
+// `instanceof` fails between two copies of this package in one process; a registered symbol does not.
+const REPRISE_ERROR = Symbol.for('reprise.error')
+
+export class RepriseError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly [REPRISE_ERROR] = true
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.status = ERRORS[code].status
+    this.name = new.target.name
+  }
+}
+
+/** True for any Reprise error, or for the one with this code, whichever copy of the package made it. */
+export function isRepriseError(value: unknown, code?: ErrorCode): value is RepriseError {
+  if (typeof value !== 'object' || value === null || !(REPRISE_ERROR in value)) return false
+  return code === undefined || (value as RepriseError).code === code
+}
+
+export class InvalidError extends RepriseError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('REPRISE_INVALID', message, options)
+  }
+}
+
+export class TooLargeError extends RepriseError {
+  constructor(what: string, sizeBytes: number, sizeBytesMax: number) {
+    super(
+      'REPRISE_TOO_LARGE',
+      `The ${what} takes ${sizeBytes} bytes; at most ${sizeBytesMax} are allowed. Store it elsewhere and pass a reference.`,
+    )
+  }
+}
+
+export class NotFoundError extends RepriseError {
+  constructor(what: string, id: string) {
+    super('REPRISE_NOT_FOUND', `There is no ${what} '${id}'.`)
+  }
+}
+
+export class ConflictError extends RepriseError {
+  constructor(message: string) {
+    super('REPRISE_CONFLICT', message)
+  }
+}
+
+/** Two messages asked for the same attempt: the loser gets this and does nothing (A2). */
+export class DuplicateExecutionError extends RepriseError {
+  constructor(taskId: string, attempt: number) {
+    super(
+      'REPRISE_DUPLICATE_EXECUTION',
+      `Attempt ${attempt} of task '${taskId}' is already reserved. Drop this message: somebody else has it.`,
+    )
+  }
+}
+
+/** An attempt above the ceiling, whoever asked for it (A6). */
+export class BudgetExhaustedError extends RepriseError {
+  constructor(taskId: string, attempt: number, attemptMax: number) {
+    super(
+      'REPRISE_BUDGET_EXHAUSTED',
+      `Attempt ${attempt} of task '${taskId}' is above its ceiling of ${attemptMax}. Redrive the task to open a new generation.`,
+    )
+  }
+}
+
+export class SupersededError extends RepriseError {
+  constructor(taskId: string, attempt: number, because: string) {
+    super(
+      'REPRISE_SUPERSEDED',
+      `Attempt ${attempt} of task '${taskId}' is no longer yours (${because}). Stop working on it; nothing was changed.`,
+    )
+  }
+}
+
+export class WorkerFencedError extends RepriseError {
+  constructor(workerId: string, epoch: number) {
+    super(
+      'REPRISE_WORKER_FENCED',
+      `Worker '${workerId}' of epoch ${epoch} was replaced by a newer one with the same id. Give every worker its own id, or none.`,
+    )
+  }
+}
+
+/** The funnel could not take a slot: the pool or lane is at its limit (A7). */
+export class NoAvailableSlotError extends RepriseError {
+  constructor(scope: string, concurrency: number) {
+    super(
+      'REPRISE_NO_AVAILABLE_SLOT',
+      `All ${concurrency} slots of ${scope} are taken. Nothing was reserved; try again when one is free.`,
+    )
+  }
+}
+
+export class BacklogFullError extends RepriseError {
+  constructor(backlog: number, added: number, backlogMax: number) {
+    super(
+      'REPRISE_BACKLOG_FULL',
+      `The backlog holds ${backlog} tasks and can't take ${added} more (limit ${backlogMax}). Nothing was accepted; submit again later or raise backlogMax.`,
+    )
+  }
+}
+
+export class StoreBusyError extends RepriseError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('REPRISE_STORE_BUSY', message, options)
+  }
+}
+
+export class StoreFullError extends RepriseError {
+  constructor(options?: ErrorOptions) {
+    super(
+      'REPRISE_STORE_FULL',
+      'The store has no room left. Nothing was changed; it carries on by itself once there is room.',
+      options,
+    )
+  }
+}
+
+export class StoreFailedError extends RepriseError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('REPRISE_STORE_FAILED', message, options)
+  }
+}
+
+export class StoreClosedError extends RepriseError {
+  constructor() {
+    super('REPRISE_STORE_CLOSED', 'The engine is closed. Open a new one to go on.')
+  }
+}
+
+export class SchemaTooNewError extends RepriseError {
+  constructor(found: number, known: number) {
+    super(
+      'REPRISE_SCHEMA_TOO_NEW',
+      `The store has schema ${found}; this version of Reprise knows ${known}. Upgrade Reprise, or open the store with the version that wrote it.`,
+    )
+  }
+}
+
+export class UnknownEngineError extends RepriseError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('REPRISE_UNKNOWN_ENGINE', message, options)
+  }
+}
+
+/** A waiter asked for a result, and the task ended some other way. */
+export class TaskFailedError extends RepriseError {
+  readonly taskStatus: string
+
+  constructor(taskId: string, taskStatus: string, detail: string) {
+    super('REPRISE_TASK_FAILED', `Task '${taskId}' ended as ${taskStatus}: ${detail}`)
+    this.taskStatus = taskStatus
+  }
+}
+
+export class TimedOutError extends RepriseError {
+  constructor(message: string) {
+    super('REPRISE_TIMED_OUT', message)
+  }
+}

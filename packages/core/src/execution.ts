@@ -1,0 +1,44 @@
+// An execution: one attempt of a task, numbered from 1. Its record is durable and is kept until it is explicitly
+// deleted (A1). It is `running`, then exactly one of the four ends, for ever.
+
+import type { Decision } from './decide.ts'
+import type { Failure } from './failure.ts'
+import type { LeaseToken, TaskId, WorkerId } from './ids.ts'
+import type { Snapshot, WaitReason } from './task.ts'
+
+interface ExecutionBase {
+  readonly taskId: TaskId
+  readonly attempt: number
+  readonly generation: number
+  /** Null for an attempt that ended in the queue, before any worker had it. */
+  readonly worker: WorkerId | null
+  readonly token: LeaseToken
+  readonly dispatchedAt: number
+  /** Why there is this attempt: null for a first one, else the reason of the retry (C1). */
+  readonly retryReason: WaitReason | null
+  readonly taskSnapshot: Snapshot
+}
+
+export type Execution = ExecutionBase &
+  (
+    | { readonly status: 'running'; readonly resolvedAt: null; readonly errorCode: null; readonly errorMessage: null; readonly failure: null; readonly decision: null }
+    | { readonly status: 'succeeded' | 'cancelled'; readonly resolvedAt: number; readonly errorCode: null; readonly errorMessage: null; readonly failure: null; readonly decision: null }
+    | { readonly status: 'failed' | 'lost'; readonly resolvedAt: number; readonly errorCode: string; readonly errorMessage: string; readonly failure: Failure; readonly decision: Decision }
+  )
+
+export type ExecutionStatus = Execution['status']
+
+/** The chain of C1: how this attempt came to be, and where the chain starts. */
+export function retryChain(execution: Execution): {
+  readonly retryCount: number
+  readonly maxRetries: number
+  readonly retryReason: WaitReason | null
+  readonly originalExecution: { readonly taskId: TaskId; readonly attempt: 1 }
+} {
+  return {
+    retryCount: execution.attempt - 1,
+    maxRetries: execution.taskSnapshot.settings.maxRetries ?? 0,
+    retryReason: execution.retryReason,
+    originalExecution: { taskId: execution.taskId, attempt: 1 },
+  }
+}

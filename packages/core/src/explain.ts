@@ -1,0 +1,94 @@
+// Why a task is not running now, put together from facts an engine looked up. Pure, so that every engine explains alike.
+
+import type { By, Scope } from './engine.ts'
+import { formatDuration } from './duration.ts'
+import type { Explanation, Gate, WorkerVerdict, WorkerView } from './queries.ts'
+import type { Task } from './task.ts'
+
+export interface ExplainFacts {
+  readonly task: Task
+  readonly now: number
+  /** Holds and limits that match the task's lane. */
+  readonly holds: readonly { readonly scope: Scope; readonly by: By; readonly since: number }[]
+  readonly limits: readonly { readonly scope: Scope; readonly running: number; readonly concurrency: number }[]
+  /** By id, at most EXPLAIN_WORKERS_MAX. */
+  readonly workers: readonly WorkerView[]
+}
+
+export const EXPLAIN_WORKERS_MAX = 100
+
+export function explain(facts: ExplainFacts): Explanation {
+  const { task, now } = facts
+  const workers = facts.workers.map((worker) => ({ worker: worker.worker, ...verdictOn(worker, task) }))
+  if (task.state.status !== 'queued' && task.state.status !== 'waiting') {
+    const nextAt = task.state.status === 'running' ? task.state.leaseUntil : null
+    return { task, summary: endedOrRunning(task, now), gates: [], workers, nextAt }
+  }
+  const gates: Gate[] = []
+  if (task.state.status === 'waiting' && task.state.dueAt > now) {
+    gates.push({ kind: 'not_due', dueAt: task.state.dueAt, reason: task.state.reason })
+  }
+  for (const hold of facts.holds) gates.push({ kind: 'paused', ...hold })
+  for (const limit of facts.limits) if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
+  if (!workers.some(({ verdict }) => verdict === 'eligible' || verdict === 'degraded')) gates.push({ kind: 'no_worker' })
+  const expiresAt = task.state.status === 'queued' ? task.state.expiresAt : null
+  return { task, summary: held(task, gates, now), gates, workers, nextAt: task.state.status === 'waiting' ? task.state.dueAt : expiresAt }
+}
+
+/** Whether a scope covers a lane. */
+export function scopeMatches(scope: Scope, lane: Required<Scope>): boolean {
+  return (
+    (scope.pool === undefined || scope.pool === lane.pool) &&
+    (scope.action === undefined || scope.action === lane.action) &&
+    (scope.tenant === undefined || scope.tenant === lane.tenant)
+  )
+}
+
+/** The scope in words: "pool 'gpu', tenant 'acme'", or 'all lanes'. */
+export function scopeText(scope: Scope): string {
+  const parts = (['pool', 'action', 'tenant'] as const).flatMap((part) => (scope[part] === undefined ? [] : [`${part} '${scope[part]}'`]))
+  return parts.length === 0 ? 'all lanes' : parts.join(', ')
+}
+
+function verdictOn(worker: WorkerView, task: Task): { readonly verdict: WorkerVerdict; readonly reasons: readonly string[] } {
+  if (!worker.pools.includes(task.pool)) return { verdict: 'other_pool', reasons: [] }
+  if (worker.actions !== null && !worker.actions.includes(task.action)) return { verdict: 'other_actions', reasons: [] }
+  if (worker.draining) return { verdict: 'draining', reasons: [] }
+  if (worker.health.status === 'healthy') return { verdict: 'eligible', reasons: [] }
+  return { verdict: worker.health.status, reasons: worker.health.reasons }
+}
+
+function held(task: Task, gates: readonly Gate[], now: number): string {
+  const first = gates[0]
+  if (first === undefined) return task.state.status === 'waiting' ? 'It is due and will be queued by the next claim.' : 'It is queued and can be claimed; other work is ahead of it.'
+  switch (first.kind) {
+    case 'not_due':
+      return `It waits (${first.reason}) and is due in ${formatDuration(first.dueAt - now)}.`
+    case 'paused':
+      return `${capital(scopeText(first.scope))} is paused by ${first.by.actor}: ${first.by.reason}`
+    case 'concurrency':
+      return `${capital(scopeText(first.scope))} runs ${first.running} tasks, its limit is ${first.concurrency}.`
+    case 'no_worker':
+      return `No worker that can take action '${task.action}' in pool '${task.pool}' is healthy.`
+  }
+}
+
+function endedOrRunning(task: Task, now: number): string {
+  const { state } = task
+  switch (state.status) {
+    case 'running':
+      return `Attempt ${state.attempt} has been running on '${state.worker}' for ${formatDuration(now - state.startedAt)}.`
+    case 'dead':
+      return `It is dead (${state.reason}): ${state.failure.message}`
+    case 'queued':
+    case 'waiting':
+    case 'succeeded':
+    case 'discarded':
+    case 'cancelled':
+      return `It has ended as ${state.status}.`
+  }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

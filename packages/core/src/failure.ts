@@ -1,0 +1,70 @@
+// A failure as it is stored and shown: what was thrown, made safe, classified and fingerprinted. The path from a
+// handler's exception to here is describeFailure(); nothing a handler can throw makes it throw in turn.
+
+import { classify, type FailureReason } from './classify.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { ActionName, Fingerprint } from './ids.ts'
+import type { JsonText } from './json.ts'
+import { normalise } from './normalise.ts'
+
+export interface Failure {
+  /** Stable and short: `ECONNREFUSED`, `HTTP_503`, `timeout`. Shown as `errorCode`. */
+  readonly code: string
+  /** The class of what was thrown: `TypeError`. */
+  readonly name: string
+  readonly message: string
+  readonly stack: string | null
+  readonly reason: FailureReason
+  readonly retriable: boolean
+  /** Which rule classified it. */
+  readonly rule: string
+  /** What the failing side asked for, if it did. */
+  readonly retryAfterMs: number | null
+  readonly fingerprint: Fingerprint
+  /** Own extra fields of the thrown error. */
+  readonly details: JsonText | null
+}
+
+/** Turns whatever a handler threw into a failure. Never throws. */
+export function describeFailure(thrown: unknown, action: ActionName): Failure {
+  const normalised = normalise(thrown)
+  const verdict = classify(normalised)
+  return {
+    code: normalised.code ?? verdict.reason,
+    name: normalised.name,
+    message: normalised.message,
+    stack: normalised.stack,
+    reason: verdict.reason,
+    retriable: verdict.retriable,
+    rule: verdict.rule,
+    retryAfterMs: normalised.retryAfterMs,
+    fingerprint: fingerprintOf(action, normalised),
+    details: normalised.details,
+  }
+}
+
+/** A failure that Reprise itself found: nothing was thrown. */
+export function observedFailure(reason: FailureReason, message: string, action: ActionName): Failure {
+  const normalised = {
+    code: reason,
+    name: 'ObservedFailure',
+    message,
+    stack: null,
+    says: null,
+    retryAfterMs: null,
+    details: null,
+  }
+  const verdict = classify(normalised)
+  return {
+    code: reason,
+    name: normalised.name,
+    message,
+    stack: null,
+    reason: verdict.reason,
+    retriable: verdict.retriable,
+    rule: verdict.rule,
+    retryAfterMs: null,
+    fingerprint: fingerprintOf(action, normalised),
+    details: null,
+  }
+}

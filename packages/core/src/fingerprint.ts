@@ -1,0 +1,74 @@
+// Failures with one cause share one fingerprint, though each names another id, path or number. The fingerprint is made
+// of the action, the code, the error's name, the message with everything variable folded, and the top own stack frame.
+// Line numbers are left out: a deploy that shifts a file must not split a group.
+
+import type { ActionName, Fingerprint } from './ids.ts'
+import type { Normalised } from './normalise.ts'
+
+const SHAPE_LENGTH_MAX = 500
+
+// Order matters: larger things first. Each pattern is a plain character-class run, so it takes linear time.
+const FOLDS: readonly (readonly [RegExp, string])[] = [
+  [/[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"`)\]>,]+/gi, '<url>'],
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>'],
+  [/"[^"]*"|'[^']*'|`[^`]*`/g, '<text>'],
+  [/[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g, '<email>'],
+  [/(?:[a-z]:)?(?:[\\/][\w.@+-]+){2,}/gi, '<path>'],
+  [/\b0x[0-9a-f]+\b/gi, '<hex>'],
+  [/\b(?=[a-f]*\d)[0-9a-f]{8,}\b/gi, '<hex>'],
+  [/\b[a-z]{1,12}_[0-9a-z]*\d[0-9a-z]*\b/gi, '<id>'],
+  [/\d+(?:[.,:]\d+)*/g, '<n>'],
+  [/\s+/g, ' '],
+]
+
+export function fingerprintOf(
+  action: ActionName,
+  failure: Pick<Normalised, 'code' | 'name' | 'message' | 'stack'>,
+): Fingerprint {
+  const parts = [action, failure.code ?? '', failure.name, messageShape(failure.message), topOwnFrame(failure.stack)]
+  return hash64(parts.join('\u0000')) as Fingerprint
+}
+
+/** The message with numbers, ids, hex, paths, addresses and quoted text folded away. */
+export function messageShape(message: string): string {
+  let shape = message.slice(0, SHAPE_LENGTH_MAX)
+  for (const [pattern, mark] of FOLDS) shape = shape.replace(pattern, mark)
+  return shape.trim()
+}
+
+/** 'function file' of the first frame that is neither Node's nor a dependency's; empty if there is none. */
+export function topOwnFrame(stack: string | null): string {
+  if (stack === null) return ''
+  for (const line of stack.split('\n', 40)) {
+    const frame = line.trim()
+    if (
+      !frame.startsWith('at ') ||
+      frame.includes('node_modules') ||
+      frame.includes('node:') ||
+      frame.includes('<anonymous>')
+    )
+      continue
+    const open = frame.lastIndexOf('(')
+    const where = open === -1 ? frame.slice(3) : frame.slice(open + 1, -1)
+    const file = where
+      .slice(Math.max(where.lastIndexOf('/'), where.lastIndexOf('\\')) + 1)
+      .replace(/(?::\d+){1,2}\)?$/, '')
+    const name = open === -1 ? '' : frame.slice(3, open).trim()
+    return `${name} ${file}`.trim()
+  }
+  return ''
+}
+
+// Two independent 32-bit mixes side by side (after cyrb53): enough to keep groups apart, and needs no crypto module.
+function hash64(text: string): string {
+  let high = 0xdeadbeef
+  let low = 0x41c6ce57
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    high = Math.imul(high ^ unit, 2_654_435_761)
+    low = Math.imul(low ^ unit, 1_597_334_677)
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
+  return (high >>> 0).toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0')
+}

@@ -1,0 +1,51 @@
+// What a handler can throw to say how its failure should be treated. Its own word wins over every rule (C3).
+
+import { type Duration, durationMs } from './duration.ts'
+
+const OUTCOME = Symbol.for('reprise.outcome')
+
+interface OutcomeRequest {
+  readonly says: 'retry' | 'dead'
+  readonly retryAfterMs: number | null
+}
+
+/** Retrying can't help: the task is dead-lettered at once. */
+export class Permanent extends Error {
+  readonly [OUTCOME]: OutcomeRequest = { says: 'dead', retryAfterMs: null }
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'Permanent'
+  }
+}
+
+/** A passing fault: retry with the usual backoff, as far as the budget goes. */
+export class Transient extends Error {
+  readonly [OUTCOME]: OutcomeRequest = { says: 'retry', retryAfterMs: null }
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'Transient'
+  }
+}
+
+/** A passing fault, and the time to wait is known: retry then, as far as the budget goes. */
+export class RetryAfter extends Error {
+  readonly [OUTCOME]: OutcomeRequest
+
+  constructor(delay: Duration, message = 'The handler asked to be run again later.', options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RetryAfter'
+    this[OUTCOME] = { says: 'retry', retryAfterMs: durationMs(delay, 'RetryAfter delay') }
+  }
+}
+
+/** What the thrown value asks for; null if it asks for nothing. Works across two copies of this package. */
+export function outcomeRequest(thrown: unknown): OutcomeRequest | null {
+  if (typeof thrown !== 'object' || thrown === null) return null
+  try {
+    return OUTCOME in thrown ? (thrown[OUTCOME] as OutcomeRequest) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,151 @@
+// What an engine answers when somebody looks: pages by cursor (never unbounded), counters that are kept rather than
+// counted, and the explanation why a task is not running.
+
+import type { By, Scope, WorkerRegistration } from './engine.ts'
+import { InvalidError } from './errors.ts'
+import type { Failure } from './failure.ts'
+import type { Health } from './health.ts'
+import type { ActionName, Fingerprint, PoolName, TaskId, TenantId, WorkerId } from './ids.ts'
+import type { Task, TaskStatus } from './task.ts'
+
+export const PAGE_LIMIT_MAX = 1_000
+export const PAGE_LIMIT_DEFAULT = 100
+
+export interface PageRequest {
+  readonly limit?: number
+  /** From the page before. */
+  readonly cursor?: string
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  /** For the next page; null on the last one. A page may be short though more follow. */
+  readonly next: string | null
+}
+
+export function pageLimit(page: PageRequest | undefined): number {
+  const limit = page?.limit ?? PAGE_LIMIT_DEFAULT
+  if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_LIMIT_MAX) {
+    throw new InvalidError(`A page has between 1 and ${PAGE_LIMIT_MAX} items, not ${limit}.`)
+  }
+  return limit
+}
+
+/** A cursor is a position in some order: a whole number, opaque to callers. */
+export function pageCursor(page: PageRequest | undefined): number | null {
+  if (page?.cursor === undefined) return null
+  const position = Number(page.cursor)
+  if (!Number.isSafeInteger(position) || position < 0 || page.cursor.length === 0) {
+    throw new InvalidError('The cursor is not one that this store gave out.')
+  }
+  return position
+}
+
+/** Newest first. */
+export interface TaskQuery extends PageRequest, Scope {
+  readonly status?: TaskStatus
+  /** Dead letters of one failure group. */
+  readonly fingerprint?: Fingerprint
+}
+
+export interface Counts {
+  /** Ever accepted. Equals the sum of all that follow. */
+  readonly accepted: number
+  readonly queued: number
+  readonly waiting: number
+  readonly running: number
+  readonly succeeded: number
+  readonly dead: number
+  readonly discarded: number
+  readonly cancelled: number
+  /** Ended, and deleted since by a retention rule. */
+  readonly removed: number
+}
+
+export type CountsQuery = Scope
+
+export interface LaneQuery extends PageRequest, Scope {}
+
+export interface LaneView {
+  readonly pool: PoolName
+  readonly action: ActionName
+  readonly tenant: TenantId
+  readonly counts: Counts
+  readonly gates: readonly Gate[]
+}
+
+/** A reason why a lane or task is held. */
+export type Gate =
+  | { readonly kind: 'paused'; readonly scope: Scope; readonly by: By; readonly since: number }
+  | { readonly kind: 'concurrency'; readonly scope: Scope; readonly running: number; readonly concurrency: number }
+  | { readonly kind: 'not_due'; readonly dueAt: number; readonly reason: string }
+  | { readonly kind: 'no_worker' }
+
+export type WorkerVerdict = 'eligible' | 'degraded' | 'unhealthy' | 'draining' | 'other_pool' | 'other_actions'
+
+export interface Explanation {
+  readonly task: Task
+  /** One sentence for a person. */
+  readonly summary: string
+  readonly gates: readonly Gate[]
+  /** At most 100 workers that were considered. */
+  readonly workers: readonly { readonly worker: WorkerId; readonly verdict: WorkerVerdict; readonly reasons: readonly string[] }[]
+  /** The next time something can change by itself; null if nothing will. */
+  readonly nextAt: number | null
+}
+
+export interface WorkerView extends WorkerRegistration {
+  readonly epoch: number
+  readonly registeredAt: number
+  readonly lastBeatAt: number
+  readonly inFlight: number
+  readonly queueDepth: number
+  readonly loopLagMs: number
+  readonly memoryBytes: number
+  readonly draining: boolean
+  /** By the store's own evidence. */
+  readonly consecutiveFailures: number
+  readonly recentOutcomes: number
+  readonly recentFailures: number
+  readonly lastFailureAt: number | null
+  readonly health: Health
+}
+
+/** Dead letters with one cause. Most recent first. */
+export interface FailureGroup {
+  readonly fingerprint: Fingerprint
+  readonly action: ActionName
+  /** Dead letters in it now. */
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly lastTask: TaskId
+  /** The newest failure, as an example of all. */
+  readonly sample: Failure
+}
+
+export interface FailureGroupQuery extends PageRequest {
+  readonly action?: ActionName
+}
+
+/** Minutes from `from` (inclusive) to `to` (exclusive), at most 1,440 of them; minutes without events are left out. */
+export interface SeriesQuery extends Scope {
+  readonly from: number
+  readonly to: number
+}
+
+export const SERIES_STEP_MS = 60_000
+export const SERIES_POINTS_MAX = 1_440
+
+export interface SeriesPoint {
+  /** The start of the minute. */
+  readonly at: number
+  readonly accepted: number
+  readonly started: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly lost: number
+  readonly retried: number
+  readonly dead: number
+  readonly cancelled: number
+}

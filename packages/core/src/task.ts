@@ -1,0 +1,108 @@
+// A task: one request to run an action. What was asked (the snapshot) is captured at submission and never changes;
+// where it stands is its state. docs/architecture.md draws the states; each variant here says who moves a task out of it.
+
+import type { Backoff } from './backoff.ts'
+import type { FailureReason } from './classify.ts'
+import type { DeadReason } from './decide.ts'
+import type { Failure } from './failure.ts'
+import type { ActionName, LeaseToken, PoolName, RetryToken, TaskId, TenantId, WorkerId } from './ids.ts'
+import type { JsonText } from './json.ts'
+
+/** The action's settings as they were when the task was submitted. Complete: defaults are already filled in. */
+export interface TaskSettings {
+  /** How long one attempt may run. */
+  readonly timeoutMs: number
+  /** Automatic retries; null when the action does not say, which means none, and an operator's budget of MAX_RETRIES. */
+  readonly maxRetries: number | null
+  /** How many attempts may be lost to crashed workers in one generation before the task counts as the culprit. */
+  readonly lossesMax: number
+  /** How long it may stand in the queue before it counts as failed with `queue_timeout`; null for ever. */
+  readonly queueTtlMs: number | null
+  readonly backoff: Backoff
+  /** Retry also what no rule can classify. Off by default (C3). */
+  readonly retryUnknown: boolean
+}
+
+/** Higher runs sooner, within one lane. */
+export type Priority = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
+export const DEFAULT_PRIORITY: Priority = 5
+export const PRIORITY_MAX: Priority = 9
+
+/** What was asked for. Never changes. */
+export interface Snapshot {
+  readonly id: TaskId
+  readonly action: ActionName
+  readonly pool: PoolName
+  readonly tenant: TenantId
+  readonly payload: JsonText
+  readonly labels: Readonly<Record<string, string>>
+  readonly priority: Priority
+  readonly settings: TaskSettings
+  readonly retryToken: RetryToken
+  /** One task per (tenant, dedupeKey). */
+  readonly dedupeKey: string | null
+  /** No attempt is started from here on. */
+  readonly deadlineAt: number | null
+}
+
+/** What `submit` takes: the snapshot, with times still relative where the store's clock must decide. */
+export interface TaskSpec extends Omit<Snapshot, 'deadlineAt'> {
+  /** Not before this long from now. */
+  readonly delayMs: number
+  /** Not before this moment. The later of the two counts. */
+  readonly dueAt: number | null
+  readonly deadlineAt: number | null
+  /** The deadline counted from acceptance. The earlier of the two counts. */
+  readonly deadlineMs: number | null
+}
+
+export type WaitReason = FailureReason | 'delayed' | 'manual'
+
+/** How far a handler says it has come. */
+export interface Progress {
+  /** From 0 to 1; null when it can't be told. */
+  readonly fraction: number | null
+  readonly note: string | null
+}
+
+export type TaskState =
+  /** In its lane. Left by a claim, a cancel, or the sweep when it outlives its queue TTL or deadline. */
+  | { readonly status: 'queued'; readonly since: number; readonly expiresAt: number | null }
+  /** In the delay queue. Left by the next claim or promotion once due, or by a cancel. */
+  | { readonly status: 'waiting'; readonly since: number; readonly dueAt: number; readonly reason: WaitReason }
+  /** Under a lease. Left when the worker settles, when the sweep finds the lease ended, or by a cancel. */
+  | {
+      readonly status: 'running'
+      readonly attempt: number
+      readonly worker: WorkerId
+      readonly token: LeaseToken
+      readonly startedAt: number
+      readonly leaseUntil: number
+      readonly timeoutAt: number
+      readonly progress: Progress | null
+    }
+  /** The end. */
+  | { readonly status: 'succeeded'; readonly at: number; readonly result: JsonText | null }
+  /** Automatic retries have ended. Left by an operator: redrive or discard. */
+  | { readonly status: 'dead'; readonly at: number; readonly reason: DeadReason; readonly failure: Failure }
+  /** The end: an operator gave a dead letter up. */
+  | { readonly status: 'discarded'; readonly at: number }
+  /** The end. */
+  | { readonly status: 'cancelled'; readonly at: number }
+
+export type TaskStatus = TaskState['status']
+export const TASK_STATUSES = ['queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled'] as const satisfies TaskStatus[]
+export const END_STATUSES: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['succeeded', 'dead', 'discarded', 'cancelled'])
+
+export interface Task extends Snapshot {
+  readonly acceptedAt: number
+  /** From 1. A redrive opens the next one, with a fresh budget. */
+  readonly generation: number
+  /** The highest attempt that was reserved; 0 before the first. Attempt numbers go on across generations. */
+  readonly attempt: number
+  /** Attempts of this generation that failed. */
+  readonly failures: number
+  /** Attempts of this generation that were lost. */
+  readonly losses: number
+  readonly state: TaskState
+}

@@ -1,0 +1,25 @@
+// How every test in the workspace runs: straight from the sources (the `source` condition of each package's exports),
+// in forked processes, two at a time.
+
+import { defineConfig } from 'vitest/config'
+
+const conditions = ['source', 'module', 'node', 'development|production']
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ['source', 'node'] } },
+  test: {
+    environment: 'node',
+    include: [
+      'packages/*/test/**/*.test.ts',
+      'bench/test/**/*.test.ts',
+      'examples/*/test/**/*.test.ts',
+      'test/**/*.test.ts',
+    ],
+    pool: 'forks',
+    maxWorkers: 2,
+    execArgv: ['--conditions=source', '--no-warnings'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+})
