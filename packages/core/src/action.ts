@@ -5,7 +5,16 @@ import { type Backoff, checkedBackoff, DEFAULT_BACKOFF } from './backoff.ts'
 import { DEFAULT_LOSSES_MAX } from './budget.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { InvalidError } from './errors.ts'
-import { type ActionName, actionName, DEFAULT_POOL, type PoolName, poolName, type RetryToken, type TaskId, type TenantId } from './ids.ts'
+import {
+  type ActionName,
+  actionName,
+  DEFAULT_POOL,
+  type PoolName,
+  poolName,
+  type RetryToken,
+  type TaskId,
+  type TenantId,
+} from './ids.ts'
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
 import type { TaskSettings } from './task.ts'
 
@@ -59,7 +68,9 @@ export interface Action<In = unknown, Parsed = In, Result = unknown> {
   readonly run: ((input: Parsed, context: RunContext) => Promise<Result> | Result) | null
 }
 
-export function defineAction<In = unknown, Parsed = In, Result = unknown>(options: ActionOptions<In, Parsed, Result>): Action<In, Parsed, Result> {
+export function defineAction<In = unknown, Parsed = In, Result = unknown>(
+  options: ActionOptions<In, Parsed, Result>,
+): Action<In, Parsed, Result> {
   return {
     name: actionName(options.name),
     pool: options.pool === undefined ? DEFAULT_POOL : poolName(options.pool),
@@ -72,9 +83,12 @@ export function defineAction<In = unknown, Parsed = In, Result = unknown>(option
 /** Complete settings of an action that is known by name only. */
 export const DEFAULT_SETTINGS: TaskSettings = resolveSettings({})
 
-function resolveSettings(options: Omit<ActionOptions<never, never, never>, 'name' | 'input' | 'run' | 'pool'>): TaskSettings {
+function resolveSettings(
+  options: Omit<ActionOptions<never, never, never>, 'name' | 'input' | 'run' | 'pool'>,
+): TaskSettings {
   return {
-    timeoutMs: options.timeout === undefined ? DEFAULT_TIMEOUT_MS : positive(durationMs(options.timeout, 'timeout'), 'timeout'),
+    timeoutMs:
+      options.timeout === undefined ? DEFAULT_TIMEOUT_MS : positive(durationMs(options.timeout, 'timeout'), 'timeout'),
     maxRetries: options.maxRetries === undefined ? null : count(options.maxRetries, 'maxRetries'),
     lossesMax: count(options.lossesMax ?? DEFAULT_LOSSES_MAX, 'lossesMax'),
     queueTtlMs: options.queueTtl === undefined ? null : positive(durationMs(options.queueTtl, 'queueTtl'), 'queueTtl'),
@@ -96,12 +110,17 @@ function count(value: number, what: string): number {
 }
 
 /** The parsed input, or `InvalidError` listing what is wrong with it. */
-export async function parseInput<In, Parsed>(action: Pick<Action<In, Parsed>, 'name' | 'input'>, value: unknown): Promise<Parsed> {
+export async function parseInput<In, Parsed>(
+  action: Pick<Action<In, Parsed>, 'name' | 'input'>,
+  value: unknown,
+): Promise<Parsed> {
   // Without a schema In and Parsed are the same type.
   if (action.input === null) return value as Parsed
   const result = await action.input['~standard'].validate(value)
   if (result.issues === undefined) return result.value
-  throw new InvalidError(`The payload of action '${action.name}' is not valid: ${result.issues.slice(0, 10).map(issueText).join('; ')}.`)
+  throw new InvalidError(
+    `The payload of action '${action.name}' is not valid: ${result.issues.slice(0, 10).map(issueText).join('; ')}.`,
+  )
 }
 
 function issueText(issue: SchemaIssue): string {

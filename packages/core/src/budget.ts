@@ -18,17 +18,27 @@ export function automaticRetries(settings: Pick<TaskSettings, 'maxRetries'>): nu
 }
 
 /** Retries that an operator may ask for (A9): MAX_RETRIES, or what the action allows if that is more. */
-export function operatorRetries(settings: Pick<TaskSettings, 'maxRetries'>, maxRetries: number = DEFAULT_MAX_RETRIES): number {
+export function operatorRetries(
+  settings: Pick<TaskSettings, 'maxRetries'>,
+  maxRetries: number = DEFAULT_MAX_RETRIES,
+): number {
   return Math.max(settings.maxRetries ?? 0, maxRetries)
 }
 
 /** `retryable = status === 'failed' && attempt <= maxRetries` (A9), losses and earlier generations not counted. */
-export function operatorMayRetry(settings: Pick<TaskSettings, 'maxRetries'>, spent: Spent, maxRetries: number = DEFAULT_MAX_RETRIES): boolean {
+export function operatorMayRetry(
+  settings: Pick<TaskSettings, 'maxRetries'>,
+  spent: Spent,
+  maxRetries: number = DEFAULT_MAX_RETRIES,
+): boolean {
   return spent.failures <= operatorRetries(settings, maxRetries)
 }
 
 /** The highest attempt number an outside message may ask for in a first generation (A6). */
-export function attemptCeiling(settings: Pick<TaskSettings, 'maxRetries'>, maxRetries: number = DEFAULT_MAX_RETRIES): number {
+export function attemptCeiling(
+  settings: Pick<TaskSettings, 'maxRetries'>,
+  maxRetries: number = DEFAULT_MAX_RETRIES,
+): number {
   return operatorRetries(settings, maxRetries) + 1
 }
 

@@ -18,7 +18,13 @@ export type DeadReason =
   | 'deadline'
 
 export type Decision =
-  | { readonly kind: 'retry'; readonly delayMs: number; readonly reason: FailureReason; readonly rule: string; readonly sentence: string }
+  | {
+      readonly kind: 'retry'
+      readonly delayMs: number
+      readonly reason: FailureReason
+      readonly rule: string
+      readonly sentence: string
+    }
   | { readonly kind: 'dead'; readonly reason: DeadReason; readonly rule: string; readonly sentence: string }
 
 export interface DecisionInput {
@@ -42,16 +48,27 @@ export function decideFailed(input: DecisionInput): Decision {
   const { rule } = failure
   const retriable = failure.retriable || (settings.retryUnknown && failure.reason === 'unknown')
   if (!retriable) {
-    return { kind: 'dead', reason: failure.reason === 'deadline' ? 'deadline' : 'not_retriable', rule, sentence: `${failure.reason} is not a failure that goes away by itself (rule ${rule}).` }
+    return {
+      kind: 'dead',
+      reason: failure.reason === 'deadline' ? 'deadline' : 'not_retriable',
+      rule,
+      sentence: `${failure.reason} is not a failure that goes away by itself (rule ${rule}).`,
+    }
   }
   if (spent.failures >= retriesMax) {
-    const sentence = retriesMax === 0 ? 'The action allows no automatic retry.' : `All ${retriesMax} automatic retries are used up.`
+    const sentence =
+      retriesMax === 0 ? 'The action allows no automatic retry.' : `All ${retriesMax} automatic retries are used up.`
     return { kind: 'dead', reason: 'retries_exhausted', rule, sentence }
   }
   const asked = failure.retryAfterMs
-  const delayMs = asked === null ? backoffMs(settings.backoff, spent.failures, input.roll) : Math.min(asked, RETRY_AFTER_MS_MAX)
+  const delayMs =
+    asked === null ? backoffMs(settings.backoff, spent.failures, input.roll) : Math.min(asked, RETRY_AFTER_MS_MAX)
   const source = asked === null ? 'by the backoff' : 'as the failing side asked'
-  return inTime(input, delayMs, `Retry ${spent.failures + 1} of ${retriesMax} in ${formatDuration(delayMs)}, ${source}.`)
+  return inTime(
+    input,
+    delayMs,
+    `Retry ${spent.failures + 1} of ${retriesMax} in ${formatDuration(delayMs)}, ${source}.`,
+  )
 }
 
 /** For an attempt whose worker vanished. Counted apart, so that a crash does not use up ordinary retries. */
@@ -63,7 +80,11 @@ export function decideLost(input: DecisionInput): Decision {
   }
   // The first loss is nearly always the worker's own end: run again at once.
   const delayMs = spent.losses === 0 ? 0 : backoffMs(settings.backoff, spent.losses - 1, input.roll)
-  return inTime(input, delayMs, `Lost attempt ${spent.losses + 1} of ${settings.lossesMax} allowed; runs again in ${formatDuration(delayMs)}.`)
+  return inTime(
+    input,
+    delayMs,
+    `Lost attempt ${spent.losses + 1} of ${settings.lossesMax} allowed; runs again in ${formatDuration(delayMs)}.`,
+  )
 }
 
 function inTime(input: DecisionInput, delayMs: number, sentence: string): Decision {

@@ -2,7 +2,8 @@
 // and returns batches, and is safe to repeat when its answer was lost. No keys, SQL, scripts or raw clients show
 // through. An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
 
-import type { CollectionDefinition, Collection, Document } from './collection.ts'
+import type { Brand } from './brand.ts'
+import type { Collection, CollectionDefinition, Document } from './collection.ts'
 import type { Execution } from './execution.ts'
 import type { Failure } from './failure.ts'
 import type { HealthThresholds } from './health.ts'
@@ -23,7 +24,7 @@ import type {
   TaskQuery,
   WorkerView,
 } from './queries.ts'
-import type { LeaseRef, SettleResult, Settlement, SupersededBecause } from './settlement.ts'
+import type { LeaseRef, Settlement, SettleResult, SupersededBecause } from './settlement.ts'
 import type { Priority, Progress, Snapshot, Task, TaskSpec, TaskStatus, WaitReason } from './task.ts'
 
 /** The most one call takes or changes. Larger work is done in several calls. */
@@ -110,7 +111,10 @@ export type Overdue =
   /** The worker renews, but the attempt has run past its timeout. */
   | (OverdueBase & { readonly kind: 'timeout'; readonly ref: LeaseRef; readonly worker: WorkerId })
   /** It outlived its queue TTL, or its deadline, in the queue. */
-  | (OverdueBase & { readonly kind: 'queue_ttl' | 'deadline'; readonly ref: { readonly taskId: TaskId; readonly attempt: number } })
+  | (OverdueBase & {
+      readonly kind: 'queue_ttl' | 'deadline'
+      readonly ref: { readonly taskId: TaskId; readonly attempt: number }
+    })
 
 interface OverdueBase {
   readonly snapshot: Snapshot
@@ -127,7 +131,9 @@ export interface ExpiredResult {
 }
 
 /** Which tasks a bulk action is about: these ids, or all that agree with what is given. */
-export type TaskSelector = { readonly ids: readonly TaskId[] } | (Scope & { readonly fingerprint?: Failure['fingerprint'] })
+export type TaskSelector =
+  | { readonly ids: readonly TaskId[] }
+  | (Scope & { readonly fingerprint?: Failure['fingerprint'] })
 
 export interface BulkRequest {
   readonly select: TaskSelector
@@ -195,7 +201,12 @@ export interface Interest {
   readonly pools?: readonly PoolName[]
   /** One of these may have ended. */
   readonly tasks?: readonly TaskId[]
+  /** Also what changed since this mark, taken before the caller looked. */
+  readonly since?: Mark
 }
+
+/** A moment in the life of one opened engine; only good for `wait`. */
+export type Mark = Brand<number, 'Mark'>
 
 export interface EngineInfo {
   readonly kind: string
@@ -226,7 +237,10 @@ export interface Engine {
   settle(settlements: readonly Settlement[]): Promise<readonly SettleResult[]>
 
   /** Settles, then claims, in one trip: the happy path of a worker. */
-  settleAndClaim(settlements: readonly Settlement[], request: ClaimRequest): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult>
+  settleAndClaim(
+    settlements: readonly Settlement[],
+    request: ClaimRequest,
+  ): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult>
 
   /** What is past its time. Only looks: any number of sweepers may settle what they see, each expiry takes effect once. */
   expired(limit: number): Promise<ExpiredResult>
@@ -276,6 +290,7 @@ export interface Engine {
   /** Deletes what the rules no longer keep, a bounded number per call. Never a dead letter. */
   retain(rules: RetentionRules, options?: { readonly limit?: number; readonly cursor?: string }): Promise<RetainResult>
 
+  mark(): Mark
   /** Comes back soon after something of interest may have changed, at the latest after the time-out. May come back early. */
   wait(interest: Interest, timeoutMs: number, signal?: AbortSignal): Promise<void>
 

@@ -21,9 +21,30 @@ interface ExecutionBase {
 
 export type Execution = ExecutionBase &
   (
-    | { readonly status: 'running'; readonly resolvedAt: null; readonly errorCode: null; readonly errorMessage: null; readonly failure: null; readonly decision: null }
-    | { readonly status: 'succeeded' | 'cancelled'; readonly resolvedAt: number; readonly errorCode: null; readonly errorMessage: null; readonly failure: null; readonly decision: null }
-    | { readonly status: 'failed' | 'lost'; readonly resolvedAt: number; readonly errorCode: string; readonly errorMessage: string; readonly failure: Failure; readonly decision: Decision }
+    | {
+        readonly status: 'running'
+        readonly resolvedAt: null
+        readonly errorCode: null
+        readonly errorMessage: null
+        readonly failure: null
+        readonly decision: null
+      }
+    | {
+        readonly status: 'succeeded' | 'cancelled'
+        readonly resolvedAt: number
+        readonly errorCode: null
+        readonly errorMessage: null
+        readonly failure: null
+        readonly decision: null
+      }
+    | {
+        readonly status: 'failed' | 'lost'
+        readonly resolvedAt: number
+        readonly errorCode: string
+        readonly errorMessage: string
+        readonly failure: Failure
+        readonly decision: Decision
+      }
   )
 
 export type ExecutionStatus = Execution['status']

@@ -1,7 +1,7 @@
 // Why a task is not running now, put together from facts an engine looked up. Pure, so that every engine explains alike.
 
-import type { By, Scope } from './engine.ts'
 import { formatDuration } from './duration.ts'
+import type { By, Scope } from './engine.ts'
 import type { Explanation, Gate, WorkerVerdict, WorkerView } from './queries.ts'
 import type { Task } from './task.ts'
 
@@ -29,10 +29,18 @@ export function explain(facts: ExplainFacts): Explanation {
     gates.push({ kind: 'not_due', dueAt: task.state.dueAt, reason: task.state.reason })
   }
   for (const hold of facts.holds) gates.push({ kind: 'paused', ...hold })
-  for (const limit of facts.limits) if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
-  if (!workers.some(({ verdict }) => verdict === 'eligible' || verdict === 'degraded')) gates.push({ kind: 'no_worker' })
+  for (const limit of facts.limits)
+    if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
+  if (!workers.some(({ verdict }) => verdict === 'eligible' || verdict === 'degraded'))
+    gates.push({ kind: 'no_worker' })
   const expiresAt = task.state.status === 'queued' ? task.state.expiresAt : null
-  return { task, summary: held(task, gates, now), gates, workers, nextAt: task.state.status === 'waiting' ? task.state.dueAt : expiresAt }
+  return {
+    task,
+    summary: held(task, gates, now),
+    gates,
+    workers,
+    nextAt: task.state.status === 'waiting' ? task.state.dueAt : expiresAt,
+  }
 }
 
 /** Whether a scope covers a lane. */
@@ -46,11 +54,16 @@ export function scopeMatches(scope: Scope, lane: Required<Scope>): boolean {
 
 /** The scope in words: "pool 'gpu', tenant 'acme'", or 'all lanes'. */
 export function scopeText(scope: Scope): string {
-  const parts = (['pool', 'action', 'tenant'] as const).flatMap((part) => (scope[part] === undefined ? [] : [`${part} '${scope[part]}'`]))
+  const parts = (['pool', 'action', 'tenant'] as const).flatMap((part) =>
+    scope[part] === undefined ? [] : [`${part} '${scope[part]}'`],
+  )
   return parts.length === 0 ? 'all lanes' : parts.join(', ')
 }
 
-function verdictOn(worker: WorkerView, task: Task): { readonly verdict: WorkerVerdict; readonly reasons: readonly string[] } {
+function verdictOn(
+  worker: WorkerView,
+  task: Task,
+): { readonly verdict: WorkerVerdict; readonly reasons: readonly string[] } {
   if (!worker.pools.includes(task.pool)) return { verdict: 'other_pool', reasons: [] }
   if (worker.actions !== null && !worker.actions.includes(task.action)) return { verdict: 'other_actions', reasons: [] }
   if (worker.draining) return { verdict: 'draining', reasons: [] }
@@ -60,7 +73,10 @@ function verdictOn(worker: WorkerView, task: Task): { readonly verdict: WorkerVe
 
 function held(task: Task, gates: readonly Gate[], now: number): string {
   const first = gates[0]
-  if (first === undefined) return task.state.status === 'waiting' ? 'It is due and will be queued by the next claim.' : 'It is queued and can be claimed; other work is ahead of it.'
+  if (first === undefined)
+    return task.state.status === 'waiting'
+      ? 'It is due and will be queued by the next claim.'
+      : 'It is queued and can be claimed; other work is ahead of it.'
   switch (first.kind) {
     case 'not_due':
       return `It waits (${first.reason}) and is due in ${formatDuration(first.dueAt - now)}.`

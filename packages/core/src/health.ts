@@ -53,7 +53,11 @@ export interface Health {
   readonly reasons: readonly string[]
 }
 
-export function assessHealth(evidence: HealthEvidence, now: number, limits: HealthThresholds = DEFAULT_HEALTH_THRESHOLDS): Health {
+export function assessHealth(
+  evidence: HealthEvidence,
+  now: number,
+  limits: HealthThresholds = DEFAULT_HEALTH_THRESHOLDS,
+): Health {
   const unhealthy: string[] = []
   const degraded: string[] = []
   const weigh = (value: number, atDegraded: number, atUnhealthy: number, words: string): void => {

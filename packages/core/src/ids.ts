@@ -21,7 +21,7 @@ export const DEFAULT_POOL = 'default' as PoolName
 export const DEFAULT_TENANT = 'default' as TenantId
 
 // Control characters, DEL, the C1 block, and separators that terminals and logs treat as line ends.
-const FORBIDDEN_CHARACTER = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/u
+const FORBIDDEN_CHARACTER = /[\p{Cc}\u2028\u2029]/u
 
 export const taskId = (value: string): TaskId => checkedName('task id', value) as TaskId
 export const actionName = (value: string): ActionName => checkedName('action name', value) as ActionName

@@ -89,7 +89,11 @@ export interface Explanation {
   readonly summary: string
   readonly gates: readonly Gate[]
   /** At most 100 workers that were considered. */
-  readonly workers: readonly { readonly worker: WorkerId; readonly verdict: WorkerVerdict; readonly reasons: readonly string[] }[]
+  readonly workers: readonly {
+    readonly worker: WorkerId
+    readonly verdict: WorkerVerdict
+    readonly reasons: readonly string[]
+  }[]
   /** The next time something can change by itself; null if nothing will. */
   readonly nextAt: number | null
 }

@@ -8,7 +8,11 @@ export interface Service {
 }
 
 /** Gives a body the start/stop contract. The body runs until its signal fires and must then end soon. */
-export function createService(name: string, body: (signal: AbortSignal) => Promise<void>, onError: (error: unknown) => void): Service {
+export function createService(
+  name: string,
+  body: (signal: AbortSignal) => Promise<void>,
+  onError: (error: unknown) => void,
+): Service {
   let running: { readonly controller: AbortController; readonly ended: Promise<void> } | null = null
   return {
     name,

@@ -31,19 +31,42 @@ export type Settlement =
 export const succeeded = (ref: LeaseRef, result: JsonText | null): Settlement => ({ kind: 'succeeded', ref, result })
 
 /** The handler failed. Applies only while the attempt runs under this token. */
-export const failed = (ref: LeaseRef, failure: Failure, decision: Decision): Settlement => ({ kind: 'failed', ref, failure, decision })
+export const failed = (ref: LeaseRef, failure: Failure, decision: Decision): Settlement => ({
+  kind: 'failed',
+  ref,
+  failure,
+  decision,
+})
 
 /** The worker vanished. Applies only if the lease has ended and nobody settled it. */
-export const lost = (ref: LeaseRef, failure: Failure, decision: Decision): Settlement => ({ kind: 'lost', ref, failure, decision })
+export const lost = (ref: LeaseRef, failure: Failure, decision: Decision): Settlement => ({
+  kind: 'lost',
+  ref,
+  failure,
+  decision,
+})
 
 /** The attempt never really started (failed launch, graceful stop): the reservation is deleted, the task queued again (A3). */
 export const released = (ref: LeaseRef, reason: string): Settlement => ({ kind: 'released', ref, reason })
 
 /** It stood in the queue for too long. Applies only while it is queued and past its time. */
-export const expired = (ref: EntryRef, failure: Failure, decision: Decision): Settlement => ({ kind: 'expired', ref, failure, decision })
+export const expired = (ref: EntryRef, failure: Failure, decision: Decision): Settlement => ({
+  kind: 'expired',
+  ref,
+  failure,
+  decision,
+})
 
 /** Why a lease or entry is no longer what the caller thinks. */
-export type SupersededBecause = 'succeeded' | 'failed' | 'lost' | 'cancelled' | 'released' | 'replaced' | 'renewed' | 'unknown'
+export type SupersededBecause =
+  | 'succeeded'
+  | 'failed'
+  | 'lost'
+  | 'cancelled'
+  | 'released'
+  | 'replaced'
+  | 'renewed'
+  | 'unknown'
 
 export type SettleResult =
   /** Done, now or by an earlier try of the very same call. `status` is where the task went. */

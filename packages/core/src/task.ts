@@ -91,8 +91,21 @@ export type TaskState =
   | { readonly status: 'cancelled'; readonly at: number }
 
 export type TaskStatus = TaskState['status']
-export const TASK_STATUSES = ['queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled'] as const satisfies TaskStatus[]
-export const END_STATUSES: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['succeeded', 'dead', 'discarded', 'cancelled'])
+export const TASK_STATUSES = [
+  'queued',
+  'waiting',
+  'running',
+  'succeeded',
+  'dead',
+  'discarded',
+  'cancelled',
+] as const satisfies TaskStatus[]
+export const END_STATUSES: ReadonlySet<TaskStatus> = new Set<TaskStatus>([
+  'succeeded',
+  'dead',
+  'discarded',
+  'cancelled',
+])
 
 export interface Task extends Snapshot {
   readonly acceptedAt: number

@@ -1,6 +1,5 @@
-/**
- * The embedded engine: the Engine port on SQLite. It holds storage logic only; what a transition means is
- * decided in core.
- */
+// The embedded engine of Reprise: one SQLite file, no server, several processes.
 
-export {}
+export type { Durability } from './database.ts'
+export { openSqliteEngine, type SqliteEngine, type SqliteEngineOptions } from './engine.ts'
+export { SCHEMA_VERSION } from './migrate.ts'

@@ -1,6 +1,468 @@
 // The SQL of this package, compiled from its sql folder. Do not edit: change the .sql files and run
 // `npm run generate`.
 
-export const migrations = [] as const
+export const migrations = [
+  { version: 1, name: 'initial', sql: `CREATE TABLE store (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  next_seq INTEGER NOT NULL,
+  next_rank INTEGER NOT NULL,
+  next_token INTEGER NOT NULL,
+  backlog INTEGER NOT NULL CHECK (backlog >= 0)
+) STRICT;
+INSERT INTO store VALUES (1, 1, 1, 1, 0);
 
-export const statements = {} as const
+CREATE TABLE pools (
+  name TEXT PRIMARY KEY,
+  virtual_time INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE lanes (
+  id INTEGER PRIMARY KEY,
+  pool TEXT NOT NULL,
+  action TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  accepted INTEGER NOT NULL DEFAULT 0,
+  queued INTEGER NOT NULL DEFAULT 0 CHECK (queued >= 0),
+  waiting INTEGER NOT NULL DEFAULT 0 CHECK (waiting >= 0),
+  running INTEGER NOT NULL DEFAULT 0 CHECK (running >= 0),
+  succeeded INTEGER NOT NULL DEFAULT 0 CHECK (succeeded >= 0),
+  dead INTEGER NOT NULL DEFAULT 0 CHECK (dead >= 0),
+  discarded INTEGER NOT NULL DEFAULT 0 CHECK (discarded >= 0),
+  cancelled INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0),
+  removed INTEGER NOT NULL DEFAULT 0,
+  ready INTEGER NOT NULL DEFAULT 0 CHECK (ready >= 0 AND ready <= queued),
+  turn INTEGER NOT NULL DEFAULT 0,
+  picks INTEGER NOT NULL DEFAULT 0,
+  held_since INTEGER,
+  held_ms INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (pool, action, tenant),
+  CHECK (accepted = queued + waiting + running + succeeded + dead + discarded + cancelled + removed)
+) STRICT;
+CREATE INDEX lanes_claimable ON lanes (pool, turn, id) WHERE ready > 0 AND held_since IS NULL;
+
+CREATE TABLE profiles (
+  id INTEGER PRIMARY KEY,
+  settings TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE tasks (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  lane INTEGER NOT NULL,
+  profile INTEGER NOT NULL,
+  status INTEGER NOT NULL CHECK (status IN (0, 1, 3, 4, 5, 6)),
+  priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
+  generation INTEGER NOT NULL CHECK (generation >= 1),
+  attempt INTEGER NOT NULL CHECK (attempt >= 0),
+  attempt_base INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  losses INTEGER NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  rank INTEGER,
+  due_at INTEGER,
+  deadline_at INTEGER,
+  wait_reason TEXT,
+  retry_reason TEXT,
+  dead_reason TEXT,
+  fingerprint TEXT,
+  retry_token TEXT,
+  dedupe_key TEXT,
+  labels TEXT,
+  payload TEXT,
+  result TEXT,
+  CHECK ((status = 1) = (due_at IS NOT NULL)),
+  CHECK ((status = 4) = (dead_reason IS NOT NULL))
+) STRICT;
+CREATE INDEX tasks_set_aside ON tasks (status, seq) WHERE status > 3;
+CREATE INDEX tasks_fingerprint ON tasks (fingerprint, seq) WHERE status = 4;
+
+CREATE TABLE payloads (
+  seq INTEGER PRIMARY KEY,
+  payload TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE dedupe (
+  tenant TEXT NOT NULL,
+  key TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (tenant, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ready (
+  lane INTEGER NOT NULL,
+  place INTEGER NOT NULL CHECK (place BETWEEN 0 AND 9 OR place = 100),
+  rank INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  expires INTEGER,
+  deadline_at INTEGER,
+  PRIMARY KEY (lane, place, rank)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ready_expires ON ready (lane, expires) WHERE expires IS NOT NULL;
+CREATE INDEX ready_deadline ON ready (deadline_at) WHERE deadline_at IS NOT NULL;
+
+CREATE TABLE waiting (
+  pool TEXT NOT NULL,
+  due_at INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (pool, due_at, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE leases (
+  seq INTEGER PRIMARY KEY,
+  attempt INTEGER NOT NULL CHECK (attempt >= 1),
+  token INTEGER NOT NULL,
+  worker TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  until INTEGER NOT NULL,
+  timeout_at INTEGER NOT NULL,
+  progress TEXT
+) STRICT;
+
+CREATE TABLE executions (
+  seq INTEGER NOT NULL,
+  attempt INTEGER NOT NULL CHECK (attempt >= 1),
+  generation INTEGER NOT NULL,
+  status INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),
+  worker TEXT,
+  token INTEGER NOT NULL,
+  dispatched_at INTEGER NOT NULL,
+  resolved_at INTEGER NOT NULL,
+  retry_reason TEXT,
+  PRIMARY KEY (seq, attempt)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE failures (
+  id INTEGER PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  failure TEXT NOT NULL,
+  decision TEXT NOT NULL,
+  UNIQUE (seq, attempt)
+) STRICT;
+
+CREATE TABLE failure_groups (
+  id INTEGER PRIMARY KEY,
+  fingerprint TEXT NOT NULL UNIQUE,
+  action TEXT NOT NULL,
+  count INTEGER NOT NULL CHECK (count >= 0),
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  last_task TEXT NOT NULL,
+  sample TEXT NOT NULL
+) STRICT;
+CREATE INDEX failure_groups_recent ON failure_groups (last_at, id) WHERE count > 0;
+
+CREATE TABLE holds (
+  pool TEXT NOT NULL,
+  action TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  PRIMARY KEY (pool, action, tenant)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE limits (
+  pool TEXT NOT NULL,
+  action TEXT NOT NULL,
+  tenant TEXT NOT NULL,
+  concurrency INTEGER NOT NULL CHECK (concurrency >= 0),
+  PRIMARY KEY (pool, action, tenant)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workers (
+  id TEXT PRIMARY KEY,
+  epoch INTEGER NOT NULL,
+  registration TEXT NOT NULL,
+  registered_at INTEGER NOT NULL,
+  last_beat_at INTEGER NOT NULL,
+  in_flight INTEGER NOT NULL DEFAULT 0,
+  queue_depth INTEGER NOT NULL DEFAULT 0,
+  loop_lag_ms REAL NOT NULL DEFAULT 0,
+  memory_bytes INTEGER NOT NULL DEFAULT 0,
+  draining INTEGER NOT NULL DEFAULT 0,
+  consecutive_failures INTEGER NOT NULL DEFAULT 0,
+  recent_outcomes INTEGER NOT NULL DEFAULT 0,
+  recent_failures INTEGER NOT NULL DEFAULT 0,
+  last_failure_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE journal (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  task TEXT,
+  attempt INTEGER,
+  actor TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  data TEXT NOT NULL
+) STRICT;
+CREATE INDEX journal_task ON journal (task, id) WHERE task IS NOT NULL;
+
+CREATE TABLE minutes (
+  minute INTEGER NOT NULL,
+  lane INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  succeeded INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  lost INTEGER NOT NULL,
+  retried INTEGER NOT NULL,
+  dead INTEGER NOT NULL,
+  cancelled INTEGER NOT NULL,
+  PRIMARY KEY (minute, lane)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE documents (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  collection TEXT NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL CHECK (version >= 1),
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  UNIQUE (collection, id)
+) STRICT;
+
+CREATE TABLE document_indexes (
+  collection TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  PRIMARY KEY (collection, name, value, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX document_indexes_number ON document_indexes (number);
+CREATE INDEX tasks_waiting ON tasks (seq) WHERE status = 1;
+
+CREATE VIEW task_view AS
+SELECT
+  t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
+  t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.retry_reason, t.dead_reason, t.fingerprint,
+  t.retry_token, t.dedupe_key, t.labels, t.result,
+  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
+  l.pool, l.action, l.tenant, l.held_since, l.held_ms,
+  p.settings,
+  r.place, r.since AS queued_since, r.expires,
+  e.attempt AS lease_attempt, e.token AS lease_token, e.worker AS lease_worker, e.started_at AS lease_started_at,
+  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.progress AS lease_progress,
+  f.failure
+FROM tasks t
+  CROSS JOIN lanes l ON l.id = t.lane
+  CROSS JOIN profiles p ON p.id = t.profile
+  LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
+  LEFT JOIN leases e ON e.seq = t.seq
+  LEFT JOIN failures f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
+] as const
+
+export const statements = {
+  getDocument: `SELECT * FROM documents WHERE collection = ? AND id = ?;`,
+  insertDocument: `INSERT INTO documents (collection, id, version, created_at, updated_at, body) VALUES (?, ?, 1, ?, ?, ?);`,
+  updateDocument: `UPDATE documents SET version = version + 1, updated_at = ?, body = ? WHERE number = ?;`,
+  deleteDocument: `DELETE FROM documents WHERE number = ?;`,
+  listDocuments: `SELECT * FROM documents WHERE collection = ? AND number > ? ORDER BY number LIMIT ?;`,
+  findDocuments: `SELECT d.* FROM document_indexes i CROSS JOIN documents d ON d.number = i.number
+WHERE i.collection = ? AND i.name = ? AND i.value = ? AND i.number > ? ORDER BY i.number LIMIT ?;`,
+  insertDocumentIndex: `INSERT INTO document_indexes (collection, name, value, number) VALUES (?, ?, ?, ?);`,
+  deleteDocumentIndexes: `DELETE FROM document_indexes WHERE number = ?;`,
+  nextEntries: `SELECT
+  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
+FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
+WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;`,
+  oldestEntry: `SELECT
+  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
+FROM (
+  SELECT min(rank) AS first FROM (
+    SELECT (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1) AS rank
+    FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
+  )
+) o
+CROSS JOIN ready r ON r.lane = ?1 AND r.place < 10 AND r.rank = o.first
+CROSS JOIN tasks t ON t.seq = r.seq;`,
+  placesOfLane: `SELECT
+  (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place, rank LIMIT 1) AS first,
+  (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;`,
+  deleteReadyUpTo: `DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;`,
+  longPayload: `SELECT payload FROM payloads WHERE seq = ?;`,
+  insertLease: `INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at) VALUES (?, ?, ?, ?, ?, ?, ?);`,
+  leasesOf: `SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;`,
+  leaseBySeq: `SELECT
+  e.seq, e.attempt, e.token, e.worker, e.started_at, e.until, e.timeout_at, e.progress,
+  t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
+FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
+  renewLease: `UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE seq = ?;`,
+  deleteLease: `DELETE FROM leases WHERE seq = ?;`,
+  recordSucceeded: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
+SELECT e.seq, e.attempt, t.generation, 1, e.worker, e.token, e.started_at, ?2, t.retry_reason
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;`,
+  deleteLeases: `DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));`,
+  succeedTasks: `UPDATE tasks SET status = 3, attempt = attempt + 1, since = ?2, rank = NULL WHERE seq IN (SELECT value FROM json_each(?1));`,
+  saveResult: `UPDATE tasks SET result = ? WHERE seq = ?;`,
+  insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);`,
+  insertFailure: `INSERT INTO failures (seq, attempt, failure, decision) VALUES (?, ?, ?, ?);`,
+  executionOf: `SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
+WHERE x.seq = ? AND x.attempt = ?;`,
+  executionsAfter: `SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
+WHERE x.seq = ? AND x.attempt > ? ORDER BY x.attempt LIMIT ?;`,
+  expiredLeases: `SELECT e.seq FROM leases e WHERE e.until <= ? ORDER BY e.until, e.seq LIMIT ?;`,
+  retiredEntries: `SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;`,
+  entriesPastDeadline: `SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at LIMIT ?;`,
+  entriesPastTtl: `SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
+WHERE l.ready > 0 LIMIT ?2;`,
+  upsertFailureGroup: `INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?, ?, 1, ?, ?, ?, ?)
+ON CONFLICT (fingerprint) DO UPDATE SET
+  count = count + 1, last_at = excluded.last_at, last_task = excluded.last_task, sample = excluded.sample;`,
+  leaveFailureGroup: `UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;`,
+  failureGroups: `SELECT * FROM failure_groups
+WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
+ORDER BY last_at DESC, id DESC LIMIT ?4;`,
+  readySince: `SELECT since FROM ready WHERE lane = ? AND place = ? AND rank = ?;`,
+  appendJournal: `INSERT INTO journal (at, type, task, attempt, actor, reason, data) VALUES (?, ?, ?, ?, ?, ?, ?);`,
+  readJournal: `SELECT * FROM journal WHERE id > ? ORDER BY id LIMIT ?;`,
+  readJournalOfTask: `SELECT * FROM journal WHERE task = ? AND id > ? ORDER BY id LIMIT ?;`,
+  retentionWindow: `SELECT seq, status, since, lane FROM tasks WHERE seq > ? ORDER BY seq LIMIT ?;`,
+  deleteTasks: `DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));`,
+  deletePayloads: `DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));`,
+  deleteExecutions: `DELETE FROM executions WHERE seq IN (SELECT value FROM json_each(?1));`,
+  deleteFailures: `DELETE FROM failures WHERE seq IN (SELECT value FROM json_each(?1));`,
+  dedupeKeysOf: `SELECT l.tenant, t.dedupe_key FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value CROSS JOIN lanes l ON l.id = t.lane
+WHERE t.dedupe_key IS NOT NULL;`,
+  deleteDedupe: `DELETE FROM dedupe WHERE tenant = ? AND key = ?;`,
+  deleteJournalBefore: `DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1);`,
+  deleteMinutesBefore: `DELETE FROM minutes WHERE (minute, lane) IN (SELECT minute, lane FROM minutes WHERE minute < ?1 LIMIT ?2);`,
+  loadStore: `SELECT next_seq, next_rank, next_token, backlog FROM store;`,
+  saveStore: `UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?;`,
+  loadLane: `SELECT * FROM lanes WHERE id = ?;`,
+  findLane: `SELECT * FROM lanes WHERE pool = ? AND action = ? AND tenant = ?;`,
+  insertLane: `INSERT INTO lanes (pool, action, tenant, held_since) VALUES (?, ?, ?, ?);`,
+  saveLane: `UPDATE lanes SET
+  accepted = ?, queued = ?, waiting = ?, running = ?, succeeded = ?, dead = ?, discarded = ?, cancelled = ?, removed = ?,
+  ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
+WHERE id = ?;`,
+  claimableLanes: `SELECT * FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (?3 IS NULL OR action IN (SELECT value FROM json_each(?3)))
+ORDER BY turn, id LIMIT ?2;`,
+  lanesInScope: `SELECT * FROM lanes
+WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3) AND id > ?4
+ORDER BY id LIMIT ?5;`,
+  countLanesInScope: `SELECT
+  coalesce(sum(accepted), 0) AS accepted, coalesce(sum(queued), 0) AS queued, coalesce(sum(waiting), 0) AS waiting,
+  coalesce(sum(running), 0) AS running, coalesce(sum(succeeded), 0) AS succeeded, coalesce(sum(dead), 0) AS dead,
+  coalesce(sum(discarded), 0) AS discarded, coalesce(sum(cancelled), 0) AS cancelled, coalesce(sum(removed), 0) AS removed
+FROM lanes
+WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3);`,
+  loadPool: `SELECT virtual_time FROM pools WHERE name = ?;`,
+  savePool: `INSERT INTO pools (name, virtual_time) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET virtual_time = excluded.virtual_time;`,
+  allHolds: `SELECT * FROM holds;`,
+  saveHold: `INSERT INTO holds (pool, action, tenant, actor, reason, since) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET actor = excluded.actor, reason = excluded.reason;`,
+  deleteHold: `DELETE FROM holds WHERE pool = ? AND action = ? AND tenant = ?;`,
+  allLimits: `SELECT * FROM limits;`,
+  saveLimit: `INSERT INTO limits (pool, action, tenant, concurrency) VALUES (?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET concurrency = excluded.concurrency;`,
+  deleteLimit: `DELETE FROM limits WHERE pool = ? AND action = ? AND tenant = ?;`,
+  addMinute: `INSERT INTO minutes (minute, lane, accepted, started, succeeded, failed, lost, retried, dead, cancelled)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (minute, lane) DO UPDATE SET
+  accepted = accepted + excluded.accepted, started = started + excluded.started, succeeded = succeeded + excluded.succeeded,
+  failed = failed + excluded.failed, lost = lost + excluded.lost, retried = retried + excluded.retried,
+  dead = dead + excluded.dead, cancelled = cancelled + excluded.cancelled;`,
+  seriesInScope: `SELECT
+  minute, sum(m.accepted) AS accepted, sum(m.started) AS started, sum(m.succeeded) AS succeeded, sum(m.failed) AS failed,
+  sum(m.lost) AS lost, sum(m.retried) AS retried, sum(m.dead) AS dead, sum(m.cancelled) AS cancelled
+FROM minutes m CROSS JOIN lanes l ON l.id = m.lane
+WHERE m.minute >= ?4 AND m.minute < ?5 AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+GROUP BY minute ORDER BY minute;`,
+  findWorker: `SELECT * FROM workers WHERE id = ?;`,
+  listWorkers: `SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ?;`,
+  saveWorker: `INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+  epoch = excluded.epoch, registration = excluded.registration, registered_at = excluded.registered_at,
+  last_beat_at = excluded.last_beat_at, in_flight = 0, queue_depth = 0, loop_lag_ms = 0, memory_bytes = 0, draining = 0,
+  consecutive_failures = 0, recent_outcomes = 0, recent_failures = 0, last_failure_at = NULL;`,
+  saveBeat: `UPDATE workers SET last_beat_at = ?, in_flight = ?, queue_depth = ?, loop_lag_ms = ?, memory_bytes = ?, draining = ? WHERE id = ?;`,
+  saveEvidence: `UPDATE workers SET
+  last_beat_at = ?, consecutive_failures = ?, recent_outcomes = ?, recent_failures = ?, last_failure_at = ?
+WHERE id = ?;`,
+  deleteWorker: `DELETE FROM workers WHERE id = ?;`,
+  leasesOfWorker: `SELECT seq FROM leases WHERE worker = ?;`,
+  takeLeaseAway: `UPDATE leases SET token = ?, until = ? WHERE seq = ?;`,
+  deleteSilentWorkers: `DELETE FROM workers WHERE last_beat_at < ?;`,
+  findProfile: `SELECT id FROM profiles WHERE settings = ?;`,
+  insertProfile: `INSERT INTO profiles (settings) VALUES (?);`,
+  taskIdTaken: `SELECT id FROM tasks WHERE id = ?;`,
+  dedupeOwner: `SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq WHERE d.tenant = ? AND d.key = ?;`,
+  insertTask: `INSERT INTO tasks (
+  seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank, due_at,
+  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload
+) VALUES (?, ?, ?, ?, ?, ?, 1, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
+  insertPayload: `INSERT INTO payloads (seq, payload) VALUES (?, ?);`,
+  insertDedupe: `INSERT INTO dedupe (tenant, key, seq) VALUES (?, ?, ?);`,
+  insertReady: `INSERT INTO ready (lane, place, rank, seq, since, expires, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?);`,
+  deleteReady: `DELETE FROM ready WHERE lane = ? AND place = ? AND rank = ?;`,
+  insertWaiting: `INSERT INTO waiting (pool, due_at, seq) VALUES (?, ?, ?);`,
+  deleteWaiting: `DELETE FROM waiting WHERE pool = ? AND due_at = ? AND seq = ?;`,
+  dueTasks: `SELECT w.seq, w.due_at, t.lane, t.priority, t.profile, t.generation, t.deadline_at
+FROM waiting w CROSS JOIN tasks t ON t.seq = w.seq
+WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ?;`,
+  nextDue: `SELECT due_at FROM waiting WHERE pool = ? ORDER BY due_at, seq LIMIT 1;`,
+  enterQueue: `UPDATE tasks SET status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL WHERE seq = ?;`,
+  requeueTask: `UPDATE tasks SET
+  status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
+  generation = ?, attempt_base = ?, failures = ?, losses = ?, retry_reason = ?
+WHERE seq = ?;`,
+  restTask: `UPDATE tasks SET
+  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
+  attempt = ?, failures = ?, losses = ?
+WHERE seq = ?;`,
+  endTask: `UPDATE tasks SET
+  status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL, attempt = ?
+WHERE seq = ?;`,
+  taskById: `SELECT * FROM task_view WHERE id = ?;`,
+  taskBySeq: `SELECT * FROM task_view WHERE seq = ?;`,
+  tasksInWindow: `SELECT v.* FROM task_view v
+WHERE v.seq < ?4 AND v.seq >= ?5
+  AND (?6 IS NULL OR (v.status = ?6 AND (?7 IS NULL OR (?7 = 2) = (v.lease_attempt IS NOT NULL))))
+  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
+ORDER BY v.seq DESC LIMIT ?8;`,
+  tasksSetAside: `SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
+WHERE t.status = ?5 AND t.status > 3 AND t.seq < ?4
+  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
+ORDER BY t.seq DESC LIMIT ?6;`,
+  tasksWaiting: `SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
+WHERE t.status = 1 AND t.seq < ?4
+  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
+ORDER BY t.seq DESC LIMIT ?5;`,
+  tasksRunning: `SELECT v.* FROM leases e CROSS JOIN task_view v ON v.seq = e.seq
+WHERE e.seq < ?4
+  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
+ORDER BY e.seq DESC LIMIT ?5;`,
+  tasksOfGroup: `SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
+WHERE t.fingerprint = ?5 AND t.status = 4 AND t.seq < ?4
+  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
+ORDER BY t.seq DESC LIMIT ?6;`,
+  newestSeq: `SELECT coalesce(max(seq), 0) AS seq FROM tasks;`,
+  oldestSeq: `SELECT coalesce(min(seq), 0) AS seq FROM tasks;`,
+  selectDead: `SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+WHERE t.status = 4 AND t.status > 3 AND t.seq > ?4
+  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+ORDER BY t.seq LIMIT ?5;`,
+  selectDeadOfGroup: `SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+WHERE t.fingerprint = ?6 AND t.status = 4 AND t.seq > ?4
+  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+ORDER BY t.seq LIMIT ?5;`,
+  selectWaiting: `SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+WHERE t.status = 1 AND t.seq > ?4
+  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+ORDER BY t.seq LIMIT ?5;`,
+  selectUnended: `SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1)
+  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+ORDER BY t.seq LIMIT ?5;`,
+  loadProfile: `SELECT settings FROM profiles WHERE id = ?;`,
+} as const

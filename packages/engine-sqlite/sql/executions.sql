@@ -1,0 +1,115 @@
+-- Claims, leases and ended attempts.
+
+-- The next entries of a lane in claim order, with what a worker needs.
+-- name: nextEntries
+SELECT
+  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
+FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
+WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;
+
+-- The entry of a lane that came first, of whatever priority: the first of each place, then the lowest rank.
+-- name: oldestEntry
+SELECT
+  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
+FROM (
+  SELECT min(rank) AS first FROM (
+    SELECT (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1) AS rank
+    FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
+  )
+) o
+CROSS JOIN ready r ON r.lane = ?1 AND r.place < 10 AND r.rank = o.first
+CROSS JOIN tasks t ON t.seq = r.seq;
+
+-- The places of the first and the last claimable entry: equal when the lane has one priority only.
+-- name: placesOfLane
+SELECT
+  (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place, rank LIMIT 1) AS first,
+  (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;
+
+-- name: deleteReadyUpTo
+DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;
+
+-- name: longPayload
+SELECT payload FROM payloads WHERE seq = ?;
+
+-- name: insertLease
+INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- Leases by task, with what settling them needs. ?1 is a JSON array of seqs.
+-- name: leasesOf
+SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;
+
+-- name: leaseBySeq
+SELECT
+  e.seq, e.attempt, e.token, e.worker, e.started_at, e.until, e.timeout_at, e.progress,
+  t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
+FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;
+
+-- name: renewLease
+UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE seq = ?;
+
+-- name: deleteLease
+DELETE FROM leases WHERE seq = ?;
+
+-- The happy end of many attempts at once: their records, their leases, their tasks. ?1 is a JSON array of seqs.
+-- name: recordSucceeded
+INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
+SELECT e.seq, e.attempt, t.generation, 1, e.worker, e.token, e.started_at, ?2, t.retry_reason
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;
+
+-- name: deleteLeases
+DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));
+
+-- name: succeedTasks
+UPDATE tasks SET status = 3, attempt = attempt + 1, since = ?2, rank = NULL WHERE seq IN (SELECT value FROM json_each(?1));
+
+-- name: saveResult
+UPDATE tasks SET result = ? WHERE seq = ?;
+
+-- name: insertExecution
+INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insertFailure
+INSERT INTO failures (seq, attempt, failure, decision) VALUES (?, ?, ?, ?);
+
+-- name: executionOf
+SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
+WHERE x.seq = ? AND x.attempt = ?;
+
+-- name: executionsAfter
+SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
+WHERE x.seq = ? AND x.attempt > ? ORDER BY x.attempt LIMIT ?;
+
+-- name: expiredLeases
+SELECT e.seq FROM leases e WHERE e.until <= ? ORDER BY e.until, e.seq LIMIT ?;
+
+-- name: retiredEntries
+SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;
+
+-- name: entriesPastDeadline
+SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at LIMIT ?;
+
+-- ?1 is now; lane time stands still while a lane is held.
+-- name: entriesPastTtl
+SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
+WHERE l.ready > 0 LIMIT ?2;
+
+-- name: upsertFailureGroup
+INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?, ?, 1, ?, ?, ?, ?)
+ON CONFLICT (fingerprint) DO UPDATE SET
+  count = count + 1, last_at = excluded.last_at, last_task = excluded.last_task, sample = excluded.sample;
+
+-- name: leaveFailureGroup
+UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;
+
+-- name: failureGroups
+SELECT * FROM failure_groups
+WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
+ORDER BY last_at DESC, id DESC LIMIT ?4;
+
+-- name: readySince
+SELECT since FROM ready WHERE lane = ? AND place = ? AND rank = ?;

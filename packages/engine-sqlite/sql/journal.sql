@@ -1,0 +1,38 @@
+-- The journal and what retention deletes.
+
+-- name: appendJournal
+INSERT INTO journal (at, type, task, attempt, actor, reason, data) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: readJournal
+SELECT * FROM journal WHERE id > ? ORDER BY id LIMIT ?;
+
+-- name: readJournalOfTask
+SELECT * FROM journal WHERE task = ? AND id > ? ORDER BY id LIMIT ?;
+
+-- name: retentionWindow
+SELECT seq, status, since, lane FROM tasks WHERE seq > ? ORDER BY seq LIMIT ?;
+
+-- name: deleteTasks
+DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));
+
+-- name: deletePayloads
+DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));
+
+-- name: deleteExecutions
+DELETE FROM executions WHERE seq IN (SELECT value FROM json_each(?1));
+
+-- name: deleteFailures
+DELETE FROM failures WHERE seq IN (SELECT value FROM json_each(?1));
+
+-- name: dedupeKeysOf
+SELECT l.tenant, t.dedupe_key FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value CROSS JOIN lanes l ON l.id = t.lane
+WHERE t.dedupe_key IS NOT NULL;
+
+-- name: deleteDedupe
+DELETE FROM dedupe WHERE tenant = ? AND key = ?;
+
+-- name: deleteJournalBefore
+DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1);
+
+-- name: deleteMinutesBefore
+DELETE FROM minutes WHERE (minute, lane) IN (SELECT minute, lane FROM minutes WHERE minute < ?1 LIMIT ?2);

@@ -1,0 +1,84 @@
+-- Lanes, pools, the store's own numbers, and what holds or limits lanes.
+
+-- name: loadStore
+SELECT next_seq, next_rank, next_token, backlog FROM store;
+
+-- name: saveStore
+UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?;
+
+-- name: loadLane
+SELECT * FROM lanes WHERE id = ?;
+
+-- name: findLane
+SELECT * FROM lanes WHERE pool = ? AND action = ? AND tenant = ?;
+
+-- name: insertLane
+INSERT INTO lanes (pool, action, tenant, held_since) VALUES (?, ?, ?, ?);
+
+-- name: saveLane
+UPDATE lanes SET
+  accepted = ?, queued = ?, waiting = ?, running = ?, succeeded = ?, dead = ?, discarded = ?, cancelled = ?, removed = ?,
+  ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
+WHERE id = ?;
+
+-- Lanes that can give something, lowest turn first. ?3 is a JSON array of actions, or null for any.
+-- name: claimableLanes
+SELECT * FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (?3 IS NULL OR action IN (SELECT value FROM json_each(?3)))
+ORDER BY turn, id LIMIT ?2;
+
+-- The lanes of a scope ('' is any), by creation.
+-- name: lanesInScope
+SELECT * FROM lanes
+WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3) AND id > ?4
+ORDER BY id LIMIT ?5;
+
+-- name: countLanesInScope
+SELECT
+  coalesce(sum(accepted), 0) AS accepted, coalesce(sum(queued), 0) AS queued, coalesce(sum(waiting), 0) AS waiting,
+  coalesce(sum(running), 0) AS running, coalesce(sum(succeeded), 0) AS succeeded, coalesce(sum(dead), 0) AS dead,
+  coalesce(sum(discarded), 0) AS discarded, coalesce(sum(cancelled), 0) AS cancelled, coalesce(sum(removed), 0) AS removed
+FROM lanes
+WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3);
+
+-- name: loadPool
+SELECT virtual_time FROM pools WHERE name = ?;
+
+-- name: savePool
+INSERT INTO pools (name, virtual_time) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET virtual_time = excluded.virtual_time;
+
+-- name: allHolds
+SELECT * FROM holds;
+
+-- name: saveHold
+INSERT INTO holds (pool, action, tenant, actor, reason, since) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET actor = excluded.actor, reason = excluded.reason;
+
+-- name: deleteHold
+DELETE FROM holds WHERE pool = ? AND action = ? AND tenant = ?;
+
+-- name: allLimits
+SELECT * FROM limits;
+
+-- name: saveLimit
+INSERT INTO limits (pool, action, tenant, concurrency) VALUES (?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET concurrency = excluded.concurrency;
+
+-- name: deleteLimit
+DELETE FROM limits WHERE pool = ? AND action = ? AND tenant = ?;
+
+-- name: addMinute
+INSERT INTO minutes (minute, lane, accepted, started, succeeded, failed, lost, retried, dead, cancelled)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (minute, lane) DO UPDATE SET
+  accepted = accepted + excluded.accepted, started = started + excluded.started, succeeded = succeeded + excluded.succeeded,
+  failed = failed + excluded.failed, lost = lost + excluded.lost, retried = retried + excluded.retried,
+  dead = dead + excluded.dead, cancelled = cancelled + excluded.cancelled;
+
+-- name: seriesInScope
+SELECT
+  minute, sum(m.accepted) AS accepted, sum(m.started) AS started, sum(m.succeeded) AS succeeded, sum(m.failed) AS failed,
+  sum(m.lost) AS lost, sum(m.retried) AS retried, sum(m.dead) AS dead, sum(m.cancelled) AS cancelled
+FROM minutes m CROSS JOIN lanes l ON l.id = m.lane
+WHERE m.minute >= ?4 AND m.minute < ?5 AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+GROUP BY minute ORDER BY minute;

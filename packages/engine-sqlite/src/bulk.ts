@@ -1,0 +1,238 @@
+// What operators do to many tasks: redrive, discard, cancel, promote; and the retry of one. Bounded per call, resumable
+// by cursor, one journal entry per task.
+
+import {
+  BATCH_MAX,
+  type BulkRequest,
+  type BulkResult,
+  type By,
+  InvalidError,
+  type JournalEntryInput,
+  operatorMayRetry,
+  operatorRetries,
+  type RetryResult,
+  type TaskId,
+  type TaskStatus,
+} from '@reprise/core'
+import {
+  CANCELLED,
+  DISCARDED,
+  EXECUTION_NUMBER,
+  EXECUTION_STATUS,
+  type ExecutionRow,
+  RETIRED_PLACE,
+  scopeValues,
+  snapshotOf,
+  statusOf,
+  type TaskRow,
+} from './rows.ts'
+import { checkBatch } from './submit.ts'
+import type { Transaction } from './transaction.ts'
+
+export type BulkAction = 'redrive' | 'discard' | 'cancel' | 'promote'
+
+const APPLIES_TO: Readonly<Record<BulkAction, ReadonlySet<TaskStatus>>> = {
+  redrive: new Set<TaskStatus>(['dead']),
+  discard: new Set<TaskStatus>(['dead']),
+  cancel: new Set<TaskStatus>(['queued', 'waiting', 'running']),
+  promote: new Set<TaskStatus>(['waiting']),
+}
+
+/** How many tasks one call looks at when no index leads to the right ones. */
+const WINDOW = 10_000
+
+export function bulk(transaction: Transaction, action: BulkAction, request: BulkRequest): BulkResult {
+  const limit = request.limit ?? BATCH_MAX
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new InvalidError(`A bulk action changes at least 1 task per call, not ${limit}.`)
+  checkBatch(limit)
+  const { rows, next } = selectTasks(transaction, action, request, limit)
+  const changed: TaskId[] = []
+  for (const task of rows) {
+    if (!APPLIES_TO[action].has(statusOf(task))) continue
+    applyTo(transaction, action, task, request.by)
+    changed.push(task.id)
+  }
+  return { changed, next }
+}
+
+function selectTasks(
+  transaction: Transaction,
+  action: BulkAction,
+  request: BulkRequest,
+  limit: number,
+): { readonly rows: Iterable<TaskRow>; readonly next: string | null } {
+  const { db } = transaction
+  const after = cursorOf(request.cursor)
+  if ('ids' in request.select) {
+    const ids = [...new Set(request.select.ids.slice(after, after + limit))]
+    const rows = ids.flatMap((id) => db.get<TaskRow>('taskById', id) ?? [])
+    return { rows, next: after + limit < request.select.ids.length ? String(after + limit) : null }
+  }
+  const scope = scopeValues(request.select)
+  const { fingerprint } = request.select
+  let last: number | null
+  let seqs: { seq: number }[]
+  if (action === 'cancel') {
+    const newest = db.get<{ seq: number }>('newestSeq')?.seq ?? 0
+    seqs = db.all('selectUnended', ...scope, after, limit, after + WINDOW)
+    last = seqs.length === limit ? (seqs.at(-1)?.seq ?? after) : after + WINDOW
+    if (last >= newest) last = null
+  } else {
+    if (action === 'promote') seqs = db.all('selectWaiting', ...scope, after, limit)
+    else if (fingerprint === undefined) seqs = db.all('selectDead', ...scope, after, limit)
+    else seqs = db.all('selectDeadOfGroup', ...scope, after, limit, fingerprint)
+    last = seqs.length === limit ? (seqs.at(-1)?.seq ?? null) : null
+  }
+  const rows = seqs.flatMap(({ seq }) => db.get<TaskRow>('taskBySeq', seq) ?? [])
+  return { rows, next: last === null ? null : String(last) }
+}
+
+function cursorOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0
+  const position = Number(cursor)
+  if (!Number.isSafeInteger(position) || position < 0)
+    throw new InvalidError('The cursor is not one that this store gave out.')
+  return position
+}
+
+function applyTo(transaction: Transaction, action: BulkAction, task: TaskRow, by: By): void {
+  switch (action) {
+    case 'redrive': {
+      const generation = task.generation + 1
+      leaveGroup(transaction, task)
+      requeue(transaction, task, {
+        generation,
+        attemptBase: task.attempt,
+        failures: 0,
+        losses: 0,
+        retryReason: 'manual',
+      })
+      note(transaction, 'task.redriven', task, by, { generation })
+      return
+    }
+    case 'discard':
+      leaveGroup(transaction, task)
+      transaction.db.run('endTask', DISCARDED, transaction.now, task.attempt, task.seq)
+      transaction.move(transaction.lane(task.lane), 'dead', 'discarded')
+      note(transaction, 'task.discarded', task, by, {})
+      return
+    case 'cancel':
+      cancelOne(transaction, task, by)
+      return
+    case 'promote':
+      leaveDelayQueue(transaction, task)
+      requeue(transaction, task, {
+        generation: task.generation,
+        attemptBase: task.attempt_base,
+        failures: task.failures,
+        losses: task.losses,
+        retryReason: task.retry_reason,
+      })
+      note(transaction, 'task.promoted', task, by, {})
+      return
+  }
+}
+
+function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
+  const { db, now } = transaction
+  const lane = transaction.lane(task.lane)
+  const from = statusOf(task)
+  if (from === 'waiting') leaveDelayQueue(transaction, task)
+  else if (from === 'queued') {
+    db.run('deleteReady', task.lane, task.place, task.rank)
+    if (task.place !== RETIRED_PLACE) lane.ready--
+  } else {
+    db.run('deleteLease', task.seq)
+    db.run(
+      'insertExecution',
+      task.seq,
+      task.lease_attempt,
+      task.generation,
+      EXECUTION_NUMBER.cancelled,
+      task.lease_worker,
+      task.lease_token,
+      task.lease_started_at,
+      now,
+      task.retry_reason,
+    )
+  }
+  db.run('endTask', CANCELLED, now, task.lease_attempt ?? task.attempt, task.seq)
+  transaction.move(lane, from, 'cancelled')
+  transaction.count(lane, 'cancelled')
+  transaction.ended(task.id)
+  note(transaction, 'task.cancelled', task, by, { from })
+}
+
+/** An operator's retry of one failed task, within its budget (A8, A9). */
+export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: number): RetryResult {
+  const task = transaction.db.get<TaskRow>('taskById', id)
+  if (task === undefined) return { outcome: 'not_found' }
+  if (task.lease_attempt !== null) return { outcome: 'wrong_status', status: 'running' }
+  const latest = transaction.db.get<ExecutionRow>('executionOf', task.seq, task.attempt)
+  if (latest === undefined) return { outcome: 'not_found' }
+  const latestStatus = EXECUTION_STATUS[latest.status]
+  if (latestStatus !== 'failed') return { outcome: 'wrong_status', status: latestStatus }
+  const status = statusOf(task)
+  if (status !== 'dead' && status !== 'waiting') return { outcome: 'wrong_status', status }
+  const { settings } = snapshotOf(task)
+  if (!operatorMayRetry(settings, task, maxRetries))
+    return { outcome: 'exhausted', budget: operatorRetries(settings, maxRetries) }
+  if (status === 'dead') leaveGroup(transaction, task)
+  else leaveDelayQueue(transaction, task)
+  requeue(transaction, task, {
+    generation: task.generation,
+    attemptBase: task.attempt_base,
+    failures: task.failures,
+    losses: task.losses,
+    retryReason: 'manual',
+  })
+  const attempt = task.attempt + 1
+  note(transaction, 'task.retried', task, by, { attempt })
+  return { outcome: 'queued', attempt }
+}
+
+interface Requeued {
+  readonly generation: number
+  readonly attemptBase: number
+  readonly failures: number
+  readonly losses: number
+  readonly retryReason: string | null
+}
+
+function requeue(transaction: Transaction, task: TaskRow, as: Requeued): void {
+  const lane = transaction.lane(task.lane)
+  const rank = transaction.nextRank()
+  transaction.db.run(
+    'requeueTask',
+    transaction.now,
+    rank,
+    as.generation,
+    as.attemptBase,
+    as.failures,
+    as.losses,
+    as.retryReason,
+    task.seq,
+  )
+  transaction.move(lane, statusOf(task), 'queued')
+  transaction.enqueue(lane, { ...task, generation: as.generation }, rank, transaction.profiles.settingsOf(task.profile))
+}
+
+function leaveGroup(transaction: Transaction, task: TaskRow): void {
+  transaction.db.run('leaveFailureGroup', task.fingerprint)
+}
+
+function leaveDelayQueue(transaction: Transaction, task: TaskRow): void {
+  transaction.db.run('deleteWaiting', task.pool, task.due_at, task.seq)
+}
+
+function note(
+  transaction: Transaction,
+  type: JournalEntryInput['type'],
+  task: TaskRow,
+  by: By,
+  data: JournalEntryInput['data'],
+): void {
+  const attempt = task.lease_attempt ?? (task.attempt === 0 ? null : task.attempt)
+  transaction.journal({ type, taskId: task.id, attempt, actor: by.actor, reason: by.reason, data })
+}

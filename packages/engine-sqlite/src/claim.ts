@@ -1,0 +1,379 @@
+// The claim: promotes what is due, then takes entries lane by lane, fairly, and reserves them under leases. The rules
+// stand in docs/engine-port.md; this file follows its numbers.
+
+import {
+  type Claimed,
+  type ClaimRequest,
+  type ClaimResult,
+  InvalidError,
+  type JsonText,
+  type LeaseRef,
+  PICKS_PER_OLDEST,
+  PROMOTE_MAX,
+  type Priority,
+  RETIRE_MAX,
+  type RetryToken,
+  type TaskId,
+  type TaskSettings,
+  TIMEOUT_GRACE_MS,
+  type WaitReason,
+  type WorkerId,
+} from '@reprise/core'
+import { limitRooms, type Room } from './gates.ts'
+import type { admit } from './registry.ts'
+import { labelsOf, RETIRED_PLACE, tokenText } from './rows.ts'
+import { checkBatch } from './submit.ts'
+import type { Lane, Transaction } from './transaction.ts'
+
+/** A row of nextEntries: queue entry and task together, in column order. */
+type EntryRow = readonly [
+  seq: number,
+  place: number,
+  rank: number,
+  expires: number | null,
+  deadline: number | null,
+  id: TaskId,
+  payload: JsonText | null,
+  profile: number,
+  priority: Priority,
+  generation: number,
+  attempt: number,
+  failures: number,
+  losses: number,
+  acceptedAt: number,
+  deadlineAt: number | null,
+  retryReason: WaitReason | null,
+  retryToken: RetryToken | null,
+  dedupeKey: string | null,
+  labels: string | null,
+]
+
+const LEASE_MS_MAX = 86_400_000
+
+export function claim(
+  transaction: Transaction,
+  request: ClaimRequest,
+  admission: ReturnType<typeof admit>,
+): ClaimResult {
+  promoteDue(transaction, request.pools)
+  const limit = Math.min(request.limit, admission.limit)
+  const claimed = limit === 0 ? [] : new Claiming(transaction, request, limit).run()
+  if (claimed.length > 0) admission.tookWork()
+  return { claimed, nextDueAt: nextDueAt(transaction, request.pools), heldBack: admission.heldBack }
+}
+
+export function checkClaim(request: ClaimRequest): void {
+  checkBatch(request.limit)
+  if (!Number.isInteger(request.limit) || request.limit < 1)
+    throw new InvalidError(`A claim asks for at least 1 task, not ${request.limit}.`)
+  checkLeaseMs(request.leaseMs)
+}
+
+export function checkLeaseMs(leaseMs: number): void {
+  if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > LEASE_MS_MAX)
+    throw new InvalidError(`A lease lasts between 1 ms and a day, not ${leaseMs} ms.`)
+}
+
+function promoteDue(transaction: Transaction, pools: readonly string[]): void {
+  const { db, now } = transaction
+  interface DueRow {
+    readonly seq: number
+    readonly due_at: number
+    readonly lane: number
+    readonly priority: number
+    readonly profile: number
+    readonly generation: number
+    readonly deadline_at: number | null
+  }
+  const due = pools.flatMap((pool) => db.all<DueRow>('dueTasks', pool, now, PROMOTE_MAX))
+  if (pools.length > 1) due.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
+  for (const row of due.slice(0, PROMOTE_MAX)) {
+    const lane = transaction.lane(row.lane)
+    const rank = transaction.nextRank()
+    db.run('deleteWaiting', lane.pool, row.due_at, row.seq)
+    db.run('enterQueue', now, rank, row.seq)
+    transaction.move(lane, 'waiting', 'queued')
+    transaction.enqueue(lane, row, rank, transaction.profiles.settingsOf(row.profile))
+  }
+}
+
+function nextDueAt(transaction: Transaction, pools: readonly string[]): number | null {
+  let next: number | null = null
+  for (const pool of pools) {
+    const due = transaction.db.get<{ due_at: number }>('nextDue', pool)?.due_at
+    if (due !== undefined && (next === null || due < next)) next = due
+  }
+  return next
+}
+
+/** A lane during one claim: its entries as far as they were read, and where it stands in the order. */
+interface Candidate {
+  readonly lane: Lane
+  /** turn − virtual time when the claim began, plus one for each entry taken. */
+  order: number
+  entries: EntryRow[]
+  next: number
+  /** Taken as one run from the start of one place, so that one statement can delete them. */
+  runPlace: number
+  runRank: number
+  /** Once found true it stays so: a claim only takes away. */
+  onePriority?: boolean
+}
+
+class Claiming {
+  readonly #transaction: Transaction
+  readonly #request: ClaimRequest
+  readonly #limit: number
+  readonly #claimed: Claimed[] = []
+  readonly #rooms: readonly Room[]
+  readonly #candidates = new Map<number, Candidate>()
+  readonly #excluded = new Set<number>()
+  /** As they stood when the claim began. */
+  readonly #virtualTimes = new Map<string, number>()
+  #truncated = false
+  #retired = 0
+
+  constructor(transaction: Transaction, request: ClaimRequest, limit: number) {
+    this.#transaction = transaction
+    this.#request = request
+    this.#limit = limit
+    this.#rooms = limitRooms(transaction)
+  }
+
+  run(): Claimed[] {
+    this.#findCandidates()
+    while (this.#claimed.length < this.#limit && this.#retired < RETIRE_MAX) {
+      const candidate = lowest(this.#candidates.values())
+      if (candidate === undefined) break
+      const rooms = this.#rooms.length === 0 ? this.#rooms : this.#rooms.filter((room) => room.matches(candidate.lane))
+      if (candidate.lane.ready === 0 || rooms.some((room) => room.left <= 0)) this.#exclude(candidate)
+      else if (this.#takeNext(candidate)) for (const room of rooms) room.left--
+    }
+    for (const candidate of this.#candidates.values()) this.#deleteRun(candidate)
+    return this.#claimed
+  }
+
+  /** The lanes with the lowest turns: no more can matter than there are entries to take. */
+  #findCandidates(): void {
+    const transaction = this.#transaction
+    const actions = this.#request.actions === null ? null : JSON.stringify(this.#request.actions)
+    const lanesMax = this.#limit + this.#excluded.size
+    this.#truncated = false
+    for (const pool of this.#request.pools) {
+      const virtualTime = this.#virtualTimes.get(pool) ?? transaction.virtualTime(pool)
+      this.#virtualTimes.set(pool, virtualTime)
+      const lanes = transaction.claimableLanes(pool, lanesMax, actions)
+      if (lanes.length === lanesMax) this.#truncated = true
+      for (const lane of lanes) {
+        if (this.#excluded.has(lane.id) || this.#candidates.has(lane.id)) continue
+        this.#candidates.set(lane.id, {
+          lane,
+          order: lane.turn - virtualTime,
+          entries: [],
+          next: 0,
+          runPlace: -1,
+          runRank: 0,
+        })
+      }
+    }
+  }
+
+  /** This lane gives nothing more; another may take its place. */
+  #exclude(candidate: Candidate): void {
+    this.#deleteRun(candidate)
+    this.#candidates.delete(candidate.lane.id)
+    this.#excluded.add(candidate.lane.id)
+    if (this.#truncated) this.#findCandidates()
+  }
+
+  /** Takes the candidate's next entry; false if it was past its time and was retired instead. */
+  #takeNext(candidate: Candidate): boolean {
+    const { lane } = candidate
+    const wantsOldest = lane.picks % PICKS_PER_OLDEST === PICKS_PER_OLDEST - 1 && !this.#hasOnePriority(candidate)
+    const entry = wantsOldest ? this.#oldest(candidate) : this.#first(candidate)
+    lane.ready--
+    this.#transaction.touch(lane)
+    if (this.#isOverdue(entry, lane)) {
+      this.#retire(entry, lane)
+      return false
+    }
+    if (wantsOldest) this.#transaction.db.run('deleteReady', lane.id, entry[1], entry[2])
+    else this.#extendRun(candidate, entry)
+    this.#claimed.push(reserveEntry(this.#transaction, lane, entry, this.#request))
+    this.#transaction.raiseVirtualTime(lane.pool, lane.turn)
+    lane.turn++
+    lane.picks++
+    candidate.order++
+    return true
+  }
+
+  #hasOnePriority(candidate: Candidate): boolean {
+    if (candidate.onePriority === true) return true
+    const places = this.#transaction.db.get<{ first: number | null; last: number | null }>(
+      'placesOfLane',
+      candidate.lane.id,
+    )
+    candidate.onePriority = places?.first === places?.last
+    return candidate.onePriority
+  }
+
+  #first(candidate: Candidate): EntryRow {
+    if (candidate.next >= candidate.entries.length) {
+      this.#deleteRun(candidate)
+      const wanted = this.#limit - this.#claimed.length
+      candidate.entries = this.#transaction.db.arrays<EntryRow>('nextEntries', candidate.lane.id, wanted)
+      candidate.next = 0
+    }
+    const entry = candidate.entries[candidate.next++]
+    if (entry === undefined) throw new Error(`Lane ${candidate.lane.id} counts more claimable entries than it has.`)
+    return entry
+  }
+
+  #oldest(candidate: Candidate): EntryRow {
+    this.#deleteRun(candidate)
+    candidate.entries = []
+    const [entry] = this.#transaction.db.arrays<EntryRow>('oldestEntry', candidate.lane.id)
+    if (entry === undefined) throw new Error(`Lane ${candidate.lane.id} counts more claimable entries than it has.`)
+    return entry
+  }
+
+  #isOverdue(entry: EntryRow, lane: Lane): boolean {
+    const [, , , expires, deadline] = entry
+    return (
+      (expires !== null && this.#transaction.laneTime(lane) >= expires) ||
+      (deadline !== null && this.#transaction.now >= deadline)
+    )
+  }
+
+  #retire(entry: EntryRow, lane: Lane): void {
+    const [seq, place, rank, expires, deadline] = entry
+    const { db } = this.#transaction
+    const since = db.get<{ since: number }>('readySince', lane.id, place, rank)?.since ?? this.#transaction.now
+    db.run('deleteReady', lane.id, place, rank)
+    db.run('insertReady', lane.id, RETIRED_PLACE, rank, seq, since, expires, deadline)
+    this.#retired++
+  }
+
+  #extendRun(candidate: Candidate, entry: EntryRow): void {
+    if (candidate.runPlace !== entry[1]) {
+      this.#deleteRun(candidate)
+      candidate.runPlace = entry[1]
+    }
+    candidate.runRank = entry[2]
+  }
+
+  #deleteRun(candidate: Candidate): void {
+    if (candidate.runPlace === -1) return
+    this.#transaction.db.run('deleteReadyUpTo', candidate.lane.id, candidate.runPlace, candidate.runRank)
+    candidate.runPlace = -1
+  }
+}
+
+function lowest(candidates: Iterable<Candidate>): Candidate | undefined {
+  let best: Candidate | undefined
+  for (const candidate of candidates) {
+    if (
+      best === undefined ||
+      candidate.order < best.order ||
+      (candidate.order === best.order && candidate.lane.id < best.lane.id)
+    )
+      best = candidate
+  }
+  return best
+}
+
+/** Reserves the next attempt of an entry's task and starts its lease. The entry itself is the caller's to delete. */
+function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryRow, request: ClaimRequest): Claimed {
+  const [
+    seq,
+    ,
+    ,
+    ,
+    ,
+    id,
+    payload,
+    profile,
+    priority,
+    generation,
+    attempt,
+    failures,
+    losses,
+    acceptedAt,
+    deadlineAt,
+    retryReason,
+    retryToken,
+    dedupeKey,
+    labels,
+  ] = entry
+  const settings = transaction.profiles.settingsOf(profile)
+  const lease = startLease(
+    transaction,
+    lane,
+    { seq, id, attempt: attempt + 1, from: 'queued', settings },
+    request.worker,
+    request.leaseMs,
+  )
+  return {
+    ...lease,
+    snapshot: {
+      id,
+      action: lane.action as Claimed['snapshot']['action'],
+      pool: lane.pool as Claimed['snapshot']['pool'],
+      tenant: lane.tenant as Claimed['snapshot']['tenant'],
+      payload: payload ?? longPayload(transaction, seq),
+      labels: labelsOf(labels),
+      priority,
+      settings,
+      retryToken: retryToken ?? (id as string as RetryToken),
+      dedupeKey,
+      deadlineAt,
+    },
+    generation,
+    failures,
+    losses,
+    retryReason,
+    acceptedAt,
+  }
+}
+
+interface LeaseStart extends LeaseRef {
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+}
+
+export function startLease(
+  transaction: Transaction,
+  lane: Lane,
+  task: {
+    readonly seq: number
+    readonly id: TaskId
+    readonly attempt: number
+    readonly from: 'queued' | 'waiting' | 'dead'
+    readonly settings: TaskSettings
+  },
+  worker: WorkerId,
+  leaseMs: number,
+): LeaseStart {
+  const { db, now } = transaction
+  const token = transaction.nextToken()
+  const timeoutAt = now + task.settings.timeoutMs
+  const leaseUntil = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  db.run('insertLease', task.seq, task.attempt, token, worker, now, leaseUntil, timeoutAt)
+  transaction.move(lane, task.from, 'running')
+  transaction.count(lane, 'started')
+  return {
+    taskId: task.id,
+    attempt: task.attempt,
+    token: tokenText(token, task.seq),
+    startedAt: now,
+    leaseUntil,
+    timeoutAt,
+  }
+}
+
+export function longPayload(transaction: Transaction, seq: number): JsonText {
+  const row = transaction.db.get<{ payload: JsonText }>('longPayload', seq)
+  if (row === undefined) throw new Error(`The payload of task number ${seq} is missing.`)
+  return row.payload
+}

@@ -1,0 +1,125 @@
+// The thin driver over node:sqlite: opens a file with the pragmas we rely on, prepares the compiled statements once,
+// and turns SQLite's numbers into our errors. Nothing outside this file sees node:sqlite.
+
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { isRepriseError, StoreBusyError, StoreFailedError, StoreFullError } from '@reprise/core'
+import { statements } from './sql.generated.ts'
+
+export type Durability = 'durable' | 'fast'
+export type StatementName = keyof typeof statements
+export type Value = SQLInputValue
+
+// How long SQLite itself waits for another process's transaction, blocking this thread. Kept short: the group commit
+// waits longer, without blocking.
+const BUSY_TIMEOUT_MS = 5
+const CACHE_KIB = 65_536
+// In pages of 4 KiB. Bounds the log file while nothing reads for long.
+const CHECKPOINT_PAGES = 4_000
+const WAL_LIMIT_BYTES = 67_108_864
+
+export class Database {
+  readonly #db: DatabaseSync
+  readonly #prepared = new Map<StatementName, StatementSync>()
+  readonly #preparedArrays = new Map<StatementName, StatementSync>()
+
+  constructor(path: string, durability: Durability) {
+    try {
+      this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+      this.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability === 'durable' ? 'FULL' : 'NORMAL'};
+         PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF;
+         PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};`,
+      )
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+
+  exec(sql: string): void {
+    this.#db.exec(sql)
+  }
+
+  /** One row of a statement that is not among the compiled ones: pragmas and the schema version. */
+  pragma(sql: string): Record<string, unknown> | undefined {
+    return this.#db.prepare(sql).get()
+  }
+
+  /** The statement's rows. The caller knows their shape: the column list stands in the .sql file. */
+  all<Row>(name: StatementName, ...values: Value[]): Row[] {
+    return this.#statement(name).all(...values) as Row[]
+  }
+
+  /** Rows as arrays in column order: for the two statements of the hot path. */
+  arrays<Row extends readonly unknown[]>(name: StatementName, ...values: Value[]): Row[] {
+    let statement = this.#preparedArrays.get(name)
+    if (statement === undefined) {
+      statement = this.#db.prepare(statements[name])
+      statement.setReturnArrays(true)
+      this.#preparedArrays.set(name, statement)
+    }
+    return statement.all(...values) as unknown as Row[]
+  }
+
+  get<Row>(name: StatementName, ...values: Value[]): Row | undefined {
+    return this.#statement(name).get(...values) as Row | undefined
+  }
+
+  run(name: StatementName, ...values: Value[]): { readonly changes: number; readonly lastId: number } {
+    const { changes, lastInsertRowid } = this.#statement(name).run(...values)
+    return { changes: Number(changes), lastId: Number(lastInsertRowid) }
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction
+  }
+
+  async backupTo(path: string): Promise<void> {
+    await backup(this.#db, path)
+  }
+
+  close(): void {
+    if (this.#db.isOpen) this.#db.close()
+  }
+
+  #statement(name: StatementName): StatementSync {
+    let statement = this.#prepared.get(name)
+    if (statement === undefined) {
+      statement = this.#db.prepare(statements[name])
+      this.#prepared.set(name, statement)
+    }
+    return statement
+  }
+}
+
+const BUSY = 5
+const LOCKED = 6
+const IO_ERROR = 10
+const FULL = 13
+
+/** SQLite's primary result code; null if the error is not SQLite's. */
+function resultCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
+  return error.errcode & 0xff
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = resultCode(error)
+  return code === BUSY || code === LOCKED
+}
+
+/** After a failed write to the disk nobody knows what it holds: nothing may be acknowledged any more. */
+export function isDiskFailure(error: unknown): boolean {
+  return resultCode(error) === IO_ERROR
+}
+
+export function storeError(error: unknown): Error {
+  if (isRepriseError(error)) return error
+  const code = resultCode(error)
+  if (code === BUSY || code === LOCKED)
+    return new StoreBusyError('Another process keeps the store locked. Nothing was changed; try again.', {
+      cause: error,
+    })
+  if (code === FULL) return new StoreFullError({ cause: error })
+  const detail = error instanceof Error ? error.message : String(error)
+  return new StoreFailedError(`The SQLite store failed: ${detail}. Nothing of this call was changed.`, { cause: error })
+}

@@ -1,0 +1,188 @@
+// The SQLite engine: the port's verbs, each handed to its module inside a grouped transaction (writes) or run directly
+// (reads). This file only wires; what the verbs do stands in the files named after them.
+
+import {
+  type Clock,
+  DEFAULT_HEALTH_THRESHOLDS,
+  type Engine,
+  type HealthThresholds,
+  isRepriseError,
+  type Random,
+  StoreClosedError,
+  systemClock,
+  systemRandom,
+} from '@reprise/core'
+import { bulk, retry } from './bulk.ts'
+import { checkClaim, claim } from './claim.ts'
+import { collectionOf } from './collection.ts'
+import { Database, type Durability, isBusy, storeError } from './database.ts'
+import { limit, pause, resume } from './gates.ts'
+import { GroupCommit } from './group-commit.ts'
+import { journalOf } from './journal.ts'
+import { expired, renew } from './leases.ts'
+import { migrate } from './migrate.ts'
+import {
+  counts,
+  explain,
+  findExecution,
+  findTask,
+  latestExecution,
+  listExecutions,
+  listFailureGroups,
+  listLanes,
+  listTasks,
+  listWorkers,
+  series,
+} from './queries.ts'
+import { admit, beat, deregister, register } from './registry.ts'
+import { reserve } from './reserve.ts'
+import { retain } from './retention.ts'
+import { settle } from './settle.ts'
+import { submit } from './submit.ts'
+import { Wake } from './wake.ts'
+
+export interface SqliteEngineOptions {
+  /** A file, created if it is missing; or ':memory:' for one that ends with the process. */
+  readonly path: string
+  /** `durable` (the default) syncs every commit to disk; `fast` may lose the last moments if the machine loses power, never if a process dies. */
+  readonly durability?: Durability
+  readonly clock?: Clock
+  readonly random?: Random
+  /** Queued and waiting tasks together; more are refused. */
+  readonly backlogMax?: number
+  readonly healthThresholds?: HealthThresholds
+}
+
+/** What the SQLite engine can do beyond the port. */
+export interface SqliteEngine extends Engine {
+  /** Copies the store to a new file while it is in use. */
+  backup(path: string): Promise<void>
+}
+
+const DEFAULT_BACKLOG_MAX = 10_000_000
+const OPEN_PATIENCE_MS = 10_000
+const OPEN_RETRY_MS = 20
+
+export async function openSqliteEngine(options: SqliteEngineOptions): Promise<SqliteEngine> {
+  const { durability = 'durable', clock = systemClock, random = systemRandom } = options
+  const db = await openMigrated(options.path, durability)
+  const inMemory = options.path === ':memory:'
+  const wake = new Wake(inMemory ? null : options.path, clock)
+  const commits = new GroupCommit(db, clock, random, wake)
+  const thresholds = options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS
+  const backlogMax = options.backlogMax ?? DEFAULT_BACKLOG_MAX
+  let closed = false
+
+  const read = async <T>(look: () => T): Promise<T> => {
+    if (closed) throw new StoreClosedError()
+    try {
+      return look()
+    } catch (error) {
+      throw storeError(error)
+    }
+  }
+
+  return {
+    info: { kind: 'sqlite', durability: durabilityText(inMemory, durability), lacks: [] },
+    healthThresholds: thresholds,
+
+    submit: (tasks) => commits.write((transaction) => submit(transaction, tasks, backlogMax)),
+    claim: (request) =>
+      commits.write((transaction) => {
+        checkClaim(request)
+        return claim(transaction, request, admit(transaction, request.worker, request.epoch, thresholds))
+      }),
+    async reserve(request) {
+      const answer = await commits.write((transaction) => reserve(transaction, request))
+      if (isRepriseError(answer)) throw answer
+      return answer
+    },
+    renew: (leases, leaseMs) => commits.write((transaction) => renew(transaction, leases, leaseMs)),
+    settle: (settlements) => commits.write((transaction) => settle(transaction, settlements)),
+    settleAndClaim: (settlements, request) =>
+      commits.write((transaction) => {
+        checkClaim(request)
+        const settled = settle(transaction, settlements)
+        try {
+          return {
+            settled,
+            ...claim(transaction, request, admit(transaction, request.worker, request.epoch, thresholds)),
+          }
+        } catch (error) {
+          // The settlements stand; a worker that may not claim hears of it at its next claim.
+          if (!isRepriseError(error)) throw error
+          return { settled, claimed: [], nextDueAt: null, heldBack: null }
+        }
+      }),
+    expired: (max) => read(() => expired(db, max, clock.now())),
+
+    redrive: (request) => commits.write((transaction) => bulk(transaction, 'redrive', request)),
+    discard: (request) => commits.write((transaction) => bulk(transaction, 'discard', request)),
+    cancel: (request) => commits.write((transaction) => bulk(transaction, 'cancel', request)),
+    promote: (request) => commits.write((transaction) => bulk(transaction, 'promote', request)),
+    retry: (id, { by, maxRetries }) => commits.write((transaction) => retry(transaction, id, by, maxRetries)),
+
+    pause: (scope, by) => commits.write((transaction) => pause(transaction, scope, by)),
+    resume: (scope, by) => commits.write((transaction) => resume(transaction, scope, by)),
+    limit: (scope, concurrency, by) => commits.write((transaction) => limit(transaction, scope, concurrency, by)),
+
+    register: (registration) => commits.write((transaction) => register(transaction, registration)),
+    beat: (report) => commits.write((transaction) => beat(transaction, report)),
+    deregister: (worker, epoch) => commits.write((transaction) => deregister(transaction, worker, epoch)),
+    workers: (page) => read(() => listWorkers(db, page, clock.now(), thresholds)),
+
+    task: (id) => read(() => findTask(db, id, clock.now())),
+    tasks: (query) => read(() => listTasks(db, query, clock.now())),
+    execution: (id, attempt) => read(() => findExecution(db, id, attempt)),
+    executions: (id, page) => read(() => listExecutions(db, id, page)),
+    latestForTask: (id) => read(() => latestExecution(db, id)),
+    explain: (id) => read(() => explain(db, id, clock.now(), thresholds)),
+    lanes: (query) => read(() => listLanes(db, query)),
+    failureGroups: (query) => read(() => listFailureGroups(db, query)),
+    counts: (query) => read(() => counts(db, query)),
+    series: (query) => read(() => series(db, query)),
+
+    journal: journalOf(db, commits, read),
+    collection: (definition) => collectionOf(db, commits, read, definition),
+    retain: (rules, settings) => commits.write((transaction) => retain(transaction, rules, settings ?? {})),
+
+    mark: () => wake.mark(),
+    wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),
+    backup: async (path) => {
+      if (closed) throw new StoreClosedError()
+      await db.backupTo(path)
+    },
+    async close() {
+      if (closed) return
+      commits.close()
+      closed = true
+      wake.close()
+      db.close()
+    },
+  }
+}
+
+async function openMigrated(path: string, durability: Durability): Promise<Database> {
+  // Another process may be creating or migrating the same file: its lock is waited for, in real time.
+  const startedAt = systemClock.monotonic()
+  for (;;) {
+    let db: Database | null = null
+    try {
+      db = new Database(path, durability)
+      migrate(db)
+      return db
+    } catch (error) {
+      db?.close()
+      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+      if (!isBusy(cause) || systemClock.monotonic() - startedAt > OPEN_PATIENCE_MS) throw storeError(error)
+      await new Promise<void>((resolve) => systemClock.after(OPEN_RETRY_MS, resolve, { hold: true }))
+    }
+  }
+}
+
+function durabilityText(inMemory: boolean, durability: Durability): string {
+  if (inMemory) return 'in memory: ends with the process'
+  return durability === 'durable'
+    ? 'durable: every commit is synced to disk'
+    : 'fast: survives a crash of the process, not a loss of power'
+}

@@ -1,0 +1,128 @@
+// What holds lanes back: holds (paused) and limits (concurrency).
+
+import {
+  type By,
+  type ExplainFacts,
+  InvalidError,
+  type JournalEntryInput,
+  type Scope,
+  scopeMatches,
+} from '@reprise/core'
+import type { Database } from './database.ts'
+import { type ScopeRow, scopeOfRow, scopeValues } from './rows.ts'
+import type { Lane, Transaction } from './transaction.ts'
+
+interface HoldRow extends ScopeRow {
+  readonly actor: string
+  readonly reason: string
+  readonly since: number
+}
+
+interface LimitRow extends ScopeRow {
+  readonly concurrency: number
+}
+
+const LANES_PER_STEP = 1_000
+
+export function pause(transaction: Transaction, scope: Scope, by: By): void {
+  transaction.db.run('saveHold', ...scopeValues(scope), by.actor, by.reason, transaction.now)
+  for (const lane of lanesInScope(transaction, scope)) {
+    if (lane.held_since !== null) continue
+    lane.held_since = transaction.now
+    transaction.touch(lane)
+  }
+  transaction.journal(laneEntry('lanes.paused', scope, by, {}))
+}
+
+export function resume(transaction: Transaction, scope: Scope, by: By): boolean {
+  if (transaction.db.run('deleteHold', ...scopeValues(scope)).changes === 0) return false
+  const holds = transaction.db.all<HoldRow>('allHolds').map(scopeOfRow)
+  for (const lane of lanesInScope(transaction, scope)) {
+    if (lane.held_since === null || holds.some((hold) => scopeMatches(hold, laneScope(lane)))) continue
+    lane.held_ms += transaction.now - lane.held_since
+    lane.held_since = null
+    lane.turn = Math.max(lane.turn, transaction.virtualTime(lane.pool))
+    transaction.touch(lane)
+    transaction.wakePool(lane.pool)
+  }
+  transaction.journal(laneEntry('lanes.resumed', scope, by, {}))
+  return true
+}
+
+export function limit(transaction: Transaction, scope: Scope, concurrency: number | null, by: By): void {
+  if (concurrency === null) transaction.db.run('deleteLimit', ...scopeValues(scope))
+  else {
+    if (!Number.isInteger(concurrency) || concurrency < 0)
+      throw new InvalidError(`A limit is a whole number of running tasks, 0 or more, not ${concurrency}.`)
+    transaction.db.run('saveLimit', ...scopeValues(scope), concurrency)
+  }
+  for (const lane of lanesInScope(transaction, scope)) transaction.wakePool(lane.pool)
+  transaction.journal(laneEntry('lanes.limited', scope, by, { concurrency }))
+}
+
+/** What is left of a limit during one claim. */
+export interface Room {
+  readonly scope: Scope
+  readonly concurrency: number
+  left: number
+  matches(lane: Lane): boolean
+}
+
+export function limitRooms(transaction: Transaction): Room[] {
+  const limits = transaction.db.all<LimitRow>('allLimits')
+  if (limits.length === 0) return []
+  transaction.saveLanes()
+  return limits.map((row) => {
+    const scope = scopeOfRow(row)
+    return {
+      scope,
+      concurrency: row.concurrency,
+      left: row.concurrency - runningIn(transaction.db, row),
+      matches: (lane) => scopeMatches(scope, laneScope(lane)),
+    }
+  })
+}
+
+export function holdsOf(db: Database, lane: ScopeRow): ExplainFacts['holds'] {
+  const names = laneScope(lane)
+  return db
+    .all<HoldRow>('allHolds')
+    .map((row) => ({ scope: scopeOfRow(row), by: { actor: row.actor, reason: row.reason }, since: row.since }))
+    .filter(({ scope }) => scopeMatches(scope, names))
+}
+
+export function limitsOf(db: Database, lane: ScopeRow): ExplainFacts['limits'] {
+  const names = laneScope(lane)
+  return db
+    .all<LimitRow>('allLimits')
+    .filter((row) => scopeMatches(scopeOfRow(row), names))
+    .map((row) => ({ scope: scopeOfRow(row), running: runningIn(db, row), concurrency: row.concurrency }))
+}
+
+function runningIn(db: Database, scope: ScopeRow): number {
+  return db.get<{ running: number }>('countLanesInScope', scope.pool, scope.action, scope.tenant)?.running ?? 0
+}
+
+export function laneScope(lane: ScopeRow): Required<Scope> {
+  return { pool: lane.pool, action: lane.action, tenant: lane.tenant } as Required<Scope>
+}
+
+function* lanesInScope(transaction: Transaction, scope: Scope): Generator<Lane> {
+  transaction.saveLanes()
+  let after = 0
+  for (;;) {
+    const rows = transaction.db.all<{ id: number }>('lanesInScope', ...scopeValues(scope), after, LANES_PER_STEP)
+    for (const { id } of rows) yield transaction.lane(id)
+    if (rows.length < LANES_PER_STEP) return
+    after = rows.at(-1)?.id ?? after
+  }
+}
+
+function laneEntry(
+  type: JournalEntryInput['type'],
+  scope: Scope,
+  by: By,
+  data: JournalEntryInput['data'],
+): JournalEntryInput {
+  return { type, taskId: null, attempt: null, actor: by.actor, reason: by.reason, data: { ...scope, ...data } }
+}

@@ -1,0 +1,159 @@
+// Concurrent callers in one process are committed in groups: writes that arrive in the same turn of the event loop share
+// one transaction, and so one sync to disk. Each write keeps its own answer. Waiting for another process's
+// transaction does not block the thread for long: the group tries again later, until its patience ends.
+
+import { type Clock, isRepriseError, type Random, StoreClosedError, StoreFailedError } from '@reprise/core'
+import { type Database, isBusy, isDiskFailure, storeError } from './database.ts'
+import { Profiles } from './profiles.ts'
+import { Transaction } from './transaction.ts'
+import type { Wake } from './wake.ts'
+
+interface PendingWrite {
+  readonly apply: (transaction: Transaction) => unknown
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+  readonly patienceEndsAt: number
+}
+
+const PATIENCE_MS = 10_000
+const RETRY_MS_MAX = 25
+/** A group stops growing after this long, so that other work of the process gets its turn. */
+const GROUP_MS_MAX = 15
+
+export class GroupCommit {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #wake: Wake
+  readonly #profiles: Profiles
+  #pending: PendingWrite[] = []
+  #scheduled = false
+  #retries = 0
+  #poison: Error | null = null
+  #closed = false
+
+  constructor(db: Database, clock: Clock, random: Random, wake: Wake) {
+    this.#db = db
+    this.#clock = clock
+    this.#random = random
+    this.#wake = wake
+    this.#profiles = new Profiles(db)
+  }
+
+  /** Runs the write in the next group. A write checks everything before it changes anything: if it throws, it changed nothing. */
+  write<T>(apply: (transaction: Transaction) => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#poison !== null) return reject(this.#poison)
+      if (this.#closed) return reject(new StoreClosedError())
+      const patienceEndsAt = this.#clock.monotonic() + PATIENCE_MS
+      this.#pending.push({ apply, resolve: resolve as PendingWrite['resolve'], reject, patienceEndsAt })
+      this.#schedule()
+    })
+  }
+
+  /** Commits what is pending, then refuses everything. */
+  close(): void {
+    if (this.#pending.length > 0 && this.#poison === null) this.#commitGroup()
+    this.#closed = true
+    this.#rejectAll(this.#pending.splice(0), new StoreClosedError())
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    this.#clock.soon(() => {
+      this.#scheduled = false
+      if (!this.#closed) this.#commitGroup()
+    })
+  }
+
+  #commitGroup(): void {
+    if (!this.#begin()) return
+    const transaction = new Transaction(this.#db, this.#clock.now(), this.#profiles)
+    const answers: (() => void)[] = []
+    const startedAt = this.#clock.monotonic()
+    let count = 0
+    try {
+      for (const pending of this.#pending) {
+        answers.push(this.#applyOne(pending, transaction))
+        count++
+        if (this.#clock.monotonic() - startedAt > GROUP_MS_MAX) break
+      }
+      transaction.flush()
+      this.#db.exec('COMMIT')
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#pending = this.#pending.slice(count)
+    if (this.#pending.length > 0) this.#schedule()
+    for (const answer of answers) answer()
+    this.#wake.notify(transaction.changed)
+  }
+
+  #applyOne(pending: PendingWrite, transaction: Transaction): () => void {
+    try {
+      const value = pending.apply(transaction)
+      return () => pending.resolve(value as never)
+    } catch (error) {
+      // A refusal is one caller's own; anything else breaks the whole group.
+      if (!isRepriseError(error)) throw error
+      return () => pending.reject(error)
+    }
+  }
+
+  /** False if another process has the lock: the group then waits for its next try, or is given up. */
+  #begin(): boolean {
+    try {
+      this.#db.exec('BEGIN IMMEDIATE')
+      this.#retries = 0
+      return true
+    } catch (error) {
+      if (!isBusy(error)) {
+        this.#fail(error)
+        return false
+      }
+      const now = this.#clock.monotonic()
+      const impatient = this.#pending.filter(({ patienceEndsAt }) => patienceEndsAt <= now)
+      this.#pending = this.#pending.filter(({ patienceEndsAt }) => patienceEndsAt > now)
+      this.#rejectAll(impatient, storeError(error))
+      if (this.#pending.length > 0) this.#retryLater()
+      return false
+    }
+  }
+
+  #retryLater(): void {
+    const boundMs = Math.min(2 ** this.#retries++, RETRY_MS_MAX)
+    this.#scheduled = true
+    this.#clock.after(
+      boundMs * this.#random.next(),
+      () => {
+        this.#scheduled = false
+        if (!this.#closed) this.#commitGroup()
+      },
+      { hold: true },
+    )
+  }
+
+  #fail(error: unknown): void {
+    this.#profiles.forget()
+    if (this.#db.inTransaction) {
+      try {
+        this.#db.exec('ROLLBACK')
+      } catch {
+        // The connection is beyond help; the error that led here is the one to tell.
+      }
+    }
+    if (isDiskFailure(error)) {
+      this.#poison = new StoreFailedError(
+        'Writing to the disk failed, so nobody knows what it holds. Nothing more is acknowledged; stop this process, check the disk, start again.',
+        { cause: error },
+      )
+    }
+    this.#rejectAll(this.#pending.splice(0), this.#poison ?? storeError(error))
+  }
+
+  #rejectAll(writes: readonly PendingWrite[], error: Error): void {
+    for (const pending of writes) pending.reject(error)
+  }
+}

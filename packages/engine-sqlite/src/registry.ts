@@ -1,0 +1,197 @@
+// The worker registry: epochs, heartbeats, evidence of health, and who may claim how much.
+
+import {
+  assessHealth,
+  type BeatReport,
+  type BeatResult,
+  type Health,
+  type HealthEvidence,
+  type HealthThresholds,
+  NotFoundError,
+  WorkerFencedError,
+  type WorkerId,
+  type WorkerRegistration,
+  type WorkerView,
+  withOutcomes,
+} from '@reprise/core'
+import type { Transaction } from './transaction.ts'
+
+export interface WorkerRow {
+  readonly id: WorkerId
+  readonly epoch: number
+  readonly registration: string
+  readonly registered_at: number
+  readonly last_beat_at: number
+  readonly in_flight: number
+  readonly queue_depth: number
+  readonly loop_lag_ms: number
+  readonly memory_bytes: number
+  readonly draining: number
+  readonly consecutive_failures: number
+  readonly recent_outcomes: number
+  readonly recent_failures: number
+  readonly last_failure_at: number | null
+}
+
+type StoredRegistration = Omit<WorkerRegistration, 'worker'>
+
+export function register(transaction: Transaction, registration: WorkerRegistration): { readonly epoch: number } {
+  const { db, now } = transaction
+  const { worker, ...rest } = registration
+  const epoch = transaction.nextToken()
+  const before = db.get<WorkerRow>('findWorker', worker)
+  const leases = takeLeasesAway(transaction, worker)
+  db.run('saveWorker', worker, epoch, JSON.stringify(rest satisfies StoredRegistration), now, now)
+  if (before !== undefined) {
+    transaction.journal({
+      type: 'worker.replaced',
+      taskId: null,
+      attempt: null,
+      actor: 'registry',
+      reason: 'registered again under the same id',
+      data: { worker, epoch, leases },
+    })
+  }
+  return { epoch }
+}
+
+export function beat(transaction: Transaction, report: BeatReport): BeatResult {
+  const row = transaction.db.get<WorkerRow>('findWorker', report.worker)
+  if (row === undefined || row.epoch !== report.epoch) return { outcome: 'replaced' }
+  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining } = report
+  transaction.db.run(
+    'saveBeat',
+    transaction.now,
+    inFlight,
+    queueDepth,
+    loopLagMs,
+    memoryBytes,
+    draining ? 1 : 0,
+    report.worker,
+  )
+  return { outcome: 'current' }
+}
+
+export function deregister(transaction: Transaction, worker: WorkerId, epoch: number): void {
+  const row = transaction.db.get<WorkerRow>('findWorker', worker)
+  if (row === undefined || row.epoch !== epoch) return
+  takeLeasesAway(transaction, worker)
+  transaction.db.run('deleteWorker', worker)
+}
+
+/** Gives every lease of this worker a token that nobody holds, and lets it end now. */
+function takeLeasesAway(transaction: Transaction, worker: WorkerId): number {
+  const leases = transaction.db.all<{ seq: number }>('leasesOfWorker', worker)
+  for (const { seq } of leases) transaction.db.run('takeLeaseAway', transaction.nextToken(), transaction.now, seq)
+  return leases.length
+}
+
+export interface Admission {
+  /** The most this worker may take. */
+  readonly limit: number
+  readonly heldBack: 'unhealthy' | 'degraded' | null
+  /** A claim that takes something is a sign of life. */
+  tookWork(): void
+}
+
+/** Whether a worker may claim, and how much. Throws if it is unknown or was replaced. */
+export function admit(
+  transaction: Transaction,
+  worker: WorkerId,
+  epoch: number,
+  thresholds: HealthThresholds,
+): Admission {
+  const { db, now } = transaction
+  const row = db.get<WorkerRow>('findWorker', worker)
+  if (row === undefined) throw new NotFoundError('worker', worker)
+  if (row.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
+  const health = healthForClaim(transaction, row, thresholds)
+  const tookWork = (): void => {
+    if (row.last_beat_at !== now) saveEvidence(transaction, worker, now, [])
+  }
+  switch (health) {
+    case 'healthy':
+      return { limit: Number.MAX_SAFE_INTEGER, heldBack: null, tookWork }
+    case 'degraded':
+      return { limit: thresholds.degradedClaimMax, heldBack: 'degraded', tookWork }
+    case 'unhealthy':
+      return { limit: 0, heldBack: 'unhealthy', tookWork }
+  }
+}
+
+function healthForClaim(transaction: Transaction, row: WorkerRow, thresholds: HealthThresholds): Health['status'] {
+  const { now } = transaction
+  const evidence = evidenceOf(row)
+  const { status } = assessHealth({ ...evidence, lastBeatAt: now }, now, thresholds)
+  if (status !== 'unhealthy') return status
+  // Only its failures speak against it? Then the last worker of a pool goes on, carefully: somebody must.
+  const withoutFailures = { ...evidence, lastBeatAt: now, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0 }
+  if (assessHealth(withoutFailures, now, thresholds).status === 'unhealthy') return status
+  const pools = new Set((JSON.parse(row.registration) as StoredRegistration).pools)
+  const hasBetterPeer = allWorkers(transaction).some((peer) => {
+    if (
+      peer.id === row.id ||
+      !(JSON.parse(peer.registration) as StoredRegistration).pools.some((pool) => pools.has(pool))
+    )
+      return false
+    return assessHealth(evidenceOf(peer), now, thresholds).status !== 'unhealthy'
+  })
+  return hasBetterPeer ? status : 'degraded'
+}
+
+const WORKERS_MAX = 10_000
+
+function allWorkers(transaction: Transaction): WorkerRow[] {
+  return transaction.db.all<WorkerRow>('listWorkers', '', WORKERS_MAX)
+}
+
+/** Adds how some of a worker's attempts ended to what speaks for or against it. */
+export function addOutcomes(transaction: Transaction, worker: WorkerId, outcomes: readonly boolean[]): void {
+  saveEvidence(transaction, worker, null, outcomes)
+}
+
+function saveEvidence(
+  transaction: Transaction,
+  worker: WorkerId,
+  lastBeatAt: number | null,
+  outcomes: readonly boolean[],
+): void {
+  const row = transaction.db.get<WorkerRow>('findWorker', worker)
+  if (row === undefined) return
+  const next = withOutcomes(evidenceOf(row), outcomes, transaction.now)
+  transaction.db.run(
+    'saveEvidence',
+    lastBeatAt ?? row.last_beat_at,
+    next.consecutiveFailures,
+    next.recentOutcomes,
+    next.recentFailures,
+    next.lastFailureAt,
+    worker,
+  )
+}
+
+function evidenceOf(row: WorkerRow): HealthEvidence {
+  return {
+    lastBeatAt: row.last_beat_at,
+    queueDepth: row.queue_depth,
+    consecutiveFailures: row.consecutive_failures,
+    recentOutcomes: row.recent_outcomes,
+    recentFailures: row.recent_failures,
+    lastFailureAt: row.last_failure_at,
+  }
+}
+
+export function workerViewOf(row: WorkerRow, now: number, thresholds: HealthThresholds): WorkerView {
+  return {
+    ...(JSON.parse(row.registration) as StoredRegistration),
+    ...evidenceOf(row),
+    worker: row.id,
+    epoch: row.epoch,
+    registeredAt: row.registered_at,
+    inFlight: row.in_flight,
+    loopLagMs: row.loop_lag_ms,
+    memoryBytes: row.memory_bytes,
+    draining: row.draining === 1,
+    health: assessHealth(evidenceOf(row), now, thresholds),
+  }
+}

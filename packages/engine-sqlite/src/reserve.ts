@@ -1,0 +1,125 @@
+// Reserving one attempt that an outside message asks for: the same step as a claim, with the message's attempt number
+// as the idempotency gate (A2) and the ceiling checked whoever sent it (A6).
+
+import {
+  attemptCeiling,
+  BudgetExhaustedError,
+  type Claimed,
+  ConflictError,
+  DuplicateExecutionError,
+  NoAvailableSlotError,
+  type RepriseError,
+  type ReserveRequest,
+  scopeText,
+} from '@reprise/core'
+import { checkLeaseMs, startLease } from './claim.ts'
+import { limitRooms } from './gates.ts'
+import { RETIRED_PLACE, snapshotOf, statusOf, type TaskRow } from './rows.ts'
+import { acceptTask } from './submit.ts'
+import type { Lane, Transaction } from './transaction.ts'
+
+/** The reserved execution, or the refusal: returned, not thrown, since a dropped message leaves a journal entry. */
+export function reserve(transaction: Transaction, request: ReserveRequest): Claimed | RepriseError {
+  checkLeaseMs(request.leaseMs)
+  const { db } = transaction
+  const { task: spec, attempt } = request
+  const known = db.get<TaskRow>('taskById', spec.id)
+  const base = known === undefined ? 0 : known.attempt_base + known.losses
+  const attemptMax =
+    base + attemptCeiling(known === undefined ? spec.settings : snapshotOf(known).settings, request.maxRetries)
+  if (attempt > attemptMax) return dropMessage(transaction, request, attemptMax)
+  if (known !== undefined) {
+    const refusal = refusalFor(known, attempt)
+    if (refusal !== null) return refusal
+  }
+  const lane =
+    known === undefined ? transaction.laneOf(spec.pool, spec.action, spec.tenant) : transaction.lane(known.lane)
+  const full = slotRefusal(transaction, lane)
+  if (full !== null) return full
+  const { seq } = known ?? acceptTask(transaction, { ...spec, delayMs: 0, dueAt: null }, attempt - 1)
+  const task = db.get<TaskRow>('taskBySeq', seq)
+  if (task === undefined) throw new Error(`Task number ${seq} vanished.`)
+  return takeOut(transaction, lane, task, request)
+}
+
+function dropMessage(transaction: Transaction, request: ReserveRequest, attemptMax: number): RepriseError {
+  const error = new BudgetExhaustedError(request.task.id, request.attempt, attemptMax)
+  transaction.journal({
+    type: 'message.dropped',
+    taskId: request.task.id,
+    attempt: request.attempt,
+    actor: 'caller',
+    reason: error.message,
+    data: { attempt: request.attempt },
+  })
+  return error
+}
+
+function refusalFor(task: TaskRow, attempt: number): RepriseError | null {
+  const status = statusOf(task)
+  const latest = task.lease_attempt ?? task.attempt
+  if (attempt <= latest || status === 'succeeded' || status === 'cancelled' || status === 'discarded')
+    return new DuplicateExecutionError(task.id, attempt)
+  if (status === 'running')
+    return new ConflictError(
+      `Task '${task.id}' is running attempt ${latest}; attempt ${attempt} can start when that has ended.`,
+    )
+  if (attempt > latest + 1)
+    return new ConflictError(`Task '${task.id}' is at attempt ${latest}; attempt ${attempt} would leave a gap.`)
+  return null
+}
+
+function slotRefusal(transaction: Transaction, lane: Lane): RepriseError | null {
+  if (lane.held_since !== null)
+    return new NoAvailableSlotError(
+      `the paused lane of action '${lane.action}', tenant '${lane.tenant}' in pool '${lane.pool}'`,
+      0,
+    )
+  const full = limitRooms(transaction).find((room) => room.matches(lane) && room.left <= 0)
+  return full === undefined ? null : new NoAvailableSlotError(scopeText(full.scope), full.concurrency)
+}
+
+/** Takes the task from where it stands and starts its lease. */
+function takeOut(transaction: Transaction, lane: Lane, task: TaskRow, request: ReserveRequest): Claimed {
+  const { db } = transaction
+  const from = statusOf(task) as 'queued' | 'waiting' | 'dead'
+  let retryReason = task.retry_reason
+  if (from === 'queued') {
+    db.run('deleteReady', task.lane, task.place, task.rank)
+    if (task.place !== RETIRED_PLACE) lane.ready--
+  } else {
+    if (from === 'waiting') db.run('deleteWaiting', task.pool, task.due_at, task.seq)
+    else {
+      db.run('leaveFailureGroup', task.fingerprint)
+      retryReason = 'manual'
+    }
+    db.run(
+      'requeueTask',
+      transaction.now,
+      transaction.nextRank(),
+      task.generation,
+      task.attempt_base,
+      task.failures,
+      task.losses,
+      retryReason,
+      task.seq,
+    )
+  }
+  const snapshot = snapshotOf(task)
+  const lease = startLease(
+    transaction,
+    lane,
+    { seq: task.seq, id: task.id, attempt: request.attempt, from, settings: snapshot.settings },
+    request.worker,
+    request.leaseMs,
+  )
+  return {
+    ...lease,
+    snapshot,
+    generation: task.generation,
+    failures: task.failures,
+    losses: task.losses,
+    retryReason,
+    acceptedAt: task.accepted_at,
+  }
+}

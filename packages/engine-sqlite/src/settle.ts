@@ -1,0 +1,375 @@
+// Settling: the end of attempts. Many that succeeded take three statements together; everything unusual goes one by one.
+// Each settlement is fenced by its token against the lease as it stands in this very transaction.
+
+import {
+  blamesWorker,
+  type Decision,
+  type Failure,
+  type Settlement,
+  type SettleResult,
+  type SupersededBecause,
+  type TaskId,
+  type TaskStatus,
+  type WorkerId,
+} from '@reprise/core'
+import { addOutcomes } from './registry.ts'
+import {
+  DEAD,
+  EXECUTION_NUMBER,
+  EXECUTION_STATUS,
+  type ExecutionRow,
+  expiresAtOf,
+  parseToken,
+  RETIRED_PLACE,
+  statusOf,
+  type TaskRow,
+  WAITING,
+} from './rows.ts'
+import { checkBatch } from './submit.ts'
+import type { Transaction } from './transaction.ts'
+
+/** A row of leasesOf, in column order. */
+type LeaseOfRow = readonly [seq: number, attempt: number, token: number, worker: WorkerId, id: TaskId, lane: number]
+type Succeeded = Extract<Settlement, { kind: 'succeeded' }>
+type OfLease = Exclude<Settlement, { kind: 'expired' }>
+
+export interface LeaseRow {
+  readonly seq: number
+  readonly attempt: number
+  readonly token: number
+  readonly worker: WorkerId
+  readonly started_at: number
+  readonly until: number
+  readonly id: TaskId
+  readonly lane: number
+  readonly profile: number
+  readonly generation: number
+  readonly failures: number
+  readonly losses: number
+  readonly retry_reason: string | null
+  readonly priority: number
+  readonly rank: number
+  readonly deadline_at: number | null
+}
+
+export function settle(transaction: Transaction, settlements: readonly Settlement[]): SettleResult[] {
+  checkBatch(settlements.length)
+  if (settlements.length === 0) return []
+  return new Settling(transaction, settlements).run()
+}
+
+class Settling {
+  readonly #transaction: Transaction
+  readonly #settlements: readonly Settlement[]
+  /** Succeeded and fenced, by seq; written together at the end. */
+  readonly #winners = new Map<number, Succeeded>()
+  readonly #outcomes = new Map<WorkerId, boolean[]>()
+
+  constructor(transaction: Transaction, settlements: readonly Settlement[]) {
+    this.#transaction = transaction
+    this.#settlements = settlements
+  }
+
+  run(): SettleResult[] {
+    const leases = this.#leasesOfSucceeded()
+    const results = this.#settlements.map((settlement) => {
+      if (settlement.kind === 'succeeded') {
+        const lease = leases.get(settlement.ref.token)
+        if (lease !== undefined && !this.#winners.has(lease[0]) && matches(lease, settlement))
+          return this.#win(lease, settlement)
+      }
+      return settlement.kind === 'expired' ? this.#expire(settlement) : this.#settleOne(settlement)
+    })
+    this.#writeWinners()
+    for (const [worker, outcomes] of this.#outcomes) addOutcomes(this.#transaction, worker, outcomes)
+    return results
+  }
+
+  #leasesOfSucceeded(): Map<string, LeaseOfRow> {
+    const tokenBySeq = new Map<number, string>()
+    for (const settlement of this.#settlements) {
+      if (settlement.kind !== 'succeeded') continue
+      const parsed = parseToken(settlement.ref.token)
+      if (parsed !== null) tokenBySeq.set(parsed.seq, settlement.ref.token)
+    }
+    const leases = new Map<string, LeaseOfRow>()
+    if (tokenBySeq.size === 0) return leases
+    for (const row of this.#transaction.db.arrays<LeaseOfRow>('leasesOf', jsonArray(tokenBySeq.keys()))) {
+      const token = tokenBySeq.get(row[0])
+      if (token !== undefined) leases.set(token, row)
+    }
+    return leases
+  }
+
+  #win(lease: LeaseOfRow, settlement: Succeeded): SettleResult {
+    const transaction = this.#transaction
+    const [seq, , , worker, id, laneId] = lease
+    this.#winners.set(seq, settlement)
+    const lane = transaction.lane(laneId)
+    transaction.move(lane, 'running', 'succeeded')
+    transaction.count(lane, 'succeeded')
+    transaction.ended(id)
+    this.#outcome(worker, true)
+    return SETTLED_SUCCEEDED
+  }
+
+  #writeWinners(): void {
+    if (this.#winners.size === 0) return
+    const { db, now } = this.#transaction
+    const seqs = jsonArray(this.#winners.keys())
+    db.run('recordSucceeded', seqs, now)
+    db.run('deleteLeases', seqs)
+    db.run('succeedTasks', seqs, now)
+    for (const [seq, { result }] of this.#winners) if (result !== null) db.run('saveResult', result, seq)
+    this.#winners.clear()
+  }
+
+  #settleOne(settlement: OfLease): SettleResult {
+    const { ref } = settlement
+    const parsed = parseToken(ref.token)
+    if (parsed !== null && this.#winners.has(parsed.seq)) this.#writeWinners()
+    const lease = parsed === null ? undefined : this.#transaction.db.get<LeaseRow>('leaseBySeq', parsed.seq)
+    if (
+      lease === undefined ||
+      parsed === null ||
+      lease.token !== parsed.token ||
+      lease.attempt !== ref.attempt ||
+      lease.id !== ref.taskId
+    ) {
+      return this.#refuse(settlement)
+    }
+    switch (settlement.kind) {
+      case 'succeeded':
+        // Its seq appeared twice under different tokens; the right one comes here.
+        return this.#win([lease.seq, lease.attempt, lease.token, lease.worker, lease.id, lease.lane], settlement)
+      case 'failed':
+        if (blamesWorker(settlement.failure)) this.#outcome(lease.worker, false)
+        return this.#endBadly(lease, settlement.kind, settlement.failure, settlement.decision)
+      case 'lost':
+        if (lease.until > this.#transaction.now) return { outcome: 'superseded', because: 'renewed' }
+        return this.#endBadly(lease, settlement.kind, settlement.failure, settlement.decision)
+      case 'released':
+        return this.#release(lease, settlement.reason)
+    }
+  }
+
+  #endBadly(lease: LeaseRow, kind: 'failed' | 'lost', failure: Failure, decision: Decision): SettleResult {
+    const transaction = this.#transaction
+    transaction.db.run('deleteLease', lease.seq)
+    const status = rest(
+      transaction,
+      lease,
+      {
+        kind,
+        from: 'running',
+        actor: kind === 'lost' ? 'sweep' : `worker:${lease.worker}`,
+        worker: lease.worker,
+        token: lease.token,
+        dispatchedAt: lease.started_at,
+      },
+      failure,
+      decision,
+    )
+    return { outcome: 'settled', status, repeated: false }
+  }
+
+  #release(lease: LeaseRow, reason: string): SettleResult {
+    const transaction = this.#transaction
+    const lane = transaction.lane(lease.lane)
+    transaction.db.run('deleteLease', lease.seq)
+    transaction.move(lane, 'running', 'queued')
+    transaction.enqueue(lane, lease, lease.rank, transaction.profiles.settingsOf(lease.profile))
+    transaction.journal({
+      type: 'execution.released',
+      taskId: lease.id,
+      attempt: lease.attempt,
+      actor: `worker:${lease.worker}`,
+      reason,
+      data: {},
+    })
+    return { outcome: 'settled', status: 'queued', repeated: false }
+  }
+
+  #expire(settlement: Extract<Settlement, { kind: 'expired' }>): SettleResult {
+    const transaction = this.#transaction
+    const { taskId, attempt } = settlement.ref
+    this.#writeWinners()
+    const task = transaction.db.get<TaskRow>('taskById', taskId)
+    if (task === undefined) return { outcome: 'superseded', because: 'unknown' }
+    const isNext = statusOf(task) === 'queued' && task.attempt + 1 === attempt
+    if (!isNext) {
+      const ended = endedAttempt(transaction, task.seq, attempt)
+      if (ended !== undefined && ended.worker === null && EXECUTION_STATUS[ended.status] === 'failed')
+        return repeated(ended)
+      return { outcome: 'superseded', because: becauseOf(transaction, task, attempt) }
+    }
+    if (overdueKind(task, transaction.now) === null) return { outcome: 'superseded', because: 'renewed' }
+    const lane = transaction.lane(task.lane)
+    if (task.place !== RETIRED_PLACE) {
+      lane.ready--
+      transaction.touch(lane)
+    }
+    transaction.db.run('deleteReady', task.lane, task.place, task.rank)
+    const end = {
+      kind: 'expired',
+      from: 'queued',
+      actor: 'sweep',
+      worker: null,
+      token: transaction.nextToken(),
+      dispatchedAt: transaction.now,
+    } as const
+    const status = rest(transaction, { ...task, attempt }, end, settlement.failure, settlement.decision)
+    return { outcome: 'settled', status, repeated: false }
+  }
+
+  /** It does not apply: either the very same call was made before, or somebody else was faster. */
+  #refuse(settlement: OfLease): SettleResult {
+    const transaction = this.#transaction
+    const { ref, kind } = settlement
+    this.#writeWinners()
+    const task = transaction.db.get<TaskRow>('taskById', ref.taskId)
+    if (task === undefined) return { outcome: 'superseded', because: 'unknown' }
+    const ended = endedAttempt(transaction, task.seq, ref.attempt)
+    if (ended !== undefined && EXECUTION_STATUS[ended.status] === kind && parseToken(ref.token)?.token === ended.token)
+      return repeated(ended)
+    const because = becauseOf(transaction, task, ref.attempt)
+    if (kind === 'released' && because === 'released') return { outcome: 'settled', status: 'queued', repeated: true }
+    if (kind === 'succeeded' || kind === 'failed') {
+      transaction.journal({
+        type: 'execution.superseded',
+        taskId: ref.taskId,
+        attempt: ref.attempt,
+        actor: 'caller',
+        reason: `${kind} refused: ${because}`,
+        data: { kind, because },
+      })
+    }
+    return { outcome: 'superseded', because }
+  }
+
+  #outcome(worker: WorkerId, ok: boolean): void {
+    const outcomes = this.#outcomes.get(worker)
+    if (outcomes === undefined) this.#outcomes.set(worker, [ok])
+    else outcomes.push(ok)
+  }
+}
+
+const SETTLED_SUCCEEDED: SettleResult = { outcome: 'settled', status: 'succeeded', repeated: false }
+
+function matches(lease: LeaseOfRow, { ref }: Succeeded): boolean {
+  const [seq, attempt, token, , id] = lease
+  return ref.attempt === attempt && ref.taskId === id && ref.token === `${token}.${seq}`
+}
+
+function jsonArray(numbers: Iterable<number>): string {
+  return `[${[...numbers].join()}]`
+}
+
+interface Ending {
+  readonly kind: 'failed' | 'lost' | 'expired'
+  readonly from: TaskStatus
+  readonly actor: string
+  readonly worker: WorkerId | null
+  readonly token: number
+  readonly dispatchedAt: number
+}
+
+type EndingTask = Pick<
+  LeaseRow,
+  'seq' | 'id' | 'lane' | 'attempt' | 'generation' | 'failures' | 'losses' | 'retry_reason'
+>
+
+/** Writes an attempt's bad end and lays its task where the decision says: in the delay queue, or among the dead letters. */
+function rest(
+  transaction: Transaction,
+  task: EndingTask,
+  ending: Ending,
+  failure: Failure,
+  decision: Decision,
+): TaskStatus {
+  const { db, now } = transaction
+  const lane = transaction.lane(task.lane)
+  const isLost = ending.kind === 'lost'
+  const dueAt = decision.kind === 'retry' ? now + decision.delayMs : null
+  db.run(
+    'insertExecution',
+    task.seq,
+    task.attempt,
+    task.generation,
+    EXECUTION_NUMBER[isLost ? 'lost' : 'failed'],
+    ending.worker,
+    ending.token,
+    ending.dispatchedAt,
+    now,
+    task.retry_reason,
+  )
+  db.run('insertFailure', task.seq, task.attempt, JSON.stringify(failure), JSON.stringify(decision))
+  const isDead = decision.kind === 'dead'
+  db.run(
+    'restTask',
+    isDead ? DEAD : WAITING,
+    now,
+    dueAt,
+    isDead ? null : decision.reason,
+    isDead ? null : decision.reason,
+    isDead ? decision.reason : null,
+    isDead ? failure.fingerprint : null,
+    task.attempt,
+    task.failures + (isLost ? 0 : 1),
+    task.losses + (isLost ? 1 : 0),
+    task.seq,
+  )
+  const status = isDead ? 'dead' : 'waiting'
+  transaction.move(lane, ending.from, status)
+  transaction.count(lane, isLost ? 'lost' : 'failed')
+  transaction.count(lane, isDead ? 'dead' : 'retried')
+  if (isDead) {
+    db.run('upsertFailureGroup', failure.fingerprint, lane.action, now, now, task.id, JSON.stringify(failure))
+    transaction.ended(task.id)
+  } else if (dueAt !== null) {
+    db.run('insertWaiting', lane.pool, dueAt, task.seq)
+    transaction.wakePool(lane.pool)
+  }
+  transaction.journal({
+    type: `execution.${ending.kind}`,
+    taskId: task.id,
+    attempt: task.attempt,
+    actor: ending.actor,
+    reason: decision.sentence,
+    data: {
+      code: failure.code,
+      reason: failure.reason,
+      fingerprint: failure.fingerprint,
+      decision: decision.kind,
+      detail: decision.reason,
+      dueAt,
+    },
+  })
+  return status
+}
+
+export function overdueKind(task: TaskRow, now: number): 'deadline' | 'queue_ttl' | null {
+  if (task.deadline_at !== null && task.generation === 1 && now >= task.deadline_at) return 'deadline'
+  const expiresAt = expiresAtOf(task, now)
+  return expiresAt !== null && now >= expiresAt ? 'queue_ttl' : null
+}
+
+function endedAttempt(transaction: Transaction, seq: number, attempt: number): ExecutionRow | undefined {
+  return transaction.db.get<ExecutionRow>('executionOf', seq, attempt)
+}
+
+/** The answer that the first of two equal calls got. */
+function repeated(ended: ExecutionRow): SettleResult {
+  if (EXECUTION_STATUS[ended.status] === 'succeeded') return { outcome: 'settled', status: 'succeeded', repeated: true }
+  const decision = JSON.parse(ended.decision ?? 'null') as Decision
+  return { outcome: 'settled', status: decision.kind === 'retry' ? 'waiting' : 'dead', repeated: true }
+}
+
+/** Why a lease of this attempt is not held any more. */
+export function becauseOf(transaction: Transaction, task: TaskRow | undefined, attempt: number): SupersededBecause {
+  if (task === undefined) return 'unknown'
+  const ended = endedAttempt(transaction, task.seq, attempt)
+  if (ended !== undefined) return EXECUTION_STATUS[ended.status] as SupersededBecause
+  if (task.lease_attempt === attempt) return 'replaced'
+  return (task.lease_attempt ?? task.attempt) < attempt ? 'released' : 'unknown'
+}

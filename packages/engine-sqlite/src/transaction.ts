@@ -1,0 +1,273 @@
+// What one transaction knows and has yet to write: the lanes it touched, the store's own numbers, the minutes' counts,
+// the journal. Verbs change these in memory; flush() writes each once, however many tasks the group moved.
+
+import type { Counts, JournalEntryInput, PoolName, SeriesPoint, TaskId, TaskSettings, TaskStatus } from '@reprise/core'
+import { SERIES_STEP_MS, scopeMatches } from '@reprise/core'
+import type { Database } from './database.ts'
+import type { Profiles } from './profiles.ts'
+import { scopeOfRow } from './rows.ts'
+import type { Changed } from './wake.ts'
+
+export interface Lane extends Record<keyof Counts, number> {
+  readonly id: number
+  readonly pool: string
+  readonly action: string
+  readonly tenant: string
+  ready: number
+  turn: number
+  picks: number
+  held_since: number | null
+  held_ms: number
+}
+
+interface StoreRow {
+  next_seq: number
+  next_rank: number
+  next_token: number
+  backlog: number
+}
+
+type MinuteCounts = Omit<SeriesPoint, 'at'>
+export type Flow = keyof MinuteCounts
+
+const BACKLOG: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['queued', 'waiting'])
+
+export class Transaction {
+  readonly db: Database
+  readonly now: number
+  readonly profiles: Profiles
+  readonly #store: StoreRow
+  #storeDirty = false
+  readonly #lanes = new Map<number, Lane>()
+  readonly #laneIds = new Map<string, number>()
+  readonly #dirtyLanes = new Set<Lane>()
+  readonly #pools = new Map<string, number>()
+  readonly #dirtyPools = new Set<string>()
+  readonly #minutes = new Map<number, Record<Flow, number>>()
+  readonly #wokenPools = new Set<PoolName>()
+  readonly #ended: TaskId[] = []
+
+  constructor(db: Database, now: number, profiles: Profiles) {
+    this.db = db
+    this.now = now
+    this.profiles = profiles
+    const store = db.get<StoreRow>('loadStore')
+    if (store === undefined) throw new Error('The store has lost its row of numbers.')
+    this.#store = { ...store }
+  }
+
+  get changed(): Changed {
+    return { pools: this.#wokenPools, ended: this.#ended }
+  }
+
+  get backlog(): number {
+    return this.#store.backlog
+  }
+
+  nextSeq(): number {
+    this.#storeDirty = true
+    return this.#store.next_seq++
+  }
+
+  nextRank(): number {
+    this.#storeDirty = true
+    return this.#store.next_rank++
+  }
+
+  nextToken(): number {
+    this.#storeDirty = true
+    return this.#store.next_token++
+  }
+
+  lane(id: number): Lane {
+    const known = this.#lanes.get(id)
+    if (known !== undefined) return known
+    const row = this.db.get<Lane>('loadLane', id)
+    if (row === undefined) throw new Error(`Lane ${id} is missing.`)
+    return this.#know(row)
+  }
+
+  /** The lane of these names, created (and held, if a hold matches it) when it is new. */
+  laneOf(pool: string, action: string, tenant: string): Lane {
+    const key = `${pool}\n${action}\n${tenant}`
+    const knownId = this.#laneIds.get(key)
+    if (knownId !== undefined) return this.lane(knownId)
+    const row = this.db.get<Lane>('findLane', pool, action, tenant)
+    const lane =
+      row === undefined ? this.#createLane(pool, action, tenant) : (this.#lanes.get(row.id) ?? this.#know(row))
+    this.#laneIds.set(key, lane.id)
+    return lane
+  }
+
+  #createLane(pool: string, action: string, tenant: string): Lane {
+    const holds = this.db.all<{ pool: string; action: string; tenant: string }>('allHolds')
+    const names = scopeOfRow({ pool, action, tenant })
+    const held = holds.some((hold) => scopeMatches(scopeOfRow(hold), names as Required<typeof names>))
+    const { lastId } = this.db.run('insertLane', pool, action, tenant, held ? this.now : null)
+    return this.lane(lastId)
+  }
+
+  /** Lanes that can give something in this pool, lowest turn first. */
+  claimableLanes(pool: string, limit: number, actions: string | null): Lane[] {
+    this.#saveLanes()
+    return this.db
+      .all<Lane>('claimableLanes', pool, limit, actions)
+      .map((row) => this.#lanes.get(row.id) ?? this.#know(row))
+  }
+
+  touch(lane: Lane): void {
+    this.#dirtyLanes.add(lane)
+  }
+
+  /** Saves what changed so far, for a query over all lanes. */
+  saveLanes(): void {
+    this.#saveLanes()
+  }
+
+  /** Lane time: stands still while the lane is held. */
+  laneTime(lane: Lane): number {
+    return (lane.held_since ?? this.now) - lane.held_ms
+  }
+
+  virtualTime(pool: string): number {
+    const known = this.#pools.get(pool)
+    if (known !== undefined) return known
+    const time = this.db.get<{ virtual_time: number }>('loadPool', pool)?.virtual_time ?? 0
+    this.#pools.set(pool, time)
+    return time
+  }
+
+  raiseVirtualTime(pool: string, turn: number): void {
+    if (turn <= this.virtualTime(pool)) return
+    this.#pools.set(pool, turn)
+    this.#dirtyPools.add(pool)
+  }
+
+  /** Moves a task from one count of its lane to another; null is outside of the store. */
+  move(lane: Lane, from: TaskStatus | null, to: TaskStatus | 'removed'): void {
+    if (from === null) lane.accepted++
+    else lane[from]--
+    lane[to]++
+    const added = (BACKLOG.has(to as TaskStatus) ? 1 : 0) - (from !== null && BACKLOG.has(from) ? 1 : 0)
+    if (added !== 0) {
+      this.#store.backlog += added
+      this.#storeDirty = true
+    }
+    this.touch(lane)
+  }
+
+  count(lane: Lane, flow: Flow, by = 1): void {
+    let minute = this.#minutes.get(lane.id)
+    if (minute === undefined) {
+      minute = { accepted: 0, started: 0, succeeded: 0, failed: 0, lost: 0, retried: 0, dead: 0, cancelled: 0 }
+      this.#minutes.set(lane.id, minute)
+    }
+    minute[flow] += by
+  }
+
+  /** Puts a row into the queue and counts it claimable; the caller has moved the counts. */
+  enqueue(
+    lane: Lane,
+    task: {
+      readonly seq: number
+      readonly priority: number
+      readonly generation: number
+      readonly deadline_at: number | null
+    },
+    rank: number,
+    settings: TaskSettings,
+  ): void {
+    this.wakeLane(lane)
+    lane.ready++
+    this.touch(lane)
+    const expires = settings.queueTtlMs === null ? null : this.laneTime(lane) + settings.queueTtlMs
+    const deadline = task.generation === 1 ? task.deadline_at : null
+    this.db.run('insertReady', lane.id, 9 - task.priority, rank, task.seq, this.now, expires, deadline)
+    this.#wokenPools.add(lane.pool as PoolName)
+  }
+
+  /** An absence earns no credit: a lane that comes back starts at its pool's present. */
+  wakeLane(lane: Lane): void {
+    if (lane.ready > 0) return
+    lane.turn = Math.max(lane.turn, this.virtualTime(lane.pool))
+    this.touch(lane)
+  }
+
+  wakePool(pool: string): void {
+    this.#wokenPools.add(pool as PoolName)
+  }
+
+  ended(id: TaskId): void {
+    this.#ended.push(id)
+  }
+
+  journal(entry: JournalEntryInput): void {
+    this.db.run(
+      'appendJournal',
+      this.now,
+      entry.type,
+      entry.taskId,
+      entry.attempt,
+      entry.actor,
+      entry.reason,
+      JSON.stringify(entry.data),
+    )
+  }
+
+  flush(): void {
+    this.#saveLanes()
+    for (const pool of this.#dirtyPools) this.db.run('savePool', pool, this.virtualTime(pool))
+    this.#dirtyPools.clear()
+    const minute = Math.floor(this.now / SERIES_STEP_MS)
+    for (const [lane, m] of this.#minutes) {
+      this.db.run(
+        'addMinute',
+        minute,
+        lane,
+        m.accepted,
+        m.started,
+        m.succeeded,
+        m.failed,
+        m.lost,
+        m.retried,
+        m.dead,
+        m.cancelled,
+      )
+    }
+    this.#minutes.clear()
+    if (!this.#storeDirty) return
+    const { next_seq, next_rank, next_token, backlog } = this.#store
+    this.db.run('saveStore', next_seq, next_rank, next_token, backlog)
+    this.#storeDirty = false
+  }
+
+  #know(row: Lane): Lane {
+    const lane = { ...row }
+    this.#lanes.set(lane.id, lane)
+    return lane
+  }
+
+  #saveLanes(): void {
+    for (const l of this.#dirtyLanes) {
+      this.db.run(
+        'saveLane',
+        l.accepted,
+        l.queued,
+        l.waiting,
+        l.running,
+        l.succeeded,
+        l.dead,
+        l.discarded,
+        l.cancelled,
+        l.removed,
+        l.ready,
+        l.turn,
+        l.picks,
+        l.held_since,
+        l.held_ms,
+        l.id,
+      )
+    }
+    this.#dirtyLanes.clear()
+  }
+}

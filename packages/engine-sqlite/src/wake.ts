@@ -1,0 +1,129 @@
+// Tells waiters that something may have changed: in this process by a call, across processes by touching a small file
+// beside the database that everybody watches. A wake-up is a hint: whoever is woken looks again. Marks close the gap
+// between looking and waiting.
+
+import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from 'node:fs'
+import type { Clock, Interest, Mark, PoolName, TaskId } from '@reprise/core'
+
+/** What a committed group may have changed. */
+export interface Changed {
+  /** Pools in which something may have become claimable. */
+  readonly pools: ReadonlySet<PoolName>
+  /** Tasks that ended. */
+  readonly ended: readonly TaskId[]
+}
+
+interface Waiter {
+  readonly pools: readonly PoolName[]
+  readonly tasks: ReadonlySet<TaskId>
+  readonly wake: () => void
+}
+
+/** Under load the file is touched this often at the most; nobody waits longer for a hint. */
+const TOUCH_INTERVAL_MS = 2
+const NOTHING: ReadonlySet<TaskId> = new Set()
+
+export class Wake {
+  readonly #clock: Clock
+  readonly #waiters = new Set<Waiter>()
+  readonly #poolMarks = new Map<PoolName, number>()
+  #endedMark = 0
+  #elsewhereMark = 0
+  #mark = 0
+  #file: number | null = null
+  #watcher: FSWatcher | null = null
+  #touchedAt = Number.NEGATIVE_INFINITY
+  #touchPending = false
+
+  /** `path` is the database file; null for one that only this process can see. */
+  constructor(path: string | null, clock: Clock) {
+    this.#clock = clock
+    if (path === null) return
+    const wakePath = `${path}-wake`
+    this.#file = openSync(wakePath, constants.O_RDWR | constants.O_CREAT, 0o600)
+    try {
+      this.#watcher = watch(wakePath, { persistent: false }, () => this.#heardFromElsewhere())
+      this.#watcher.on('error', () => this.#watcher?.close())
+    } catch {
+      // No watching on this file system: waiters fall back to their own time-outs.
+      this.#watcher = null
+    }
+  }
+
+  mark(): Mark {
+    return this.#mark as Mark
+  }
+
+  notify(changed: Changed): void {
+    if (changed.pools.size === 0 && changed.ended.length === 0) return
+    this.#mark++
+    for (const pool of changed.pools) this.#poolMarks.set(pool, this.#mark)
+    if (changed.ended.length > 0) this.#endedMark = this.#mark
+    for (const waiter of this.#waiters) {
+      if (
+        waiter.pools.some((pool) => changed.pools.has(pool)) ||
+        (waiter.tasks.size > 0 && changed.ended.some((id) => waiter.tasks.has(id)))
+      )
+        waiter.wake()
+    }
+    this.#touch()
+  }
+
+  wait(interest: Interest, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    const pools = interest.pools ?? []
+    const tasks = interest.tasks === undefined ? NOTHING : new Set(interest.tasks)
+    if (interest.since !== undefined && this.#changedSince(interest.since, pools, tasks)) return Promise.resolve()
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve()
+      const done = (): void => {
+        this.#waiters.delete(waiter)
+        timer.cancel()
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const waiter: Waiter = { pools, tasks, wake: done }
+      const timer = this.#clock.after(timeoutMs, done, { hold: true })
+      signal?.addEventListener('abort', done, { once: true })
+      this.#waiters.add(waiter)
+    })
+  }
+
+  close(): void {
+    this.#watcher?.close()
+    if (this.#file !== null) closeSync(this.#file)
+    this.#file = null
+    for (const waiter of this.#waiters) waiter.wake()
+  }
+
+  #changedSince(since: number, pools: readonly PoolName[], tasks: ReadonlySet<TaskId>): boolean {
+    if (this.#elsewhereMark > since) return true
+    if (tasks.size > 0 && this.#endedMark > since) return true
+    return pools.some((pool) => (this.#poolMarks.get(pool) ?? 0) > since)
+  }
+
+  #heardFromElsewhere(): void {
+    this.#elsewhereMark = ++this.#mark
+    for (const waiter of this.#waiters) waiter.wake()
+  }
+
+  #touch(): void {
+    if (this.#file === null || this.#touchPending) return
+    const sinceMs = this.#clock.monotonic() - this.#touchedAt
+    if (sinceMs >= TOUCH_INTERVAL_MS) return this.#touchNow()
+    this.#touchPending = true
+    this.#clock.after(TOUCH_INTERVAL_MS - sinceMs, () => {
+      this.#touchPending = false
+      this.#touchNow()
+    })
+  }
+
+  #touchNow(): void {
+    if (this.#file === null) return
+    this.#touchedAt = this.#clock.monotonic()
+    try {
+      writeSync(this.#file, '.', 0)
+    } catch {
+      // A full disk, say: a hint is lost, and waiters look by themselves after their time-out.
+    }
+  }
+}
