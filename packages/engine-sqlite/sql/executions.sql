@@ -13,14 +13,11 @@ WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;
 SELECT
   r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
   t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
-FROM (
-  SELECT min(rank) AS first FROM (
-    SELECT (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1) AS rank
-    FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
-  )
-) o
-CROSS JOIN ready r ON r.lane = ?1 AND r.place < 10 AND r.rank = o.first
-CROSS JOIN tasks t ON t.seq = r.seq;
+FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
+CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.value
+  AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1)
+CROSS JOIN tasks t ON t.seq = r.seq
+ORDER BY r.rank LIMIT 1;
 
 -- The places of the first and the last claimable entry: equal when the lane has one priority only.
 -- name: placesOfLane
@@ -44,7 +41,7 @@ FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t O
 
 -- name: leaseBySeq
 SELECT
-  e.seq, e.attempt, e.token, e.worker, e.started_at, e.until, e.timeout_at, e.progress,
+  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at,
   t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;
 
@@ -54,35 +51,34 @@ UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE 
 -- name: deleteLease
 DELETE FROM leases WHERE seq = ?;
 
--- The happy end of many attempts at once: their records, their leases, their tasks. ?1 is a JSON array of seqs.
--- name: recordSucceeded
-INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
-SELECT e.seq, e.attempt, t.generation, 1, e.worker, e.token, e.started_at, ?2, t.retry_reason
-FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;
+-- The happy end of many attempts at once: their tasks, with the record, then their leases. ?1 is a JSON array of seqs.
+-- name: succeedTasks
+UPDATE tasks SET
+  status = 3, since = ?2, rank = NULL,
+  (attempt, worker, token, dispatched_at) = (SELECT e.attempt, e.worker, e.token, e.started_at FROM leases e WHERE e.seq = tasks.seq)
+WHERE seq IN (SELECT value FROM json_each(?1));
 
 -- name: deleteLeases
 DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));
-
--- name: succeedTasks
-UPDATE tasks SET status = 3, attempt = attempt + 1, since = ?2, rank = NULL WHERE seq IN (SELECT value FROM json_each(?1));
 
 -- name: saveResult
 UPDATE tasks SET result = ? WHERE seq = ?;
 
 -- name: insertExecution
-INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
-
--- name: insertFailure
-INSERT INTO failures (seq, attempt, failure, decision) VALUES (?, ?, ?, ?);
+INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: executionOf
-SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
-WHERE x.seq = ? AND x.attempt = ?;
+SELECT
+  x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
+FROM executions x WHERE seq = ? AND attempt = ?;
 
 -- name: executionsAfter
-SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
-WHERE x.seq = ? AND x.attempt > ? ORDER BY x.attempt LIMIT ?;
+SELECT
+  x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
+FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;
 
 -- name: expiredLeases
 SELECT e.seq FROM leases e WHERE e.until <= ? ORDER BY e.until, e.seq LIMIT ?;
@@ -95,7 +91,7 @@ SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at
 
 -- ?1 is now; lane time stands still while a lane is held.
 -- name: entriesPastTtl
-SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
+SELECT r.seq FROM lanes l CROSS JOIN ready r INDEXED BY ready_expires ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
 WHERE l.ready > 0 LIMIT ?2;
 
 -- name: upsertFailureGroup

@@ -21,9 +21,6 @@ DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));
 -- name: deleteExecutions
 DELETE FROM executions WHERE seq IN (SELECT value FROM json_each(?1));
 
--- name: deleteFailures
-DELETE FROM failures WHERE seq IN (SELECT value FROM json_each(?1));
-
 -- name: dedupeKeysOf
 SELECT l.tenant, t.dedupe_key FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.dedupe_key IS NOT NULL;
@@ -32,7 +29,7 @@ WHERE t.dedupe_key IS NOT NULL;
 DELETE FROM dedupe WHERE tenant = ? AND key = ?;
 
 -- name: deleteJournalBefore
-DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1);
+DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at <= ?1);
 
 -- name: deleteMinutesBefore
 DELETE FROM minutes WHERE (minute, lane) IN (SELECT minute, lane FROM minutes WHERE minute < ?1 LIMIT ?2);

@@ -23,7 +23,7 @@ WHERE id = ?;
 
 -- Lanes that can give something, lowest turn first. ?3 is a JSON array of actions, or null for any.
 -- name: claimableLanes
-SELECT * FROM lanes
+SELECT id FROM lanes
 WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (?3 IS NULL OR action IN (SELECT value FROM json_each(?3)))
 ORDER BY turn, id LIMIT ?2;
 
@@ -59,6 +59,9 @@ DELETE FROM holds WHERE pool = ? AND action = ? AND tenant = ?;
 
 -- name: allLimits
 SELECT * FROM limits;
+
+-- name: anyLimit
+SELECT 1 AS found FROM limits LIMIT 1;
 
 -- name: saveLimit
 INSERT INTO limits (pool, action, tenant, concurrency) VALUES (?, ?, ?, ?)

@@ -25,10 +25,10 @@ WHERE id = ?;
 DELETE FROM workers WHERE id = ?;
 
 -- name: leasesOfWorker
-SELECT seq FROM leases WHERE worker = ?;
+SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?);
 
 -- name: takeLeaseAway
 UPDATE leases SET token = ?, until = ? WHERE seq = ?;
 
 -- name: deleteSilentWorkers
-DELETE FROM workers WHERE last_beat_at < ?;
+DELETE FROM workers WHERE last_beat_at <= ?;

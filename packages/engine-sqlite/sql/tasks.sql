@@ -6,17 +6,31 @@ SELECT id FROM profiles WHERE settings = ?;
 -- name: insertProfile
 INSERT INTO profiles (settings) VALUES (?);
 
+-- name: loadProfile
+SELECT settings AS text FROM profiles WHERE id = ?;
+
+-- name: findWorkerName
+SELECT id FROM worker_names WHERE name = ?;
+
+-- name: insertWorkerName
+INSERT INTO worker_names (name) VALUES (?);
+
+-- name: loadWorkerName
+SELECT name AS text FROM worker_names WHERE id = ?;
+
 -- name: taskIdTaken
 SELECT id FROM tasks WHERE id = ?;
 
 -- name: dedupeOwner
 SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq WHERE d.tenant = ? AND d.key = ?;
 
+-- Inserts nothing if the id is taken.
 -- name: insertTask
 INSERT INTO tasks (
   seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank, due_at,
-  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload
-) VALUES (?, ?, ?, ?, ?, ?, 1, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload, dispatched_at
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?8)
+ON CONFLICT (id) DO NOTHING;
 
 -- name: insertPayload
 INSERT INTO payloads (seq, payload) VALUES (?, ?);
@@ -135,6 +149,3 @@ SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1)
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 ORDER BY t.seq LIMIT ?5;
-
--- name: loadProfile
-SELECT settings FROM profiles WHERE id = ?;

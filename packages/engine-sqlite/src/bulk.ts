@@ -19,13 +19,13 @@ import {
   DISCARDED,
   EXECUTION_NUMBER,
   EXECUTION_STATUS,
-  type ExecutionRow,
   RETIRED_PLACE,
   scopeValues,
   snapshotOf,
   statusOf,
   type TaskRow,
 } from './rows.ts'
+import { endedAttempt } from './settle.ts'
 import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -150,11 +150,13 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
       task.lease_attempt,
       task.generation,
       EXECUTION_NUMBER.cancelled,
-      task.lease_worker,
+      task.lease_worker === null ? null : transaction.workerNames.idOf(task.lease_worker),
       task.lease_token,
       task.lease_started_at,
       now,
       task.retry_reason,
+      null,
+      null,
     )
   }
   db.run('endTask', CANCELLED, now, task.lease_attempt ?? task.attempt, task.seq)
@@ -169,7 +171,7 @@ export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: 
   const task = transaction.db.get<TaskRow>('taskById', id)
   if (task === undefined) return { outcome: 'not_found' }
   if (task.lease_attempt !== null) return { outcome: 'wrong_status', status: 'running' }
-  const latest = transaction.db.get<ExecutionRow>('executionOf', task.seq, task.attempt)
+  const latest = endedAttempt(transaction.db, task, task.attempt)
   if (latest === undefined) return { outcome: 'not_found' }
   const latestStatus = EXECUTION_STATUS[latest.status]
   if (latestStatus !== 'failed') return { outcome: 'wrong_status', status: latestStatus }

@@ -85,7 +85,10 @@ function promoteDue(transaction: Transaction, pools: readonly string[]): void {
     readonly generation: number
     readonly deadline_at: number | null
   }
-  const due = pools.flatMap((pool) => db.all<DueRow>('dueTasks', pool, now, PROMOTE_MAX))
+  const due = pools.flatMap((pool) => {
+    const next = db.get<{ due_at: number }>('nextDue', pool)
+    return next === undefined || next.due_at > now ? [] : db.all<DueRow>('dueTasks', pool, now, PROMOTE_MAX)
+  })
   if (pools.length > 1) due.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
   for (const row of due.slice(0, PROMOTE_MAX)) {
     const lane = transaction.lane(row.lane)
@@ -359,7 +362,7 @@ export function startLease(
   const token = transaction.nextToken()
   const timeoutAt = now + task.settings.timeoutMs
   const leaseUntil = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  db.run('insertLease', task.seq, task.attempt, token, worker, now, leaseUntil, timeoutAt)
+  db.run('insertLease', task.seq, task.attempt, token, transaction.workerNames.idOf(worker), now, leaseUntil, timeoutAt)
   transaction.move(lane, task.from, 'running')
   transaction.count(lane, 'started')
   return {

@@ -39,8 +39,8 @@ export function collectionOf<D extends Document>(
 
   const writeIndexes = (transaction: Transaction, number: number, document: D): void => {
     transaction.db.run('deleteDocumentIndexes', number)
-    for (const [index, valueOf] of Object.entries(definition.indexes)) {
-      const value = valueOf(document)
+    for (const [index, indexed] of Object.entries(definition.indexes)) {
+      const value = indexed(document)
       if (value !== null) transaction.db.run('insertDocumentIndex', name, index, value, number)
     }
   }

@@ -4,7 +4,7 @@
 
 import { type Clock, isRepriseError, type Random, StoreClosedError, StoreFailedError } from '@reprise/core'
 import { type Database, isBusy, isDiskFailure, storeError } from './database.ts'
-import { Profiles } from './profiles.ts'
+import { InternedTexts, Profiles } from './interned.ts'
 import { Transaction } from './transaction.ts'
 import type { Wake } from './wake.ts'
 
@@ -26,6 +26,7 @@ export class GroupCommit {
   readonly #random: Random
   readonly #wake: Wake
   readonly #profiles: Profiles
+  readonly #workerNames: InternedTexts
   #pending: PendingWrite[] = []
   #scheduled = false
   #retries = 0
@@ -38,6 +39,11 @@ export class GroupCommit {
     this.#random = random
     this.#wake = wake
     this.#profiles = new Profiles(db)
+    this.#workerNames = new InternedTexts(db, {
+      find: 'findWorkerName',
+      insert: 'insertWorkerName',
+      load: 'loadWorkerName',
+    })
   }
 
   /** Runs the write in the next group. A write checks everything before it changes anything: if it throws, it changed nothing. */
@@ -69,7 +75,7 @@ export class GroupCommit {
 
   #commitGroup(): void {
     if (!this.#begin()) return
-    const transaction = new Transaction(this.#db, this.#clock.now(), this.#profiles)
+    const transaction = new Transaction(this.#db, this.#clock.now(), this.#profiles, this.#workerNames)
     const answers: (() => void)[] = []
     const startedAt = this.#clock.monotonic()
     let count = 0
@@ -137,6 +143,7 @@ export class GroupCommit {
 
   #fail(error: unknown): void {
     this.#profiles.forget()
+    this.#workerNames.forget()
     if (this.#db.inTransaction) {
       try {
         this.#db.exec('ROLLBACK')

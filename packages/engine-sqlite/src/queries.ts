@@ -37,9 +37,11 @@ import {
   runningExecutionOf,
   STATUS_NUMBER,
   scopeValues,
+  succeededRowOf,
   type TaskRow,
   taskOf,
 } from './rows.ts'
+import { endedAttempt } from './settle.ts'
 import type { Lane } from './transaction.ts'
 
 /** How many rows a page of tasks may look at when no index leads to the right ones. */
@@ -103,7 +105,7 @@ export function findExecution(db: Database, id: TaskId, attempt: number): Execut
   const task = db.get<TaskRow>('taskById', id)
   if (task === undefined) return null
   if (task.lease_attempt === attempt) return runningExecutionOf(task)
-  const row = db.get<ExecutionRow>('executionOf', task.seq, attempt)
+  const row = endedAttempt(db, task, attempt)
   return row === undefined ? null : executionOf(row, task)
 }
 
@@ -119,8 +121,9 @@ export function listExecutions(db: Database, id: TaskId, page: PageRequest | und
   if (task === undefined) return { items: [], next: null }
   const items = db.all<ExecutionRow>('executionsAfter', task.seq, after, limit).map((row) => executionOf(row, task))
   if (items.length === limit) return { items, next: String(items.at(-1)?.attempt ?? after) }
-  const running = runningExecutionOf(task)
-  return { items: running !== null && running.attempt > after ? [...items, running] : items, next: null }
+  const succeeded = succeededRowOf(task)
+  const last = succeeded === undefined ? runningExecutionOf(task) : executionOf(succeeded, task)
+  return { items: last !== null && last.attempt > after ? [...items, last] : items, next: null }
 }
 
 export function explain(db: Database, id: TaskId, now: number, thresholds: HealthThresholds): Explanation | null {

@@ -36,9 +36,9 @@ export function reserve(transaction: Transaction, request: ReserveRequest): Clai
     known === undefined ? transaction.laneOf(spec.pool, spec.action, spec.tenant) : transaction.lane(known.lane)
   const full = slotRefusal(transaction, lane)
   if (full !== null) return full
-  const { seq } = known ?? acceptTask(transaction, { ...spec, delayMs: 0, dueAt: null }, attempt - 1)
-  const task = db.get<TaskRow>('taskBySeq', seq)
-  if (task === undefined) throw new Error(`Task number ${seq} vanished.`)
+  if (known === undefined) acceptTask(transaction, { ...spec, delayMs: 0, dueAt: null }, attempt - 1)
+  const task = known ?? db.get<TaskRow>('taskById', spec.id)
+  if (task === undefined) throw new Error(`Task '${spec.id}' vanished.`)
   return takeOut(transaction, lane, task, request)
 }
 

@@ -55,8 +55,7 @@ function removeTasks(transaction: Transaction, rows: readonly WindowRow[]): void
   const seqs = JSON.stringify(rows.map(({ seq }) => seq))
   for (const key of db.all<{ tenant: string; dedupe_key: string }>('dedupeKeysOf', seqs))
     db.run('deleteDedupe', key.tenant, key.dedupe_key)
-  for (const statement of ['deleteExecutions', 'deleteFailures', 'deletePayloads', 'deleteTasks'] as const)
-    db.run(statement, seqs)
+  for (const statement of ['deleteExecutions', 'deletePayloads', 'deleteTasks'] as const) db.run(statement, seqs)
   for (const row of rows) {
     const from = row.status === SUCCEEDED ? 'succeeded' : row.status === CANCELLED ? 'cancelled' : 'discarded'
     transaction.move(transaction.lane(row.lane), from, 'removed')

@@ -74,6 +74,9 @@ export interface TaskRow {
   readonly dedupe_key: string | null
   readonly labels: string | null
   readonly result: JsonText | null
+  readonly worker: WorkerId | null
+  readonly token: number | null
+  readonly dispatched_at: number | null
   readonly payload: JsonText
   readonly pool: PoolName
   readonly action: ActionName
@@ -252,6 +255,24 @@ export function executionOf(row: ExecutionRow, task: TaskRow): Execution {
     return { ...base, status, errorCode: failure.code, errorMessage: failure.message, failure, decision }
   }
   return { ...base, status, errorCode: null, errorMessage: null, failure: null, decision: null }
+}
+
+/** The record of the attempt that succeeded, which the task's own row holds. */
+export function succeededRowOf(task: TaskRow): ExecutionRow | undefined {
+  if (task.token === null) return undefined
+  return {
+    seq: task.seq,
+    attempt: task.attempt,
+    generation: task.generation,
+    status: EXECUTION_NUMBER.succeeded,
+    worker: task.worker,
+    token: task.token,
+    dispatched_at: task.dispatched_at ?? task.since,
+    resolved_at: task.since,
+    retry_reason: task.retry_reason,
+    failure: null,
+    decision: null,
+  }
 }
 
 /** The running attempt of a task; null if none runs. */

@@ -12,6 +12,7 @@ import {
   type TaskStatus,
   type WorkerId,
 } from '@reprise/core'
+import type { Database } from './database.ts'
 import { addOutcomes } from './registry.ts'
 import {
   DEAD,
@@ -22,6 +23,7 @@ import {
   parseToken,
   RETIRED_PLACE,
   statusOf,
+  succeededRowOf,
   type TaskRow,
   WAITING,
 } from './rows.ts'
@@ -29,7 +31,7 @@ import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A row of leasesOf, in column order. */
-type LeaseOfRow = readonly [seq: number, attempt: number, token: number, worker: WorkerId, id: TaskId, lane: number]
+type LeaseOfRow = readonly [seq: number, attempt: number, token: number, worker: number, id: TaskId, lane: number]
 type Succeeded = Extract<Settlement, { kind: 'succeeded' }>
 type OfLease = Exclude<Settlement, { kind: 'expired' }>
 
@@ -73,31 +75,35 @@ class Settling {
   run(): SettleResult[] {
     const leases = this.#leasesOfSucceeded()
     const results = this.#settlements.map((settlement) => {
-      if (settlement.kind === 'succeeded') {
-        const lease = leases.get(settlement.ref.token)
-        if (lease !== undefined && !this.#winners.has(lease[0]) && matches(lease, settlement))
-          return this.#win(lease, settlement)
+      if (settlement.kind === 'expired') return this.#expire(settlement)
+      const parsed = parseToken(settlement.ref.token)
+      if (parsed === null) return this.#refuse(settlement)
+      const lease = settlement.kind === 'succeeded' ? leases.get(parsed.seq) : undefined
+      if (
+        settlement.kind === 'succeeded' &&
+        lease !== undefined &&
+        !this.#winners.has(parsed.seq) &&
+        matches(lease, settlement, parsed.token)
+      ) {
+        return this.#win(lease, settlement)
       }
-      return settlement.kind === 'expired' ? this.#expire(settlement) : this.#settleOne(settlement)
+      return this.#settleOne(settlement, parsed)
     })
     this.#writeWinners()
     for (const [worker, outcomes] of this.#outcomes) addOutcomes(this.#transaction, worker, outcomes)
     return results
   }
 
-  #leasesOfSucceeded(): Map<string, LeaseOfRow> {
-    const tokenBySeq = new Map<number, string>()
-    for (const settlement of this.#settlements) {
-      if (settlement.kind !== 'succeeded') continue
-      const parsed = parseToken(settlement.ref.token)
-      if (parsed !== null) tokenBySeq.set(parsed.seq, settlement.ref.token)
+  /** One look for all that say they succeeded, as things stood before this batch. */
+  #leasesOfSucceeded(): Map<number, LeaseOfRow> {
+    const seqs: number[] = []
+    for (const { kind, ref } of this.#settlements) {
+      const parsed = kind === 'succeeded' ? parseToken(ref.token) : null
+      if (parsed !== null) seqs.push(parsed.seq)
     }
-    const leases = new Map<string, LeaseOfRow>()
-    if (tokenBySeq.size === 0) return leases
-    for (const row of this.#transaction.db.arrays<LeaseOfRow>('leasesOf', jsonArray(tokenBySeq.keys()))) {
-      const token = tokenBySeq.get(row[0])
-      if (token !== undefined) leases.set(token, row)
-    }
+    const leases = new Map<number, LeaseOfRow>()
+    if (seqs.length === 0) return leases
+    for (const row of this.#transaction.db.arrays<LeaseOfRow>('leasesOf', jsonArray(seqs))) leases.set(row[0], row)
     return leases
   }
 
@@ -109,7 +115,7 @@ class Settling {
     transaction.move(lane, 'running', 'succeeded')
     transaction.count(lane, 'succeeded')
     transaction.ended(id)
-    this.#outcome(worker, true)
+    this.#outcome(transaction.workerNames.textOf(worker) as WorkerId, true)
     return SETTLED_SUCCEEDED
   }
 
@@ -117,21 +123,19 @@ class Settling {
     if (this.#winners.size === 0) return
     const { db, now } = this.#transaction
     const seqs = jsonArray(this.#winners.keys())
-    db.run('recordSucceeded', seqs, now)
-    db.run('deleteLeases', seqs)
     db.run('succeedTasks', seqs, now)
+    db.run('deleteLeases', seqs)
     for (const [seq, { result }] of this.#winners) if (result !== null) db.run('saveResult', result, seq)
     this.#winners.clear()
   }
 
-  #settleOne(settlement: OfLease): SettleResult {
+  #settleOne(settlement: OfLease, parsed: { readonly token: number; readonly seq: number }): SettleResult {
     const { ref } = settlement
-    const parsed = parseToken(ref.token)
-    if (parsed !== null && this.#winners.has(parsed.seq)) this.#writeWinners()
-    const lease = parsed === null ? undefined : this.#transaction.db.get<LeaseRow>('leaseBySeq', parsed.seq)
+    // What was decided before in this batch must show.
+    if (this.#winners.has(parsed.seq)) this.#writeWinners()
+    const lease = this.#transaction.db.get<LeaseRow>('leaseBySeq', parsed.seq)
     if (
       lease === undefined ||
-      parsed === null ||
       lease.token !== parsed.token ||
       lease.attempt !== ref.attempt ||
       lease.id !== ref.taskId
@@ -140,8 +144,18 @@ class Settling {
     }
     switch (settlement.kind) {
       case 'succeeded':
-        // Its seq appeared twice under different tokens; the right one comes here.
-        return this.#win([lease.seq, lease.attempt, lease.token, lease.worker, lease.id, lease.lane], settlement)
+        // Reached only when it was not in the first look.
+        return this.#win(
+          [
+            lease.seq,
+            lease.attempt,
+            lease.token,
+            this.#transaction.workerNames.idOf(lease.worker),
+            lease.id,
+            lease.lane,
+          ],
+          settlement,
+        )
       case 'failed':
         if (blamesWorker(settlement.failure)) this.#outcome(lease.worker, false)
         return this.#endBadly(lease, settlement.kind, settlement.failure, settlement.decision)
@@ -198,7 +212,7 @@ class Settling {
     if (task === undefined) return { outcome: 'superseded', because: 'unknown' }
     const isNext = statusOf(task) === 'queued' && task.attempt + 1 === attempt
     if (!isNext) {
-      const ended = endedAttempt(transaction, task.seq, attempt)
+      const ended = endedAttempt(transaction.db, task, attempt)
       if (ended !== undefined && ended.worker === null && EXECUTION_STATUS[ended.status] === 'failed')
         return repeated(ended)
       return { outcome: 'superseded', because: becauseOf(transaction, task, attempt) }
@@ -229,7 +243,7 @@ class Settling {
     this.#writeWinners()
     const task = transaction.db.get<TaskRow>('taskById', ref.taskId)
     if (task === undefined) return { outcome: 'superseded', because: 'unknown' }
-    const ended = endedAttempt(transaction, task.seq, ref.attempt)
+    const ended = endedAttempt(transaction.db, task, ref.attempt)
     if (ended !== undefined && EXECUTION_STATUS[ended.status] === kind && parseToken(ref.token)?.token === ended.token)
       return repeated(ended)
     const because = becauseOf(transaction, task, ref.attempt)
@@ -256,9 +270,8 @@ class Settling {
 
 const SETTLED_SUCCEEDED: SettleResult = { outcome: 'settled', status: 'succeeded', repeated: false }
 
-function matches(lease: LeaseOfRow, { ref }: Succeeded): boolean {
-  const [seq, attempt, token, , id] = lease
-  return ref.attempt === attempt && ref.taskId === id && ref.token === `${token}.${seq}`
+function matches(lease: LeaseOfRow, { ref }: Succeeded, token: number): boolean {
+  return lease[2] === token && lease[1] === ref.attempt && lease[4] === ref.taskId
 }
 
 function jsonArray(numbers: Iterable<number>): string {
@@ -297,13 +310,14 @@ function rest(
     task.attempt,
     task.generation,
     EXECUTION_NUMBER[isLost ? 'lost' : 'failed'],
-    ending.worker,
+    ending.worker === null ? null : transaction.workerNames.idOf(ending.worker),
     ending.token,
     ending.dispatchedAt,
     now,
     task.retry_reason,
+    JSON.stringify(failure),
+    JSON.stringify(decision),
   )
-  db.run('insertFailure', task.seq, task.attempt, JSON.stringify(failure), JSON.stringify(decision))
   const isDead = decision.kind === 'dead'
   db.run(
     'restTask',
@@ -354,8 +368,10 @@ export function overdueKind(task: TaskRow, now: number): 'deadline' | 'queue_ttl
   return expiresAt !== null && now >= expiresAt ? 'queue_ttl' : null
 }
 
-function endedAttempt(transaction: Transaction, seq: number, attempt: number): ExecutionRow | undefined {
-  return transaction.db.get<ExecutionRow>('executionOf', seq, attempt)
+/** The record of an ended attempt. */
+export function endedAttempt(db: Database, task: TaskRow, attempt: number): ExecutionRow | undefined {
+  if (attempt === task.attempt && task.token !== null) return succeededRowOf(task)
+  return db.get<ExecutionRow>('executionOf', task.seq, attempt)
 }
 
 /** The answer that the first of two equal calls got. */
@@ -368,7 +384,7 @@ function repeated(ended: ExecutionRow): SettleResult {
 /** Why a lease of this attempt is not held any more. */
 export function becauseOf(transaction: Transaction, task: TaskRow | undefined, attempt: number): SupersededBecause {
   if (task === undefined) return 'unknown'
-  const ended = endedAttempt(transaction, task.seq, attempt)
+  const ended = endedAttempt(transaction.db, task, attempt)
   if (ended !== undefined) return EXECUTION_STATUS[ended.status] as SupersededBecause
   if (task.lease_attempt === attempt) return 'replaced'
   return (task.lease_attempt ?? task.attempt) < attempt ? 'released' : 'unknown'

@@ -45,12 +45,17 @@ CREATE TABLE profiles (
   settings TEXT NOT NULL UNIQUE
 ) STRICT;
 
+CREATE TABLE worker_names (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
 CREATE TABLE tasks (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   lane INTEGER NOT NULL,
   profile INTEGER NOT NULL,
-  status INTEGER NOT NULL CHECK (status IN (0, 1, 3, 4, 5, 6)),
+  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 6 AND status <> 2),
   priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
   generation INTEGER NOT NULL CHECK (generation >= 1),
   attempt INTEGER NOT NULL CHECK (attempt >= 0),
@@ -70,7 +75,11 @@ CREATE TABLE tasks (
   dedupe_key TEXT,
   labels TEXT,
   payload TEXT,
+  worker INTEGER,
+  token INTEGER,
+  dispatched_at INTEGER NOT NULL,
   result TEXT,
+  CHECK ((status = 3) = (token IS NOT NULL)),
   CHECK ((status = 1) = (due_at IS NOT NULL)),
   CHECK ((status = 4) = (dead_reason IS NOT NULL))
 ) STRICT;
@@ -113,7 +122,7 @@ CREATE TABLE leases (
   seq INTEGER PRIMARY KEY,
   attempt INTEGER NOT NULL CHECK (attempt >= 1),
   token INTEGER NOT NULL,
-  worker TEXT NOT NULL,
+  worker INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   until INTEGER NOT NULL,
   timeout_at INTEGER NOT NULL,
@@ -121,25 +130,20 @@ CREATE TABLE leases (
 ) STRICT;
 
 CREATE TABLE executions (
+  id INTEGER PRIMARY KEY,
   seq INTEGER NOT NULL,
   attempt INTEGER NOT NULL CHECK (attempt >= 1),
   generation INTEGER NOT NULL,
-  status INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),
-  worker TEXT,
+  status INTEGER NOT NULL CHECK (status BETWEEN 2 AND 4),
+  worker INTEGER,
   token INTEGER NOT NULL,
   dispatched_at INTEGER NOT NULL,
   resolved_at INTEGER NOT NULL,
   retry_reason TEXT,
-  PRIMARY KEY (seq, attempt)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE failures (
-  id INTEGER PRIMARY KEY,
-  seq INTEGER NOT NULL,
-  attempt INTEGER NOT NULL,
-  failure TEXT NOT NULL,
-  decision TEXT NOT NULL,
-  UNIQUE (seq, attempt)
+  failure TEXT,
+  decision TEXT,
+  UNIQUE (seq, attempt),
+  CHECK ((status = 4) = (failure IS NULL))
 ) STRICT;
 
 CREATE TABLE failure_groups (
@@ -225,6 +229,7 @@ CREATE TABLE documents (
   body TEXT NOT NULL,
   UNIQUE (collection, id)
 ) STRICT;
+CREATE INDEX documents_by_creation ON documents (collection, number);
 
 CREATE TABLE document_indexes (
   collection TEXT NOT NULL,
@@ -240,12 +245,13 @@ CREATE VIEW task_view AS
 SELECT
   t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
   t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.retry_reason, t.dead_reason, t.fingerprint,
-  t.retry_token, t.dedupe_key, t.labels, t.result,
+  t.retry_token, t.dedupe_key, t.labels, t.result, t.token, t.dispatched_at,
+  (SELECT name FROM worker_names w WHERE w.id = t.worker) AS worker,
   coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
   l.pool, l.action, l.tenant, l.held_since, l.held_ms,
   p.settings,
   r.place, r.since AS queued_since, r.expires,
-  e.attempt AS lease_attempt, e.token AS lease_token, e.worker AS lease_worker, e.started_at AS lease_started_at,
+  e.attempt AS lease_attempt, e.token AS lease_token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker, e.started_at AS lease_started_at,
   e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.progress AS lease_progress,
   f.failure
 FROM tasks t
@@ -253,7 +259,7 @@ FROM tasks t
   CROSS JOIN profiles p ON p.id = t.profile
   LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
   LEFT JOIN leases e ON e.seq = t.seq
-  LEFT JOIN failures f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
+  LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
 ] as const
 
 export const statements = {
@@ -274,14 +280,11 @@ WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;`,
   oldestEntry: `SELECT
   r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
   t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
-FROM (
-  SELECT min(rank) AS first FROM (
-    SELECT (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1) AS rank
-    FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
-  )
-) o
-CROSS JOIN ready r ON r.lane = ?1 AND r.place < 10 AND r.rank = o.first
-CROSS JOIN tasks t ON t.seq = r.seq;`,
+FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
+CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.value
+  AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1)
+CROSS JOIN tasks t ON t.seq = r.seq
+ORDER BY r.rank LIMIT 1;`,
   placesOfLane: `SELECT
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place, rank LIMIT 1) AS first,
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;`,
@@ -291,28 +294,31 @@ CROSS JOIN tasks t ON t.seq = r.seq;`,
   leasesOf: `SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;`,
   leaseBySeq: `SELECT
-  e.seq, e.attempt, e.token, e.worker, e.started_at, e.until, e.timeout_at, e.progress,
+  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at,
   t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
   renewLease: `UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE seq = ?;`,
   deleteLease: `DELETE FROM leases WHERE seq = ?;`,
-  recordSucceeded: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
-SELECT e.seq, e.attempt, t.generation, 1, e.worker, e.token, e.started_at, ?2, t.retry_reason
-FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;`,
+  succeedTasks: `UPDATE tasks SET
+  status = 3, since = ?2, rank = NULL,
+  (attempt, worker, token, dispatched_at) = (SELECT e.attempt, e.worker, e.token, e.started_at FROM leases e WHERE e.seq = tasks.seq)
+WHERE seq IN (SELECT value FROM json_each(?1));`,
   deleteLeases: `DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));`,
-  succeedTasks: `UPDATE tasks SET status = 3, attempt = attempt + 1, since = ?2, rank = NULL WHERE seq IN (SELECT value FROM json_each(?1));`,
   saveResult: `UPDATE tasks SET result = ? WHERE seq = ?;`,
-  insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);`,
-  insertFailure: `INSERT INTO failures (seq, attempt, failure, decision) VALUES (?, ?, ?, ?);`,
-  executionOf: `SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
-WHERE x.seq = ? AND x.attempt = ?;`,
-  executionsAfter: `SELECT x.*, f.failure, f.decision FROM executions x LEFT JOIN failures f ON f.seq = x.seq AND f.attempt = x.attempt
-WHERE x.seq = ? AND x.attempt > ? ORDER BY x.attempt LIMIT ?;`,
+  insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
+  executionOf: `SELECT
+  x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
+FROM executions x WHERE seq = ? AND attempt = ?;`,
+  executionsAfter: `SELECT
+  x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
+FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;`,
   expiredLeases: `SELECT e.seq FROM leases e WHERE e.until <= ? ORDER BY e.until, e.seq LIMIT ?;`,
   retiredEntries: `SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;`,
   entriesPastDeadline: `SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at LIMIT ?;`,
-  entriesPastTtl: `SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
+  entriesPastTtl: `SELECT r.seq FROM lanes l CROSS JOIN ready r INDEXED BY ready_expires ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
 WHERE l.ready > 0 LIMIT ?2;`,
   upsertFailureGroup: `INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?, ?, 1, ?, ?, ?, ?)
 ON CONFLICT (fingerprint) DO UPDATE SET
@@ -329,11 +335,10 @@ ORDER BY last_at DESC, id DESC LIMIT ?4;`,
   deleteTasks: `DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));`,
   deletePayloads: `DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));`,
   deleteExecutions: `DELETE FROM executions WHERE seq IN (SELECT value FROM json_each(?1));`,
-  deleteFailures: `DELETE FROM failures WHERE seq IN (SELECT value FROM json_each(?1));`,
   dedupeKeysOf: `SELECT l.tenant, t.dedupe_key FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.dedupe_key IS NOT NULL;`,
   deleteDedupe: `DELETE FROM dedupe WHERE tenant = ? AND key = ?;`,
-  deleteJournalBefore: `DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at < ?1);`,
+  deleteJournalBefore: `DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at <= ?1);`,
   deleteMinutesBefore: `DELETE FROM minutes WHERE (minute, lane) IN (SELECT minute, lane FROM minutes WHERE minute < ?1 LIMIT ?2);`,
   loadStore: `SELECT next_seq, next_rank, next_token, backlog FROM store;`,
   saveStore: `UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?;`,
@@ -344,7 +349,7 @@ WHERE t.dedupe_key IS NOT NULL;`,
   accepted = ?, queued = ?, waiting = ?, running = ?, succeeded = ?, dead = ?, discarded = ?, cancelled = ?, removed = ?,
   ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
 WHERE id = ?;`,
-  claimableLanes: `SELECT * FROM lanes
+  claimableLanes: `SELECT id FROM lanes
 WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (?3 IS NULL OR action IN (SELECT value FROM json_each(?3)))
 ORDER BY turn, id LIMIT ?2;`,
   lanesInScope: `SELECT * FROM lanes
@@ -363,6 +368,7 @@ WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant
 ON CONFLICT (pool, action, tenant) DO UPDATE SET actor = excluded.actor, reason = excluded.reason;`,
   deleteHold: `DELETE FROM holds WHERE pool = ? AND action = ? AND tenant = ?;`,
   allLimits: `SELECT * FROM limits;`,
+  anyLimit: `SELECT 1 AS found FROM limits LIMIT 1;`,
   saveLimit: `INSERT INTO limits (pool, action, tenant, concurrency) VALUES (?, ?, ?, ?)
 ON CONFLICT (pool, action, tenant) DO UPDATE SET concurrency = excluded.concurrency;`,
   deleteLimit: `DELETE FROM limits WHERE pool = ? AND action = ? AND tenant = ?;`,
@@ -390,17 +396,22 @@ ON CONFLICT (id) DO UPDATE SET
   last_beat_at = ?, consecutive_failures = ?, recent_outcomes = ?, recent_failures = ?, last_failure_at = ?
 WHERE id = ?;`,
   deleteWorker: `DELETE FROM workers WHERE id = ?;`,
-  leasesOfWorker: `SELECT seq FROM leases WHERE worker = ?;`,
+  leasesOfWorker: `SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?);`,
   takeLeaseAway: `UPDATE leases SET token = ?, until = ? WHERE seq = ?;`,
-  deleteSilentWorkers: `DELETE FROM workers WHERE last_beat_at < ?;`,
+  deleteSilentWorkers: `DELETE FROM workers WHERE last_beat_at <= ?;`,
   findProfile: `SELECT id FROM profiles WHERE settings = ?;`,
   insertProfile: `INSERT INTO profiles (settings) VALUES (?);`,
+  loadProfile: `SELECT settings AS text FROM profiles WHERE id = ?;`,
+  findWorkerName: `SELECT id FROM worker_names WHERE name = ?;`,
+  insertWorkerName: `INSERT INTO worker_names (name) VALUES (?);`,
+  loadWorkerName: `SELECT name AS text FROM worker_names WHERE id = ?;`,
   taskIdTaken: `SELECT id FROM tasks WHERE id = ?;`,
   dedupeOwner: `SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq WHERE d.tenant = ? AND d.key = ?;`,
   insertTask: `INSERT INTO tasks (
   seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank, due_at,
-  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload
-) VALUES (?, ?, ?, ?, ?, ?, 1, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
+  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload, dispatched_at
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?8)
+ON CONFLICT (id) DO NOTHING;`,
   insertPayload: `INSERT INTO payloads (seq, payload) VALUES (?, ?);`,
   insertDedupe: `INSERT INTO dedupe (tenant, key, seq) VALUES (?, ?, ?);`,
   insertReady: `INSERT INTO ready (lane, place, rank, seq, since, expires, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?);`,
@@ -464,5 +475,4 @@ ORDER BY t.seq LIMIT ?5;`,
 WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1)
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 ORDER BY t.seq LIMIT ?5;`,
-  loadProfile: `SELECT settings FROM profiles WHERE id = ?;`,
 } as const

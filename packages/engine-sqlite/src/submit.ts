@@ -2,34 +2,49 @@
 
 import { BATCH_MAX, BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
 import { LIVE, WAITING } from './rows.ts'
-import type { Lane, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A longer payload gets a row of its own, so that the task's row stays cheap to update. */
 const INLINE_PAYLOAD_LENGTH_MAX = 1_024
 
 export function submit(transaction: Transaction, specs: readonly TaskSpec[], backlogMax: number): SubmitResult[] {
   checkBatch(specs.length)
-  const results = specs.map((spec) => resultFor(transaction, spec))
-  const idsInBatch = new Set<TaskId>()
-  const keysInBatch = new Map<string, TaskId>()
-  const accepted: TaskSpec[] = []
-  for (const [index, spec] of specs.entries()) {
-    if (results[index]?.outcome === 'duplicate') continue
-    const key = spec.dedupeKey === null ? null : `${spec.tenant}\n${spec.dedupeKey}`
-    const owner = idsInBatch.has(spec.id) ? spec.id : key === null ? undefined : keysInBatch.get(key)
-    if (owner !== undefined) {
-      results[index] = { outcome: 'duplicate', id: owner }
-      continue
-    }
-    idsInBatch.add(spec.id)
-    if (key !== null) keysInBatch.set(key, spec.id)
-    accepted.push(spec)
+  checkBacklog(transaction, specs, backlogMax)
+  return specs.map((spec) => {
+    const owner = ownerOf(transaction, spec)
+    if (owner !== undefined) return { outcome: 'duplicate', id: owner }
+    return acceptTask(transaction, spec) === null
+      ? { outcome: 'duplicate', id: spec.id }
+      : { outcome: 'accepted', id: spec.id }
+  })
+}
+
+/** Nothing is written before this: a batch is refused whole. */
+function checkBacklog(transaction: Transaction, specs: readonly TaskSpec[], backlogMax: number): void {
+  // Only a batch that may not fit is worth finding out how many of it are new.
+  if (transaction.backlog + specs.length <= backlogMax) return
+  const fresh = new Map<string, TaskId>()
+  for (const spec of specs) {
+    const key = spec.dedupeKey === null ? spec.id : `${spec.tenant}\n${spec.dedupeKey}`
+    if (ownerOf(transaction, spec) === undefined && transaction.db.get('taskIdTaken', spec.id) === undefined)
+      fresh.set(key, spec.id)
   }
-  if (transaction.backlog + accepted.length > backlogMax) {
-    throw new BacklogFullError(transaction.backlog, accepted.length, backlogMax)
+  const added = new Set(fresh.values()).size
+  if (transaction.backlog + added > backlogMax) throw new BacklogFullError(transaction.backlog, added, backlogMax)
+}
+
+/** The task that has the dedupe key, or this id where no lane shows that the task can only be new. */
+function ownerOf(transaction: Transaction, spec: TaskSpec): TaskId | undefined {
+  const { db } = transaction
+  if (transaction.findLane(spec.pool, spec.action, spec.tenant) === undefined) {
+    const taken = db.get<{ id: TaskId }>('taskIdTaken', spec.id)
+    if (taken !== undefined) return taken.id
   }
-  for (const spec of accepted) acceptTask(transaction, spec)
-  return results
+  if (spec.dedupeKey === null) return undefined
+  return (
+    db.get<{ id: TaskId }>('taskIdTaken', spec.id)?.id ??
+    db.get<{ id: TaskId }>('dedupeOwner', spec.tenant, spec.dedupeKey)?.id
+  )
 }
 
 export function checkBatch(size: number): void {
@@ -37,21 +52,8 @@ export function checkBatch(size: number): void {
     throw new InvalidError(`One call takes at most ${BATCH_MAX} items, not ${size}. Send them in several calls.`)
 }
 
-function resultFor(transaction: Transaction, spec: TaskSpec): SubmitResult {
-  if (transaction.db.get('taskIdTaken', spec.id) !== undefined) return { outcome: 'duplicate', id: spec.id }
-  if (spec.dedupeKey !== null) {
-    const owner = transaction.db.get<{ id: TaskId }>('dedupeOwner', spec.tenant, spec.dedupeKey)
-    if (owner !== undefined) return { outcome: 'duplicate', id: owner.id }
-  }
-  return { outcome: 'accepted', id: spec.id }
-}
-
-/** Writes a task that is known to be new. `attempt` is how many attempts it has behind it elsewhere. */
-export function acceptTask(
-  transaction: Transaction,
-  spec: TaskSpec,
-  attempt = 0,
-): { readonly seq: number; readonly lane: Lane } {
+/** Writes a task; null if its id is taken. `attempt` is how many attempts it has behind it elsewhere. */
+export function acceptTask(transaction: Transaction, spec: TaskSpec, attempt = 0): { readonly seq: number } | null {
   const { db, now } = transaction
   const lane = transaction.laneOf(spec.pool, spec.action, spec.tenant)
   const seq = transaction.nextSeq()
@@ -60,7 +62,7 @@ export function acceptTask(
   const deadlineAt = earlier(spec.deadlineAt, spec.deadlineMs === null ? null : now + spec.deadlineMs)
   const rank = isDue ? transaction.nextRank() : null
   const inline = spec.payload.length <= INLINE_PAYLOAD_LENGTH_MAX
-  db.run(
+  const { changes } = db.run(
     'insertTask',
     seq,
     spec.id,
@@ -69,7 +71,6 @@ export function acceptTask(
     isDue ? LIVE : WAITING,
     spec.priority,
     attempt,
-    now,
     now,
     rank,
     isDue ? null : dueAt,
@@ -80,6 +81,7 @@ export function acceptTask(
     labelsText(spec.labels),
     inline ? spec.payload : null,
   )
+  if (changes === 0) return null
   if (!inline) db.run('insertPayload', seq, spec.payload)
   if (spec.dedupeKey !== null) db.run('insertDedupe', spec.tenant, spec.dedupeKey, seq)
   transaction.move(lane, null, isDue ? 'queued' : 'waiting')
@@ -95,7 +97,7 @@ export function acceptTask(
     db.run('insertWaiting', lane.pool, dueAt, seq)
     transaction.wakePool(lane.pool)
   }
-  return { seq, lane }
+  return { seq }
 }
 
 function labelsText(labels: Readonly<Record<string, string>>): string | null {

@@ -4,7 +4,7 @@
 import type { Counts, JournalEntryInput, PoolName, SeriesPoint, TaskId, TaskSettings, TaskStatus } from '@reprise/core'
 import { SERIES_STEP_MS, scopeMatches } from '@reprise/core'
 import type { Database } from './database.ts'
-import type { Profiles } from './profiles.ts'
+import type { InternedTexts, Profiles } from './interned.ts'
 import { scopeOfRow } from './rows.ts'
 import type { Changed } from './wake.ts'
 
@@ -36,6 +36,7 @@ export class Transaction {
   readonly db: Database
   readonly now: number
   readonly profiles: Profiles
+  readonly workerNames: InternedTexts
   readonly #store: StoreRow
   #storeDirty = false
   readonly #lanes = new Map<number, Lane>()
@@ -46,18 +47,21 @@ export class Transaction {
   readonly #minutes = new Map<number, Record<Flow, number>>()
   readonly #wokenPools = new Set<PoolName>()
   readonly #ended: TaskId[] = []
+  #freedSlot = false
+  #limited: boolean | null = null
 
-  constructor(db: Database, now: number, profiles: Profiles) {
+  constructor(db: Database, now: number, profiles: Profiles, workerNames: InternedTexts) {
     this.db = db
     this.now = now
     this.profiles = profiles
+    this.workerNames = workerNames
     const store = db.get<StoreRow>('loadStore')
     if (store === undefined) throw new Error('The store has lost its row of numbers.')
     this.#store = { ...store }
   }
 
   get changed(): Changed {
-    return { pools: this.#wokenPools, ended: this.#ended }
+    return { pools: this.#wokenPools, everyPool: this.#freedSlot, ended: this.#ended }
   }
 
   get backlog(): number {
@@ -87,16 +91,20 @@ export class Transaction {
     return this.#know(row)
   }
 
-  /** The lane of these names, created (and held, if a hold matches it) when it is new. */
-  laneOf(pool: string, action: string, tenant: string): Lane {
+  /** The lane of these names, if there is one. */
+  findLane(pool: string, action: string, tenant: string): Lane | undefined {
     const key = `${pool}\n${action}\n${tenant}`
     const knownId = this.#laneIds.get(key)
     if (knownId !== undefined) return this.lane(knownId)
     const row = this.db.get<Lane>('findLane', pool, action, tenant)
-    const lane =
-      row === undefined ? this.#createLane(pool, action, tenant) : (this.#lanes.get(row.id) ?? this.#know(row))
-    this.#laneIds.set(key, lane.id)
-    return lane
+    if (row === undefined) return undefined
+    this.#laneIds.set(key, row.id)
+    return this.#lanes.get(row.id) ?? this.#know(row)
+  }
+
+  /** The lane of these names, created (and held, if a hold matches it) when it is new. */
+  laneOf(pool: string, action: string, tenant: string): Lane {
+    return this.findLane(pool, action, tenant) ?? this.#createLane(pool, action, tenant)
   }
 
   #createLane(pool: string, action: string, tenant: string): Lane {
@@ -110,9 +118,7 @@ export class Transaction {
   /** Lanes that can give something in this pool, lowest turn first. */
   claimableLanes(pool: string, limit: number, actions: string | null): Lane[] {
     this.#saveLanes()
-    return this.db
-      .all<Lane>('claimableLanes', pool, limit, actions)
-      .map((row) => this.#lanes.get(row.id) ?? this.#know(row))
+    return this.db.arrays<[id: number]>('claimableLanes', pool, limit, actions).map(([id]) => this.lane(id))
   }
 
   touch(lane: Lane): void {
@@ -147,6 +153,7 @@ export class Transaction {
   move(lane: Lane, from: TaskStatus | null, to: TaskStatus | 'removed'): void {
     if (from === null) lane.accepted++
     else lane[from]--
+    if (from === 'running') this.#slotIsFree()
     lane[to]++
     const added = (BACKLOG.has(to as TaskStatus) ? 1 : 0) - (from !== null && BACKLOG.has(from) ? 1 : 0)
     if (added !== 0) {
@@ -154,6 +161,12 @@ export class Transaction {
       this.#storeDirty = true
     }
     this.touch(lane)
+  }
+
+  /** With limits in force, somebody may be waiting for this slot, in whatever lane the limit covers. */
+  #slotIsFree(): void {
+    this.#limited ??= this.db.get('anyLimit') !== undefined
+    if (this.#limited) this.#freedSlot = true
   }
 
   count(lane: Lane, flow: Flow, by = 1): void {

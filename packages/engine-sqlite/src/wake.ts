@@ -9,6 +9,8 @@ import type { Clock, Interest, Mark, PoolName, TaskId } from '@reprise/core'
 export interface Changed {
   /** Pools in which something may have become claimable. */
   readonly pools: ReadonlySet<PoolName>
+  /** A slot of a limit is free: whoever waits for work looks again. */
+  readonly everyPool: boolean
   /** Tasks that ended. */
   readonly ended: readonly TaskId[]
 }
@@ -28,6 +30,7 @@ export class Wake {
   readonly #waiters = new Set<Waiter>()
   readonly #poolMarks = new Map<PoolName, number>()
   #endedMark = 0
+  #everyPoolMark = 0
   #elsewhereMark = 0
   #mark = 0
   #file: number | null = null
@@ -55,17 +58,12 @@ export class Wake {
   }
 
   notify(changed: Changed): void {
-    if (changed.pools.size === 0 && changed.ended.length === 0) return
+    if (changed.pools.size === 0 && changed.ended.length === 0 && !changed.everyPool) return
     this.#mark++
     for (const pool of changed.pools) this.#poolMarks.set(pool, this.#mark)
+    if (changed.everyPool) this.#everyPoolMark = this.#mark
     if (changed.ended.length > 0) this.#endedMark = this.#mark
-    for (const waiter of this.#waiters) {
-      if (
-        waiter.pools.some((pool) => changed.pools.has(pool)) ||
-        (waiter.tasks.size > 0 && changed.ended.some((id) => waiter.tasks.has(id)))
-      )
-        waiter.wake()
-    }
+    for (const waiter of this.#waiters) if (concerns(changed, waiter)) waiter.wake()
     this.#touch()
   }
 
@@ -98,6 +96,7 @@ export class Wake {
   #changedSince(since: number, pools: readonly PoolName[], tasks: ReadonlySet<TaskId>): boolean {
     if (this.#elsewhereMark > since) return true
     if (tasks.size > 0 && this.#endedMark > since) return true
+    if (pools.length > 0 && this.#everyPoolMark > since) return true
     return pools.some((pool) => (this.#poolMarks.get(pool) ?? 0) > since)
   }
 
@@ -109,7 +108,10 @@ export class Wake {
   #touch(): void {
     if (this.#file === null || this.#touchPending) return
     const sinceMs = this.#clock.monotonic() - this.#touchedAt
-    if (sinceMs >= TOUCH_INTERVAL_MS) return this.#touchNow()
+    if (sinceMs >= TOUCH_INTERVAL_MS) {
+      this.#touchNow()
+      return
+    }
     this.#touchPending = true
     this.#clock.after(TOUCH_INTERVAL_MS - sinceMs, () => {
       this.#touchPending = false
@@ -126,4 +128,10 @@ export class Wake {
       // A full disk, say: a hint is lost, and waiters look by themselves after their time-out.
     }
   }
+}
+
+function concerns(changed: Changed, waiter: Waiter): boolean {
+  if (waiter.pools.length > 0 && changed.everyPool) return true
+  if (waiter.pools.some((pool) => changed.pools.has(pool))) return true
+  return waiter.tasks.size > 0 && changed.ended.some((id) => waiter.tasks.has(id))
 }

@@ -3,7 +3,8 @@
 --   ready       the queue: one row per queued task, in claim order. place = 9 - priority; 100 = retired (past its time).
 --   waiting     the delay queue.
 --   leases      one row per running attempt. A task is running exactly while it has one.
---   executions  one row per ended attempt; failures beside it for those that failed, so that the common row stays small.
+--   executions  one row per ended attempt that did not succeed. The one that did is recorded in the task's own row: there
+--               is at most one, it is the last, and most tasks have no other.
 -- tasks.status: 0 live (queued if in ready, running if in leases), 1 waiting, 3 succeeded, 4 dead, 5 discarded, 6 cancelled.
 
 CREATE TABLE store (
@@ -51,12 +52,18 @@ CREATE TABLE profiles (
   settings TEXT NOT NULL UNIQUE
 ) STRICT;
 
+-- Worker ids, kept once each: rows about attempts name them by number.
+CREATE TABLE worker_names (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
 CREATE TABLE tasks (
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
   lane INTEGER NOT NULL,
   profile INTEGER NOT NULL,
-  status INTEGER NOT NULL CHECK (status IN (0, 1, 3, 4, 5, 6)),
+  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 6 AND status <> 2),
   priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
   generation INTEGER NOT NULL CHECK (generation >= 1),
   -- The highest ended attempt; a running one is in leases.
@@ -81,7 +88,13 @@ CREATE TABLE tasks (
   labels TEXT,
   -- Null when it is long: then it is in payloads, so that updates of the row need not copy it.
   payload TEXT,
+  -- The record of the attempt that succeeded. Before, dispatched_at holds the time of acceptance: a row that does not
+  -- grow when it is updated stays on its page.
+  worker INTEGER,
+  token INTEGER,
+  dispatched_at INTEGER NOT NULL,
   result TEXT,
+  CHECK ((status = 3) = (token IS NOT NULL)),
   CHECK ((status = 1) = (due_at IS NOT NULL)),
   CHECK ((status = 4) = (dead_reason IS NOT NULL))
 ) STRICT;
@@ -125,34 +138,30 @@ CREATE TABLE leases (
   seq INTEGER PRIMARY KEY,
   attempt INTEGER NOT NULL CHECK (attempt >= 1),
   token INTEGER NOT NULL,
-  worker TEXT NOT NULL,
+  worker INTEGER NOT NULL,
   started_at INTEGER NOT NULL,
   until INTEGER NOT NULL,
   timeout_at INTEGER NOT NULL,
   progress TEXT
 ) STRICT;
 
--- status: 1 succeeded, 2 failed, 3 lost, 4 cancelled.
+-- status: 2 failed, 3 lost, 4 cancelled.
 CREATE TABLE executions (
+  id INTEGER PRIMARY KEY,
   seq INTEGER NOT NULL,
   attempt INTEGER NOT NULL CHECK (attempt >= 1),
   generation INTEGER NOT NULL,
-  status INTEGER NOT NULL CHECK (status BETWEEN 1 AND 4),
-  worker TEXT,
+  status INTEGER NOT NULL CHECK (status BETWEEN 2 AND 4),
+  -- Null when it ended in the queue.
+  worker INTEGER,
   token INTEGER NOT NULL,
   dispatched_at INTEGER NOT NULL,
   resolved_at INTEGER NOT NULL,
   retry_reason TEXT,
-  PRIMARY KEY (seq, attempt)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE failures (
-  id INTEGER PRIMARY KEY,
-  seq INTEGER NOT NULL,
-  attempt INTEGER NOT NULL,
-  failure TEXT NOT NULL,
-  decision TEXT NOT NULL,
-  UNIQUE (seq, attempt)
+  failure TEXT,
+  decision TEXT,
+  UNIQUE (seq, attempt),
+  CHECK ((status = 4) = (failure IS NULL))
 ) STRICT;
 
 CREATE TABLE failure_groups (
@@ -240,6 +249,7 @@ CREATE TABLE documents (
   body TEXT NOT NULL,
   UNIQUE (collection, id)
 ) STRICT;
+CREATE INDEX documents_by_creation ON documents (collection, number);
 
 CREATE TABLE document_indexes (
   collection TEXT NOT NULL,
@@ -256,12 +266,13 @@ CREATE VIEW task_view AS
 SELECT
   t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
   t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.retry_reason, t.dead_reason, t.fingerprint,
-  t.retry_token, t.dedupe_key, t.labels, t.result,
+  t.retry_token, t.dedupe_key, t.labels, t.result, t.token, t.dispatched_at,
+  (SELECT name FROM worker_names w WHERE w.id = t.worker) AS worker,
   coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
   l.pool, l.action, l.tenant, l.held_since, l.held_ms,
   p.settings,
   r.place, r.since AS queued_since, r.expires,
-  e.attempt AS lease_attempt, e.token AS lease_token, e.worker AS lease_worker, e.started_at AS lease_started_at,
+  e.attempt AS lease_attempt, e.token AS lease_token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker, e.started_at AS lease_started_at,
   e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.progress AS lease_progress,
   f.failure
 FROM tasks t
@@ -269,4 +280,4 @@ FROM tasks t
   CROSS JOIN profiles p ON p.id = t.profile
   LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
   LEFT JOIN leases e ON e.seq = t.seq
-  LEFT JOIN failures f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;
+  LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;

@@ -1,0 +1,41 @@
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { migrations, statements } from '../src/sql.generated.ts'
+
+// Tables that grow with the work: no statement may read one from end to end.
+const GROWING = [
+  'tasks',
+  'ready',
+  'waiting',
+  'executions',
+  'payloads',
+  'journal',
+  'documents',
+  'document_indexes',
+  'dedupe',
+  'minutes',
+  'failure_groups',
+]
+// Looks at the first rows only, by its limit.
+const BOUNDED = new Set(['deleteJournalBefore'])
+
+describe('every statement', () => {
+  const db = new DatabaseSync(':memory:')
+  for (const { sql } of migrations) db.exec(sql)
+
+  it.each(Object.entries(statements))('%s reads growing tables by an index', (name, sql) => {
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]
+    const aliases = GROWING.flatMap((table) => [
+      table,
+      ...[...sql.matchAll(new RegExp(`\\b${table}\\s+(?:AS\\s+)?([a-z])\\b`, 'g'))].map((match) => match[1]),
+    ])
+    const scans = plan
+      .map(({ detail }) => detail)
+      .filter((detail) => {
+        const scanned = /^SCAN (\w+)(?! VIRTUAL)/.exec(detail)?.[1]
+        return scanned !== undefined && aliases.includes(scanned) && !detail.includes('VIRTUAL TABLE')
+      })
+    if (BOUNDED.has(name)) expect(sql).toContain('LIMIT')
+    else expect(scans).toEqual([])
+  })
+})

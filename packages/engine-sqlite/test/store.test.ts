@@ -1,0 +1,151 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { succeeded, VirtualClock } from '@reprise/core'
+import { openSqliteEngine, SCHEMA_VERSION } from '@reprise/engine-sqlite'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { claimer, spec, specs, temporaryFolder } from './fixture.ts'
+
+describe('the file', () => {
+  it('is synced at every commit by default, and says so', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    const durable = await openSqliteEngine({ path })
+    expect(durable.info.durability).toContain('synced')
+    await durable.close()
+    const fast = await openSqliteEngine({ path, durability: 'fast' })
+    expect(fast.info.durability).toContain('not a loss of power')
+    await fast.close()
+  })
+
+  it('keeps everything when it is closed and opened again', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    const first = await openSqliteEngine({ path })
+    await first.submit([spec('one', { labels: { team: 'ops' }, delayMs: 60_000 })])
+    const before = await first.task(spec('one').id)
+    await first.close()
+    const second = await openSqliteEngine({ path })
+    expect(await second.task(spec('one').id)).toEqual(before)
+    await second.close()
+  })
+
+  it('that a newer version wrote is refused, and left alone', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    await (await openSqliteEngine({ path })).close()
+    const db = new DatabaseSync(path)
+    db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
+    db.close()
+    await expect(openSqliteEngine({ path })).rejects.toMatchObject({
+      code: 'REPRISE_SCHEMA_TOO_NEW',
+      message: expect.stringContaining(`schema ${SCHEMA_VERSION + 1}`),
+    })
+  })
+
+  it('that is no database is refused with a clear error', async () => {
+    const path = join(temporaryFolder(), 'notes.txt')
+    writeFileSync(path, 'This is not a database, it is a text of some length.'.repeat(100))
+    await expect(openSqliteEngine({ path })).rejects.toMatchObject({
+      code: 'REPRISE_STORE_FAILED',
+      message: expect.stringContaining('not a database'),
+    })
+  })
+
+  it('can be copied while it is in use', async () => {
+    const folder = temporaryFolder()
+    const engine = await openSqliteEngine({ path: join(folder, 'store.db') })
+    await engine.submit(specs(500))
+    const copying = engine.backup(join(folder, 'copy.db'))
+    await engine.submit(specs(10, 'meanwhile'))
+    await copying
+    await engine.close()
+    const copy = await openSqliteEngine({ path: join(folder, 'copy.db') })
+    expect((await copy.counts()).accepted).toBeGreaterThanOrEqual(500)
+    expect((await copy.claim(await claimer(copy, 'w', 1))).claimed).toHaveLength(1)
+    await copy.close()
+  })
+
+  it('keeps its log bounded under load', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    const engine = await openSqliteEngine({ path, durability: 'fast' })
+    const request = await claimer(engine, 'w')
+    for (let round = 0; round < 150; round++) {
+      await engine.submit(specs(200, `r${round}`))
+      const { claimed } = await engine.claim({ ...request, limit: 200 })
+      await engine.settle(claimed.map((lease) => succeeded(lease, null)))
+    }
+    // It wrote far more than this in all; the log is folded back every 16 MiB.
+    expect(statSync(`${path}-wal`).size).toBeLessThan(64 * 1024 * 1024)
+    await engine.close()
+  }, 60_000)
+
+  it('on a full disk refuses writes whole, and carries on once there is room', async () => {
+    const disk = smallDisk(3)
+    const path = join(disk, 'store.db')
+    const engine = await openSqliteEngine({ path })
+    const padding = join(disk, 'padding')
+    writeFileSync(padding, Buffer.alloc(1024 * 1024))
+    let accepted = 0
+    const fill = async (): Promise<void> => {
+      for (let batch = 0; ; batch++) {
+        await engine.submit(specs(200, `fill-${batch}`))
+        accepted += 200
+      }
+    }
+    await expect(fill()).rejects.toMatchObject({ code: 'REPRISE_STORE_FULL', status: 503 })
+    rmSync(padding)
+    await engine.submit([spec('after')])
+    expect((await engine.counts()).accepted).toBe(accepted + 1)
+    await engine.close()
+    const db = new DatabaseSync(path)
+    expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    db.close()
+  })
+})
+
+describe('closing', () => {
+  it('commits what was asked before, refuses what comes after, and may be repeated', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    const engine = await openSqliteEngine({ path })
+    const pending = engine.submit([spec('one')])
+    await engine.close()
+    await engine.close()
+    expect(await pending).toEqual([{ outcome: 'accepted', id: 'one' }])
+    await expect(engine.submit([spec('two')])).rejects.toMatchObject({ code: 'REPRISE_STORE_CLOSED' })
+    await expect(engine.counts()).rejects.toMatchObject({ code: 'REPRISE_STORE_CLOSED' })
+  })
+
+  it('ends every wait', async () => {
+    const engine = await openSqliteEngine({ path: ':memory:', clock: new VirtualClock() })
+    const waiting = engine.wait({ pools: [spec('x').pool] }, 3_600_000)
+    await engine.close()
+    await expect(waiting).resolves.toBeUndefined()
+  })
+})
+
+describe('a lock that another connection holds', () => {
+  it('is waited for without blocking the process', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    const engine = await openSqliteEngine({ path })
+    const other = new DatabaseSync(path)
+    other.exec('BEGIN IMMEDIATE')
+    let settled = false
+    const submitting = engine.submit([spec('one')]).finally(() => {
+      settled = true
+    })
+    for (let turn = 0; turn < 20; turn++) await engine.wait({}, 1)
+    expect(settled).toBe(false)
+    other.exec('COMMIT')
+    expect(await submitting).toEqual([{ outcome: 'accepted', id: 'one' }])
+    other.close()
+    await engine.close()
+  })
+})
+
+/** A disk of so many megabytes. Needs the right to mount, as root has on a build machine. */
+function smallDisk(megabytes: number): string {
+  const folder = join(temporaryFolder(), 'disk')
+  mkdirSync(folder)
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
+  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+  return folder
+}
