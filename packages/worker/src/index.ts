@@ -1,5 +1,32 @@
 /**
- * The SDK for processes that run tasks: claim, run the handler, renew the lease, settle.
+ * The SDK for processes that run tasks: claim, run the handler, renew the lease, settle. It submits nothing: that is
+ * the client's part.
  */
 
-export {}
+export {
+  type Action,
+  type ActionOptions,
+  type Backoff,
+  type Clock,
+  type Duration,
+  defineAction,
+  type Engine,
+  isRepriseError,
+  type Logger,
+  Permanent,
+  RepriseError,
+  type RetentionRules,
+  RetryAfter,
+  type RunContext,
+  type StandardSchema,
+  SupersededError,
+  TimedOutError,
+  Transient,
+  WorkerFencedError,
+} from '@reprise/core'
+export type { AnyAction } from './action-registry.ts'
+export type { WorkerOptions } from './configuration.ts'
+export { type ConsoleLoggerOptions, consoleLogger, type LogLevel } from './console-logger.ts'
+export type { FailedEvent, SettledEvent, WorkerHooks } from './hooks.ts'
+export { type SignalSource, stopOnSignals } from './stop-on-signals.ts'
+export { createWorker, type StopOptions, type Worker, type WorkerState, type WorkerStats } from './worker.ts'

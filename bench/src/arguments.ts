@@ -1,0 +1,104 @@
+// What can be asked on the command line, checked once. How much work a run does follows from it in plan.ts.
+
+import { parseArgs } from 'node:util'
+
+const ENGINES = ['sqlite'] as const
+export const MODES = ['fast', 'durable'] as const
+export const SCENARIOS = ['submit', 'process', 'durable', 'backlog', 'latency', 'mixed'] as const
+
+export type EngineName = (typeof ENGINES)[number]
+/** How safe a write is before it counts as done: `durable` syncs every commit to disk, `fast` does not. */
+export type Mode = (typeof MODES)[number]
+export type Scenario = (typeof SCENARIOS)[number]
+
+export interface BenchArguments {
+  readonly engine: EngineName
+  /** Null: `fast`, and the durable comparison beside it. */
+  readonly mode: Mode | null
+  readonly scenarios: ReadonlySet<Scenario>
+  readonly tasks: number | null
+  readonly quick: boolean
+  readonly peers: boolean
+  readonly json: boolean
+  readonly help: boolean
+}
+
+/** Something on the command line is wrong; the message says what. */
+export class UsageError extends Error {}
+
+export const HELP = `Measures Reprise against a peer and against the limit of its store.
+
+Usage: npm run bench -- [options]
+
+  --engine sqlite         the engine to measure (default: sqlite)
+  --mode fast|durable     one mode only (default: fast, and the process comparison in durable as well)
+  --only a,b              scenarios: ${SCENARIOS.join(', ')} (default: all)
+  --tasks N               tasks per round (default: 200,000 in fast, 50,000 in durable)
+  --quick                 one small round of everything, in less than a minute; its figures are rough
+  --no-peers              measure without the peer; nothing is installed
+  --json                  print one JSON object as the last line
+  --help                  this text
+`
+
+const TASKS_MAX = 10_000_000
+
+export function parseArguments(words: readonly string[]): BenchArguments {
+  const values = parsedWords(words)
+  return {
+    engine: oneOf(ENGINES, values.engine ?? 'sqlite', '--engine'),
+    mode: values.mode === undefined ? null : oneOf(MODES, values.mode, '--mode'),
+    scenarios: scenariosOf(values.only, values.mode === undefined),
+    tasks: values.tasks === undefined ? null : taskCount(values.tasks),
+    quick: values.quick === true,
+    peers: values['no-peers'] !== true,
+    json: values.json === true,
+    help: values.help === true,
+  }
+}
+
+function parsedWords(words: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...words],
+      options: {
+        engine: { type: 'string' },
+        mode: { type: 'string' },
+        only: { type: 'string' },
+        tasks: { type: 'string' },
+        quick: { type: 'boolean' },
+        'no-peers': { type: 'boolean' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    })
+    return values
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** Of a run in one mode, the durable comparison beside the main one is no part. */
+function scenariosOf(only: string | undefined, bothModes: boolean): ReadonlySet<Scenario> {
+  const named = only === undefined ? SCENARIOS : only.split(',').map((name) => oneOf(SCENARIOS, name.trim(), '--only'))
+  const scenarios = new Set(named)
+  if (bothModes) return scenarios
+  if (only !== undefined && scenarios.has('durable')) {
+    throw new UsageError("--only durable compares in a second mode; with --mode, ask for 'process'.")
+  }
+  scenarios.delete('durable')
+  return scenarios
+}
+
+function oneOf<Name extends string>(known: readonly Name[], value: string, option: string): Name {
+  const found = known.find((name) => name === value)
+  if (found === undefined) throw new UsageError(`${option} knows ${known.join(', ')}, not '${value}'.`)
+  return found
+}
+
+function taskCount(text: string): number {
+  const count = /^[\d_,]+$/.test(text) ? Number(text.replaceAll(/[_,]/g, '')) : Number.NaN
+  if (!Number.isInteger(count) || count < 1 || count > TASKS_MAX) {
+    throw new UsageError(`--tasks is a whole number from 1 to ${TASKS_MAX}, not '${text}'.`)
+  }
+  return count
+}

@@ -1,0 +1,192 @@
+// The client: submits tasks, follows them, and carries an operator's wishes to the engine. Every method is one call of
+// the Engine port with checked arguments; what happens to a task is decided there and in core, not here.
+
+import { type Connection, connectEngine } from '@reprise/connect'
+import {
+  type Action,
+  BATCH_MAX,
+  type BulkResult,
+  type Clock,
+  type Counts,
+  DEFAULT_MAX_RETRIES,
+  DEFAULT_TENANT,
+  type Engine,
+  type Execution,
+  type Explanation,
+  InvalidError,
+  type Page,
+  type PageRequest,
+  type RetryResult,
+  systemClock,
+  type Task,
+  type TaskSpec,
+  type TenantId,
+  taskId,
+  tenantId,
+} from '@reprise/core'
+import { refuseUnknownKeys } from './known-keys.ts'
+import {
+  type BulkOptions,
+  bulkRequest,
+  byOf,
+  type ListQuery,
+  type RetryOptions,
+  type ScopeQuery,
+  scopeOf,
+  type TaskTarget,
+  taskQuery,
+} from './operator-requests.ts'
+import { ResultWatcher } from './result-watcher.ts'
+import { type InputOf, namedAction, type SubmitOptions, type SubmittableAction, taskSpec } from './submission.ts'
+import { type SubmittedTask, type TaskHandle, taskHandle } from './task-handle.ts'
+
+export interface ClientOptions {
+  /** An address such as 'sqlite:./reprise.db', or an engine that is open already and stays the caller's to close. */
+  readonly engine: string | Engine
+  /** The tenant of tasks that are submitted without one. */
+  readonly tenant?: string
+  /** For tests: measures timeouts, and becomes the clock of an engine that is opened here. */
+  readonly clock?: Clock
+}
+
+export async function createClient(options: ClientOptions): Promise<Client> {
+  refuseUnknownKeys(options, ['engine', 'tenant', 'clock'], 'client option')
+  const tenant = options.tenant === undefined ? DEFAULT_TENANT : tenantId(options.tenant)
+  const clock = options.clock === undefined ? {} : { clock: options.clock }
+  return new Client(await connectEngine(options.engine, clock), tenant, options.clock ?? systemClock)
+}
+
+export class Client {
+  readonly #connection: Connection
+  readonly #engine: Engine
+  readonly #tenant: TenantId
+  readonly #watcher: ResultWatcher
+
+  constructor(connection: Connection, tenant: TenantId, clock: Clock) {
+    this.#connection = connection
+    this.#engine = connection.engine
+    this.#tenant = tenant
+    this.#watcher = new ResultWatcher(connection.engine, clock)
+  }
+
+  /** Validates the payload and submits it. An action known by name only runs with default settings. */
+  submit<In, Parsed, Result>(
+    action: Action<In, Parsed, Result>,
+    input: InputOf<In, Parsed>,
+    options?: SubmitOptions,
+  ): Promise<SubmittedTask<Result>>
+  submit<Result = unknown>(action: string, input: unknown, options?: SubmitOptions): Promise<SubmittedTask<Result>>
+  async submit<Result>(
+    action: string | SubmittableAction,
+    input: unknown,
+    options: SubmitOptions = {},
+  ): Promise<SubmittedTask<Result>> {
+    const spec = await taskSpec(submittable(action), input, options, this.#tenant)
+    const [handle] = await this.#submitSpecs<Result>([spec])
+    if (handle === undefined) throw new InvalidError('The engine did not answer the submission.')
+    return handle
+  }
+
+  /**
+   * Submits many payloads of one action, in calls of at most BATCH_MAX. Nothing is submitted unless every payload is
+   * valid. Should a later call be refused, earlier ones stand: give ids to be able to repeat the whole.
+   */
+  submitMany<In, Parsed, Result>(
+    action: Action<In, Parsed, Result>,
+    inputs: readonly InputOf<In, Parsed>[],
+    optionsFor?: (input: InputOf<In, Parsed>, index: number) => SubmitOptions,
+  ): Promise<SubmittedTask<Result>[]>
+  submitMany<Result = unknown>(
+    action: string,
+    inputs: readonly unknown[],
+    optionsFor?: (input: unknown, index: number) => SubmitOptions,
+  ): Promise<SubmittedTask<Result>[]>
+  async submitMany<Result>(
+    action: string | SubmittableAction,
+    inputs: readonly unknown[],
+    optionsFor: (input: never, index: number) => SubmitOptions = () => ({}),
+  ): Promise<SubmittedTask<Result>[]> {
+    const target = submittable(action)
+    const specs: TaskSpec[] = []
+    for (const [index, input] of inputs.entries()) {
+      // The overloads tie the two together: optionsFor takes what inputs holds.
+      specs.push(await taskSpec(target, input, optionsFor(input as never, index), this.#tenant))
+    }
+    const handles: SubmittedTask<Result>[] = []
+    for (let start = 0; start < specs.length; start += BATCH_MAX) {
+      handles.push(...(await this.#submitSpecs<Result>(specs.slice(start, start + BATCH_MAX))))
+    }
+    return handles
+  }
+
+  /** A handle on a task that was submitted before, here or elsewhere. */
+  task<Result = unknown>(id: string): TaskHandle<Result> {
+    return taskHandle<Result>(this.#engine, this.#watcher, taskId(id))
+  }
+
+  async get(id: string): Promise<Task | null> {
+    return this.#engine.task(taskId(id))
+  }
+
+  /** Every attempt, oldest first. */
+  async executions(id: string, page?: PageRequest): Promise<Page<Execution>> {
+    return this.#engine.executions(taskId(id), page)
+  }
+
+  /** Newest first. */
+  async list(query: ListQuery = {}): Promise<Page<Task>> {
+    return this.#engine.tasks(taskQuery(query))
+  }
+
+  async counts(query: ScopeQuery = {}): Promise<Counts> {
+    refuseUnknownKeys(query, ['pool', 'action', 'tenant'], 'query field')
+    return this.#engine.counts(scopeOf(query))
+  }
+
+  /** Why it is not running now; null if there is no such task. */
+  async explain(id: string): Promise<Explanation | null> {
+    return this.#engine.explain(taskId(id))
+  }
+
+  /** Ends queued, waiting and running tasks. One bounded step: go on with `next` until it is null. */
+  async cancel(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
+    return this.#engine.cancel(bulkRequest(target, options))
+  }
+
+  /** Dead letters back to work, with a fresh budget. One bounded step: go on with `next` until it is null. */
+  async redrive(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
+    return this.#engine.redrive(bulkRequest(target, options))
+  }
+
+  /** Gives dead letters up for good. One bounded step: go on with `next` until it is null. */
+  async discard(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
+    return this.#engine.discard(bulkRequest(target, options))
+  }
+
+  /** Runs a failed task once more in the same generation, if its budget allows. */
+  async retry(id: string, options: RetryOptions = {}): Promise<RetryResult> {
+    refuseUnknownKeys(options, ['actor', 'reason', 'maxRetries'], 'option')
+    return this.#engine.retry(taskId(id), {
+      by: byOf(options),
+      maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
+    })
+  }
+
+  /** Turns away everybody who waits for a result, and closes the engine if it was opened here. */
+  async close(): Promise<void> {
+    this.#watcher.close()
+    await this.#connection.close()
+  }
+
+  async #submitSpecs<Result>(specs: readonly TaskSpec[]): Promise<SubmittedTask<Result>[]> {
+    const results = await this.#engine.submit(specs)
+    return results.map(({ id, outcome }) => ({
+      ...taskHandle<Result>(this.#engine, this.#watcher, id),
+      accepted: outcome === 'accepted',
+    }))
+  }
+}
+
+function submittable(action: string | SubmittableAction): SubmittableAction {
+  return typeof action === 'string' ? namedAction(action) : action
+}

@@ -1,0 +1,131 @@
+// From what a developer types to what the store takes: options are checked, times resolved to milliseconds, the payload
+// validated and encoded. The payload is stored as it was given; the worker parses it again with the same schema.
+
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import {
+  type Action,
+  actionName,
+  checkedName,
+  DEFAULT_POOL,
+  DEFAULT_PRIORITY,
+  DEFAULT_SETTINGS,
+  type Duration,
+  durationMs,
+  encodeJson,
+  InvalidError,
+  PRIORITY_MAX,
+  type Priority,
+  parseInput,
+  poolName,
+  type RunContext,
+  retryToken,
+  type StandardSchema,
+  type TaskSpec,
+  type TenantId,
+  taskId,
+  tenantId,
+} from '@reprise/core'
+import { refuseUnknownKeys } from './known-keys.ts'
+
+export interface SubmitOptions {
+  /** Makes the submission idempotent: a second task with this id is not accepted. A UUID if not given. */
+  readonly id?: string
+  readonly tenant?: string
+  readonly labels?: Readonly<Record<string, string>>
+  /** Not before this long from now. */
+  readonly delay?: Duration
+  /** Not before this moment. */
+  readonly runAt?: Date
+  /** No attempt starts later than this: counted from now, or a moment. */
+  readonly deadline?: Duration | Date
+  /** From 0 to 9; higher runs sooner within its lane. 5 if not given. */
+  readonly priority?: number
+  /** One task per tenant and key. */
+  readonly dedupeKey?: string
+  /** Passed to every attempt. Drawn at random if not given. */
+  readonly retryToken?: string
+  /** Where it runs; the action's own pool if not given. */
+  readonly pool?: string
+}
+
+/** What a payload of this action must be. Without a schema the type of its handler's input counts. */
+export type InputOf<In, Parsed> = unknown extends In ? Parsed : In
+
+/** Any action, whatever its types: what is left of it when only its name, settings and schema matter. */
+export interface SubmittableAction extends Pick<Action, 'name' | 'pool' | 'settings'> {
+  readonly input: StandardSchema<unknown, unknown> | null
+  readonly run: ((input: never, context: RunContext) => unknown) | null
+}
+
+const LABELS_MAX = 32
+
+const KNOWN_OPTIONS = [
+  'id',
+  'tenant',
+  'labels',
+  'delay',
+  'runAt',
+  'deadline',
+  'priority',
+  'dedupeKey',
+  'retryToken',
+  'pool',
+]
+
+/** An action that is known by its name only. */
+export function namedAction(name: string): SubmittableAction {
+  return { name: actionName(name), pool: DEFAULT_POOL, settings: DEFAULT_SETTINGS, input: null, run: null }
+}
+
+export async function taskSpec(
+  action: SubmittableAction,
+  input: unknown,
+  options: SubmitOptions,
+  defaultTenant: TenantId,
+): Promise<TaskSpec> {
+  refuseUnknownKeys(options, KNOWN_OPTIONS, 'submit option')
+  if (action.input !== null) await parseInput(action, input)
+  // A drawn id is random enough to be the retry token as well; a given one may come again after its task was removed.
+  const drawnId = options.id === undefined ? randomUUIDv7() : null
+  const { deadline } = options
+  return {
+    id: taskId(drawnId ?? options.id ?? ''),
+    action: action.name,
+    pool: options.pool === undefined ? action.pool : poolName(options.pool),
+    tenant: options.tenant === undefined ? defaultTenant : tenantId(options.tenant),
+    payload: encodeJson(input, 'payload'),
+    labels: checkedLabels(options.labels ?? {}),
+    priority: checkedPriority(options.priority ?? DEFAULT_PRIORITY),
+    settings: action.settings,
+    retryToken: retryToken(options.retryToken ?? drawnId ?? randomUUID()),
+    dedupeKey: options.dedupeKey === undefined ? null : checkedName('dedupeKey', options.dedupeKey),
+    delayMs: options.delay === undefined ? 0 : durationMs(options.delay, 'delay'),
+    dueAt: options.runAt === undefined ? null : moment(options.runAt, 'runAt'),
+    deadlineAt: deadline instanceof Date ? moment(deadline, 'deadline') : null,
+    deadlineMs: deadline === undefined || deadline instanceof Date ? null : durationMs(deadline, 'deadline'),
+  }
+}
+
+function moment(value: Date, what: string): number {
+  if (!(value instanceof Date)) throw new InvalidError(`${what} must be a Date, not ${typeof value}.`)
+  const at = value.getTime()
+  if (Number.isNaN(at)) throw new InvalidError(`${what} is an invalid Date.`)
+  return at
+}
+
+function checkedPriority(value: number): Priority {
+  if (!Number.isInteger(value) || value < 0 || value > PRIORITY_MAX) {
+    throw new InvalidError(`The priority must be a whole number from 0 to ${PRIORITY_MAX}, not ${value}.`)
+  }
+  return value as Priority
+}
+
+function checkedLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(labels)
+  if (entries.length > LABELS_MAX) {
+    throw new InvalidError(`A task has at most ${LABELS_MAX} labels, not ${entries.length}.`)
+  }
+  return Object.fromEntries(
+    entries.map(([key, value]) => [checkedName('label name', key), checkedName(`label '${key.slice(0, 40)}'`, value)]),
+  )
+}

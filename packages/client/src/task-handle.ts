@@ -1,0 +1,76 @@
+// A handle on one task: what submit() gives back, and what task(id) gives for a task that was submitted elsewhere.
+
+import {
+  type BulkResult,
+  type Duration,
+  decodeJson,
+  durationMs,
+  type Engine,
+  type Task,
+  TaskFailedError,
+  type TaskId,
+} from '@reprise/core'
+import { type ByOptions, bulkRequest } from './operator-requests.ts'
+import type { ResultWatcher } from './result-watcher.ts'
+
+/** A result as it comes back from the store: JSON knows no undefined. */
+export type StoredResult<Result> = Result extends void ? null : Result
+
+export interface ResultOptions {
+  /** How long to wait; for ever if not given. */
+  readonly timeout?: Duration
+  readonly signal?: AbortSignal
+}
+
+export interface TaskHandle<Result = unknown> {
+  readonly id: TaskId
+  /** The task as it stands now; null if there is none, or none any more. */
+  get(): Promise<Task | null>
+  /**
+   * Waits for the end. Throws `TaskFailedError` if it is dead, cancelled or discarded, `TimedOutError` after the
+   * timeout, `NotFoundError` if there is no such task.
+   */
+  result(options?: ResultOptions): Promise<StoredResult<Result>>
+  /** False if it had ended before. */
+  cancel(options?: ByOptions): Promise<boolean>
+}
+
+export interface SubmittedTask<Result = unknown> extends TaskHandle<Result> {
+  /** False if the id or the dedupe key was taken: the handle is then about the task that has it. */
+  readonly accepted: boolean
+}
+
+export function taskHandle<Result>(engine: Engine, watcher: ResultWatcher, id: TaskId): TaskHandle<Result> {
+  return {
+    id,
+    get: () => engine.task(id),
+    async result(options = {}) {
+      const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'timeout')
+      const task = await watcher.ended(id, { timeoutMs, signal: options.signal ?? null })
+      // What the handler returned was encoded from a Result; the type is the submitter's word on it.
+      return resultOf(task) as StoredResult<Result>
+    },
+    async cancel(options = {}) {
+      const { changed }: BulkResult = await engine.cancel(bulkRequest(id, options))
+      return changed.length > 0
+    },
+  }
+}
+
+function resultOf(task: Task): unknown {
+  const { state } = task
+  switch (state.status) {
+    case 'succeeded':
+      return state.result === null ? null : decodeJson(state.result)
+    case 'dead':
+      throw new TaskFailedError(task.id, 'dead', `${state.failure.message} (${state.failure.code}, ${state.reason})`)
+    case 'cancelled':
+      throw new TaskFailedError(task.id, 'cancelled', 'somebody cancelled it before it was done.')
+    case 'discarded':
+      throw new TaskFailedError(task.id, 'discarded', 'its automatic retries ended, and an operator gave it up.')
+    case 'queued':
+    case 'waiting':
+    case 'running':
+      throw new TaskFailedError(task.id, state.status, 'it has not ended.')
+  }
+}

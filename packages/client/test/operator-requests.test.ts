@@ -1,0 +1,68 @@
+// An operator's calls: they reach the right tasks, name an actor and a reason, and a slip never means 'everything'.
+
+import { defineAction } from '@reprise/client'
+import { expect, test } from 'vitest'
+import { failAll, setUp } from './fixture.ts'
+
+const work = defineAction({ name: 'work' })
+const other = defineAction({ name: 'other' })
+
+test('redrive, discard and retry take dead letters where they are told to', async () => {
+  const { client, engine } = await setUp()
+  const tasks = await client.submitMany(work, [1, 2, 3])
+  await failAll(engine, new Error('broken'))
+  const [first, second, third] = tasks.map(({ id }) => id)
+  if (first === undefined || second === undefined || third === undefined) throw new Error('three tasks')
+  expect(await client.redrive(first, { actor: 'operator:ann', reason: 'fixed it' })).toEqual({
+    changed: [first],
+    next: null,
+  })
+  expect(await client.get(first)).toMatchObject({ generation: 2, state: { status: 'queued' } })
+  expect((await client.discard([second])).changed).toEqual([second])
+  expect(await client.retry(third)).toEqual({ outcome: 'queued', attempt: 2 })
+  const { entries } = await engine.journal.read()
+  expect(entries).toContainEqual(
+    expect.objectContaining({ type: 'task.redriven', actor: 'operator:ann', reason: 'fixed it' }),
+  )
+  expect((await client.executions(third)).items).toMatchObject([{ attempt: 1, status: 'failed' }])
+})
+
+test('a failure group is redriven by its fingerprint', async () => {
+  const { client, engine } = await setUp()
+  await client.submitMany(work, [1, 2])
+  await client.submitMany(other, [3])
+  await failAll(engine, new Error('broken'))
+  const groups = (await engine.failureGroups()).items
+  const fingerprint = groups.find(({ action }) => action === 'work')?.fingerprint ?? ''
+  expect((await client.list({ fingerprint, status: 'dead' })).items).toHaveLength(2)
+  expect((await client.redrive({ fingerprint })).changed).toHaveLength(2)
+  expect(await client.counts()).toMatchObject({ queued: 2, dead: 1 })
+})
+
+test('bulk calls are bounded and go on where they stopped', async () => {
+  const { client } = await setUp()
+  await client.submitMany(work, [1, 2, 3])
+  const first = await client.cancel({ action: 'work' }, { limit: 2 })
+  expect(first.changed).toHaveLength(2)
+  const second = await client.cancel({ action: 'work' }, { limit: 2, cursor: first.next ?? '' })
+  expect(second.changed).toHaveLength(1)
+  expect(await client.counts({ action: 'work' })).toMatchObject({ cancelled: 3 })
+})
+
+test('explain says why a task does not run', async () => {
+  const { client } = await setUp()
+  const task = await client.submit(work, null, { delay: '1h' })
+  expect((await client.explain(task.id))?.summary).toContain('due in 1h')
+  expect(await client.explain('nowhere')).toBeNull()
+})
+
+test('a selector with a slip is refused, and changes nothing', async () => {
+  const { client } = await setUp()
+  await client.submit(work, null)
+  const undefinedTenant: unknown = { tenant: undefined }
+  const misspelt: unknown = { tennant: 'acme' }
+  await expect(client.cancel(undefinedTenant as { tenant: string })).rejects.toThrow("'tenant' is undefined")
+  await expect(client.cancel(misspelt as { tenant: string })).rejects.toThrow("no selector field 'tennant'")
+  await expect(client.cancel('..')).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+  expect((await client.counts()).queued).toBe(1)
+})

@@ -1,0 +1,41 @@
+// Engine addresses: what they mean, and each way in which one is refused.
+
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { addressKey, parseAddress } from '../src/address.ts'
+
+test('a file is resolved against the working directory', () => {
+  expect(parseAddress('sqlite:./reprise.db')).toEqual({
+    scheme: 'sqlite',
+    path: resolve('reprise.db'),
+    durability: 'durable',
+  })
+  expect(parseAddress('sqlite:/var/lib/reprise.db?durability=fast')).toEqual({
+    scheme: 'sqlite',
+    path: '/var/lib/reprise.db',
+    durability: 'fast',
+  })
+})
+
+test('memory is not a file', () => {
+  expect(parseAddress('sqlite::memory:').path).toBe(':memory:')
+})
+
+test('two spellings of one store have one key, two durabilities have two', () => {
+  const key = (text: string): string => addressKey(parseAddress(text))
+  expect(key('sqlite:./a/../reprise.db')).toBe(key('sqlite:reprise.db?durability=durable'))
+  expect(key('sqlite:reprise.db')).not.toBe(key('sqlite:reprise.db?durability=fast'))
+})
+
+test.each([
+  ['postgres://user:secret@host/db', "There is no engine 'postgres'. Known are 'sqlite:./reprise.db'"],
+  ['./reprise.db', 'The engine address has no scheme'],
+  ['sqlite:', 'names no file'],
+  ['sqlite:?durability=fast', 'names no file'],
+  ['sqlite:a.db?durabilty=fast', "no setting 'durabilty'"],
+  ['sqlite:a.db?durability=some', "'durable' or 'fast', not 'some'"],
+])('refuses %s', (text, message) => {
+  expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: 'REPRISE_UNKNOWN_ENGINE' }))
+  expect(() => parseAddress(text)).toThrow(message)
+  expect(() => parseAddress(text)).not.toThrow('secret')
+})

@@ -1,0 +1,168 @@
+// How random commands are drawn. Small pools of everything and weights that favour the ordinary life of a task, so that
+// interesting states (retries, dead letters, stale callers, held lanes) are common within forty commands.
+
+import type { Priority } from '@reprise/core'
+import fc from 'fast-check'
+import type { ClaimDraft, Command, LeasePick, ScopeDraft, SelectDraft, SettleDraft, TaskDraft } from './command.ts'
+import { FAILURES, TASK_IDS, WORKERS } from './draft.ts'
+
+const COMMANDS_MAX = 40
+
+const bit = fc.nat(1)
+const id = fc.nat(TASK_IDS - 1)
+const worker = fc.constantFrom(0, 0, 0, 1, 1, WORKERS - 1)
+const leaseMs = fc.constantFrom(1_000, 5_000, 20_000)
+const failure = fc.nat(FAILURES.length - 1)
+
+/** Left out in most cases: a plain task is what most tasks are. */
+const seldom = <T>(value: fc.Arbitrary<T>, weight = 1): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ withCrossShrink: true }, { weight: 5, arbitrary: fc.constant(undefined) }, { weight, arbitrary: value })
+
+const task: fc.Arbitrary<TaskDraft> = fc.record({
+  id,
+  pool: seldom(bit, 3),
+  action: seldom(bit, 3),
+  tenant: seldom(bit, 3),
+  priority: seldom(fc.constantFrom<Priority[]>(0, 9), 2),
+  delayMs: seldom(fc.constantFrom(1_000, 30_000)),
+  dueInMs: seldom(fc.constantFrom(-1_000, 2_000)),
+  queueTtlMs: seldom(fc.constantFrom(1_000, 5_000, 60_000)),
+  deadlineMs: seldom(fc.constantFrom(1, 5_000, 60_000)),
+  dedupe: seldom(bit),
+  maxRetries: seldom(fc.constantFrom(0, 1, 3), 15),
+  lossesMax: seldom(fc.constantFrom(0, 1), 2),
+  timeoutMs: seldom(fc.constantFrom(500, 3_000), 2),
+})
+
+// Few different scopes, so that pauses meet their resumes.
+const scope: fc.Arbitrary<ScopeDraft> = fc.constantFrom<ScopeDraft[]>(
+  {},
+  { pool: 0 },
+  { action: 1 },
+  { tenant: 0 },
+  { pool: 0, action: 0 },
+  { pool: 0, action: 0, tenant: 0 },
+)
+
+const lease: fc.Arbitrary<LeasePick> = fc.record({
+  back: fc.nat(4),
+  held: fc.constantFrom(true, true, true, false),
+})
+
+const settlement: fc.Arbitrary<SettleDraft> = fc.record({
+  lease,
+  kind: fc.constantFrom<SettleDraft['kind'][]>('succeeded', 'failed', 'failed', 'failed', 'lost', 'released'),
+  failure,
+})
+const settlements = fc.array(settlement, { minLength: 1, maxLength: 4 })
+
+const outdated = seldom(fc.constant(true))
+const claim: fc.Arbitrary<ClaimDraft> = fc.record({
+  worker,
+  limit: fc.integer({ min: 1, max: 6 }),
+  leaseMs,
+  pool: seldom(bit),
+  action: seldom(bit),
+  outdated,
+})
+
+const select: fc.Arbitrary<SelectDraft> = fc.oneof(
+  fc.record({ ids: fc.array(id, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ scope }),
+  fc.record({ failure, action: bit }),
+)
+
+const bulk = fc
+  .record({
+    verb: fc.constantFrom('redrive', 'redrive', 'discard', 'cancel', 'promote'),
+    select,
+    limit: fc.integer({ min: 1, max: 4 }),
+  })
+  // A fingerprint says something about dead letters only.
+  .filter((draft) => !('failure' in draft.select) || draft.verb === 'redrive' || draft.verb === 'discard')
+
+const advance = fc.constantFrom(1, 100, 100, 1_000, 1_000, 1_000, 3_000, 5_000, 8_000, 20_000, 60_000, 3_600_000)
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.array(task, { minLength: 1, maxLength: 4 }).map((tasks): Command => ({ do: 'submit', tasks })),
+  },
+  { weight: 16, arbitrary: claim.map((draft): Command => ({ do: 'claim', claim: draft })) },
+  { weight: 14, arbitrary: settlements.map((drafts): Command => ({ do: 'settle', settlements: drafts })) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('settleAndClaim' as const), settlements, claim }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('renew' as const),
+      leases: fc.array(lease, { minLength: 1, maxLength: 3 }),
+      leaseMs,
+      percent: fc.constantFrom(null, 25, 100),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('sweep' as const),
+      settleMax: fc.constantFrom(0, 1, 10, 10),
+      timeoutsAs: fc.constantFrom('failed' as const, 'lost' as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('expire' as const), back: fc.nat(3) }) },
+  { weight: 7, arbitrary: bulk.map((draft): Command => ({ do: 'bulk', ...draft })) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('retry' as const), id, maxRetries: fc.nat(2) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('reserve' as const),
+      task,
+      attempt: fc.integer({ min: 1, max: 4 }),
+      maxRetries: fc.nat(3),
+      worker,
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('pause' as const), scope }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('resume' as const), scope }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('limit' as const), scope, concurrency: fc.constantFrom(null, null, 1, 2) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record(
+      { do: fc.constant('register' as const), worker, pool: bit },
+      { requiredKeys: ['do', 'worker'] },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record(
+      { do: fc.constant('deregister' as const), worker, outdated },
+      { requiredKeys: ['do', 'worker'] },
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      { do: fc.constant('beat' as const), worker, queueDepth: fc.constantFrom(0, 0, 60, 200), outdated },
+      { requiredKeys: ['do', 'worker', 'queueDepth'] },
+    ),
+  },
+  { weight: 14, arbitrary: advance.map((ms): Command => ({ do: 'advance', ms })) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('retain' as const),
+      afterMs: fc.constantFrom(0, 60_000),
+      journal: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant<Command>({ do: 'look' }) },
+)
+
+const opening = fc.array(task, { minLength: 3, maxLength: 5 }).map((tasks): Command => ({ do: 'submit', tasks }))
+
+// Interesting states come late, so no sequence is short. One that fails is cut down afterwards (see shorten.ts).
+export const commandSequence: fc.Arbitrary<Command[]> = fc
+  .tuple(opening, fc.array(command, { minLength: 20, maxLength: COMMANDS_MAX - 1, size: 'max' }))
+  .map(([first, rest]) => [first, ...rest])

@@ -1,0 +1,103 @@
+// What the random sequences are made of: commands as plain data, so that a failing sequence can be shrunk and printed.
+// Tasks, leases and workers are named by small numbers; the run turns them into real ids, tokens and epochs. Fields that
+// are left out have a plain default, which keeps a shrunk sequence short.
+
+import type { Priority } from '@reprise/core'
+
+/** A task out of a small pool of ids, in one of 2 pools × 2 actions × 2 tenants. */
+export interface TaskDraft {
+  readonly id: number
+  readonly pool?: number | undefined
+  readonly action?: number | undefined
+  readonly tenant?: number | undefined
+  readonly priority?: Priority | undefined
+  readonly delayMs?: number | undefined
+  readonly dueInMs?: number | undefined
+  readonly queueTtlMs?: number | undefined
+  readonly deadlineMs?: number | undefined
+  readonly dedupe?: number | undefined
+  readonly maxRetries?: number | undefined
+  readonly lossesMax?: number | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+export interface ScopeDraft {
+  readonly pool?: number | undefined
+  readonly action?: number | undefined
+  readonly tenant?: number | undefined
+}
+
+/** The so-manieth lease from the newest: of those still held as far as the caller knows, or of all ever given out. */
+export interface LeasePick {
+  readonly back: number
+  readonly held: boolean
+}
+
+export interface SettleDraft {
+  readonly lease: LeasePick
+  readonly kind: 'succeeded' | 'failed' | 'lost' | 'released'
+  /** Which of the failures; see draft.ts. */
+  readonly failure: number
+}
+
+export interface ClaimDraft {
+  readonly worker: number
+  readonly limit: number
+  readonly leaseMs: number
+  readonly pool?: number | undefined
+  readonly action?: number | undefined
+  /** With the epoch before the current one. */
+  readonly outdated?: boolean | undefined
+}
+
+export type SelectDraft =
+  | { readonly ids: readonly number[] }
+  | { readonly scope: ScopeDraft }
+  /** The failure group of this failure of this action. */
+  | { readonly failure: number; readonly action: number }
+
+export type BulkVerb = 'redrive' | 'discard' | 'cancel' | 'promote'
+
+export type Command =
+  | { readonly do: 'submit'; readonly tasks: readonly TaskDraft[] }
+  | { readonly do: 'claim'; readonly claim: ClaimDraft }
+  | { readonly do: 'settle'; readonly settlements: readonly SettleDraft[] }
+  | { readonly do: 'settleAndClaim'; readonly settlements: readonly SettleDraft[]; readonly claim: ClaimDraft }
+  | {
+      readonly do: 'renew'
+      readonly leases: readonly LeasePick[]
+      readonly leaseMs: number
+      readonly percent: number | null
+    }
+  /** Looks for what is past its time and settles so many of it: none, to let it get stale. */
+  | { readonly do: 'sweep'; readonly settleMax: number; readonly timeoutsAs: 'failed' | 'lost' }
+  /** Settles entries that some sweep saw earlier. */
+  | { readonly do: 'expire'; readonly back: number }
+  | { readonly do: 'bulk'; readonly verb: BulkVerb; readonly select: SelectDraft; readonly limit: number }
+  | { readonly do: 'retry'; readonly id: number; readonly maxRetries: number }
+  | {
+      readonly do: 'reserve'
+      readonly task: TaskDraft
+      readonly attempt: number
+      readonly maxRetries: number
+      readonly worker: number
+    }
+  | { readonly do: 'pause' | 'resume'; readonly scope: ScopeDraft }
+  | { readonly do: 'limit'; readonly scope: ScopeDraft; readonly concurrency: number | null }
+  | { readonly do: 'register'; readonly worker: number; readonly pool?: number }
+  | { readonly do: 'deregister'; readonly worker: number; readonly outdated?: boolean | undefined }
+  | {
+      readonly do: 'beat'
+      readonly worker: number
+      readonly queueDepth: number
+      readonly outdated?: boolean | undefined
+    }
+  | { readonly do: 'advance'; readonly ms: number }
+  | { readonly do: 'retain'; readonly afterMs: number; readonly journal: boolean }
+  | { readonly do: 'look' }
+
+/** One line of a printed sequence. */
+export function commandText(command: Command): string {
+  const { do: verb, ...rest } = command
+  return `${verb} ${JSON.stringify(rest)}`
+}

@@ -1,0 +1,150 @@
+// A witness of one run: it keeps what the engine said and checks, without any model, what must hold step by step. Which
+// tokens were given out and settled, when each task is due, what ended and must stay so, what the journal must contain.
+
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  Claimed,
+  Engine,
+  Execution,
+  JournalType,
+  Scope,
+  Settlement,
+  SettleResult,
+  Task,
+  TaskId,
+} from '@reprise/core'
+import { InvariantError } from './difference.ts'
+import { readJournal } from './snapshot.ts'
+
+const LASTING: ReadonlySet<string> = new Set(['succeeded', 'discarded', 'cancelled'])
+const ENTRY_OF_KIND = {
+  failed: 'execution.failed',
+  lost: 'execution.lost',
+  expired: 'execution.expired',
+  released: 'execution.released',
+} as const
+
+/** The entries whose number follows from the answers alone. */
+const TALLIED = [
+  ...Object.values(ENTRY_OF_KIND),
+  'task.redriven',
+  'task.discarded',
+  'task.cancelled',
+  'task.promoted',
+  'task.retried',
+  'lanes.paused',
+] as const satisfies JournalType[]
+
+export class Observer {
+  accepted = 0
+  removed = 0
+  /** By scope, as text. */
+  readonly limits = new Map<string, { readonly scope: Scope; readonly concurrency: number }>()
+  readonly holds = new Map<string, Scope>()
+  /** Tasks that an outside message started: such a message may revive a dead letter, budget or not. */
+  readonly reserved = new Set<TaskId>()
+  readonly #engine: Engine
+  readonly #tokens = new Set<string>()
+  readonly #settled = new Set<string>()
+  readonly #dueAt = new Map<TaskId, number>()
+  readonly #endedTasks = new Map<TaskId, Task>()
+  readonly #endedExecutions = new Map<string, Execution>()
+  readonly #owed = new Map<JournalType, number>()
+  readonly #found = new Map<JournalType, number>()
+  #cursor: string | null = null
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  acceptedOne(id: TaskId, dueAt: number): void {
+    this.accepted++
+    this.#dueAt.set(id, dueAt)
+    this.#endedTasks.delete(id)
+  }
+
+  /** An operator or a message said: now. */
+  dueNow(id: TaskId): void {
+    this.#dueAt.delete(id)
+  }
+
+  async claimed(leases: readonly Claimed[]): Promise<void> {
+    for (const { taskId, attempt, token, startedAt } of leases) {
+      if (this.#tokens.has(token))
+        throw new InvariantError(3, `the token of ${taskId}, attempt ${attempt}, was used before.`)
+      this.#tokens.add(token)
+      const dueAt = this.#dueAt.get(taskId)
+      if (dueAt !== undefined && startedAt < dueAt)
+        throw new InvariantError(7, `${taskId} runs ${dueAt - startedAt} ms before it is due.`)
+    }
+    for (const { scope, concurrency } of leases.length === 0 ? [] : this.limits.values()) {
+      const isConcerned = leases.some(({ snapshot }) => covers(scope, snapshot))
+      const { running } = await this.#engine.counts(scope)
+      if (isConcerned && running > concurrency)
+        throw new InvariantError(6, `${running} tasks run under a limit of ${concurrency}.`)
+    }
+  }
+
+  settled(settlements: readonly Settlement[], results: readonly SettleResult[], now: number): void {
+    settlements.forEach((settlement, index) => {
+      const result = results[index]
+      if (result?.outcome !== 'settled' || result.repeated) return
+      const { kind, ref } = settlement
+      if ('token' in ref) {
+        if (!this.#tokens.has(ref.token) && kind !== 'lost' && kind !== 'failed')
+          throw new InvariantError(5, `a token that nobody was given settled ${ref.taskId}.`)
+        if (this.#settled.has(ref.token)) throw new InvariantError(5, `one token settled ${ref.taskId} twice.`)
+        this.#settled.add(ref.token)
+      }
+      if (kind !== 'succeeded') this.owe(ENTRY_OF_KIND[kind])
+      if ('decision' in settlement && settlement.decision.kind === 'retry')
+        this.#dueAt.set(ref.taskId, now + settlement.decision.delayMs)
+    })
+  }
+
+  /** So many journal entries of this type must be found. */
+  owe(type: JournalType, count = 1): void {
+    this.#owed.set(type, (this.#owed.get(type) ?? 0) + count)
+  }
+
+  /** Reads on in the journal; must be called before old entries are deleted. */
+  async readOn(): Promise<void> {
+    const { entries, cursor } = await readJournal(this.#engine, this.#cursor)
+    this.#cursor = cursor
+    for (const { type, actor, reason } of entries) {
+      if (actor === '' || reason === '') throw new InvariantError(9, `an entry ${type} lacks its actor or reason.`)
+      this.#found.set(type, (this.#found.get(type) ?? 0) + 1)
+    }
+  }
+
+  checkJournal(): void {
+    for (const type of TALLIED) {
+      const owed = this.#owed.get(type) ?? 0
+      const found = this.#found.get(type) ?? 0
+      if (found !== owed) throw new InvariantError(9, `${owed} entries ${type} are due, ${found} were written.`)
+    }
+  }
+
+  /** What has ended must look the same whenever it is seen again. */
+  checkEnded(tasks: readonly Task[], executions: readonly Execution[]): void {
+    for (const task of tasks) {
+      const before = this.#endedTasks.get(task.id)
+      if (before !== undefined && !isDeepStrictEqual(before, task))
+        throw new InvariantError(4, `${task.id} had ended as ${before.state.status} and changed.`)
+      if (LASTING.has(task.state.status)) this.#endedTasks.set(task.id, task)
+    }
+    for (const execution of executions) {
+      const { taskId, attempt, token, status } = execution
+      const before = this.#endedExecutions.get(token)
+      if (before !== undefined && !isDeepStrictEqual(before, execution))
+        throw new InvariantError(4, `attempt ${attempt} of ${taskId} had ended as ${before.status} and changed.`)
+      if (status !== 'running') this.#endedExecutions.set(token, execution)
+    }
+  }
+}
+
+function covers(scope: Scope, lane: Required<Scope>): boolean {
+  return (['pool', 'action', 'tenant'] as const).every(
+    (part) => scope[part] === undefined || scope[part] === lane[part],
+  )
+}

@@ -1,0 +1,166 @@
+// The commands that operators, messages and the registry bring into a random run; the life of leases is in run.ts.
+
+import type { BulkRequest, BulkResult, Engine, TaskId } from '@reprise/core'
+import type { BulkVerb, Command } from './command.ts'
+import { InvariantError } from './difference.ts'
+import { BY, idOf, POOLS, poolOf, scopeOf, selectorOf, specOf, workerOf } from './draft.ts'
+import type { Run, Side } from './pair.ts'
+
+type OperatorCommand = Extract<
+  Command,
+  {
+    readonly do:
+      | 'bulk'
+      | 'retry'
+      | 'reserve'
+      | 'pause'
+      | 'resume'
+      | 'limit'
+      | 'register'
+      | 'deregister'
+      | 'beat'
+      | 'retain'
+  }
+>
+
+const ENTRY_OF_VERB = {
+  redrive: 'task.redriven',
+  discard: 'task.discarded',
+  cancel: 'task.cancelled',
+  promote: 'task.promoted',
+} as const
+
+export async function runOperatorCommand(run: Run, command: OperatorCommand, doing: string): Promise<void> {
+  const { pair, observer } = run
+  switch (command.do) {
+    case 'bulk': {
+      const request = { select: selectorOf(command.select), by: BY, limit: command.limit }
+      const answers = await pair.both(doing, ({ engine }) => wholeBulk(engine, command.verb, request))
+      for (const id of answers?.engine ?? []) observer.dueNow(id)
+      observer.owe(ENTRY_OF_VERB[command.verb], answers?.engine.length ?? 0)
+      return
+    }
+    case 'retry': {
+      const id = idOf(command.id)
+      const answers = await pair.both(doing, ({ engine }) =>
+        engine.retry(id, { by: BY, maxRetries: command.maxRetries }),
+      )
+      if (answers?.engine.outcome !== 'queued') return
+      observer.dueNow(id)
+      observer.owe('task.retried')
+      return
+    }
+    case 'reserve':
+      return reserve(run, command, doing)
+    case 'pause': {
+      const scope = scopeOf(command.scope)
+      await pair.both(doing, ({ engine }) => engine.pause(scope, BY))
+      observer.holds.set(JSON.stringify(scope), scope)
+      observer.owe('lanes.paused')
+      return
+    }
+    case 'resume': {
+      const scope = scopeOf(command.scope)
+      await pair.both(doing, ({ engine }) => engine.resume(scope, BY))
+      observer.holds.delete(JSON.stringify(scope))
+      return
+    }
+    case 'limit': {
+      const { concurrency } = command
+      const scope = scopeOf(command.scope)
+      await pair.both(doing, ({ engine }) => engine.limit(scope, concurrency, BY))
+      if (concurrency === null) observer.limits.delete(JSON.stringify(scope))
+      else observer.limits.set(JSON.stringify(scope), { scope, concurrency })
+      return
+    }
+    case 'register': {
+      const worker = workerOf(command.worker)
+      const pools = command.pool === undefined ? POOLS : [poolOf(command.pool)]
+      const registration = { worker, pools, actions: null, host: 'here', version: '1', runtimes: ['node'] }
+      await pair.both(doing, async ({ engine, epochs }) => {
+        const { epoch } = await engine.register(registration)
+        epochs.set(worker, [...(epochs.get(worker) ?? []), epoch])
+        return { epoch }
+      })
+      return
+    }
+    case 'deregister': {
+      const worker = workerOf(command.worker)
+      await pair.both(doing, (side) => side.engine.deregister(worker, epochOf(side, command)))
+      return
+    }
+    case 'beat': {
+      const { queueDepth } = command
+      const report = {
+        worker: workerOf(command.worker),
+        inFlight: 1,
+        queueDepth,
+        loopLagMs: 2,
+        memoryBytes: 3,
+        draining: false,
+      }
+      await pair.both(doing, (side) => side.engine.beat({ ...report, epoch: epochOf(side, command) }))
+      return
+    }
+    case 'retain': {
+      await observer.readOn()
+      const { afterMs } = command
+      const rules = {
+        succeededMs: afterMs,
+        cancelledMs: afterMs,
+        discardedMs: afterMs,
+        ...(command.journal ? { journalMs: 3_600_000, seriesMs: 3_600_000 } : {}),
+      }
+      const answers = await pair.both(doing, ({ engine }) => engine.retain(rules))
+      observer.removed += answers?.engine.tasksRemoved ?? 0
+    }
+  }
+}
+
+/** The current epoch of a worker, or the one before. */
+function epochOf(
+  { epochs }: Side,
+  draft: { readonly worker: number; readonly outdated?: boolean | undefined },
+): number {
+  const known = epochs.get(workerOf(draft.worker)) ?? []
+  return known.at(draft.outdated === true && known.length > 1 ? -2 : -1) ?? 0
+}
+
+/** Goes on until nothing is left: how far one call gets may differ, the whole may not. */
+async function wholeBulk(
+  engine: Engine,
+  verb: BulkVerb,
+  request: BulkRequest & { readonly limit: number },
+): Promise<TaskId[]> {
+  const changed: TaskId[] = []
+  let cursor: string | null = null
+  do {
+    const result: BulkResult = await engine[verb](cursor === null ? request : { ...request, cursor })
+    if (result.changed.length > request.limit)
+      throw new InvariantError(6, `one call changed ${result.changed.length} of at most ${request.limit} tasks.`)
+    changed.push(...result.changed)
+    cursor = result.next
+  } while (cursor !== null)
+  return changed
+}
+
+async function reserve(
+  { pair, observer }: Run,
+  command: Extract<Command, { readonly do: 'reserve' }>,
+  doing: string,
+): Promise<void> {
+  const { attempt, maxRetries } = command
+  const task = specOf(command.task, pair.now)
+  const isKnown = (await pair.engine.engine.task(task.id)) !== null
+  const request = { task, attempt, maxRetries, worker: workerOf(command.worker), leaseMs: 5_000 }
+  const answers = await pair.both(doing, ({ engine }) => engine.reserve(request))
+  if (answers === null) return
+  if (!isKnown) {
+    observer.acceptedOne(task.id, 0)
+    pair.forget(task.id)
+  }
+  observer.dueNow(task.id)
+  observer.reserved.add(task.id)
+  pair.keepLeases({ model: [answers.model], engine: [answers.engine] })
+  await observer.claimed([answers.engine])
+}

@@ -1,0 +1,193 @@
+// Runs one sequence of commands on an engine and the model together, compares every answer and in the end everything
+// both stores show, and checks the invariants on the engine's own state.
+
+import { type Claimed, type ClaimRequest, type Settlement, type SettleResult, succeeded } from '@reprise/core'
+import type { EngineFactory } from '../factory.ts'
+import { type ClaimDraft, type Command, commandText, type SettleDraft } from './command.ts'
+import { decisionFor, sweepSettlement } from './decisions.ts'
+import { actionOf, failureOf, POOLS, poolOf, specOf, WORKERS, workerOf } from './draft.ts'
+import { drain } from './drain.ts'
+import { checkInvariants } from './invariants.ts'
+import { Observer } from './observer.ts'
+import { runOperatorCommand } from './operators.ts'
+import { Pair, type Run, type Side } from './pair.ts'
+import { readJournal, readStore } from './snapshot.ts'
+
+/** Throws at the first difference or broken invariant. */
+export async function runSequence(factory: EngineFactory, commands: readonly Command[]): Promise<void> {
+  const pair = await Pair.open(factory)
+  try {
+    const run: Run = { pair, observer: new Observer(pair.engine.engine), startedAt: pair.now }
+    // Workers are there from the start, so that short sequences get somewhere.
+    for (let worker = 0; worker < WORKERS - 1; worker++) await runCommand(run, { do: 'register', worker })
+    for (const command of commands) await runCommand(run, command)
+    await compareStores(run, 'the whole sequence')
+    await drain(pair.engine, run.observer)
+    await run.observer.readOn()
+    checkInvariants(await readStore(pair.engine.engine, run.startedAt, pair.engine.clock.now()), run.observer)
+  } finally {
+    await pair.close()
+  }
+}
+
+async function compareStores({ pair, observer, startedAt }: Run, doing: string): Promise<void> {
+  const stores = await pair.both(doing, ({ engine, clock }) => readStore(engine, startedAt, clock.now()))
+  await pair.both(`${doing}, in the journal,`, async ({ engine }) => (await readJournal(engine, null)).entries)
+  await observer.readOn()
+  if (stores === null) return
+  checkInvariants(stores.engine, observer)
+  for (const { id } of stores.model.tasks)
+    await pair.both(`${doing}, explaining ${id},`, ({ engine }) => engine.explain(id))
+}
+
+async function runCommand(run: Run, command: Command): Promise<void> {
+  const { pair, observer } = run
+  const doing = commandText(command)
+  switch (command.do) {
+    case 'submit': {
+      const { now } = pair
+      const specs = command.tasks.map((draft) => specOf(draft, now))
+      const answers = await pair.both(doing, ({ engine }) => engine.submit(specs))
+      answers?.engine.forEach((result, index) => {
+        const spec = specs[index]
+        if (spec === undefined || result.outcome === 'duplicate') return
+        pair.forget(spec.id)
+        observer.acceptedOne(spec.id, Math.max(spec.dueAt ?? 0, now + spec.delayMs))
+      })
+      return
+    }
+    case 'claim': {
+      const answers = await pair.both(doing, (side) => side.engine.claim(claimRequest(side, command.claim)))
+      if (answers !== null) await keep(run, { model: answers.model.claimed, engine: answers.engine.claimed })
+      return
+    }
+    case 'settle':
+      return settleAll(run, doing, command.settlements, null)
+    case 'settleAndClaim':
+      return settleAll(run, doing, command.settlements, command.claim)
+    case 'renew': {
+      const places = command.leases.flatMap((pick) => pair.pick(pick) ?? [])
+      const progress = command.percent === null ? null : { fraction: command.percent / 100, note: 'on its way' }
+      await pair.both(doing, ({ engine, leases }) =>
+        engine.renew(
+          places.flatMap((place) => leaseAt(leases, place)).map((lease) => ({ ...lease, progress })),
+          command.leaseMs,
+        ),
+      )
+      return
+    }
+    case 'sweep':
+      return sweep(run, doing, command.settleMax, command.timeoutsAs)
+    case 'expire':
+      return expireSeenEarlier(run, doing, command.back)
+    case 'advance':
+      pair.advance(command.ms)
+      return
+    case 'look':
+      return compareStores(run, doing)
+    default:
+      return runOperatorCommand(run, command, doing)
+  }
+}
+
+function claimRequest({ epochs }: Side, draft: ClaimDraft): ClaimRequest {
+  const worker = workerOf(draft.worker)
+  const known = epochs.get(worker) ?? []
+  return {
+    worker,
+    epoch: known.at(draft.outdated === true && known.length > 1 ? -2 : -1) ?? 0,
+    pools: draft.pool === undefined ? POOLS : [poolOf(draft.pool)],
+    actions: draft.action === undefined ? null : [actionOf(draft.action)],
+    limit: draft.limit,
+    leaseMs: draft.leaseMs,
+  }
+}
+
+const leaseAt = (leases: readonly Claimed[], place: number): Claimed[] => leases.slice(place, place + 1)
+
+async function keep(
+  { pair, observer }: Run,
+  leases: { readonly model: readonly Claimed[]; readonly engine: readonly Claimed[] },
+) {
+  pair.keepLeases(leases)
+  await observer.claimed(leases.engine)
+}
+
+async function settleAll(
+  run: Run,
+  doing: string,
+  drafts: readonly SettleDraft[],
+  claim: ClaimDraft | null,
+): Promise<void> {
+  const { pair } = run
+  const { now } = pair
+  const picked = drafts.flatMap((draft) => {
+    const place = pair.pick(draft.lease)
+    return place === null ? [] : [{ draft, place }]
+  })
+  const settlements = ({ leases }: Side): Settlement[] =>
+    picked.flatMap(({ draft, place }) => leaseAt(leases, place).map((lease) => settlementOf(draft, lease, now)))
+  const done = (results: readonly SettleResult[]): void => {
+    run.observer.settled(settlements(pair.engine), results, now)
+    // Half of what was settled stays among the leases to pick from, for repeated and stale calls.
+    results.forEach((result, index) => {
+      const place = picked[index]?.place
+      if (place !== undefined && (result.outcome === 'superseded' || place % 2 === 0)) pair.held.delete(place)
+    })
+  }
+  if (claim === null) {
+    const answers = await pair.both(doing, (side) => side.engine.settle(settlements(side)))
+    if (answers !== null) done(answers.engine)
+    return
+  }
+  const answers = await pair.both(doing, (side) =>
+    side.engine.settleAndClaim(settlements(side), claimRequest(side, claim)),
+  )
+  if (answers === null) return
+  done(answers.engine.settled)
+  await keep(run, { model: answers.model.claimed, engine: answers.engine.claimed })
+}
+
+function settlementOf(draft: SettleDraft, lease: Claimed, now: number): Settlement {
+  const { taskId, attempt, token } = lease
+  const ref = { taskId, attempt, token }
+  if (draft.kind === 'succeeded') return succeeded(ref, lease.snapshot.payload)
+  if (draft.kind === 'released') return { kind: 'released', ref, reason: 'stopping' }
+  const failure = failureOf(draft.failure, lease.snapshot.action)
+  return { kind: draft.kind, ref, failure, decision: decisionFor(draft.kind, lease, failure, now) }
+}
+
+async function sweep(run: Run, doing: string, settleMax: number, timeoutsAs: 'failed' | 'lost'): Promise<void> {
+  const { pair, observer } = run
+  const answers = await pair.both(doing, async ({ engine }) => {
+    const { overdue, now } = await engine.expired(1_000)
+    // The order among equals is the engine's own.
+    const ordered = overdue.toSorted((a, b) => (a.ref.taskId < b.ref.taskId ? -1 : 1))
+    return { overdue: ordered, now }
+  })
+  if (answers === null) return
+  for (const { kind, ref, snapshot, failures, losses } of answers.model.overdue) {
+    if (kind === 'queue_ttl' || kind === 'deadline') pair.entries.push({ ...ref, snapshot, failures, losses })
+  }
+  const settlementsFor = (side: Side): Settlement[] =>
+    (side === pair.model ? answers.model : answers.engine).overdue
+      .slice(0, settleMax)
+      .map((overdue) => sweepSettlement(overdue, timeoutsAs, pair.now))
+  const results = await pair.both(`${doing}, settling,`, (side) => side.engine.settle(settlementsFor(side)))
+  if (results !== null) observer.settled(settlementsFor(pair.engine), results.engine, pair.now)
+}
+
+async function expireSeenEarlier({ pair, observer }: Run, doing: string, back: number): Promise<void> {
+  const entry = pair.entries.at(-1 - (back % Math.max(pair.entries.length, 1)))
+  if (entry === undefined) return
+  const { taskId, attempt } = entry
+  const failure = failureOf(1, entry.snapshot.action)
+  const settlement: Settlement = {
+    kind: 'expired',
+    ref: { taskId, attempt },
+    failure,
+    decision: decisionFor('expired', entry, failure, pair.now),
+  }
+  const answers = await pair.both(doing, ({ engine }) => engine.settle([settlement]))
+  if (answers !== null) observer.settled([settlement], answers.engine, pair.now)
+}

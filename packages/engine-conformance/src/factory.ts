@@ -1,0 +1,19 @@
+// How the suite gets hold of the engine it is to try: a named factory of fresh, empty stores, each on a clock that the
+// suite moves. What an engine needs beyond that (a file, an address) is the factory's own business.
+
+import type { Clock, Engine, HealthThresholds } from '@reprise/core'
+
+export interface EngineOptions {
+  readonly clock: Clock
+  /** Tasks that may be queued and waiting together. */
+  readonly backlogMax?: number
+  readonly healthThresholds?: HealthThresholds
+}
+
+export const DEFAULT_BACKLOG_MAX = 10_000_000
+
+export interface EngineFactory {
+  readonly name: string
+  /** A fresh, empty store. Whoever opens it closes it. */
+  open(options: EngineOptions): Promise<Engine>
+}

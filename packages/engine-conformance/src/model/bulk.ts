@@ -1,0 +1,130 @@
+// What operators do to tasks: redrive, discard, cancel and promote in bulk, and the retry of one task within its budget.
+// A bulk request goes over the tasks in order, changes at most its limit, and says where to go on.
+
+import {
+  BATCH_MAX,
+  type BulkRequest,
+  type BulkResult,
+  type By,
+  operatorRetries,
+  pageCursor,
+  type RetryResult,
+  scopeMatches,
+  type TaskId,
+  type TaskSelector,
+  type TaskStatus,
+} from '@reprise/core'
+import { fingerprintOfDead } from './bury.ts'
+import { checkBatch, checkLimit } from './checks.ts'
+import { note, tally } from './journal.ts'
+import { enqueue } from './lane.ts'
+import type { State, TaskRecord } from './state.ts'
+
+export function redrive(state: State, request: BulkRequest): BulkResult {
+  return inBulk(state, request, ['dead'], (task) => {
+    task.generation++
+    task.attemptsBefore = task.attempt
+    task.failures = 0
+    task.losses = 0
+    task.retryReason = 'manual'
+    enqueue(state, task, 'at the end')
+    noteTask(state, task, 'task.redriven', request.by, { generation: task.generation })
+  })
+}
+
+export function discard(state: State, request: BulkRequest): BulkResult {
+  return inBulk(state, request, ['dead'], (task) => {
+    task.state = { status: 'discarded', at: state.now }
+    noteTask(state, task, 'task.discarded', request.by, {})
+  })
+}
+
+export function cancel(state: State, request: BulkRequest): BulkResult {
+  return inBulk(state, request, ['queued', 'waiting', 'running'], (task) => {
+    const from = task.state.status
+    const execution = task.executions.get(task.attempt)
+    if (execution?.status === 'running') {
+      task.executions.set(task.attempt, { ...execution, status: 'cancelled', resolvedAt: state.now })
+    }
+    task.state = { status: 'cancelled', at: state.now }
+    tally(state, task, 'cancelled')
+    noteTask(state, task, 'task.cancelled', request.by, { from })
+  })
+}
+
+export function promote(state: State, request: BulkRequest): BulkResult {
+  return inBulk(state, request, ['waiting'], (task) => {
+    enqueue(state, task, 'at the end')
+    noteTask(state, task, 'task.promoted', request.by, {})
+  })
+}
+
+function inBulk(
+  state: State,
+  request: BulkRequest,
+  from: readonly TaskStatus[],
+  change: (task: TaskRecord) => void,
+): BulkResult {
+  const limit = checkLimit(request.limit ?? BATCH_MAX)
+  const after = pageCursor(request) ?? 0
+  const changed: TaskId[] = []
+  let last = after
+  for (const { position, task } of candidates(state, request.select)) {
+    if (position <= after) continue
+    if (changed.length === limit) return { changed, next: String(last) }
+    last = position
+    if (task === undefined || !from.includes(task.state.status)) continue
+    change(task)
+    state.changes++
+    changed.push(task.snapshot.id)
+  }
+  return { changed, next: null }
+}
+
+/** The tasks to look at, each with a place that a cursor can name. */
+function candidates(
+  state: State,
+  select: TaskSelector,
+): { readonly position: number; readonly task: TaskRecord | undefined }[] {
+  if ('ids' in select) {
+    checkBatch(select.ids, 'task ids')
+    return select.ids.map((id, index) => ({ position: index + 1, task: state.tasks.get(id) }))
+  }
+  return [...state.tasks.values()]
+    .filter((task) => scopeMatches(select, task.lane))
+    .filter((task) => select.fingerprint === undefined || fingerprintOfDead(task) === select.fingerprint)
+    .map((task) => ({ position: task.seq, task }))
+}
+
+export function retry(
+  state: State,
+  id: TaskId,
+  options: { readonly by: By; readonly maxRetries: number },
+): RetryResult {
+  const task = state.tasks.get(id)
+  const latest = task === undefined ? undefined : latestExecution(task)
+  if (task === undefined || latest === undefined) return { outcome: 'not_found' }
+  if (latest.status !== 'failed') return { outcome: 'wrong_status', status: latest.status }
+  const { status } = task.state
+  if (status !== 'dead' && status !== 'waiting') return { outcome: 'wrong_status', status }
+  const budget = operatorRetries(task.snapshot.settings, options.maxRetries)
+  if (task.failures > budget) return { outcome: 'exhausted', budget }
+  const attempt = task.attempt + 1
+  task.retryReason = 'manual'
+  enqueue(state, task, 'at the end')
+  noteTask(state, task, 'task.retried', options.by, { attempt })
+  return { outcome: 'queued', attempt }
+}
+
+export const latestExecution = (task: TaskRecord) => task.executions.get(Math.max(...task.executions.keys()))
+
+function noteTask(
+  state: State,
+  task: TaskRecord,
+  type: 'task.redriven' | 'task.retried' | 'task.cancelled' | 'task.discarded' | 'task.promoted',
+  by: By,
+  data: Readonly<Record<string, string | number>>,
+): void {
+  const attempt = task.attempt === 0 ? null : task.attempt
+  note(state, { type, taskId: task.snapshot.id, attempt, actor: by.actor, reason: by.reason, data })
+}

@@ -1,0 +1,80 @@
+// What holds lanes back: pauses and limits. A hold and a limit are known by their exact scope.
+
+import { type By, type Gate, type Scope, scopeMatches } from '@reprise/core'
+import { checkWhole } from './checks.ts'
+import { note } from './journal.ts'
+import { byScope, catchUp, limitsOn } from './lane.ts'
+import type { Lane, State } from './state.ts'
+
+export function pause(state: State, scope: Scope, by: By): void {
+  const known = state.holds.find((hold) => isSame(hold.scope, scope))
+  if (known === undefined) state.holds.push({ scope: plain(scope), by: { ...by }, since: state.now })
+  else known.by = { ...by }
+  for (const lane of state.lanes) if (isHeld(state, lane)) lane.heldSince ??= state.now
+  noteLanes(state, 'lanes.paused', scope, by, {})
+}
+
+export function resume(state: State, scope: Scope, by: By): boolean {
+  const index = state.holds.findIndex((hold) => isSame(hold.scope, scope))
+  if (index === -1) return false
+  state.holds.splice(index, 1)
+  for (const lane of state.lanes) {
+    if (lane.heldSince === null || isHeld(state, lane)) continue
+    lane.heldMs += state.now - lane.heldSince
+    lane.heldSince = null
+    catchUp(state, lane)
+  }
+  state.changes++
+  noteLanes(state, 'lanes.resumed', scope, by, {})
+  return true
+}
+
+export function limit(state: State, scope: Scope, concurrency: number | null, by: By): void {
+  if (concurrency !== null) checkWhole(concurrency, 'concurrency', 0, Number.MAX_SAFE_INTEGER)
+  const index = state.limits.findIndex((known) => isSame(known.scope, scope))
+  const known = state.limits[index]
+  if (concurrency === null) {
+    if (known !== undefined) state.limits.splice(index, 1)
+  } else if (known === undefined) state.limits.push({ scope: plain(scope), concurrency })
+  else known.concurrency = concurrency
+  state.changes++
+  noteLanes(state, 'lanes.limited', scope, by, { concurrency })
+}
+
+/** What holds this lane now: its pauses, then its full limits. */
+export function gatesOf(state: State, lane: Lane): Gate[] {
+  return [
+    ...holdsOn(state, lane).map((hold) => ({ kind: 'paused', ...hold }) as const),
+    ...limitsOn(state, lane)
+      .filter(({ running, concurrency }) => running >= concurrency)
+      .map((full) => ({ kind: 'concurrency', ...full }) as const),
+  ]
+}
+
+export const holdsOn = (state: State, lane: Lane) =>
+  state.holds
+    .filter((hold) => scopeMatches(hold.scope, lane))
+    .map(({ scope, by, since }) => ({ scope, by, since }))
+    .sort(byScope)
+
+const isHeld = (state: State, lane: Lane): boolean => state.holds.some((hold) => scopeMatches(hold.scope, lane))
+
+const isSame = (a: Scope, b: Scope): boolean => a.pool === b.pool && a.action === b.action && a.tenant === b.tenant
+
+/** Only what is given. */
+const plain = ({ pool, action, tenant }: Scope): Scope => ({
+  ...(pool === undefined ? {} : { pool }),
+  ...(action === undefined ? {} : { action }),
+  ...(tenant === undefined ? {} : { tenant }),
+})
+
+function noteLanes(
+  state: State,
+  type: 'lanes.paused' | 'lanes.resumed' | 'lanes.limited',
+  scope: Scope,
+  by: By,
+  data: Readonly<Record<string, number | null>>,
+): void {
+  const { actor, reason } = by
+  note(state, { type, taskId: null, attempt: null, actor, reason, data: { ...plain(scope), ...data } })
+}

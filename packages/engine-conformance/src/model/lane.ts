@@ -1,0 +1,108 @@
+// Lanes: how one is found or made, how its time stands still while it is held, what its limits say, and how a task
+// enters its queue. Every way into the queue goes through enqueue().
+
+import { NoAvailableSlotError, type Scope, scopeMatches, scopeText } from '@reprise/core'
+import type { Lane, State, TaskRecord } from './state.ts'
+
+function findLane(state: State, place: Required<Scope>): Lane | undefined {
+  return state.lanes.find(
+    (lane) => lane.pool === place.pool && lane.action === place.action && lane.tenant === place.tenant,
+  )
+}
+
+export function laneFor(state: State, place: Required<Scope>): Lane {
+  const known = findLane(state, place)
+  if (known !== undefined) return known
+  const isHeld = state.holds.some((hold) => scopeMatches(hold.scope, place))
+  const lane: Lane = {
+    pool: place.pool,
+    action: place.action,
+    tenant: place.tenant,
+    turn: 0,
+    picks: 0,
+    heldMs: 0,
+    heldSince: isHeld ? state.now : null,
+    removed: 0,
+  }
+  state.lanes.push(lane)
+  return lane
+}
+
+export const virtualTime = (state: State, lane: Lane): number => state.virtualTimes.get(lane.pool) ?? 0
+
+/** An absence earns no credit. */
+export function catchUp(state: State, lane: Lane): void {
+  lane.turn = Math.max(lane.turn, virtualTime(state, lane))
+}
+
+/** Stands still while the lane is held. */
+const laneTime = (state: State, lane: Lane): number => (lane.heldSince ?? state.now) - lane.heldMs
+
+/** A moment of lane time on the store's clock, as things stand now. */
+export const wallTime = (state: State, lane: Lane, moment: number): number => moment + state.now - laneTime(state, lane)
+
+const tasksIn = (state: State, lane: Lane): TaskRecord[] =>
+  [...state.tasks.values()].filter((task) => task.lane === lane)
+
+export const claimableIn = (state: State, lane: Lane): TaskRecord[] =>
+  tasksIn(state, lane).filter((task) => task.state.status === 'queued' && !task.state.retired)
+
+/** Puts a task into its lane's queue: at its end, unless a release gives it its old place back. */
+export function enqueue(state: State, task: TaskRecord, place: 'at the end' | 'where it was'): void {
+  const { lane, snapshot } = task
+  state.changes++
+  if (claimableIn(state, lane).length === 0) catchUp(state, lane)
+  if (place === 'at the end' || task.rank === null) task.rank = ++state.rankLast
+  const ttlMs = snapshot.settings.queueTtlMs
+  const expires = ttlMs === null ? null : laneTime(state, lane) + ttlMs
+  task.state = { status: 'queued', since: state.now, expires, retired: false }
+}
+
+/** What is past its time about a queue entry, and since when; null if nothing is. */
+export function overdueSince(
+  state: State,
+  task: TaskRecord,
+): { readonly kind: 'queue_ttl' | 'deadline'; readonly since: number } | null {
+  if (task.state.status !== 'queued') return null
+  const { deadlineAt } = task.snapshot
+  // The deadline binds the first generation only: an operator who redrives a task wants it to run.
+  if (deadlineAt !== null && task.generation === 1 && state.now >= deadlineAt) {
+    return { kind: 'deadline', since: deadlineAt }
+  }
+  const { expires } = task.state
+  if (expires !== null && laneTime(state, task.lane) >= expires) {
+    return { kind: 'queue_ttl', since: wallTime(state, task.lane, expires) }
+  }
+  return null
+}
+
+const runningIn = (state: State, scope: Scope): number =>
+  [...state.tasks.values()].filter((task) => task.state.status === 'running' && scopeMatches(scope, task.lane)).length
+
+/** The limits that cover a lane, with what runs under each. */
+export function limitsOn(state: State, place: Required<Scope>) {
+  return state.limits
+    .filter((limit) => scopeMatches(limit.scope, place))
+    .map(({ scope, concurrency }) => ({ scope, running: runningIn(state, scope), concurrency }))
+    .sort(byScope)
+}
+
+/** By pool, action and tenant; what is not given comes first. */
+export function byScope(a: { readonly scope: Scope }, b: { readonly scope: Scope }): number {
+  for (const part of ['pool', 'action', 'tenant'] as const) {
+    const [first = '', second = ''] = [a.scope[part], b.scope[part]]
+    if (first !== second) return first < second ? -1 : 1
+  }
+  return 0
+}
+
+export const hasRoom = (state: State, place: Required<Scope>): boolean =>
+  limitsOn(state, place).every((limit) => limit.running < limit.concurrency)
+
+/** Throws if nothing may start in this lane now. */
+export function checkSlot(state: State, place: Required<Scope>): void {
+  const hold = state.holds.find((candidate) => scopeMatches(candidate.scope, place))
+  if (hold !== undefined) throw new NoAvailableSlotError(`${scopeText(hold.scope)} (paused)`, 0)
+  const full = limitsOn(state, place).find((limit) => limit.running >= limit.concurrency)
+  if (full !== undefined) throw new NoAvailableSlotError(scopeText(full.scope), full.concurrency)
+}

@@ -1,0 +1,88 @@
+// The oracle: docs/engine-port.md as plain code, in memory, written to be read rather than to be fast. Every engine is
+// held against it. Not an engine to run anything on: it forgets everything and looks at all tasks for every question.
+
+import { type Engine, StoreClosedError } from '@reprise/core'
+import type { EngineOptions } from '../factory.ts'
+import { cancel, discard, promote, redrive, retry } from './bulk.ts'
+import { claim, reserve } from './claim.ts'
+import { openCollection } from './collections.ts'
+import { limit, pause, resume } from './gates.ts'
+import { append, read } from './journal.ts'
+import * as queries from './queries.ts'
+import { beat, deregister, register, workers } from './registry.ts'
+import { retain } from './retention.ts'
+import { expired, renew, settle } from './settle.ts'
+import { settleAndClaim } from './settle-and-claim.ts'
+import { createState, type State } from './state.ts'
+import { submit } from './submit.ts'
+import { createWaiters } from './waiters.ts'
+
+export function createModel(options: EngineOptions): Engine {
+  const state = createState(options)
+  const waiters = createWaiters(options.clock, () => state.changes)
+  let isClosed = false
+
+  // A body runs without a pause in between, so each verb is one atomic step.
+  const reading = async <T>(body: (state: State) => T): Promise<T> => {
+    if (isClosed) throw new StoreClosedError()
+    state.now = options.clock.now()
+    return body(state)
+  }
+  const writing = async <T>(body: (state: State) => T): Promise<T> => {
+    const before = state.changes
+    try {
+      return await reading(body)
+    } finally {
+      if (state.changes > before) waiters.wake()
+    }
+  }
+
+  return {
+    info: { kind: 'model', durability: 'none: everything is gone when the process ends', lacks: [] },
+    healthThresholds: state.healthThresholds,
+    submit: (tasks) => writing(() => submit(state, tasks)),
+    claim: (request) => writing(() => claim(state, request)),
+    reserve: (request) => writing(() => reserve(state, request)),
+    renew: (leases, leaseMs) => writing(() => renew(state, leases, leaseMs)),
+    settle: (settlements) => writing(() => settle(state, settlements)),
+    settleAndClaim: (settlements, request) => writing(() => settleAndClaim(state, settlements, request)),
+    expired: (limit) => reading(() => expired(state, limit)),
+    redrive: (request) => writing(() => redrive(state, request)),
+    discard: (request) => writing(() => discard(state, request)),
+    cancel: (request) => writing(() => cancel(state, request)),
+    promote: (request) => writing(() => promote(state, request)),
+    retry: (id, retryOptions) => writing(() => retry(state, id, retryOptions)),
+    pause: (scope, by) => writing(() => pause(state, scope, by)),
+    resume: (scope, by) => writing(() => resume(state, scope, by)),
+    limit: (scope, concurrency, by) => writing(() => limit(state, scope, concurrency, by)),
+    register: (registration) => writing(() => register(state, registration)),
+    beat: (report) => writing(() => beat(state, report)),
+    deregister: (worker, epoch) => writing(() => deregister(state, worker, epoch)),
+    workers: (page) => reading(() => workers(state, page)),
+    task: (id) => reading(() => queries.task(state, id)),
+    tasks: (query) => reading(() => queries.tasks(state, query)),
+    execution: (id, attempt) => reading(() => queries.execution(state, id, attempt)),
+    executions: (id, page) => reading(() => queries.executions(state, id, page)),
+    latestForTask: (id) => reading(() => queries.latestForTask(state, id)),
+    explain: (id) => reading(() => queries.explain(state, id)),
+    lanes: (query) => reading(() => queries.lanes(state, query)),
+    failureGroups: (query) => reading(() => queries.failureGroups(state, query)),
+    counts: (query) => reading(() => queries.counts(state, query)),
+    series: (query) => reading(() => queries.series(state, query)),
+    journal: {
+      append: (entries) => writing(() => append(state, entries)),
+      read: (query) => reading(() => read(state, query)),
+    },
+    collection: (definition) => openCollection(definition, reading, writing),
+    retain: (rules, retainOptions) => writing(() => retain(state, rules, retainOptions)),
+    mark: waiters.mark,
+    async wait(interest, timeoutMs, signal) {
+      if (isClosed) throw new StoreClosedError()
+      await waiters.wait(interest.since, timeoutMs, signal)
+    },
+    async close() {
+      isClosed = true
+      waiters.wake()
+    },
+  }
+}

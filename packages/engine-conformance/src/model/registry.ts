@@ -1,0 +1,133 @@
+// The worker registry: epochs, what workers report about themselves, what the store itself saw of them, and what a
+// claim makes of it.
+
+import {
+  assessHealth,
+  type BeatReport,
+  type BeatResult,
+  type Health,
+  type HealthStatus,
+  NotFoundError,
+  type Page,
+  type PageRequest,
+  pageLimit,
+  WorkerFencedError,
+  type WorkerId,
+  type WorkerRegistration,
+  type WorkerView,
+  withOutcomes,
+} from '@reprise/core'
+import { note } from './journal.ts'
+import { nextToken, type State, type WorkerRecord } from './state.ts'
+
+export function register(state: State, registration: WorkerRegistration): { readonly epoch: number } {
+  const { worker, pools, actions, host, version, runtimes } = registration
+  const wasKnown = state.workers.has(worker)
+  const epoch = ++state.tokenLast
+  state.workers.set(worker, {
+    worker,
+    pools: [...pools],
+    actions: actions === null ? null : [...actions],
+    host,
+    version,
+    runtimes: [...runtimes],
+    epoch,
+    registeredAt: state.now,
+    lastBeatAt: state.now,
+    inFlight: 0,
+    queueDepth: 0,
+    loopLagMs: 0,
+    memoryBytes: 0,
+    draining: false,
+    consecutiveFailures: 0,
+    recentOutcomes: 0,
+    recentFailures: 0,
+    lastFailureAt: null,
+  })
+  const leases = takeLeases(state, worker)
+  if (wasKnown) {
+    const reason = 'registered again under the same id'
+    note(state, {
+      type: 'worker.replaced',
+      taskId: null,
+      attempt: null,
+      actor: 'registry',
+      reason,
+      data: { worker, epoch, leases },
+    })
+  }
+  return { epoch }
+}
+
+/** Nobody holds the new tokens: the leases end now, and only the sweep can settle them. */
+function takeLeases(state: State, worker: WorkerId): number {
+  let taken = 0
+  for (const task of state.tasks.values()) {
+    if (task.state.status !== 'running' || task.state.worker !== worker) continue
+    const token = nextToken(state)
+    const execution = task.executions.get(task.state.attempt)
+    task.state = { ...task.state, token, leaseUntil: state.now }
+    if (execution !== undefined) task.executions.set(execution.attempt, { ...execution, token })
+    taken++
+  }
+  return taken
+}
+
+export function beat(state: State, report: BeatReport): BeatResult {
+  const record = state.workers.get(report.worker)
+  if (record === undefined || record.epoch !== report.epoch) return { outcome: 'replaced' }
+  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining } = report
+  Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, lastBeatAt: state.now })
+  return { outcome: 'current' }
+}
+
+export function deregister(state: State, worker: WorkerId, epoch: number): void {
+  if (state.workers.get(worker)?.epoch !== epoch) return
+  state.workers.delete(worker)
+  takeLeases(state, worker)
+}
+
+export function currentWorker(state: State, worker: WorkerId, epoch: number): WorkerRecord {
+  const record = state.workers.get(worker)
+  if (record === undefined) throw new NotFoundError('worker', worker)
+  if (record.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
+  return record
+}
+
+/** One more attempt of this worker has ended, well or badly. */
+export function witness(state: State, worker: WorkerId | null, ok: boolean): void {
+  const record = worker === null ? undefined : state.workers.get(worker)
+  if (record !== undefined) Object.assign(record, withOutcomes(record, [ok], state.now))
+}
+
+/** How a claim treats this worker: as its health says, except that somebody must go on. A claim is a sign of life. */
+export function claimHealth(state: State, worker: WorkerRecord): HealthStatus {
+  const evidence = { ...worker, lastBeatAt: state.now }
+  const { status } = healthOf(state, evidence)
+  if (status !== 'unhealthy') return status
+  const withoutFailures = { ...evidence, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0 }
+  if (healthOf(state, withoutFailures).status === 'unhealthy') return 'unhealthy'
+  const hasHelp = [...state.workers.values()].some(
+    (other) =>
+      other !== worker &&
+      other.pools.some((pool) => worker.pools.includes(pool)) &&
+      healthOf(state, other).status !== 'unhealthy',
+  )
+  return hasHelp ? 'unhealthy' : 'degraded'
+}
+
+const healthOf = (state: State, worker: WorkerRecord): Health => assessHealth(worker, state.now, state.healthThresholds)
+
+export function workerViews(state: State): WorkerView[] {
+  return [...state.workers.values()]
+    .sort((a, b) => (a.worker < b.worker ? -1 : 1))
+    .map((worker) => ({ ...worker, health: healthOf(state, worker) }))
+}
+
+export function workers(state: State, page: PageRequest = {}): Page<WorkerView> {
+  const limit = pageLimit(page)
+  const { cursor } = page
+  const rest = workerViews(state).filter(({ worker }) => cursor === undefined || worker > cursor)
+  const items = rest.slice(0, limit)
+  return { items, next: rest.length > limit ? (items.at(-1)?.worker ?? null) : null }
+}

@@ -1,0 +1,71 @@
+// Deleting what the rules no longer keep, a bounded number per call. Dead letters are kept whatever the rules say.
+
+import { BATCH_MAX, pageCursor, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
+import { checkLimit } from './checks.ts'
+import { note } from './journal.ts'
+import type { State, TaskRecord } from './state.ts'
+
+const WORKER_SILENT_MS = 86_400_000
+
+export function retain(
+  state: State,
+  rules: RetentionRules,
+  options: { readonly limit?: number; readonly cursor?: string } = {},
+): RetainResult {
+  const limit = checkLimit(options.limit ?? BATCH_MAX)
+  const after = pageCursor(options) ?? 0
+  const rest = [...state.tasks.values()].filter((task) => task.seq > after)
+  const seen = rest.slice(0, limit)
+  const outdated = seen.filter((task) => isOutdated(state, task, rules))
+  for (const task of outdated) {
+    state.tasks.delete(task.snapshot.id)
+    task.lane.removed++
+  }
+  const entriesRemoved = forgetEntries(state, rules.journalMs, limit)
+  forgetMinutes(state, rules.seriesMs)
+  for (const { worker, lastBeatAt } of state.workers.values()) {
+    if (state.now - lastBeatAt >= WORKER_SILENT_MS) state.workers.delete(worker)
+  }
+  if (outdated.length > 0) {
+    const data = { count: outdated.length }
+    note(state, {
+      type: 'tasks.removed',
+      taskId: null,
+      attempt: null,
+      actor: 'retention',
+      reason: 'kept long enough',
+      data,
+    })
+  }
+  const next = rest.length > limit ? String(seen.at(-1)?.seq) : null
+  return { tasksRemoved: outdated.length, entriesRemoved, next }
+}
+
+function isOutdated({ now }: State, { state }: TaskRecord, rules: RetentionRules): boolean {
+  switch (state.status) {
+    case 'succeeded':
+      return rules.succeededMs !== undefined && now - state.at >= rules.succeededMs
+    case 'cancelled':
+      return rules.cancelledMs !== undefined && now - state.at >= rules.cancelledMs
+    case 'discarded':
+      return rules.discardedMs !== undefined && now - state.at >= rules.discardedMs
+    case 'queued':
+    case 'waiting':
+    case 'running':
+    case 'dead':
+      return false
+  }
+}
+
+function forgetEntries(state: State, journalMs: number | undefined, limit: number): number {
+  if (journalMs === undefined) return 0
+  const old = state.journal.filter((entry) => state.now - entry.at >= journalMs).slice(0, limit)
+  state.journal = state.journal.filter((entry) => !old.includes(entry))
+  return old.length
+}
+
+function forgetMinutes(state: State, seriesMs: number | undefined): void {
+  if (seriesMs === undefined) return
+  // A minute is as old as its end.
+  state.events = state.events.filter(({ minute }) => state.now - (minute + SERIES_STEP_MS) < seriesMs)
+}

@@ -1,0 +1,191 @@
+// What a claim gives and to whom: order, fairness across lanes, priorities without starvation, limits, and the lease
+// that comes with it. Health has a chapter of its own.
+
+import { actionName, DEFAULT_POOL, tenantId, workerId } from '@reprise/core'
+import { expect } from 'vitest'
+import { ACTION, BY, expectRefused, LEASE_MS, pool, START, TIMEOUT_MS, taskSpec } from './fixture.ts'
+import { subject } from './subject.ts'
+
+export const claiming = subject('claim', (check) => {
+  check('A1: reserves attempt 1 under a lease and hands over the snapshot', async (store) => {
+    const spec = taskSpec({ id: 'a', payload: [1] })
+    await store.engine.submit([spec])
+    const lease = await (await store.worker('w1')).claimOne()
+    const { delayMs: _delay, dueAt: _due, deadlineMs: _deadline, ...snapshot } = spec
+    expect(lease).toEqual({
+      taskId: 'a',
+      attempt: 1,
+      token: expect.any(String) as unknown,
+      snapshot,
+      generation: 1,
+      failures: 0,
+      losses: 0,
+      retryReason: null,
+      acceptedAt: START,
+      startedAt: START,
+      leaseUntil: START + LEASE_MS,
+      timeoutAt: START + TIMEOUT_MS,
+    })
+  })
+
+  check('A1: writes the running execution and the running state in the same step', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    expect(await store.engine.execution(lease.taskId, 1)).toEqual({
+      taskId: 'a',
+      attempt: 1,
+      generation: 1,
+      worker: 'w1',
+      token: lease.token,
+      dispatchedAt: START,
+      retryReason: null,
+      taskSnapshot: lease.snapshot,
+      status: 'running',
+      resolvedAt: null,
+      errorCode: null,
+      errorMessage: null,
+      failure: null,
+      decision: null,
+    })
+    expect(await store.task('a')).toMatchObject({
+      attempt: 1,
+      state: { status: 'running', attempt: 1, worker: 'w1', token: lease.token, startedAt: START, progress: null },
+    })
+  })
+
+  check('gives tasks of one lane in the order of submission', async (store) => {
+    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
+    expect(await (await store.worker()).claimIds(2)).toEqual(['a', 'b'])
+    expect(await (await store.worker('w2')).claimIds(2)).toEqual(['c'])
+  })
+
+  check('gives nothing from an empty queue', async (store) => {
+    expect(await (await store.worker()).claim(5)).toEqual({ claimed: [], nextDueAt: null, heldBack: null })
+  })
+
+  check('gives only what the asked pools hold', async (store) => {
+    await store.submit({ id: 'a', pool: pool('cpu') }, { id: 'b', pool: pool('gpu') })
+    const worker = await store.worker('w1', { pools: [pool('gpu')] })
+    expect(await worker.claimIds(5)).toEqual(['b'])
+    expect(await worker.claimIds(5, { pools: [pool('cpu'), pool('gpu')] })).toEqual(['a'])
+  })
+
+  check('gives only the actions asked for', async (store) => {
+    await store.submit({ id: 'a', action: actionName('mail') }, { id: 'b' })
+    const worker = await store.worker()
+    expect(await worker.claimIds(5, { actions: [ACTION] })).toEqual(['b'])
+    expect(await worker.claimIds(5, { actions: [] })).toEqual([])
+    expect(await worker.claimIds(5, { actions: null })).toEqual(['a'])
+  })
+
+  check('gives higher priorities first', async (store) => {
+    await store.submit({ id: 'low', priority: 0 }, { id: 'mid' }, { id: 'top', priority: 9 }, { id: 'mid2' })
+    expect(await (await store.worker()).claimIds(4)).toEqual(['top', 'mid', 'mid2', 'low'])
+  })
+
+  check('gives the oldest at every eighth pick, so that low priorities do not starve', async (store) => {
+    await store.submit({ id: 'low', priority: 0 })
+    await store.submit(...Array.from({ length: 10 }, (_, index) => ({ id: `top${index}`, priority: 9 as const })))
+    const taken = await (await store.worker()).claimIds(11)
+    expect(taken.indexOf('low')).toBe(7)
+  })
+
+  check('shares fairly between lanes, whatever their backlog', async (store) => {
+    const many = Array.from({ length: 6 }, (_, index) => ({ id: `big${index}`, tenant: tenantId('big') }))
+    await store.submit(
+      ...many,
+      { id: 'small0', tenant: tenantId('small') },
+      { id: 'small1', tenant: tenantId('small') },
+    )
+    const taken = await (await store.worker()).claimIds(6)
+    expect(taken).toEqual(['big0', 'small0', 'big1', 'small1', 'big2', 'big3'])
+  })
+
+  check('gives a lane that comes late no credit for its absence', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...Array.from({ length: 8 }, (_, index) => ({ id: `old${index}`, tenant: tenantId('old') })))
+    await worker.claimIds(4)
+    await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `new${index}`, tenant: tenantId('new') })))
+    // Four turns of 'old' are behind; 'new' starts level with the last of them, not four turns ahead.
+    expect(await worker.claimIds(5)).toEqual(['new0', 'old4', 'new1', 'old5', 'new2'])
+  })
+
+  check('gives a lane no credit for the time it was paused', async (store) => {
+    const worker = await store.worker()
+    const lane = (name: string) =>
+      Array.from({ length: 6 }, (_, index) => ({ id: `${name}${index}`, tenant: tenantId(name) }))
+    await store.submit(...lane('x'), ...lane('y'))
+    await store.engine.pause({ tenant: tenantId('y') }, BY)
+    expect(await worker.claimIds(3)).toEqual(['x0', 'x1', 'x2'])
+    await store.engine.resume({ tenant: tenantId('y') }, BY)
+    expect(await worker.claimIds(4)).toEqual(['y0', 'x3', 'y1', 'x4'])
+  })
+
+  check('compares lanes of different pools by their own pool time', async (store) => {
+    const worker = await store.worker('w1', { pools: [pool('busy'), pool('calm')] })
+    await store.submit(...Array.from({ length: 6 }, (_, index) => ({ id: `busy${index}`, pool: pool('busy') })))
+    await worker.claimIds(4)
+    await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `calm${index}`, pool: pool('calm') })))
+    // 'busy' is one turn past its pool's time (4 − 3), 'calm' at its own (0 − 0).
+    expect(await worker.claimIds(4)).toEqual(['calm0', 'busy4', 'calm1', 'busy5'])
+  })
+
+  check('never gives more than the limit of a lane, and gives on when a slot is free (A7)', async (store) => {
+    const worker = await store.worker()
+    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
+    await store.engine.limit({ action: ACTION }, 2, BY)
+    const { claimed } = await worker.claim(5)
+    expect(claimed.map(({ taskId }) => taskId)).toEqual(['a', 'b'])
+    expect(await worker.claimIds(5)).toEqual([])
+    const [first] = claimed
+    if (first !== undefined) await store.engine.settle([{ kind: 'succeeded', ref: first, result: null }])
+    expect(await worker.claimIds(5)).toEqual(['c'])
+  })
+
+  check('a limit counts over all lanes that it covers, and every limit must have room', async (store) => {
+    const acme = tenantId('acme')
+    await store.submit({ id: 'a', tenant: acme }, { id: 'b', tenant: acme }, { id: 'c' }, { id: 'd' })
+    await store.engine.limit({ pool: DEFAULT_POOL }, 3, BY)
+    await store.engine.limit({ tenant: acme }, 1, BY)
+    expect(await (await store.worker()).claimIds(5)).toEqual(['a', 'c', 'd'])
+  })
+
+  check('lifting a limit gives the rest', async (store) => {
+    const worker = await store.worker()
+    await store.submit({ id: 'a' }, { id: 'b' })
+    await store.engine.limit({}, 1, BY)
+    await worker.claimIds(5)
+    await store.engine.limit({}, null, BY)
+    expect(await worker.claimIds(5)).toEqual(['b'])
+  })
+
+  check('a lease never outlasts the time-out by more than the grace of 5 s', async (store) => {
+    await store.submit({ id: 'a', settings: { timeoutMs: 2_000 } })
+    const lease = await (await store.worker()).claimOne({ leaseMs: 60_000 })
+    expect(lease.timeoutAt).toBe(START + 2_000)
+    expect(lease.leaseUntil).toBe(START + 7_000)
+  })
+
+  check('refuses a worker that is not registered, and an epoch that is not current', async (store) => {
+    const worker = await store.worker('w1')
+    await expectRefused(store.engine.claim({ ...worker.request(), worker: workerId('w9') }), 'REPRISE_NOT_FOUND')
+    await store.worker('w1')
+    await expectRefused(worker.claim(), 'REPRISE_WORKER_FENCED')
+  })
+
+  check('refuses limits and lease times out of range', async (store) => {
+    const worker = await store.worker()
+    for (const limit of [-1, 1.5, 1_001]) await expectRefused(worker.claim(limit), 'REPRISE_INVALID')
+    for (const leaseMs of [0, -1, 86_400_001]) await expectRefused(worker.claim(1, { leaseMs }), 'REPRISE_INVALID')
+  })
+
+  check('A2: 50 concurrent claims never hand out a task twice', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...Array.from({ length: 70 }, (_, index) => ({ id: `t${index}` })))
+    const taken = (await Promise.all(Array.from({ length: 50 }, () => worker.claim(2)))).flatMap(
+      ({ claimed }) => claimed,
+    )
+    expect(taken).toHaveLength(70)
+    expect(new Set(taken.map(({ taskId }) => taskId)).size).toBe(70)
+    expect(new Set(taken.map(({ token }) => token)).size).toBe(70)
+  })
+})

@@ -1,0 +1,177 @@
+// Dead letters: the failure groups they form, and what an operator can do with them: redrive, discard, retry.
+
+import { actionName, type TaskId, taskId } from '@reprise/core'
+import { expect } from 'vitest'
+import { BY, dead, failure, ids, retryIn, START, type Store } from './fixture.ts'
+import { subject } from './subject.ts'
+
+const sizeMissing = failure('validation', 'The size is missing.')
+const noAccess = failure('permission', 'No access.')
+const retry = (store: Store, id: string, maxRetries = 1) => store.engine.retry(taskId(id), { by: BY, maxRetries })
+
+export const deadLetters = subject('dead letters', (check) => {
+  check('B3: dead letters with one fingerprint form one group', async (store) => {
+    await store.deadLetter({ id: 'a' }, sizeMissing)
+    store.clock.jump(1_000)
+    await store.deadLetter({ id: 'b' }, sizeMissing)
+    expect((await store.engine.failureGroups()).items).toEqual([
+      {
+        fingerprint: sizeMissing.fingerprint,
+        action: 'render',
+        count: 2,
+        firstAt: START,
+        lastAt: START + 1_000,
+        lastTask: 'b',
+        sample: sizeMissing,
+      },
+    ])
+  })
+
+  check('shows the most recent group first, and filters by action', async (store) => {
+    await store.deadLetter({ id: 'a' }, sizeMissing)
+    store.clock.jump(1_000)
+    await store.deadLetter({ id: 'b', action: actionName('mail') }, noAccess)
+    const groups = async (query = {}) =>
+      (await store.engine.failureGroups(query)).items.map(({ sample }) => sample.code)
+    expect(await groups()).toEqual(['permission', 'validation'])
+    expect(await groups({ action: actionName('mail') })).toEqual(['permission'])
+    const first = await store.engine.failureGroups({ limit: 1 })
+    expect(first.items).toHaveLength(1)
+    expect(await groups({ limit: 1, cursor: first.next })).toEqual(['validation'])
+  })
+
+  check('B15: a redrive opens a new generation with a fresh budget', async (store) => {
+    await store.deadLetter({ id: 'a' })
+    store.clock.jump(1_000)
+    expect(await store.engine.redrive({ select: { ids: ids('a') }, by: BY })).toEqual({ changed: ['a'], next: null })
+    expect(await store.task('a')).toMatchObject({
+      generation: 2,
+      attempt: 1,
+      failures: 0,
+      losses: 0,
+      state: { status: 'queued', since: START + 1_000 },
+    })
+    expect((await store.engine.failureGroups()).items).toEqual([])
+    expect(await (await store.worker('w2')).claimOne()).toMatchObject({
+      attempt: 2,
+      generation: 2,
+      retryReason: 'manual',
+    })
+    expect((await store.journal()).at(-1)).toMatchObject({
+      type: 'task.redriven',
+      taskId: 'a',
+      actor: 'operator:ann',
+      reason: 'a test',
+      data: { generation: 2 },
+    })
+  })
+
+  check('a redrive forgives losses too', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    store.clock.jump(10_000)
+    await store.engine.settle([
+      { kind: 'lost', ref: lease, failure: failure('worker_lost'), decision: dead('crash_loop') },
+    ])
+    await store.engine.redrive({ select: {}, by: BY })
+    expect(await store.task('a')).toMatchObject({ losses: 0, failures: 0, generation: 2 })
+  })
+
+  check('a redrive changes dead letters only', async (store) => {
+    await store.deadLetter({ id: 'a' })
+    await store.submit({ id: 'b' })
+    expect((await store.engine.redrive({ select: { ids: ids('b', 'nobody', 'a', 'a') }, by: BY })).changed).toEqual([
+      'a',
+    ])
+  })
+
+  check('redrives a whole failure group, in order of acceptance, a bounded number per call', async (store) => {
+    for (const id of ['a', 'b', 'c']) await store.deadLetter({ id }, sizeMissing)
+    await store.deadLetter({ id: 'x' }, noAccess)
+    const select = { fingerprint: sizeMissing.fingerprint }
+    const first = await store.engine.redrive({ select, by: BY, limit: 2 })
+    expect(first.changed).toEqual(['a', 'b'])
+    const changed: TaskId[] = []
+    for (let cursor = first.next; cursor !== null; ) {
+      const page = await store.engine.redrive({ select, by: BY, limit: 2, cursor })
+      changed.push(...page.changed)
+      cursor = page.next
+    }
+    expect(changed).toEqual(['c'])
+    expect(await store.status('x')).toBe('dead')
+  })
+
+  check('a discard gives dead letters up for good', async (store) => {
+    await store.deadLetter({ id: 'a' })
+    expect((await store.engine.discard({ select: { ids: ids('a') }, by: BY })).changed).toEqual(['a'])
+    expect((await store.task('a')).state).toEqual({ status: 'discarded', at: START })
+    expect((await store.engine.failureGroups()).items).toEqual([])
+    expect((await store.engine.redrive({ select: { ids: ids('a') }, by: BY })).changed).toEqual([])
+    expect(await store.journalTypes('a')).toEqual(['execution.failed', 'task.discarded'])
+  })
+
+  check('a group comes back when its cause does', async (store) => {
+    await store.deadLetter({ id: 'a' }, sizeMissing)
+    await store.engine.discard({ select: {}, by: BY })
+    store.clock.jump(5_000)
+    await store.deadLetter({ id: 'b' }, sizeMissing)
+    expect((await store.engine.failureGroups()).items).toMatchObject([
+      { count: 1, lastAt: START + 5_000, lastTask: 'b' },
+    ])
+  })
+
+  check('A8: retry: no task, or no execution, is not found', async (store) => {
+    await store.submit({ id: 'a' })
+    expect(await retry(store, 'nobody')).toEqual({ outcome: 'not_found' })
+    expect(await retry(store, 'a')).toEqual({ outcome: 'not_found' })
+  })
+
+  check('A8: retry: the latest execution must have failed', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    expect(await retry(store, 'a')).toEqual({ outcome: 'wrong_status', status: 'running' })
+    await store.engine.settle([{ kind: 'succeeded', ref: lease, result: null }])
+    expect(await retry(store, 'a')).toEqual({ outcome: 'wrong_status', status: 'succeeded' })
+  })
+
+  check('A8: retry: a task that is queued again already says so', async (store) => {
+    await store.deadLetter({ id: 'a' })
+    expect(await retry(store, 'a')).toEqual({ outcome: 'queued', attempt: 2 })
+    expect(await retry(store, 'a')).toEqual({ outcome: 'wrong_status', status: 'queued' })
+  })
+
+  check('A9: retry: the default budget of 1 allows one, then it is exhausted', async (store) => {
+    await store.deadLetter({ id: 'a', settings: { maxRetries: null } })
+    expect(await retry(store, 'a')).toEqual({ outcome: 'queued', attempt: 2 })
+    expect(await store.task('a')).toMatchObject({ generation: 1, failures: 1, attempt: 1, state: { status: 'queued' } })
+    const second = await (await store.worker('w2')).claimOne()
+    expect(second).toMatchObject({ attempt: 2, retryReason: 'manual' })
+    await store.engine.settle([{ kind: 'failed', ref: second, failure: sizeMissing, decision: dead() }])
+    expect(await retry(store, 'a')).toEqual({ outcome: 'exhausted', budget: 1 })
+    expect(await store.status('a')).toBe('dead')
+  })
+
+  check('A9: retry: an action that allows more gives more', async (store) => {
+    await store.deadLetter({ id: 'a', settings: { maxRetries: 0 } })
+    await store.deadLetter({ id: 'b', settings: { maxRetries: 5 } })
+    expect(await retry(store, 'a', 0)).toEqual({ outcome: 'exhausted', budget: 0 })
+    expect(await retry(store, 'b', 0)).toEqual({ outcome: 'queued', attempt: 2 })
+  })
+
+  check('A9: retry: a waiting task runs at once', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    await store.engine.settle([{ kind: 'failed', ref: lease, failure: failure(), decision: retryIn(60_000) }])
+    expect(await retry(store, 'a')).toEqual({ outcome: 'queued', attempt: 2 })
+    expect(await (await store.worker('w2')).claimOne()).toMatchObject({ attempt: 2, retryReason: 'manual' })
+  })
+
+  check('A8: retry: takes the task out of its failure group, with a journal entry', async (store) => {
+    await store.deadLetter({ id: 'a' })
+    await retry(store, 'a')
+    expect((await store.engine.failureGroups()).items).toEqual([])
+    expect((await store.journal('a')).at(-1)).toMatchObject({
+      type: 'task.retried',
+      actor: 'operator:ann',
+      reason: 'a test',
+      data: { attempt: 2 },
+    })
+  })
+})

@@ -1,0 +1,73 @@
+// The table of contents: every subject that an engine is tried on, and the call that registers all of them.
+
+import { VirtualClock } from '@reprise/core'
+import { describe } from 'vitest'
+import type { EngineFactory } from '../factory.ts'
+import { cancelling } from './cancel.ts'
+import { claiming } from './claim.ts'
+import { collections } from './collections.ts'
+import { counters } from './counters.ts'
+import { deadLetters } from './dead-letters.ts'
+import { delayQueue } from './delay-queue.ts'
+import { explaining } from './explaining.ts'
+import { fencing } from './fencing.ts'
+import { health } from './health.ts'
+import { journal } from './journal.ts'
+import { leases } from './leases.ts'
+import { looking } from './looking.ts'
+import { pausing } from './pausing.ts'
+import { queueTtl } from './queue-ttl.ts'
+import { registry } from './registry.ts'
+import { releasing } from './release.ts'
+import { reserving } from './reserve.ts'
+import { retention } from './retention.ts'
+import { settling } from './settle.ts'
+import { registerSubject, type Subject } from './subject.ts'
+import { submitting } from './submit.ts'
+import { text } from './text.ts'
+import { waiting } from './waiting.ts'
+
+const SUBJECTS: readonly Subject[] = [
+  submitting,
+  claiming,
+  health,
+  leases,
+  settling,
+  fencing,
+  delayQueue,
+  queueTtl,
+  releasing,
+  reserving,
+  registry,
+  deadLetters,
+  cancelling,
+  pausing,
+  counters,
+  journal,
+  collections,
+  explaining,
+  looking,
+  retention,
+  text,
+  waiting,
+]
+
+/** Names that an engine may put into `info.lacks`. */
+export const SUBJECT_NAMES: readonly string[] = SUBJECTS.map(({ name }) => name)
+
+export interface ExerciseOptions {
+  /** Only these subjects; all of them if not given. For working on one of them. */
+  readonly subjects?: readonly string[]
+}
+
+/** Registers the whole suite for one engine. Each test opens a fresh store and closes it. */
+export function exerciseEngine(factory: EngineFactory, options: ExerciseOptions = {}): void {
+  describe(`${factory.name} as an engine`, async () => {
+    const engine = await factory.open({ clock: new VirtualClock() })
+    const { lacks } = engine.info
+    await engine.close()
+    for (const subject of SUBJECTS) {
+      if (options.subjects?.includes(subject.name) ?? true) registerSubject(subject, factory, lacks)
+    }
+  })
+}

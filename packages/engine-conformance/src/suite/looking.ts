@@ -1,0 +1,124 @@
+// Queries: filters, orders, and pages whose cursors stay right while tasks come and change.
+
+import { actionName, type TaskQuery, taskId, tenantId } from '@reprise/core'
+import { expect } from 'vitest'
+import { BY, dead, expectRefused, failure, ids, pool, retryIn, type Store } from './fixture.ts'
+import { subject } from './subject.ts'
+
+const acme = tenantId('acme')
+const find = async (store: Store, query: TaskQuery) => (await store.engine.tasks(query)).items.map(({ id }) => id)
+
+export const looking = subject('queries', (check) => {
+  check('an unknown task is null everywhere', async ({ engine }) => {
+    const nobody = taskId('nobody')
+    expect(await engine.task(nobody)).toBe(null)
+    expect(await engine.execution(nobody, 1)).toBe(null)
+    expect(await engine.latestForTask(nobody)).toBe(null)
+    expect(await engine.executions(nobody)).toEqual({ items: [], next: null })
+  })
+
+  check('lists tasks, newest first', async (store) => {
+    await store.submit({ id: 'a' }, { id: 'b' })
+    await store.submit({ id: 'c' })
+    expect(await find(store, {})).toEqual(['c', 'b', 'a'])
+  })
+
+  check('filters by pool, action, tenant and status', async (store) => {
+    await store.submit(
+      { id: 'a', pool: pool('gpu') },
+      { id: 'b', action: actionName('mail') },
+      { id: 'c', tenant: acme, delayMs: 1 },
+    )
+    expect(await find(store, { pool: pool('gpu') })).toEqual(['a'])
+    expect(await find(store, { action: actionName('mail') })).toEqual(['b'])
+    expect(await find(store, { tenant: acme })).toEqual(['c'])
+    expect(await find(store, { status: 'queued' })).toEqual(['b', 'a'])
+    expect(await find(store, { status: 'waiting', tenant: acme })).toEqual(['c'])
+    expect(await find(store, { status: 'queued', tenant: acme })).toEqual([])
+  })
+
+  check('finds the dead letters of a failure group', async (store) => {
+    const cause = failure('permission', 'No access.')
+    await store.deadLetter({ id: 'a' }, cause)
+    await store.deadLetter({ id: 'b' })
+    await store.deadLetter({ id: 'c' }, cause)
+    expect(await find(store, { fingerprint: cause.fingerprint })).toEqual(['c', 'a'])
+    await store.engine.redrive({ select: { ids: ids('c') }, by: BY })
+    expect(await find(store, { fingerprint: cause.fingerprint })).toEqual(['a'])
+  })
+
+  check('pages stay right while new tasks come', async (store) => {
+    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
+    const first = await store.engine.tasks({ limit: 2 })
+    expect(first.items.map(({ id }) => id)).toEqual(['c', 'b'])
+    await store.submit({ id: 'd' })
+    const second = await store.engine.tasks({ limit: 2, cursor: first.next ?? '' })
+    expect(second.items.map(({ id }) => id)).toEqual(['a'])
+    expect(second.next).toBe(null)
+  })
+
+  check('pages stay right while tasks leave the filter', async (store) => {
+    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' })
+    const first = await store.engine.tasks({ status: 'queued', limit: 2 })
+    expect(first.items.map(({ id }) => id)).toEqual(['d', 'c'])
+    await store.engine.cancel({ select: { ids: ids('c', 'd') }, by: BY })
+    const second = await store.engine.tasks({ status: 'queued', limit: 2, cursor: first.next ?? '' })
+    expect(second.items.map(({ id }) => id)).toEqual(['b', 'a'])
+  })
+
+  check('every task is on exactly one page', async (store) => {
+    await store.submit(...Array.from({ length: 25 }, (_, index) => ({ id: `t${index}` })))
+    const seen: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await store.engine.tasks({ limit: 10, ...(cursor === '' ? {} : { cursor }) })
+      seen.push(...page.items.map(({ id }) => id))
+      cursor = page.next
+    }
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => `t${24 - index}`))
+  })
+
+  check('refuses page sizes out of range, and cursors it never gave out', async ({ engine }) => {
+    for (const limit of [0, -1, 1.5, 1_001]) await expectRefused(engine.tasks({ limit }), 'REPRISE_INVALID')
+    for (const cursor of ['', 'nonsense', '-1']) await expectRefused(engine.tasks({ cursor }), 'REPRISE_INVALID')
+  })
+
+  check('A5: lists executions by attempt, and gives the latest', async (store) => {
+    await store.submit({ id: 'a' })
+    const worker = await store.worker()
+    for (let round = 0; round < 3; round++) {
+      const lease = await worker.claimOne()
+      const decision = round === 2 ? dead('retries_exhausted') : retryIn(0)
+      await store.engine.settle([{ kind: 'failed', ref: lease, failure: failure(), decision }])
+    }
+    const attempts = async (page = {}) =>
+      (await store.engine.executions(taskId('a'), page)).items.map(({ attempt }) => attempt)
+    expect(await attempts()).toEqual([1, 2, 3])
+    const first = await store.engine.executions(taskId('a'), { limit: 2 })
+    expect(first.items.map(({ attempt }) => attempt)).toEqual([1, 2])
+    expect(await attempts({ limit: 2, cursor: first.next })).toEqual([3])
+    expect(await store.engine.latestForTask(taskId('a'))).toMatchObject({ attempt: 3, status: 'failed' })
+  })
+
+  check('A5: the latest of ten attempts is the tenth', async (store) => {
+    await store.submit({ id: 'a' })
+    const worker = await store.worker('w1')
+    for (let round = 0; round < 10; round++) {
+      const lease = await worker.claimOne()
+      await store.engine.settle([
+        { kind: 'failed', ref: lease, failure: failure('rate_limited'), decision: retryIn(0) },
+      ])
+    }
+    expect((await store.engine.latestForTask(taskId('a')))?.attempt).toBe(10)
+  })
+
+  check('lists lanes by creation, page by page', async (store) => {
+    await store.submit({ id: 'a', tenant: acme }, { id: 'b' }, { id: 'c', pool: pool('gpu') })
+    const first = await store.engine.lanes({ limit: 2 })
+    expect(first.items.map(({ tenant, pool: lanePool }) => [tenant, lanePool])).toEqual([
+      ['acme', 'default'],
+      ['default', 'default'],
+    ])
+    const second = await store.engine.lanes({ limit: 2, cursor: first.next ?? '' })
+    expect(second.items.map(({ pool: lanePool }) => lanePool)).toEqual(['gpu'])
+  })
+})

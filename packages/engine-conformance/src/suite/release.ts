@@ -1,0 +1,80 @@
+// Release (A3): an attempt that never really started is undone. Its reservation is deleted, not marked failed; its
+// number is used again, its token never.
+
+import type { LeaseRef } from '@reprise/core'
+import { expect } from 'vitest'
+import { BY, failure, retryIn, START, type Store } from './fixture.ts'
+import { subject } from './subject.ts'
+
+const release = async (store: Store, ref: LeaseRef) =>
+  (await store.engine.settle([{ kind: 'released', ref, reason: 'The launch failed.' }]))[0]
+
+export const releasing = subject('release', (check) => {
+  check('A3: deletes the reservation and queues the task again', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    store.clock.jump(200)
+    expect(await release(store, lease)).toEqual({ outcome: 'settled', status: 'queued', repeated: false })
+    expect(await store.engine.execution(lease.taskId, 1)).toBe(null)
+    expect(await store.engine.latestForTask(lease.taskId)).toBe(null)
+    expect(await store.task('a')).toMatchObject({
+      attempt: 0,
+      failures: 0,
+      losses: 0,
+      state: { status: 'queued', since: START + 200 },
+    })
+  })
+
+  check('A3: the attempt number is used again, the token is not', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    await release(store, lease)
+    const again = await (await store.worker('w2')).claimOne()
+    expect(again.attempt).toBe(1)
+    expect(again.token).not.toBe(lease.token)
+  })
+
+  check('A3: frees the slot', async (store) => {
+    await store.submit({ id: 'a' }, { id: 'b' })
+    await store.engine.limit({}, 1, BY)
+    const worker = await store.worker()
+    const lease = await worker.claimOne()
+    expect(await worker.claimIds()).toEqual([])
+    await release(store, lease)
+    expect(await worker.claimIds(5)).toHaveLength(1)
+  })
+
+  check('gives the task its old place in the queue back', async (store) => {
+    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
+    const worker = await store.worker()
+    const lease = await worker.claimOne()
+    await release(store, lease)
+    expect(await worker.claimIds(3)).toEqual(['a', 'b', 'c'])
+  })
+
+  check('keeps earlier attempts, and why there is this one', async (store) => {
+    const worker = await store.worker()
+    await store.submit({ id: 'a' })
+    const first = await worker.claimOne()
+    await store.engine.settle([
+      { kind: 'failed', ref: first, failure: failure('connection'), decision: retryIn(0, 'connection') },
+    ])
+    const second = await worker.claimOne()
+    await release(store, second)
+    expect((await store.engine.latestForTask(first.taskId))?.attempt).toBe(1)
+    expect(await worker.claimOne()).toMatchObject({ attempt: 2, failures: 1, retryReason: 'connection' })
+  })
+
+  check('is journalled with the worker and its reason', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    await release(store, lease)
+    expect(await store.journal()).toMatchObject([
+      {
+        type: 'execution.released',
+        taskId: 'a',
+        attempt: 1,
+        actor: 'worker:w1',
+        reason: 'The launch failed.',
+        data: {},
+      },
+    ])
+  })
+})

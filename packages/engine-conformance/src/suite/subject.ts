@@ -1,0 +1,42 @@
+// A subject is one chapter of the suite. An engine may declare in `info.lacks` that it can't do one: the chapter is then
+// replaced by a single test that says so, and counted, so that a gap is never silent.
+
+import { describe, it } from 'vitest'
+import type { EngineFactory, EngineOptions } from '../factory.ts'
+import { Store } from './fixture.ts'
+
+/** Registers one test on a fresh store. */
+type Check = (title: string, body: (store: Store) => Promise<void>, options?: Omit<EngineOptions, 'clock'>) => void
+
+export interface Subject {
+  readonly name: string
+  readonly register: (check: Check) => void
+}
+
+export const subject = (name: string, register: Subject['register']): Subject => ({ name, register })
+
+let lacksCount = 0
+
+/** How many subjects the engines tried in this process have declared they lack. */
+export const declaredLacks = (): number => lacksCount
+
+export function registerSubject({ name, register }: Subject, factory: EngineFactory, lacks: readonly string[]): void {
+  describe(name, () => {
+    if (lacks.includes(name)) {
+      lacksCount++
+      it(`declares it lacks ${name}`, () =>
+        console.warn(`${factory.name} declares it lacks ${name}; nothing of it was tried.`))
+      return
+    }
+    register((title, body, options) => {
+      it(title, async () => {
+        const store = await Store.open(factory, options)
+        try {
+          await body(store)
+        } finally {
+          await store.engine.close()
+        }
+      })
+    })
+  })
+}

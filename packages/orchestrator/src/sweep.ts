@@ -1,0 +1,127 @@
+// The sweep: settles what is past its time, so that a task whose worker vanished runs again. It looks about once a
+// second, at once again while there is more, and holds off for a grace period after a pause or a clock jump, so that
+// live workers can renew first. Store errors never end it.
+
+import {
+  BATCH_MAX,
+  type Backoff,
+  backoffMs,
+  type Clock,
+  createService,
+  type Engine,
+  isRepriseError,
+  type Logger,
+  type Random,
+  type RetentionRules,
+  type Service,
+  sleep,
+  systemClock,
+  systemRandom,
+} from '@reprise/core'
+import { PauseDetector } from './pause-detector.ts'
+import { Retention } from './retention.ts'
+import { silentLogger } from './silent-logger.ts'
+import { settleOverdue } from './sweep-once.ts'
+
+export interface SweepOptions {
+  readonly engine: Engine
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly intervalMs?: number
+  /** How long live workers get to renew after a pause or a clock jump. */
+  readonly graceMs?: number
+  /** How long ended tasks are kept; without it nothing is deleted. */
+  readonly retention?: RetentionRules
+  readonly onError?: (error: unknown) => void
+  readonly log?: Logger
+}
+
+const INTERVAL_MS = 1_000
+const GRACE_MS = 5_000
+/** Sweepers started together drift apart by up to this share of the interval. */
+const INTERVAL_JITTER = 0.25
+const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 100, maxMs: 5_000 }
+
+export function createSweep(options: SweepOptions): Service {
+  const onError = (error: unknown): void => {
+    try {
+      options.onError?.(error)
+    } catch (thrown) {
+      options.log?.error('The onError hook of the sweep threw.', { error: thrown })
+    }
+  }
+  return createService('sweep', (signal) => new Sweep(options, onError).run(signal), onError)
+}
+
+class Sweep {
+  readonly #engine: Engine
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #intervalMs: number
+  readonly #graceMs: number
+  readonly #retention: Retention | null
+  readonly #onError: (error: unknown) => void
+  readonly #log: Logger
+  readonly #detector = new PauseDetector()
+  #heldOff = false
+  #errorsInRow = 0
+
+  constructor(options: SweepOptions, onError: (error: unknown) => void) {
+    this.#engine = options.engine
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? systemRandom
+    this.#intervalMs = options.intervalMs ?? INTERVAL_MS
+    this.#graceMs = options.graceMs ?? GRACE_MS
+    this.#onError = onError
+    this.#log = options.log ?? silentLogger
+    this.#retention =
+      options.retention === undefined ? null : new Retention(options.engine, options.retention, this.#clock)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    let delayMs = 0
+    while (!signal.aborted) {
+      const next = await this.#round(delayMs)
+      if (next === 'closed') return
+      delayMs = next
+      await sleep(this.#clock, delayMs, signal)
+    }
+  }
+
+  /** One look. Says how long to wait before the next, or that the engine is closed and nothing is left to sweep. */
+  async #round(plannedMs: number): Promise<number | 'closed'> {
+    try {
+      const delayMs = await this.#lookAndSettle(plannedMs)
+      this.#errorsInRow = 0
+      return delayMs
+    } catch (error) {
+      if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) return 'closed'
+      const delayMs = backoffMs(ERROR_BACKOFF, this.#errorsInRow++, this.#random.next())
+      this.#log.error('The sweep could not reach the store and will try again.', { error, delayMs })
+      this.#onError(error)
+      return delayMs
+    }
+  }
+
+  async #lookAndSettle(plannedMs: number): Promise<number> {
+    const look = await this.#engine.expired(BATCH_MAX)
+    const moment = { storeNow: look.now, monotonic: this.#clock.monotonic() }
+    const steadiness = this.#detector.observe(moment, plannedMs)
+    // Never twice in a row: a store that is always slow must not keep the sweep from its work for ever.
+    if (steadiness.kind !== 'steady' && !this.#heldOff) {
+      this.#heldOff = true
+      this.#log.warn('Time went missing; the sweep waits for live workers to renew first.', {
+        cause: steadiness.kind,
+        missingMs: Math.round(steadiness.ms),
+        graceMs: this.#graceMs,
+      })
+      return this.#graceMs
+    }
+    this.#heldOff = false
+    const report = await settleOverdue(this.#engine, this.#random, look)
+    if (report.settled > 0) this.#log.info('The sweep settled what was past its time.', { ...report })
+    if (report.full && report.settled > 0) return 0
+    await this.#retention?.step()
+    return Math.round(this.#intervalMs * (1 + INTERVAL_JITTER * (2 * this.#random.next() - 1)))
+  }
+}

@@ -1,0 +1,93 @@
+// What the sweep decides about each kind of thing that is past its time.
+
+import { seededRandom } from '@reprise/core'
+import { expect, test } from 'vitest'
+import { sweepOnce } from '../src/sweep-once.ts'
+import { claimed, LEASE_MS, openStore, submitted, taskOf } from './fixture.ts'
+
+const random = seededRandom(1)
+
+test('a lease that ended: lost, and the first loss runs again at once', async () => {
+  const { engine, clock } = await openStore()
+  const id = await submitted(engine, 't1')
+  await claimed(engine)
+  clock.jump(LEASE_MS - 1)
+  expect(await sweepOnce(engine, random)).toMatchObject({ overdue: 0 })
+  clock.jump(1)
+  expect(await sweepOnce(engine, random)).toEqual({ overdue: 1, settled: 1, superseded: 0, full: false })
+  expect(await taskOf(engine, id)).toMatchObject({
+    failures: 0,
+    losses: 1,
+    state: { status: 'waiting', reason: 'worker_lost', dueAt: clock.now() },
+  })
+  expect(await engine.latestForTask(id)).toMatchObject({ status: 'lost', errorCode: 'worker_lost' })
+})
+
+test('a task that takes down its worker each time is dead after lossesMax, and used up no retry', async () => {
+  const { engine, clock } = await openStore()
+  const id = await submitted(engine, 't1', { settings: { lossesMax: 2, maxRetries: 5 } })
+  for (let loss = 0; loss < 3; loss++) {
+    clock.jump(3_600_000)
+    expect(await claimed(engine)).toHaveLength(1)
+    clock.jump(LEASE_MS)
+    await sweepOnce(engine, random)
+  }
+  expect(await taskOf(engine, id)).toMatchObject({ failures: 0, state: { status: 'dead', reason: 'crash_loop' } })
+})
+
+test('an attempt past its timeout: failed with timeout, retried as the action says', async () => {
+  const { engine, clock } = await openStore()
+  const id = await submitted(engine, 't1', { settings: { timeoutMs: 1_000, maxRetries: 1 } })
+  await claimed(engine)
+  // The worker itself has a grace time to end it.
+  clock.jump(1_000)
+  expect((await sweepOnce(engine, random)).overdue).toBe(0)
+  clock.jump(5_000)
+  expect((await sweepOnce(engine, random)).settled).toBe(1)
+  expect(await taskOf(engine, id)).toMatchObject({
+    failures: 1,
+    losses: 0,
+    state: { status: 'waiting', reason: 'timeout' },
+  })
+})
+
+test('a queue entry past its TTL: failed with queue_timeout', async () => {
+  const { engine, clock } = await openStore()
+  const id = await submitted(engine, 't1', { settings: { queueTtlMs: 60_000 } })
+  clock.jump(60_000)
+  expect((await sweepOnce(engine, random)).settled).toBe(1)
+  const { state } = await taskOf(engine, id)
+  expect(state).toMatchObject({ status: 'dead', reason: 'retries_exhausted', failure: { code: 'queue_timeout' } })
+})
+
+test('a queue entry past its deadline: dead for good', async () => {
+  const { engine, clock } = await openStore()
+  const id = await submitted(engine, 't1', { deadlineMs: 60_000, settings: { maxRetries: 5 } })
+  clock.jump(60_000)
+  await sweepOnce(engine, random)
+  const { state } = await taskOf(engine, id)
+  expect(state).toMatchObject({ status: 'dead', reason: 'deadline', failure: { code: 'deadline' } })
+})
+
+test('a deadline binds the first generation only', async () => {
+  const { engine, clock } = await openStore()
+  const id = await submitted(engine, 't1', { deadlineMs: 60_000 })
+  clock.jump(60_000)
+  await sweepOnce(engine, random)
+  await engine.redrive({ select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'try again' } })
+  await claimed(engine)
+  clock.jump(LEASE_MS)
+  await sweepOnce(engine, random)
+  expect((await taskOf(engine, id)).state).toMatchObject({ status: 'waiting', reason: 'worker_lost' })
+})
+
+test('two sweepers settle each expiry once', async () => {
+  const { engine, clock } = await openStore()
+  for (let number = 0; number < 10; number++) await submitted(engine, `t${number}`)
+  await claimed(engine)
+  clock.jump(LEASE_MS)
+  const reports = await Promise.all([sweepOnce(engine, random), sweepOnce(engine, random)])
+  expect(reports.map(({ settled }) => settled)).toEqual([10, 0])
+  const { entries } = await engine.journal.read()
+  expect(entries.filter(({ type }) => type === 'execution.lost')).toHaveLength(10)
+})

@@ -1,0 +1,54 @@
+// How a task must have ended, as assertions whose messages tell what happened instead.
+
+import { AssertionError } from 'node:assert'
+import type { TaskHandle } from '@reprise/client'
+import { type DeadReason, decodeJson, type Engine, type Task, taskId } from '@reprise/core'
+
+/** A handle, or the id of a task. */
+export type TaskRef<Result = unknown> = Pick<TaskHandle<Result>, 'id' | 'result'> | string
+
+export interface DeadExpectation {
+  /** Why automatic retries ended: 'not_retriable', 'retries_exhausted', 'crash_loop', 'deadline'. */
+  readonly reason?: DeadReason
+  /** The code of the last failure: 'timeout', 'ECONNREFUSED'. */
+  readonly code?: string
+}
+
+export async function expectSucceeded<Result>(engine: Engine, ref: TaskRef<Result>): Promise<Result> {
+  const task = await existing(engine, ref)
+  const { state } = task
+  if (state.status !== 'succeeded') throw unexpected(task, 'succeeded', expectSucceeded)
+  // The type is the word of whoever made the handle.
+  return (state.result === null ? null : decodeJson(state.result)) as Result
+}
+
+export async function expectDead(engine: Engine, ref: TaskRef, expected: DeadExpectation): Promise<Task> {
+  const task = await existing(engine, ref)
+  const { state } = task
+  if (state.status !== 'dead') throw unexpected(task, 'dead', expectDead)
+  const { reason = state.reason, code = state.failure.code } = expected
+  if (reason !== state.reason || code !== state.failure.code) {
+    throw unexpected(task, `dead (${reason}, ${code})`, expectDead)
+  }
+  return task
+}
+
+async function existing(engine: Engine, ref: TaskRef): Promise<Task> {
+  const id = taskId(typeof ref === 'string' ? ref : ref.id)
+  const task = await engine.task(id)
+  if (task === null) throw new AssertionError({ message: `There is no task '${id}'.` })
+  return task
+}
+
+function unexpected(task: Task, expected: string, stackStartFn: (...input: never[]) => unknown): AssertionError {
+  const { state } = task
+  const found = state.status === 'dead' ? `dead (${state.reason}, ${state.failure.code})` : state.status
+  const detail = state.status === 'dead' ? `: ${state.failure.message}` : ''
+  return new AssertionError({
+    message: `Task '${task.id}' of action '${task.action}' should be ${expected}, but is ${found}${detail}`,
+    actual: found,
+    expected,
+    operator: 'reprise',
+    stackStartFn,
+  })
+}

@@ -1,0 +1,82 @@
+// The test kit: everything a test of an action needs, wired to one virtual clock. A test submits tasks with the client,
+// moves time with advance() or runUntilIdle(), and asserts how they ended. Nothing sleeps for real.
+
+import { type Client, createClient } from '@reprise/client'
+import {
+  type Duration,
+  durationMs,
+  type Engine,
+  type Execution,
+  type Logger,
+  seededRandom,
+  type Task,
+  VirtualClock,
+} from '@reprise/core'
+import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { type AnyAction, createWorker, type Worker } from '@reprise/worker'
+import { type DeadExpectation, expectDead, expectSucceeded, type TaskRef } from './expectations.ts'
+import { type IdleOptions, runUntilIdle } from './run-until-idle.ts'
+
+export interface TestKitOptions {
+  readonly actions: readonly AnyAction[]
+  readonly concurrency?: number
+  readonly tenant?: string
+  /** Chance (jitter) repeats with the same seed. */
+  readonly seed?: number
+  /** Where the clock starts, in milliseconds since the epoch. */
+  readonly startAt?: number
+  readonly log?: Logger
+}
+
+export interface TestKit {
+  readonly clock: VirtualClock
+  readonly engine: Engine
+  readonly client: Client
+  readonly worker: Worker
+  /** Moves time forward, firing everything that is due on the way. */
+  advance(duration: Duration): Promise<void>
+  /** Moves time until every task has ended. Throws, with what is stuck and why, when nothing can change any more. */
+  runUntilIdle(options?: IdleOptions): Promise<void>
+  /** The result of a task that has succeeded; throws if it has not. */
+  expectSucceeded<Result = unknown>(task: TaskRef<Result>): Promise<Result>
+  /** The dead letter; throws if the task is not dead, or for another reason. */
+  expectDead(task: TaskRef, expected?: DeadExpectation): Promise<Task>
+  /** Every attempt, oldest first. */
+  executionsOf(task: TaskRef): Promise<readonly Execution[]>
+  close(): Promise<void>
+}
+
+export async function createTestKit(options: TestKitOptions): Promise<TestKit> {
+  const clock = new VirtualClock(options.startAt)
+  const engine = await openSqliteEngine({ path: ':memory:', clock })
+  const tenant = options.tenant === undefined ? {} : { tenant: options.tenant }
+  const client = await createClient({ engine, clock, ...tenant })
+  const worker = await createWorker({
+    engine,
+    clock,
+    actions: options.actions,
+    id: 'test-worker',
+    random: seededRandom(options.seed ?? 1),
+    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+    ...(options.log === undefined ? {} : { log: options.log }),
+  })
+  return {
+    clock,
+    engine,
+    client,
+    worker,
+    advance: (duration) => clock.advance(durationMs(duration)),
+    runUntilIdle: (idle = {}) => runUntilIdle(engine, clock, idle),
+    expectSucceeded: (task) => expectSucceeded(engine, task),
+    expectDead: (task, expected = {}) => expectDead(engine, task, expected),
+    async executionsOf(task) {
+      const { items } = await client.executions(typeof task === 'string' ? task : task.id, { limit: 1_000 })
+      return items
+    },
+    async close() {
+      await worker.stop({ grace: 0 })
+      await client.close()
+      await engine.close()
+    },
+  }
+}

@@ -1,0 +1,138 @@
+// The test kit, as a user of Reprise would use it.
+
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { sleep } from '@reprise/core'
+import { createTestKit, type TestKit, type TestKitOptions } from '@reprise/testing'
+import { defineAction, Transient } from '@reprise/worker'
+import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
+
+async function kitFor(options: TestKitOptions): Promise<TestKit> {
+  const kit = await createTestKit(options)
+  onTestFinished(() => kit.close())
+  return kit
+}
+
+const double = defineAction({ name: 'double', run: (input: number) => input * 2 })
+
+test('runs tasks to their end, also those that are due in a month', async () => {
+  const kit = await kitFor({ actions: [double] })
+  const startedAt = kit.clock.now()
+  const now = await kit.client.submit(double, 1)
+  const later = await kit.client.submit(double, 2, { delay: '25d' })
+  await kit.runUntilIdle()
+  const result = await kit.expectSucceeded(now)
+  expectTypeOf(result).toEqualTypeOf<number>()
+  expect([result, await kit.expectSucceeded(later)]).toEqual([2, 4])
+  expect(kit.clock.now() - startedAt).toBeGreaterThanOrEqual(25 * 86_400_000)
+})
+
+test('retries, timeouts and queue TTLs pass in no time', async () => {
+  const flaky = defineAction({
+    name: 'flaky',
+    maxRetries: 2,
+    backoff: { kind: 'fixed', delayMs: 3_600_000, jitter: 0 },
+    async run(_: null, { attempt }) {
+      if (attempt < 3) throw new Transient(`attempt ${attempt}`)
+      return attempt
+    },
+  })
+  const stuck = defineAction({ name: 'stuck', timeout: '2m', run: () => new Promise<never>(() => {}) })
+  const expiring = defineAction({ name: 'expiring', queueTtl: '10m', pool: 'nobody' })
+  const kit = await kitFor({ actions: [flaky, stuck, double] })
+  const [retried, timedOut] = [await kit.client.submit(flaky, null), await kit.client.submit(stuck, null)]
+  const expired = await kit.client.submit(expiring, null)
+  await kit.runUntilIdle()
+  expect(await kit.expectSucceeded(retried)).toBe(3)
+  expect((await kit.executionsOf(retried)).map(({ status }) => status)).toEqual(['failed', 'failed', 'succeeded'])
+  await kit.expectDead(timedOut, { reason: 'retries_exhausted', code: 'timeout' })
+  expect((await kit.expectDead(expired, { code: 'queue_timeout' })).failures).toBe(1)
+})
+
+test('handlers may wait for the clock of the kit, and for the real world', async () => {
+  const virtual = defineAction({ name: 'virtual', timeout: '1d', run: () => sleep(kit.clock, 3_600_000) })
+  const real = defineAction({
+    name: 'real',
+    timeout: '1s',
+    async run() {
+      const text = await readFile(fileURLToPath(import.meta.url), 'utf8')
+      return text.includes('this very sentence')
+    },
+  })
+  const kit = await kitFor({ actions: [virtual, real] })
+  const [onClock, onDisk] = [await kit.client.submit(virtual, null), await kit.client.submit(real, null)]
+  await kit.runUntilIdle()
+  expect(await kit.expectSucceeded(onClock)).toBeNull()
+  expect(await kit.expectSucceeded(onDisk)).toBe(true)
+})
+
+test('says what is stuck, and why', async () => {
+  const kit = await kitFor({ actions: [double] })
+  await kit.engine.pause({ action: double.name }, { actor: 'operator:ann', reason: 'maintenance' })
+  await kit.client.submit(double, 1, { id: 'held-back' })
+  await kit.client.submit('somebody-elses', null, { id: 'unknown-action' })
+  const running = kit.runUntilIdle()
+  await expect(running).rejects.toThrow('Tasks have not ended, and nothing changes any more (2):')
+  await expect(running).rejects.toThrow(
+    "- held-back (double, queued): Action 'double' is paused by operator:ann: maintenance",
+  )
+  await expect(running).rejects.toThrow('- unknown-action (somebody-elses, queued): No worker that can take')
+})
+
+test('gives up on a handler that outlasts the time it may take', async () => {
+  const endless = defineAction({ name: 'endless', timeout: '1d', run: () => new Promise<never>(() => {}) })
+  const kit = await kitFor({ actions: [endless] })
+  await kit.client.submit(endless, null, { id: 'stubborn' })
+  await expect(kit.runUntilIdle({ within: '1m', patience: 5 })).rejects.toThrow(
+    '- stubborn (endless, running): Attempt 1',
+  )
+})
+
+test('advance moves just so far', async () => {
+  const kit = await kitFor({ actions: [double] })
+  const task = await kit.client.submit(double, 5, { delay: '1m' })
+  await kit.advance('59s')
+  await expect(kit.expectSucceeded(task)).rejects.toThrow('should be succeeded, but is waiting')
+  await kit.advance('1s')
+  expect(await kit.expectSucceeded(task)).toBe(10)
+})
+
+test('expectations that are not met tell what happened', async () => {
+  const broken = defineAction({
+    name: 'broken',
+    async run() {
+      throw new TypeError('a bug')
+    },
+  })
+  const kit = await kitFor({ actions: [broken, double] })
+  const task = await kit.client.submit(broken, null, { id: 'b' })
+  const fine = await kit.client.submit(double, 1)
+  await kit.runUntilIdle()
+  await expect(kit.expectSucceeded(task)).rejects.toThrow(
+    "Task 'b' of action 'broken' should be succeeded, but is dead (not_retriable, unknown): a bug",
+  )
+  await expect(kit.expectDead(task, { reason: 'crash_loop' })).rejects.toThrow('should be dead (crash_loop, unknown)')
+  await expect(kit.expectDead(fine)).rejects.toThrow('should be dead, but is succeeded')
+  await expect(kit.expectDead('nowhere')).rejects.toThrow("There is no task 'nowhere'.")
+})
+
+test('the same seed gives the same run', async () => {
+  const dueTimes = async (seed: number): Promise<number[]> => {
+    const failing = defineAction({
+      name: 'failing',
+      maxRetries: 3,
+      async run() {
+        throw new Transient('again')
+      },
+    })
+    const kit = await createTestKit({ actions: [failing], seed })
+    const task = await kit.client.submit(failing, null)
+    await kit.runUntilIdle()
+    const executions = await kit.executionsOf(task)
+    await kit.close()
+    return executions.map(({ dispatchedAt }) => dispatchedAt)
+  }
+  const [first, second, third] = [await dueTimes(1), await dueTimes(1), await dueTimes(2)]
+  expect(second).toEqual(first)
+  expect(third).not.toEqual(first)
+})

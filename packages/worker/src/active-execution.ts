@@ -1,0 +1,160 @@
+// One execution while this worker has it: from the claim until it has ended here, in one of five ways. The first end
+// counts and any later one is ignored, so a handler that comes back after its timeout changes nothing. It keeps no
+// timer of its own, and makes an AbortController only for a handler that asks for its signal.
+
+import {
+  type Claimed,
+  type Clock,
+  cut,
+  decideFailed,
+  type Failure,
+  failed,
+  formatDuration,
+  type JsonText,
+  observedFailure,
+  type Progress,
+  type Random,
+  released,
+  type Settlement,
+  type SupersededBecause,
+  SupersededError,
+  succeeded,
+  TimedOutError,
+} from '@reprise/core'
+
+/** Who wants to know about the end of an execution. */
+export interface ExecutionOwner {
+  readonly clock: Clock
+  readonly random: Random
+  /** It has ended; its settlement must reach the store, or is null if the store knows better already. */
+  ended(execution: ActiveExecution): void
+  /** The handler of an execution that had ended before has come to rest. */
+  handlerReturned(): void
+}
+
+const NOTE_LENGTH_MAX = 1_000
+
+export class ActiveExecution {
+  readonly claimed: Claimed
+  /** When the claim came back, and when the attempt must end: on this process's monotonic clock. */
+  readonly receivedAt: number
+  readonly deadlineAt: number
+  settlement: Settlement | null = null
+  ended = false
+  /** From the call of the handler until it comes back, be that long after the end. */
+  handlerRuns = false
+  readonly #owner: ExecutionOwner
+  #stopping = false
+  #progress: Progress | null = null
+  #controller: AbortController | null = null
+  #abortReason: Error | null = null
+
+  constructor(claimed: Claimed, receivedAt: number, owner: ExecutionOwner) {
+    this.claimed = claimed
+    this.receivedAt = receivedAt
+    this.deadlineAt = receivedAt + claimed.snapshot.settings.timeoutMs
+    this.#owner = owner
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.#abortReason !== null) this.#controller.abort(this.#abortReason)
+    }
+    return this.#controller.signal
+  }
+
+  /** The handler came back with this result. */
+  succeed(result: JsonText | null): void {
+    if (this.#returnedLate()) return
+    this.#end(succeeded(this.claimed, result))
+  }
+
+  /** The handler failed. If it was asked to stop, that is no failure of the task: it goes back to the queue. */
+  fail(failure: Failure): void {
+    if (this.#returnedLate()) return
+    this.#end(this.#stopping ? released(this.claimed, STOP_REASON) : this.#failed(failure))
+  }
+
+  /** It has run for too long. The handler is asked to stop, and not waited for. */
+  timeOut(): void {
+    if (this.ended) return
+    const message = `The handler ran longer than ${formatDuration(this.claimed.snapshot.settings.timeoutMs)}.`
+    this.#end(this.#failed(observedFailure('timeout', message, this.claimed.snapshot.action)))
+    this.#abort(new TimedOutError(message))
+  }
+
+  /** The lease is somebody else's, or nobody's. Nothing is left to tell the store. */
+  supersede(because: SupersededBecause | Error): void {
+    if (this.ended) return
+    const { taskId, attempt } = this.claimed
+    this.#end(null)
+    this.#abort(because instanceof Error ? because : new SupersededError(taskId, attempt, because))
+  }
+
+  /** The worker is about to stop: the handler may still finish, for a moment. */
+  askToStop(): void {
+    if (this.ended || this.#stopping) return
+    this.#stopping = true
+    this.#abort(new SupersededError(this.claimed.taskId, this.claimed.attempt, STOP_REASON))
+  }
+
+  /** The worker stops now: back to the queue, as if it had never been claimed. */
+  release(): void {
+    if (this.ended) return
+    this.#end(released(this.claimed, STOP_REASON))
+  }
+
+  report(fraction: number | null, note: string | undefined): void {
+    const share = fraction === null || Number.isNaN(fraction) ? null : Math.min(Math.max(fraction, 0), 1)
+    this.#progress = { fraction: share, note: note === undefined ? null : cut(String(note), NOTE_LENGTH_MAX) }
+  }
+
+  /** Progress that was not stored yet. */
+  takeProgress(): Progress | null {
+    const progress = this.#progress
+    this.#progress = null
+    return progress
+  }
+
+  /** The store could not be told; a newer report wins. */
+  putBackProgress(progress: Progress | null): void {
+    this.#progress ??= progress
+  }
+
+  #failed(failure: Failure): Settlement {
+    const { claimed } = this
+    const { snapshot } = claimed
+    // The store's time, carried on by the monotonic clock: this host's wall clock decides nothing.
+    const now = claimed.startedAt + Math.round(this.#owner.clock.monotonic() - this.receivedAt)
+    const decision = decideFailed({
+      settings: snapshot.settings,
+      spent: claimed,
+      // A deadline binds the first generation only.
+      deadlineAt: claimed.generation === 1 ? snapshot.deadlineAt : null,
+      failure,
+      now,
+      roll: this.#owner.random.next(),
+    })
+    return failed(claimed, failure, decision)
+  }
+
+  #returnedLate(): boolean {
+    this.handlerRuns = false
+    if (this.ended) this.#owner.handlerReturned()
+    return this.ended
+  }
+
+  #end(settlement: Settlement | null): void {
+    this.ended = true
+    this.settlement = settlement
+    this.#owner.ended(this)
+  }
+
+  #abort(reason: Error): void {
+    this.#abortReason ??= reason
+    this.#controller?.abort(reason)
+  }
+}
+
+const STOP_REASON = 'released: its worker stops'

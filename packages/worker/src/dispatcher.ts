@@ -1,0 +1,284 @@
+// The worker's main loop: it brings finished executions to the store and claims new ones, both in one trip. It starts
+// executions and keeps their settlements until the store has them. When to start and stop is the worker's business.
+
+import {
+  BATCH_MAX,
+  type Backoff,
+  backoffMs,
+  type Claimed,
+  type ClaimRequest,
+  type ClaimResult,
+  type Clock,
+  type Engine,
+  isRepriseError,
+  type Logger,
+  type Mark,
+  type Random,
+  type Settlement,
+  type SettleResult,
+  sleep,
+} from '@reprise/core'
+import type { ActionRegistry } from './action-registry.ts'
+import { ActiveExecution, type ExecutionOwner } from './active-execution.ts'
+import { DeadlineWatch } from './deadline-watch.ts'
+import { Latch } from './latch.ts'
+import { runExecution } from './pipeline.ts'
+import type { SettlementLog } from './settlement-log.ts'
+import type { StoreTime } from './store-time.ts'
+
+export interface DispatcherOptions {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly actions: ActionRegistry
+  readonly concurrency: number
+  readonly storeTime: StoreTime
+  readonly settlementLog: SettlementLog
+  /** Everything of a claim but its limit; asked for at every trip, since the epoch may change. */
+  readonly claimant: () => Omit<ClaimRequest, 'limit'>
+  /** A store error; the loop goes on after a while. */
+  readonly onError: (error: unknown) => void
+  /** The store no longer knows this worker: it must register again. */
+  readonly onUnknown: () => Promise<void>
+  /** An error after which this worker can't go on. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** Bounds what a lost hint can cost an idle worker. */
+const IDLE_MS = 1_000
+/** The least time between two looks at a delay queue whose head is due. */
+const DUE_MS_MIN = 5
+/** How often a worker that is held back for its failures asks again. */
+const HELD_BACK_MS = 1_000
+const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 50, maxMs: 2_000 }
+
+/** What the last claim left to wait for. */
+interface Idle {
+  readonly mark: Mark
+  readonly nextDueAt: number | null
+  readonly heldBack: ClaimResult['heldBack']
+}
+
+interface Trip {
+  readonly settled: readonly SettleResult[]
+  readonly claim: ClaimResult | null
+}
+
+export class Dispatcher implements ExecutionOwner {
+  readonly clock: Clock
+  readonly random: Random
+  readonly active = new Set<ActiveExecution>()
+  readonly #options: DispatcherOptions
+  readonly #engine: Engine
+  readonly #latch = new Latch()
+  readonly #deadlines: DeadlineWatch
+  readonly #idleWaiters = new Set<() => void>()
+  /** Ended, and not in the store yet. */
+  #outbox: ActiveExecution[] = []
+  #mode: 'claiming' | 'draining' | 'halted' = 'claiming'
+  /** Null while there may be something to claim. */
+  #idle: Idle | null = null
+  #wakeIsDue = false
+  #errorsInRow = 0
+  #abandoned = 0
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#engine = options.engine
+    this.clock = options.clock
+    this.random = options.random
+    this.#deadlines = new DeadlineWatch(options.clock, this.active)
+  }
+
+  /** Handlers that run on though their execution has ended. */
+  get abandoned(): number {
+    return this.#abandoned
+  }
+
+  get unsettled(): number {
+    return this.#outbox.length
+  }
+
+  /** Runs until it was told to drain and everything is in the store, or to halt. */
+  async run(): Promise<void> {
+    while (this.#mode !== 'halted' && !(this.#mode === 'draining' && this.#isEmpty())) {
+      const batch = this.#outbox.splice(0, BATCH_MAX)
+      const limit = this.#claimLimit(batch.length)
+      if (batch.length === 0 && limit === 0) await this.#rest()
+      else await this.#trip(batch, limit)
+    }
+    this.#deadlines.stop()
+  }
+
+  /** No more claims; what runs may finish. */
+  drain(): void {
+    if (this.#mode === 'claiming') this.#mode = 'draining'
+    this.#latch.wake()
+  }
+
+  /** Nothing any more: what runs is dropped, and what was not settled is left to the sweep. */
+  halt(reason: Error): void {
+    this.#mode = 'halted'
+    for (const execution of this.active) execution.supersede(reason)
+    this.#latch.wake()
+  }
+
+  /** Comes back when no execution is active. */
+  whenIdle(): Promise<void> {
+    if (this.active.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idleWaiters.add(resolve))
+  }
+
+  ended(execution: ActiveExecution): void {
+    this.active.delete(execution)
+    if (execution.settlement !== null) this.#outbox.push(execution)
+    if (execution.handlerRuns) this.#abandoned++
+    if (this.active.size === 0 && this.#idleWaiters.size > 0) {
+      for (const resolve of this.#idleWaiters) resolve()
+      this.#idleWaiters.clear()
+    }
+    if (this.#wakeIsDue) return
+    // Handlers that end in the same turn go to the store together.
+    this.#wakeIsDue = true
+    this.clock.soon(() => {
+      this.#wakeIsDue = false
+      this.#latch.wake()
+    })
+  }
+
+  handlerReturned(): void {
+    this.#abandoned--
+  }
+
+  #isEmpty(): boolean {
+    return this.active.size === 0 && this.#outbox.length === 0
+  }
+
+  /** How many to claim on a trip that settles this many: 0 if there is no room, or nothing to be had. */
+  #claimLimit(settling: number): number {
+    if (this.#mode !== 'claiming' || (this.#idle !== null && settling === 0)) return 0
+    const free = this.#options.concurrency - this.active.size - this.#outbox.length
+    return Math.min(Math.max(free, 0), BATCH_MAX)
+  }
+
+  async #trip(batch: readonly ActiveExecution[], limit: number): Promise<void> {
+    let trip: Trip
+    let mark: Mark
+    try {
+      mark = this.#engine.mark()
+      trip = await this.#call(batch, limit)
+    } catch (error) {
+      return this.#failedTrip(error, batch)
+    }
+    this.#errorsInRow = 0
+    this.#options.settlementLog.settled(batch, trip.settled)
+    if (trip.claim === null) return
+    const { claimed, nextDueAt, heldBack } = trip.claim
+    this.#startAll(claimed)
+    this.#idle = claimed.length >= limit ? null : { mark, nextDueAt, heldBack }
+  }
+
+  async #call(batch: readonly ActiveExecution[], limit: number): Promise<Trip> {
+    const settlements: Settlement[] = []
+    for (const { settlement } of batch) if (settlement !== null) settlements.push(settlement)
+    if (limit === 0) return { settled: await this.#engine.settle(settlements), claim: null }
+    const request: ClaimRequest = { ...this.#options.claimant(), limit }
+    if (settlements.length === 0) return { settled: [], claim: await this.#engine.claim(request) }
+    const both = await this.#engine.settleAndClaim(settlements, request)
+    return { settled: both.settled, claim: both }
+  }
+
+  #startAll(claimed: readonly Claimed[]): void {
+    const first = claimed[0]
+    // Halted meanwhile: the leases are gone, and the sweep brings the tasks back.
+    if (first === undefined || this.#mode === 'halted') return
+    this.#options.storeTime.observe(first.startedAt)
+    const receivedAt = this.clock.monotonic()
+    const { actions, log } = this.#options
+    for (const one of claimed) {
+      const execution = new ActiveExecution(one, receivedAt, this)
+      // Told to drain while the claim was under way: it goes back untouched.
+      if (this.#mode === 'draining') {
+        execution.release()
+        continue
+      }
+      this.active.add(execution)
+      this.#deadlines.watch(execution)
+      void runExecution(execution, actions, log)
+    }
+  }
+
+  async #failedTrip(error: unknown, batch: readonly ActiveExecution[]): Promise<void> {
+    if (isRepriseError(error, 'REPRISE_WORKER_FENCED') || isRepriseError(error, 'REPRISE_STORE_CLOSED')) {
+      this.#options.onFatal(error)
+      return
+    }
+    if (batch.length > 0 && isRefusal(error)) return this.#settleSingly(batch)
+    this.#outbox = [...batch, ...this.#outbox]
+    if (isRepriseError(error, 'REPRISE_NOT_FOUND') && (await this.#registeredAgain())) return
+    this.#options.onError(error)
+    await sleep(this.clock, backoffMs(ERROR_BACKOFF, this.#errorsInRow++, this.random.next()))
+  }
+
+  async #registeredAgain(): Promise<boolean> {
+    try {
+      await this.#options.onUnknown()
+      return true
+    } catch (error) {
+      this.#options.onError(error)
+      return false
+    }
+  }
+
+  /** The store refuses this batch for what is in it: one bad settlement must not hold up the others. */
+  async #settleSingly(batch: readonly ActiveExecution[]): Promise<void> {
+    for (const [index, execution] of batch.entries()) {
+      try {
+        const { settled } = await this.#call([execution], 0)
+        this.#options.settlementLog.settled([execution], settled)
+      } catch (error) {
+        this.#options.onError(error)
+        if (isRefusal(error)) continue
+        this.#outbox = [...batch.slice(index), ...this.#outbox]
+        return
+      }
+    }
+  }
+
+  /** Until a handler ends or somebody calls; and, with room for more, until there may be something to claim. */
+  async #rest(): Promise<void> {
+    const idle = this.#idle
+    if (idle === null || this.#mode !== 'claiming') return this.#latch.wait()
+    const called = new AbortController()
+    let isOver = false
+    const look = (): void => {
+      if (isOver) return
+      this.#idle = null
+      this.#latch.wake()
+    }
+    // If waiting fails, the claim that follows will say why.
+    this.#untilClaimable(idle, called.signal).then(look, look)
+    await this.#latch.wait()
+    isOver = true
+    called.abort()
+  }
+
+  async #untilClaimable(idle: Idle, signal: AbortSignal): Promise<void> {
+    if (idle.heldBack === 'unhealthy') return sleep(this.clock, HELD_BACK_MS, signal)
+    const { storeTime, claimant } = this.#options
+    let dueMs = idle.nextDueAt === null ? IDLE_MS : idle.nextDueAt - storeTime.now()
+    if (idle.nextDueAt !== null && dueMs <= 0) {
+      // The claim has just said that it is not due: the store's clock was set back, perhaps.
+      storeTime.observe((await this.#engine.expired(1)).now)
+      dueMs = idle.nextDueAt - storeTime.now()
+    }
+    const timeoutMs = Math.min(Math.max(Math.ceil(dueMs), DUE_MS_MIN), IDLE_MS)
+    return this.#engine.wait({ pools: claimant().pools, since: idle.mark }, timeoutMs, signal)
+  }
+}
+
+/** The store says that what was sent is wrong, rather than that it can't do it now. */
+function isRefusal(error: unknown): boolean {
+  return isRepriseError(error) && error.status < 500 && error.code !== 'REPRISE_NOT_FOUND'
+}

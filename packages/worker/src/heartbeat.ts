@@ -1,0 +1,47 @@
+// Tells the store that this worker lives, and how it fares. The answer may be that another worker took its id. Its
+// timer is what keeps an idle worker's process alive. Leases are renewed elsewhere.
+
+import {
+  type BeatReport,
+  type Clock,
+  createService,
+  type Engine,
+  type Logger,
+  type Service,
+  sleep,
+} from '@reprise/core'
+
+export interface HeartbeatOptions {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly log: Logger
+  readonly intervalMs: number
+  readonly report: (loopLagMs: number) => BeatReport
+  readonly onError: (error: unknown) => void
+  readonly onReplaced: () => void
+}
+
+export function createHeartbeat(options: HeartbeatOptions): Service {
+  return createService('heartbeat', (signal) => beatLoop(options, signal), options.onError)
+}
+
+async function beatLoop(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
+  const { clock, intervalMs } = options
+  let loopLagMs = 0
+  while (!signal.aborted) {
+    await beatOnce(options, loopLagMs)
+    const startedAt = clock.monotonic()
+    await sleep(clock, intervalMs, signal, { hold: true })
+    loopLagMs = Math.max(Math.round(clock.monotonic() - startedAt - intervalMs), 0)
+  }
+}
+
+export async function beatOnce(options: HeartbeatOptions, loopLagMs: number): Promise<void> {
+  try {
+    const { outcome } = await options.engine.beat(options.report(loopLagMs))
+    if (outcome === 'replaced') options.onReplaced()
+  } catch (error) {
+    options.log.error('The heartbeat did not reach the store; trying again at the next.', { error })
+    options.onError(error)
+  }
+}

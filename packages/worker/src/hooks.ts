@@ -1,0 +1,50 @@
+// What an application can listen to, and the logger it brings. A hook that throws is reported and otherwise ignored, a
+// logger that throws is ignored: an application's mistake in its monitoring must not lose a task.
+
+import type { ActionName, Decision, Failure, Logger, Settlement, TaskId, TaskStatus } from '@reprise/core'
+
+/** An execution of this worker was settled in the store. */
+export interface SettledEvent {
+  readonly taskId: TaskId
+  readonly attempt: number
+  readonly action: ActionName
+  readonly kind: Settlement['kind']
+  /** Where the task went. */
+  readonly status: TaskStatus
+}
+
+export interface FailedEvent extends SettledEvent {
+  readonly failure: Failure
+  readonly decision: Decision
+}
+
+export interface WorkerHooks {
+  readonly onSettled?: (event: SettledEvent) => void
+  readonly onFailed?: (event: FailedEvent) => void
+  /** Store errors (the worker goes on), and the two that end it: fenced, engine closed. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** Calls a hook, if there is one, and survives it. */
+export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event, log: Logger): void {
+  if (hook === undefined) return
+  try {
+    hook(event)
+  } catch (error) {
+    log.error('A hook of the worker threw.', { error })
+  }
+}
+
+/** The same logger, for a worker that must go on even if a line can't be written. */
+export function guardedLogger(log: Logger): Logger {
+  const guarded =
+    (level: keyof Logger): Logger['info'] =>
+    (message, fields) => {
+      try {
+        log[level](message, fields)
+      } catch {
+        // Nobody is left to tell.
+      }
+    }
+  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
+}

@@ -1,0 +1,91 @@
+// Renews the leases of everything that runs here, in batches, off the handlers' path. It also brings their progress to
+// the store, and ends those whose lease turns out to be gone: cancelled, timed out by the sweep, or taken over.
+
+import {
+  BATCH_MAX,
+  type Backoff,
+  backoffMs,
+  type Clock,
+  createService,
+  type Engine,
+  type Logger,
+  type Random,
+  type RenewRequest,
+  type Service,
+  sleep,
+} from '@reprise/core'
+import type { ActiveExecution } from './active-execution.ts'
+
+export interface RenewalOptions {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly active: ReadonlySet<ActiveExecution>
+  readonly leaseMs: number
+  readonly onError: (error: unknown) => void
+}
+
+/** A lease is renewed this often during its length, so that two renewals in a row may fail. */
+const RENEWALS_PER_LEASE = 3
+/** Short: after an outage the sweep waits only a grace period for live workers to renew. */
+const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 100, maxMs: 1_000 }
+
+export function createRenewal(options: RenewalOptions): Service {
+  return createService('renewal', (signal) => renewLoop(options, signal), options.onError)
+}
+
+async function renewLoop(options: RenewalOptions, signal: AbortSignal): Promise<void> {
+  const { clock, random, log, leaseMs, onError } = options
+  let errorsInRow = 0
+  const intervalMs = Math.floor(leaseMs / RENEWALS_PER_LEASE)
+  let delayMs = intervalMs
+  for (;;) {
+    await sleep(clock, delayMs, signal)
+    if (signal.aborted) return
+    try {
+      await renewAll(options)
+      errorsInRow = 0
+      delayMs = intervalMs
+    } catch (error) {
+      delayMs = backoffMs(ERROR_BACKOFF, errorsInRow++, random.next())
+      log.error('The leases could not be renewed; trying again.', { error, delayMs })
+      onError(error)
+    }
+  }
+}
+
+async function renewAll({ engine, active, leaseMs, log }: RenewalOptions): Promise<void> {
+  const executions = [...active]
+  for (let start = 0; start < executions.length; start += BATCH_MAX) {
+    // Those that ended while the batch before was under way need no lease any more.
+    const batch = executions.slice(start, start + BATCH_MAX).filter(({ ended }) => !ended)
+    if (batch.length > 0) await renewBatch(engine, batch, leaseMs, log)
+  }
+}
+
+async function renewBatch(
+  engine: Engine,
+  batch: readonly ActiveExecution[],
+  leaseMs: number,
+  log: Logger,
+): Promise<void> {
+  const requests = batch.map((execution): RenewRequest => {
+    const { taskId, attempt, token } = execution.claimed
+    return { taskId, attempt, token, progress: execution.takeProgress() }
+  })
+  try {
+    const results = await engine.renew(requests, leaseMs)
+    for (const [index, execution] of batch.entries()) {
+      const result = results[index]
+      // An execution that has ended here meanwhile is expected to be gone there.
+      if (result?.outcome !== 'superseded' || execution.ended) continue
+      const { taskId, attempt } = execution.claimed
+      log.warn('A lease is gone; its handler is asked to stop.', { task: taskId, attempt, because: result.because })
+      execution.supersede(result.because)
+    }
+  } catch (error) {
+    for (const [index, execution] of batch.entries()) execution.putBackProgress(requests[index]?.progress ?? null)
+    throw error
+  }
+}

@@ -1,0 +1,77 @@
+// What became of this worker's settlements: counted for stats(), told to the hooks, and logged where the store had
+// another opinion. It changes nothing.
+
+import type { Logger, Settlement, SettleResult } from '@reprise/core'
+import type { ActiveExecution } from './active-execution.ts'
+import { callHook, type WorkerHooks } from './hooks.ts'
+
+export interface SettlementCounts {
+  readonly succeeded: number
+  readonly failed: number
+  readonly released: number
+  /** Refused by the store, because the lease was no longer held. Nothing was changed by them. */
+  readonly superseded: number
+}
+
+export class SettlementLog {
+  readonly #hooks: WorkerHooks
+  readonly #log: Logger
+  #succeeded = 0
+  #failed = 0
+  #released = 0
+  #superseded = 0
+
+  constructor(hooks: WorkerHooks, log: Logger) {
+    this.#hooks = hooks
+    this.#log = log
+  }
+
+  get counts(): SettlementCounts {
+    return {
+      succeeded: this.#succeeded,
+      failed: this.#failed,
+      released: this.#released,
+      superseded: this.#superseded,
+    }
+  }
+
+  /** `results` answer the settlements of `batch`, in order. */
+  settled(batch: readonly ActiveExecution[], results: readonly SettleResult[]): void {
+    for (let index = 0; index < batch.length; index++) {
+      const execution = batch[index]
+      const settlement = execution?.settlement ?? null
+      const result = results[index]
+      if (execution === undefined || settlement === null || result === undefined) continue
+      if (result.outcome === 'superseded') this.#noteSuperseded(execution, settlement.kind, result.because)
+      else this.#noteSettled(execution, settlement, result)
+    }
+  }
+
+  #noteSuperseded({ claimed }: ActiveExecution, kind: Settlement['kind'], because: string): void {
+    this.#superseded++
+    this.#log.warn('The store refused a settlement: the lease was no longer held.', {
+      task: claimed.taskId,
+      attempt: claimed.attempt,
+      kind,
+      because,
+    })
+  }
+
+  #noteSettled(
+    { claimed }: ActiveExecution,
+    settlement: Settlement,
+    { status }: Extract<SettleResult, { outcome: 'settled' }>,
+  ): void {
+    if (settlement.kind === 'succeeded') this.#succeeded++
+    else if (settlement.kind === 'released') this.#released++
+    else this.#failed++
+    const { onSettled, onFailed } = this.#hooks
+    if (onSettled === undefined && onFailed === undefined) return
+    const { taskId, attempt } = claimed
+    const event = { taskId, attempt, action: claimed.snapshot.action, kind: settlement.kind, status }
+    callHook(onSettled, event, this.#log)
+    if (settlement.kind === 'failed') {
+      callHook(onFailed, { ...event, failure: settlement.failure, decision: settlement.decision }, this.#log)
+    }
+  }
+}

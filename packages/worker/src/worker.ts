@@ -1,0 +1,293 @@
+// The worker as an application sees it: created running, stopped gracefully. It puts the parts together (dispatcher,
+// renewal, heartbeat, sweep) and owns their order of starting and stopping; what each does is in its own file.
+
+import { type Connection, connectEngine } from '@reprise/connect'
+import {
+  type BeatReport,
+  type ClaimRequest,
+  type Duration,
+  durationMs,
+  type Engine,
+  isRepriseError,
+  type Service,
+  StoreClosedError,
+  sleep,
+  WorkerFencedError,
+  type WorkerId,
+} from '@reprise/core'
+import { createSweep } from '@reprise/orchestrator'
+import { type WorkerConfiguration, type WorkerOptions, workerConfiguration } from './configuration.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { beatOnce, createHeartbeat, type HeartbeatOptions } from './heartbeat.ts'
+import { callHook } from './hooks.ts'
+import { createRenewal } from './renewal.ts'
+import { type SettlementCounts, SettlementLog } from './settlement-log.ts'
+import { StoreTime } from './store-time.ts'
+
+export type WorkerState = 'starting' | 'running' | 'draining' | 'stopped'
+
+export interface StopOptions {
+  /** How long to wait for running handlers; `stopGrace` of the worker if not given. */
+  readonly grace?: Duration
+  /** Ends the waiting early. */
+  readonly signal?: AbortSignal
+}
+
+export interface WorkerStats extends SettlementCounts {
+  readonly state: WorkerState
+  /** Executions that run now. */
+  readonly inFlight: number
+  /** Finished, and not in the store yet. */
+  readonly unsettled: number
+  /** Handlers that run on after their timeout or the loss of their lease. */
+  readonly abandoned: number
+}
+
+/** Of the grace, what handlers get between the signal to stop and the release of their executions. */
+const ABORT_SHARE = 0.1
+const ABORT_MS_MAX = 1_000
+
+/** Connects, registers and starts: the worker runs when this comes back. */
+export async function createWorker(options: WorkerOptions): Promise<Worker> {
+  const configuration = workerConfiguration(options)
+  const clock = options.clock === undefined ? {} : { clock: options.clock }
+  const connection = await connectEngine(options.engine, clock)
+  try {
+    const { now } = await connection.engine.expired(1)
+    const worker = new Worker(configuration, connection, now)
+    await worker.begin()
+    return worker
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+/**
+ * A state machine that only goes forward:
+ *
+ * - **starting**: connected, but not registered. Nothing is claimed. Left by begin(), for `running`.
+ * - **running**: registered under an epoch; the dispatcher claims and settles, renewal and heartbeat tick, the sweep
+ *   runs if it is asked for. Left by stop(), or when the worker can't go on (its id was taken by a newer worker, or the
+ *   engine was closed under it), for `draining`.
+ * - **draining**: nothing is claimed any more. Running handlers get the grace time, with their leases renewed. Shortly
+ *   before its end their signals fire; at its end what still runs is released, back to the queue as if never claimed.
+ *   A worker that can't go on drops what runs instead: the store has taken it away already. Left, when every
+ *   settlement is in the store or has waited for a whole lease, for `stopped`.
+ * - **stopped**: services at rest, deregistered, the engine closed if it was opened here. `drained` has resolved.
+ *
+ * Nothing here ends the process, and no error of the store ends the worker.
+ */
+export class Worker {
+  readonly id: WorkerId
+  /** Resolves when the worker has stopped, whoever asked for it. Never rejects. */
+  readonly drained: Promise<void>
+  readonly #config: WorkerConfiguration
+  readonly #connection: Connection
+  readonly #engine: Engine
+  readonly #dispatcher: Dispatcher
+  readonly #settlementLog: SettlementLog
+  readonly #heartbeat: HeartbeatOptions
+  readonly #services: readonly Service[]
+  readonly #askHandlers = new AbortController()
+  readonly #releaseNow = new AbortController()
+  #state: WorkerState = 'starting'
+  #epoch = 0
+  #running: Promise<void> = Promise.resolve()
+  #stopping: Promise<void> | null = null
+  #resolveDrained: () => void = () => {}
+
+  constructor(config: WorkerConfiguration, connection: Connection, storeNow: number) {
+    const { clock, random, log } = config
+    const { engine } = connection
+    const onError = (error: unknown): void => this.#report(error)
+    this.id = config.id
+    this.#config = config
+    this.#connection = connection
+    this.#engine = engine
+    this.#settlementLog = new SettlementLog(config.hooks, log)
+    this.#dispatcher = new Dispatcher({
+      engine,
+      clock,
+      random,
+      log,
+      onError,
+      actions: config.registry,
+      concurrency: config.concurrency,
+      storeTime: new StoreTime(clock, storeNow),
+      settlementLog: this.#settlementLog,
+      claimant: () => this.#claimant(),
+      onUnknown: () => this.#register(),
+      onFatal: (error) => this.#giveUp(error),
+    })
+    this.#heartbeat = {
+      engine,
+      clock,
+      log,
+      onError,
+      intervalMs: config.heartbeatMs,
+      report: (loopLagMs) => this.#beatReport(loopLagMs),
+      onReplaced: () => this.#giveUp(new WorkerFencedError(this.id, this.#epoch)),
+    }
+    const { active } = this.#dispatcher
+    const retention = config.retention === null ? {} : { retention: config.retention }
+    this.#services = [
+      createHeartbeat(this.#heartbeat),
+      createRenewal({ engine, clock, random, log, onError, active, leaseMs: config.leaseMs }),
+      ...(config.sweep ? [createSweep({ engine, clock, random, log, onError, ...retention })] : []),
+    ]
+    this.drained = new Promise((resolve) => {
+      this.#resolveDrained = resolve
+    })
+  }
+
+  get state(): WorkerState {
+    return this.#state
+  }
+
+  /** Called once, by createWorker. */
+  async begin(): Promise<void> {
+    await this.#register()
+    this.#state = 'running'
+    for (const service of this.#services) await service.start()
+    this.#running = this.#dispatcher.run().catch((error: unknown) => this.#giveUp(error))
+    const { log, actions, pools, concurrency } = this.#config
+    log.info('The worker runs.', { worker: this.id, actions, pools, concurrency, engine: this.#engine.info.kind })
+  }
+
+  /**
+   * Stops gracefully, within the grace time, and comes back when the worker has stopped. Called again, it only makes
+   * the stop faster. Never rejects: what goes wrong is reported to onError.
+   */
+  stop(options: StopOptions = {}): Promise<void> {
+    const graceMs = options.grace === undefined ? this.#config.stopGraceMs : durationMs(options.grace, 'grace')
+    if (this.#state === 'stopped') return this.drained
+    this.#endGraceAfter(graceMs, options.signal)
+    this.#stopping ??= this.#drainAndStop()
+    return this.#stopping
+  }
+
+  stats(): WorkerStats {
+    return {
+      state: this.#state,
+      inFlight: this.#dispatcher.active.size,
+      unsettled: this.#dispatcher.unsettled,
+      abandoned: this.#dispatcher.abandoned,
+      ...this.#settlementLog.counts,
+    }
+  }
+
+  async #register(): Promise<void> {
+    const { id, pools, actions, host, version } = this.#config
+    const runtimes = [`node ${process.versions.node}`]
+    const { epoch } = await this.#engine.register({ worker: id, pools, actions, host, version, runtimes })
+    this.#epoch = epoch
+  }
+
+  #claimant(): Omit<ClaimRequest, 'limit'> {
+    const { id, pools, actions, leaseMs } = this.#config
+    return { worker: id, epoch: this.#epoch, pools, actions, leaseMs }
+  }
+
+  #beatReport(loopLagMs: number): BeatReport {
+    return {
+      worker: this.id,
+      epoch: this.#epoch,
+      inFlight: this.#dispatcher.active.size,
+      // What is claimed starts at once: nothing waits inside.
+      queueDepth: 0,
+      loopLagMs,
+      memoryBytes: process.memoryUsage.rss(),
+      draining: this.#state !== 'running',
+    }
+  }
+
+  async #drainAndStop(): Promise<void> {
+    const { active } = this.#dispatcher
+    this.#state = 'draining'
+    this.#config.log.info('The worker drains.', { worker: this.id, inFlight: active.size })
+    this.#dispatcher.drain()
+    void beatOnce(this.#heartbeat, 0)
+    await Promise.race([this.#dispatcher.whenIdle(), fired(this.#askHandlers.signal)])
+    for (const execution of active) execution.askToStop()
+    await Promise.race([this.#dispatcher.whenIdle(), fired(this.#releaseNow.signal)])
+    for (const execution of active) execution.release()
+    await this.#settleAll()
+    await this.#rest('deregister')
+  }
+
+  /** Everything reaches the store, or has waited for a lease: by then the sweep has taken it. */
+  async #settleAll(): Promise<void> {
+    const { clock, leaseMs } = this.#config
+    const settled = new AbortController()
+    const tooLate = sleep(clock, leaseMs, settled.signal, { hold: true }).then(() => {
+      if (settled.signal.aborted) return
+      const { unsettled } = this.#dispatcher
+      this.#config.log.error('The store took no settlement for a whole lease; these are left to the sweep.', {
+        unsettled,
+      })
+      this.#dispatcher.halt(new StoreClosedError())
+    })
+    await Promise.race([this.#running, tooLate])
+    settled.abort()
+  }
+
+  /** This worker can't go on: its id is somebody else's, or its engine is closed. */
+  #giveUp(error: unknown): void {
+    if (this.#state === 'stopped') return
+    const reason = error instanceof Error ? error : new StoreClosedError()
+    this.#dispatcher.halt(reason)
+    this.#report(error)
+    if (this.#stopping !== null) return
+    this.#state = 'draining'
+    this.#stopping = this.#rest('leave')
+  }
+
+  async #rest(registration: 'deregister' | 'leave'): Promise<void> {
+    for (const service of this.#services) await service.stop()
+    try {
+      if (registration === 'deregister') await this.#engine.deregister(this.id, this.#epoch)
+    } catch (error) {
+      this.#report(error)
+    }
+    try {
+      await this.#connection.close()
+    } catch (error) {
+      this.#report(error)
+    }
+    this.#state = 'stopped'
+    // Ends timers of a grace time that was not used up.
+    this.#askHandlers.abort()
+    this.#releaseNow.abort()
+    this.#config.log.info('The worker has stopped.', { worker: this.id, ...this.#settlementLog.counts })
+    this.#resolveDrained()
+  }
+
+  #endGraceAfter(graceMs: number, signal?: AbortSignal): void {
+    const { clock } = this.#config
+    const abortMs = Math.min(Math.round(graceMs * ABORT_SHARE), ABORT_MS_MAX)
+    const stopped = this.#releaseNow.signal
+    const askThenRelease = async (): Promise<void> => {
+      this.#askHandlers.abort()
+      if (abortMs > 0) await sleep(clock, abortMs, stopped, { hold: true })
+      this.#releaseNow.abort()
+    }
+    if (graceMs === 0 || signal?.aborted === true) return void askThenRelease()
+    signal?.addEventListener('abort', () => void askThenRelease(), { once: true })
+    void sleep(clock, graceMs - abortMs, stopped, { hold: true }).then(askThenRelease)
+  }
+
+  #report(error: unknown): void {
+    // A closed engine is news only once, and giveUp tells it.
+    if (this.#state === 'draining' && isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
+    this.#config.log.error('The worker met an error.', { worker: this.id, error })
+    callHook(this.#config.hooks.onError, error, this.#config.log)
+  }
+}
+
+function fired(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,87 @@
+// A worker and a client on a store in memory and a virtual clock, plus an engine whose calls can be watched and failed.
+
+import { type Client, createClient } from '@reprise/client'
+import { type Engine, seededRandom, type Task, VirtualClock } from '@reprise/core'
+import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { createWorker, type Worker, type WorkerOptions } from '@reprise/worker'
+import { onTestFinished } from 'vitest'
+
+type Verb = { [K in keyof Engine]: Engine[K] extends (...input: never[]) => Promise<unknown> ? K : never }[keyof Engine]
+
+export interface Setup {
+  readonly clock: VirtualClock
+  readonly engine: WatchedEngine
+  readonly client: Client
+  readonly worker: Worker
+  readonly errors: unknown[]
+}
+
+/** An engine that counts its calls and can be made to refuse them. */
+export interface WatchedEngine extends Engine {
+  readonly calls: { readonly verb: string; readonly input: readonly unknown[] }[]
+  /** Called before each verb; what it throws is the answer. */
+  fault: (verb: Verb) => void
+  /** Called after each verb, before its answer comes back; what it throws is the answer. */
+  faultAfter: (verb: Verb) => void
+}
+
+function watched(inner: Engine): WatchedEngine {
+  const calls: WatchedEngine['calls'] = []
+  const own = { calls, fault: () => {}, faultAfter: () => {} } as unknown as WatchedEngine
+  return new Proxy(own, {
+    get(target, key) {
+      if (key in target) return Reflect.get(target, key) as unknown
+      const member: unknown = Reflect.get(inner, key)
+      if (typeof member !== 'function' || key === 'mark' || key === 'collection') return member
+      return async (...input: unknown[]): Promise<unknown> => {
+        calls.push({ verb: String(key), input })
+        target.fault(key as Verb)
+        const answer: unknown = await Reflect.apply(member, inner, input)
+        target.faultAfter(key as Verb)
+        return answer
+      }
+    },
+  })
+}
+
+type Change = Omit<WorkerOptions, 'engine'>
+
+export async function setUp(options: Change): Promise<Setup> {
+  const clock = new VirtualClock()
+  const engine = watched(await openSqliteEngine({ path: ':memory:', clock }))
+  const client = await createClient({ engine, clock })
+  const errors: unknown[] = []
+  const worker = await createWorker({
+    engine,
+    clock,
+    id: 'w1',
+    random: seededRandom(1),
+    onError: (error) => errors.push(error),
+    ...options,
+  })
+  onTestFinished(async () => {
+    engine.fault = () => {}
+    engine.faultAfter = () => {}
+    await worker.stop({ grace: 0 })
+    await client.close()
+    await engine.close()
+  })
+  return { clock, engine, client, worker, errors }
+}
+
+export async function taskOf(client: Client, id: string): Promise<Task> {
+  const task = await client.get(id)
+  if (task === null) throw new Error(`There is no task ${id}.`)
+  return task
+}
+
+/** A promise to be settled by hand. */
+export interface Gate<T> {
+  readonly promise: Promise<T>
+  readonly resolve: (value: T) => void
+  readonly reject: (error: Error) => void
+}
+
+export function gate<T = void>(): Gate<T> {
+  return Promise.withResolvers<T>()
+}

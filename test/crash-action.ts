@@ -1,0 +1,17 @@
+// The action of the crash tests: short work that leaves a trace.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Action, defineAction } from '@reprise/core'
+
+export function recordEffect(record: (line: string) => void): Action<{ readonly ms: number }> {
+  return defineAction({
+    name: 'effect.record',
+    // Chance may kill the same task's worker more than once; this test is about tasks that are not to blame.
+    lossesMax: 20,
+    async run(input: { readonly ms: number }, { taskId, attempt }) {
+      await delay(input.ms)
+      record(`${taskId} ${attempt}`)
+      return { attempt }
+    },
+  })
+}
