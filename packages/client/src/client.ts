@@ -37,7 +37,7 @@ import {
   taskQuery,
 } from './operator-requests.ts'
 import { ResultWatcher } from './result-watcher.ts'
-import { type InputOf, namedAction, type SubmitOptions, type SubmittableAction, taskSpec } from './submission.ts'
+import { namedAction, type SubmitOptions, type SubmittableAction, taskSpec } from './submission.ts'
 import { type SubmittedTask, type TaskHandle, taskHandle } from './task-handle.ts'
 
 export interface ClientOptions {
@@ -72,7 +72,7 @@ export class Client {
   /** Validates the payload and submits it. An action known by name only runs with default settings. */
   submit<In, Parsed, Result>(
     action: Action<In, Parsed, Result>,
-    input: InputOf<In, Parsed>,
+    input: In,
     options?: SubmitOptions,
   ): Promise<SubmittedTask<Result>>
   submit<Result = unknown>(action: string, input: unknown, options?: SubmitOptions): Promise<SubmittedTask<Result>>
@@ -93,8 +93,8 @@ export class Client {
    */
   submitMany<In, Parsed, Result>(
     action: Action<In, Parsed, Result>,
-    inputs: readonly InputOf<In, Parsed>[],
-    optionsFor?: (input: InputOf<In, Parsed>, index: number) => SubmitOptions,
+    inputs: readonly In[],
+    optionsFor?: (input: In, index: number) => SubmitOptions,
   ): Promise<SubmittedTask<Result>[]>
   submitMany<Result = unknown>(
     action: string,

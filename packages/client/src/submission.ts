@@ -48,9 +48,6 @@ export interface SubmitOptions {
   readonly pool?: string
 }
 
-/** What a payload of this action must be. Without a schema the type of its handler's input counts. */
-export type InputOf<In, Parsed> = unknown extends In ? Parsed : In
-
 /** Any action, whatever its types: what is left of it when only its name, settings and schema matter. */
 export interface SubmittableAction extends Pick<Action, 'name' | 'pool' | 'settings'> {
   readonly input: StandardSchema<unknown, unknown> | null

@@ -51,18 +51,16 @@ UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE 
 -- name: deleteLease
 DELETE FROM leases WHERE seq = ?;
 
--- The happy end of many attempts at once: their tasks, with the record, then their leases. ?1 is a JSON array of seqs.
--- name: succeedTasks
-UPDATE tasks SET
-  status = 3, since = ?2, rank = NULL,
-  (attempt, worker, token, dispatched_at) = (SELECT e.attempt, e.worker, e.token, e.started_at FROM leases e WHERE e.seq = tasks.seq)
-WHERE seq IN (SELECT value FROM json_each(?1));
+-- The happy end of many attempts at once: from lease to success. ?1 is a JSON array of seqs.
+-- name: recordSuccesses
+INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at)
+SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value;
 
 -- name: deleteLeases
 DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));
 
 -- name: saveResult
-UPDATE tasks SET result = ? WHERE seq = ?;
+UPDATE successes SET result = ? WHERE seq = ?;
 
 -- name: insertExecution
 INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)

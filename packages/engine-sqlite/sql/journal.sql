@@ -10,13 +10,18 @@ SELECT * FROM journal WHERE id > ? ORDER BY id LIMIT ?;
 SELECT * FROM journal WHERE task = ? AND id > ? ORDER BY id LIMIT ?;
 
 -- name: retentionWindow
-SELECT seq, status, since, lane FROM tasks WHERE seq > ? ORDER BY seq LIMIT ?;
+SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq IS NOT NULL AS succeeded
+FROM tasks t LEFT JOIN successes s ON s.seq = t.seq
+WHERE t.seq > ? ORDER BY t.seq LIMIT ?;
 
 -- name: deleteTasks
 DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));
 
 -- name: deletePayloads
 DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));
+
+-- name: deleteSuccesses
+DELETE FROM successes WHERE seq IN (SELECT value FROM json_each(?1));
 
 -- name: deleteExecutions
 DELETE FROM executions WHERE seq IN (SELECT value FROM json_each(?1));

@@ -28,8 +28,8 @@ SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq WHERE d.tenant = ?
 -- name: insertTask
 INSERT INTO tasks (
   seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank, due_at,
-  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload, dispatched_at
-) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?8)
+  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: insertPayload
@@ -86,13 +86,15 @@ SELECT * FROM task_view WHERE id = ?;
 -- name: taskBySeq
 SELECT * FROM task_view WHERE seq = ?;
 
--- One window of seq, newest first. ?6 is the status, or null for any; ?7 is what to look for among live ones: 0 queued, 2 running.
+-- One window of seq, newest first. ?6 is 'queued', 'succeeded', or null for any status.
 -- name: tasksInWindow
 SELECT v.* FROM task_view v
 WHERE v.seq < ?4 AND v.seq >= ?5
-  AND (?6 IS NULL OR (v.status = ?6 AND (?7 IS NULL OR (?7 = 2) = (v.lease_attempt IS NOT NULL))))
+  AND (?6 IS NULL
+    OR (?6 = 'succeeded' AND v.success_attempt IS NOT NULL)
+    OR (?6 = 'queued' AND v.status = 0 AND v.success_attempt IS NULL AND v.lease_attempt IS NULL))
   AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY v.seq DESC LIMIT ?8;
+ORDER BY v.seq DESC LIMIT ?7;
 
 -- name: tasksSetAside
 SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
@@ -146,6 +148,6 @@ ORDER BY t.seq LIMIT ?5;
 -- Live and waiting ones within a window of seq.
 -- name: selectUnended
 SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1)
+WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 ORDER BY t.seq LIMIT ?5;

@@ -19,6 +19,7 @@ import {
   DISCARDED,
   EXECUTION_NUMBER,
   EXECUTION_STATUS,
+  latestAttempt,
   RETIRED_PLACE,
   scopeValues,
   snapshotOf,
@@ -171,7 +172,7 @@ export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: 
   const task = transaction.db.get<TaskRow>('taskById', id)
   if (task === undefined) return { outcome: 'not_found' }
   if (task.lease_attempt !== null) return { outcome: 'wrong_status', status: 'running' }
-  const latest = endedAttempt(transaction.db, task, task.attempt)
+  const latest = endedAttempt(transaction.db, task, latestAttempt(task))
   if (latest === undefined) return { outcome: 'not_found' }
   const latestStatus = EXECUTION_STATUS[latest.status]
   if (latestStatus !== 'failed') return { outcome: 'wrong_status', status: latestStatus }

@@ -59,7 +59,12 @@ export function claim(
   const limit = Math.min(request.limit, admission.limit)
   const claimed = limit === 0 ? [] : new Claiming(transaction, request, limit).run()
   if (claimed.length > 0) admission.tookWork()
-  return { claimed, nextDueAt: nextDueAt(transaction, request.pools), heldBack: admission.heldBack }
+  return {
+    claimed,
+    nextDueAt: nextDueAt(transaction, request.pools),
+    heldBack: admission.heldBack,
+    now: transaction.now,
+  }
 }
 
 export function checkClaim(request: ClaimRequest): void {

@@ -111,7 +111,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
         } catch (error) {
           // The settlements stand; a worker that may not claim hears of it at its next claim.
           if (!isRepriseError(error)) throw error
-          return { settled, claimed: [], nextDueAt: null, heldBack: null }
+          return { settled, claimed: [], nextDueAt: null, heldBack: null, now: transaction.now }
         }
       }),
     expired: (max) => read(() => expired(db, max, clock.now())),

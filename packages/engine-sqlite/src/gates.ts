@@ -65,7 +65,7 @@ export interface Room {
   readonly scope: Scope
   readonly concurrency: number
   left: number
-  matches(lane: Lane): boolean
+  matches(lane: ScopeRow): boolean
 }
 
 export function limitRooms(transaction: Transaction): Room[] {

@@ -34,10 +34,11 @@ import { type WorkerRow, workerViewOf } from './registry.ts'
 import {
   type ExecutionRow,
   executionOf,
+  latestAttempt,
   runningExecutionOf,
-  STATUS_NUMBER,
+  SET_ASIDE_NUMBER,
   scopeValues,
-  succeededRowOf,
+  successRowOf,
   type TaskRow,
   taskOf,
 } from './rows.ts'
@@ -65,7 +66,7 @@ export function listTasks(db: Database, query: TaskQuery, now: number): Page<Tas
     case 'dead':
     case 'discarded':
     case 'cancelled':
-      return taskPage(db.all('tasksSetAside', ...scope, before, STATUS_NUMBER[status], limit), limit, now)
+      return taskPage(db.all('tasksSetAside', ...scope, before, SET_ASIDE_NUMBER[status], limit), limit, now)
     case 'waiting':
       return taskPage(db.all('tasksWaiting', ...scope, before, limit), limit, now)
     case 'running':
@@ -87,8 +88,7 @@ function windowPage(
   const oldest = db.get<{ seq: number }>('oldestSeq')?.seq ?? 0
   const top = Math.min(before, newest + 1)
   const bottom = top - WINDOW
-  const number = status === undefined ? null : STATUS_NUMBER[status]
-  const rows = db.all<TaskRow>('tasksInWindow', ...scope, top, bottom, number, status === 'queued' ? 0 : null, limit)
+  const rows = db.all<TaskRow>('tasksInWindow', ...scope, top, bottom, status ?? null, limit)
   const items = rows.map((row) => taskOf(row, now))
   if (rows.length === limit) return { items, next: String(rows.at(-1)?.seq ?? bottom) }
   return { items, next: bottom > oldest ? String(bottom) : null }
@@ -111,7 +111,7 @@ export function findExecution(db: Database, id: TaskId, attempt: number): Execut
 
 export function latestExecution(db: Database, id: TaskId): Execution | null {
   const task = db.get<TaskRow>('taskById', id)
-  return task === undefined ? null : findExecution(db, id, task.lease_attempt ?? task.attempt)
+  return task === undefined ? null : findExecution(db, id, latestAttempt(task))
 }
 
 export function listExecutions(db: Database, id: TaskId, page: PageRequest | undefined): Page<Execution> {
@@ -121,7 +121,7 @@ export function listExecutions(db: Database, id: TaskId, page: PageRequest | und
   if (task === undefined) return { items: [], next: null }
   const items = db.all<ExecutionRow>('executionsAfter', task.seq, after, limit).map((row) => executionOf(row, task))
   if (items.length === limit) return { items, next: String(items.at(-1)?.attempt ?? after) }
-  const succeeded = succeededRowOf(task)
+  const succeeded = successRowOf(task)
   const last = succeeded === undefined ? runningExecutionOf(task) : executionOf(succeeded, task)
   return { items: last !== null && last.attempt > after ? [...items, last] : items, next: null }
 }

@@ -57,7 +57,8 @@ export function register(transaction: Transaction, registration: WorkerRegistrat
 
 export function beat(transaction: Transaction, report: BeatReport): BeatResult {
   const row = transaction.db.get<WorkerRow>('findWorker', report.worker)
-  if (row === undefined || row.epoch !== report.epoch) return { outcome: 'replaced' }
+  if (row === undefined) return { outcome: 'unknown' }
+  if (row.epoch !== report.epoch) return { outcome: 'replaced' }
   const { inFlight, queueDepth, loopLagMs, memoryBytes, draining } = report
   transaction.db.run(
     'saveBeat',

@@ -13,9 +13,10 @@ import {
   scopeText,
 } from '@reprise/core'
 import { checkLeaseMs, startLease } from './claim.ts'
-import { limitRooms } from './gates.ts'
-import { RETIRED_PLACE, snapshotOf, statusOf, type TaskRow } from './rows.ts'
-import { acceptTask } from './submit.ts'
+import type { Database } from './database.ts'
+import { holdsOf, laneScope, limitRooms } from './gates.ts'
+import { latestAttempt, RETIRED_PLACE, type ScopeRow, snapshotOf, statusOf, type TaskRow } from './rows.ts'
+import { acceptTask, holderOf } from './submit.ts'
 import type { Lane, Transaction } from './transaction.ts'
 
 /** The reserved execution, or the refusal: returned, not thrown, since a dropped message leaves a journal entry. */
@@ -28,17 +29,14 @@ export function reserve(transaction: Transaction, request: ReserveRequest): Clai
   const attemptMax =
     base + attemptCeiling(known === undefined ? spec.settings : snapshotOf(known).settings, request.maxRetries)
   if (attempt > attemptMax) return dropMessage(transaction, request, attemptMax)
-  if (known !== undefined) {
-    const refusal = refusalFor(known, attempt)
-    if (refusal !== null) return refusal
-  }
-  const lane =
-    known === undefined ? transaction.laneOf(spec.pool, spec.action, spec.tenant) : transaction.lane(known.lane)
-  const full = slotRefusal(transaction, lane)
+  const refusal = known === undefined ? keyRefusal(db, request) : refusalFor(known, attempt)
+  if (refusal !== null) return refusal
+  const full = slotRefusal(transaction, known ?? spec)
   if (full !== null) return full
   if (known === undefined) acceptTask(transaction, { ...spec, delayMs: 0, dueAt: null }, attempt - 1)
   const task = known ?? db.get<TaskRow>('taskById', spec.id)
   if (task === undefined) throw new Error(`Task '${spec.id}' vanished.`)
+  const lane = transaction.lane(task.lane)
   return takeOut(transaction, lane, task, request)
 }
 
@@ -57,7 +55,7 @@ function dropMessage(transaction: Transaction, request: ReserveRequest, attemptM
 
 function refusalFor(task: TaskRow, attempt: number): RepriseError | null {
   const status = statusOf(task)
-  const latest = task.lease_attempt ?? task.attempt
+  const latest = latestAttempt(task)
   if (attempt <= latest || status === 'succeeded' || status === 'cancelled' || status === 'discarded')
     return new DuplicateExecutionError(task.id, attempt)
   if (status === 'running')
@@ -69,12 +67,15 @@ function refusalFor(task: TaskRow, attempt: number): RepriseError | null {
   return null
 }
 
-function slotRefusal(transaction: Transaction, lane: Lane): RepriseError | null {
-  if (lane.held_since !== null)
-    return new NoAvailableSlotError(
-      `the paused lane of action '${lane.action}', tenant '${lane.tenant}' in pool '${lane.pool}'`,
-      0,
-    )
+function keyRefusal(db: Database, { task, attempt }: ReserveRequest): RepriseError | null {
+  return holderOf(db, task) === undefined ? null : new DuplicateExecutionError(task.id, attempt)
+}
+
+/** Asked before a lane is created: a refusal leaves nothing behind. */
+function slotRefusal(transaction: Transaction, lane: ScopeRow): RepriseError | null {
+  if (holdsOf(transaction.db, lane).length > 0) {
+    return new NoAvailableSlotError(`the paused lane of ${scopeText(laneScope(lane))}`, 0)
+  }
   const full = limitRooms(transaction).find((room) => room.matches(lane) && room.left <= 0)
   return full === undefined ? null : new NoAvailableSlotError(scopeText(full.scope), full.concurrency)
 }

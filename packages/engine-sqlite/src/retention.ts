@@ -1,7 +1,7 @@
 // Deleting what the rules no longer keep: a bounded number of rows per call, and never a dead letter.
 
 import { BATCH_MAX, InvalidError, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
-import { CANCELLED, DISCARDED, SUCCEEDED } from './rows.ts'
+import { CANCELLED, DISCARDED } from './rows.ts'
 import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -12,6 +12,7 @@ interface WindowRow {
   readonly status: number
   readonly since: number
   readonly lane: number
+  readonly succeeded: number
 }
 
 export function retain(
@@ -27,14 +28,10 @@ export function retain(
   const after = Number(options.cursor ?? 0)
   if (!Number.isSafeInteger(after)) throw new InvalidError('The cursor is not one that this store gave out.')
   const looked = db.all<WindowRow>('retentionWindow', after, limit)
-  const keepMs: Readonly<Record<number, number | undefined>> = {
-    [SUCCEEDED]: rules.succeededMs,
-    [CANCELLED]: rules.cancelledMs,
-    [DISCARDED]: rules.discardedMs,
-  }
-  const old = looked.filter(({ status, since }) => {
-    const ms = keepMs[status]
-    return ms !== undefined && since <= now - ms
+  const old = looked.filter((row) => {
+    const status = endOf(row)
+    const keepMs = status === null ? undefined : rules[`${status}Ms`]
+    return keepMs !== undefined && row.since <= now - keepMs
   })
   removeTasks(transaction, old)
   const entriesRemoved =
@@ -55,10 +52,11 @@ function removeTasks(transaction: Transaction, rows: readonly WindowRow[]): void
   const seqs = JSON.stringify(rows.map(({ seq }) => seq))
   for (const key of db.all<{ tenant: string; dedupe_key: string }>('dedupeKeysOf', seqs))
     db.run('deleteDedupe', key.tenant, key.dedupe_key)
-  for (const statement of ['deleteExecutions', 'deletePayloads', 'deleteTasks'] as const) db.run(statement, seqs)
+  for (const statement of ['deleteExecutions', 'deleteSuccesses', 'deletePayloads', 'deleteTasks'] as const)
+    db.run(statement, seqs)
   for (const row of rows) {
-    const from = row.status === SUCCEEDED ? 'succeeded' : row.status === CANCELLED ? 'cancelled' : 'discarded'
-    transaction.move(transaction.lane(row.lane), from, 'removed')
+    const status = endOf(row)
+    if (status !== null) transaction.move(transaction.lane(row.lane), status, 'removed')
   }
   transaction.journal({
     type: 'tasks.removed',
@@ -68,4 +66,11 @@ function removeTasks(transaction: Transaction, rows: readonly WindowRow[]): void
     reason: 'kept long enough',
     data: { count: rows.length },
   })
+}
+
+/** The end a task has come to, if it is one that a rule can name: dead letters are kept for ever. */
+function endOf(row: WindowRow): 'succeeded' | 'cancelled' | 'discarded' | null {
+  if (row.succeeded === 1) return 'succeeded'
+  if (row.status === CANCELLED) return 'cancelled'
+  return row.status === DISCARDED ? 'discarded' : null
 }

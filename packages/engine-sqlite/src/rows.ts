@@ -25,23 +25,15 @@ import type {
   WorkerId,
 } from '@reprise/core'
 
-/** tasks.status. A live task is queued or running, depending on where its other row stands. */
+/** tasks.status. A live task is queued, running or succeeded, by the row it has beside this one. */
 export const LIVE = 0
 export const WAITING = 1
-export const SUCCEEDED = 3
 export const DEAD = 4
 export const DISCARDED = 5
 export const CANCELLED = 6
 
-export const STATUS_NUMBER: Readonly<Record<TaskStatus, number>> = {
-  queued: LIVE,
-  waiting: WAITING,
-  running: LIVE,
-  succeeded: SUCCEEDED,
-  dead: DEAD,
-  discarded: DISCARDED,
-  cancelled: CANCELLED,
-}
+/** Statuses that have an index of their own. */
+export const SET_ASIDE_NUMBER = { dead: DEAD, discarded: DISCARDED, cancelled: CANCELLED } as const
 
 /** executions.status, by number. */
 export const EXECUTION_STATUS = ['running', 'succeeded', 'failed', 'lost', 'cancelled'] as const
@@ -74,9 +66,6 @@ export interface TaskRow {
   readonly dedupe_key: string | null
   readonly labels: string | null
   readonly result: JsonText | null
-  readonly worker: WorkerId | null
-  readonly token: number | null
-  readonly dispatched_at: number | null
   readonly payload: JsonText
   readonly pool: PoolName
   readonly action: ActionName
@@ -94,6 +83,11 @@ export interface TaskRow {
   readonly lease_until: number | null
   readonly lease_timeout_at: number | null
   readonly lease_progress: string | null
+  readonly success_attempt: number | null
+  readonly success_token: number | null
+  readonly success_worker: WorkerId | null
+  readonly success_dispatched_at: number | null
+  readonly success_resolved_at: number | null
   readonly failure: string | null
 }
 
@@ -154,11 +148,10 @@ export function labelsOf(text: string | null): Readonly<Record<string, string>> 
 export function statusOf(row: TaskRow): TaskStatus {
   switch (row.status) {
     case LIVE:
+      if (row.success_attempt !== null) return 'succeeded'
       return row.lease_attempt === null ? 'queued' : 'running'
     case WAITING:
       return 'waiting'
-    case SUCCEEDED:
-      return 'succeeded'
     case DEAD:
       return 'dead'
     case DISCARDED:
@@ -166,6 +159,11 @@ export function statusOf(row: TaskRow): TaskStatus {
     default:
       return 'cancelled'
   }
+}
+
+/** The highest attempt that was reserved. */
+export function latestAttempt(row: TaskRow): number {
+  return row.lease_attempt ?? row.success_attempt ?? row.attempt
 }
 
 export function snapshotOf(row: TaskRow): Snapshot {
@@ -189,7 +187,7 @@ export function taskOf(row: TaskRow, now: number): Task {
     ...snapshotOf(row),
     acceptedAt: row.accepted_at,
     generation: row.generation,
-    attempt: row.lease_attempt ?? row.attempt,
+    attempt: latestAttempt(row),
     failures: row.failures,
     losses: row.losses,
     state: stateOf(row, now),
@@ -222,7 +220,7 @@ function stateOf(row: TaskRow, now: number): TaskState {
         progress: row.lease_progress === null ? null : (JSON.parse(row.lease_progress) as Progress),
       }
     case 'succeeded':
-      return { status, at: row.since, result: row.result }
+      return { status, at: row.success_resolved_at ?? row.since, result: row.result }
     case 'dead':
       return {
         status,
@@ -257,18 +255,18 @@ export function executionOf(row: ExecutionRow, task: TaskRow): Execution {
   return { ...base, status, errorCode: null, errorMessage: null, failure: null, decision: null }
 }
 
-/** The record of the attempt that succeeded, which the task's own row holds. */
-export function succeededRowOf(task: TaskRow): ExecutionRow | undefined {
-  if (task.token === null) return undefined
+/** The record of the attempt that succeeded; undefined if none did. */
+export function successRowOf(task: TaskRow): ExecutionRow | undefined {
+  if (task.success_attempt === null) return undefined
   return {
     seq: task.seq,
-    attempt: task.attempt,
+    attempt: task.success_attempt,
     generation: task.generation,
     status: EXECUTION_NUMBER.succeeded,
-    worker: task.worker,
-    token: task.token,
-    dispatched_at: task.dispatched_at ?? task.since,
-    resolved_at: task.since,
+    worker: task.success_worker,
+    token: task.success_token ?? 0,
+    dispatched_at: task.success_dispatched_at ?? 0,
+    resolved_at: task.success_resolved_at ?? 0,
     retry_reason: task.retry_reason,
     failure: null,
     decision: null,

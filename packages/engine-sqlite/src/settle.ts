@@ -20,10 +20,11 @@ import {
   EXECUTION_STATUS,
   type ExecutionRow,
   expiresAtOf,
+  latestAttempt,
   parseToken,
   RETIRED_PLACE,
   statusOf,
-  succeededRowOf,
+  successRowOf,
   type TaskRow,
   WAITING,
 } from './rows.ts'
@@ -79,6 +80,8 @@ class Settling {
       const parsed = parseToken(settlement.ref.token)
       if (parsed === null) return this.#refuse(settlement)
       const lease = settlement.kind === 'succeeded' ? leases.get(parsed.seq) : undefined
+      // The first look is good for one settlement of a task: the next one may find another state.
+      leases.delete(parsed.seq)
       if (
         settlement.kind === 'succeeded' &&
         lease !== undefined &&
@@ -123,7 +126,7 @@ class Settling {
     if (this.#winners.size === 0) return
     const { db, now } = this.#transaction
     const seqs = jsonArray(this.#winners.keys())
-    db.run('succeedTasks', seqs, now)
+    db.run('recordSuccesses', seqs, now)
     db.run('deleteLeases', seqs)
     for (const [seq, { result }] of this.#winners) if (result !== null) db.run('saveResult', result, seq)
     this.#winners.clear()
@@ -370,7 +373,7 @@ export function overdueKind(task: TaskRow, now: number): 'deadline' | 'queue_ttl
 
 /** The record of an ended attempt. */
 export function endedAttempt(db: Database, task: TaskRow, attempt: number): ExecutionRow | undefined {
-  if (attempt === task.attempt && task.token !== null) return succeededRowOf(task)
+  if (attempt === task.success_attempt) return successRowOf(task)
   return db.get<ExecutionRow>('executionOf', task.seq, attempt)
 }
 
@@ -387,5 +390,5 @@ export function becauseOf(transaction: Transaction, task: TaskRow | undefined, a
   const ended = endedAttempt(transaction.db, task, attempt)
   if (ended !== undefined) return EXECUTION_STATUS[ended.status] as SupersededBecause
   if (task.lease_attempt === attempt) return 'replaced'
-  return (task.lease_attempt ?? task.attempt) < attempt ? 'released' : 'unknown'
+  return latestAttempt(task) < attempt ? 'released' : 'unknown'
 }

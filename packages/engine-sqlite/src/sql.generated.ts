@@ -55,7 +55,7 @@ CREATE TABLE tasks (
   id TEXT NOT NULL UNIQUE,
   lane INTEGER NOT NULL,
   profile INTEGER NOT NULL,
-  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 6 AND status <> 2),
+  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 6 AND status <> 2 AND status <> 3),
   priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
   generation INTEGER NOT NULL CHECK (generation >= 1),
   attempt INTEGER NOT NULL CHECK (attempt >= 0),
@@ -75,11 +75,6 @@ CREATE TABLE tasks (
   dedupe_key TEXT,
   labels TEXT,
   payload TEXT,
-  worker INTEGER,
-  token INTEGER,
-  dispatched_at INTEGER NOT NULL,
-  result TEXT,
-  CHECK ((status = 3) = (token IS NOT NULL)),
   CHECK ((status = 1) = (due_at IS NOT NULL)),
   CHECK ((status = 4) = (dead_reason IS NOT NULL))
 ) STRICT;
@@ -97,6 +92,16 @@ CREATE TABLE dedupe (
   seq INTEGER NOT NULL,
   PRIMARY KEY (tenant, key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE successes (
+  seq INTEGER PRIMARY KEY,
+  attempt INTEGER NOT NULL,
+  worker INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  dispatched_at INTEGER NOT NULL,
+  resolved_at INTEGER NOT NULL,
+  result TEXT
+) STRICT;
 
 CREATE TABLE ready (
   lane INTEGER NOT NULL,
@@ -245,20 +250,22 @@ CREATE VIEW task_view AS
 SELECT
   t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
   t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.retry_reason, t.dead_reason, t.fingerprint,
-  t.retry_token, t.dedupe_key, t.labels, t.result, t.token, t.dispatched_at,
-  (SELECT name FROM worker_names w WHERE w.id = t.worker) AS worker,
+  t.retry_token, t.dedupe_key, t.labels,
   coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
   l.pool, l.action, l.tenant, l.held_since, l.held_ms,
   p.settings,
   r.place, r.since AS queued_since, r.expires,
   e.attempt AS lease_attempt, e.token AS lease_token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker, e.started_at AS lease_started_at,
   e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.progress AS lease_progress,
+  s.attempt AS success_attempt, s.token AS success_token, s.dispatched_at AS success_dispatched_at,
+  s.resolved_at AS success_resolved_at, s.result, (SELECT name FROM worker_names w WHERE w.id = s.worker) AS success_worker,
   f.failure
 FROM tasks t
   CROSS JOIN lanes l ON l.id = t.lane
   CROSS JOIN profiles p ON p.id = t.profile
   LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
   LEFT JOIN leases e ON e.seq = t.seq
+  LEFT JOIN successes s ON s.seq = t.seq
   LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
 ] as const
 
@@ -299,12 +306,10 @@ FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t O
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
   renewLease: `UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE seq = ?;`,
   deleteLease: `DELETE FROM leases WHERE seq = ?;`,
-  succeedTasks: `UPDATE tasks SET
-  status = 3, since = ?2, rank = NULL,
-  (attempt, worker, token, dispatched_at) = (SELECT e.attempt, e.worker, e.token, e.started_at FROM leases e WHERE e.seq = tasks.seq)
-WHERE seq IN (SELECT value FROM json_each(?1));`,
+  recordSuccesses: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at)
+SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value;`,
   deleteLeases: `DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));`,
-  saveResult: `UPDATE tasks SET result = ? WHERE seq = ?;`,
+  saveResult: `UPDATE successes SET result = ? WHERE seq = ?;`,
   insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
   executionOf: `SELECT
@@ -331,9 +336,12 @@ ORDER BY last_at DESC, id DESC LIMIT ?4;`,
   appendJournal: `INSERT INTO journal (at, type, task, attempt, actor, reason, data) VALUES (?, ?, ?, ?, ?, ?, ?);`,
   readJournal: `SELECT * FROM journal WHERE id > ? ORDER BY id LIMIT ?;`,
   readJournalOfTask: `SELECT * FROM journal WHERE task = ? AND id > ? ORDER BY id LIMIT ?;`,
-  retentionWindow: `SELECT seq, status, since, lane FROM tasks WHERE seq > ? ORDER BY seq LIMIT ?;`,
+  retentionWindow: `SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq IS NOT NULL AS succeeded
+FROM tasks t LEFT JOIN successes s ON s.seq = t.seq
+WHERE t.seq > ? ORDER BY t.seq LIMIT ?;`,
   deleteTasks: `DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));`,
   deletePayloads: `DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));`,
+  deleteSuccesses: `DELETE FROM successes WHERE seq IN (SELECT value FROM json_each(?1));`,
   deleteExecutions: `DELETE FROM executions WHERE seq IN (SELECT value FROM json_each(?1));`,
   dedupeKeysOf: `SELECT l.tenant, t.dedupe_key FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.dedupe_key IS NOT NULL;`,
@@ -409,8 +417,8 @@ WHERE id = ?;`,
   dedupeOwner: `SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq WHERE d.tenant = ? AND d.key = ?;`,
   insertTask: `INSERT INTO tasks (
   seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank, due_at,
-  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload, dispatched_at
-) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?8)
+  deadline_at, wait_reason, retry_token, dedupe_key, labels, payload
+) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
 ON CONFLICT (id) DO NOTHING;`,
   insertPayload: `INSERT INTO payloads (seq, payload) VALUES (?, ?);`,
   insertDedupe: `INSERT INTO dedupe (tenant, key, seq) VALUES (?, ?, ?);`,
@@ -438,9 +446,11 @@ WHERE seq = ?;`,
   taskBySeq: `SELECT * FROM task_view WHERE seq = ?;`,
   tasksInWindow: `SELECT v.* FROM task_view v
 WHERE v.seq < ?4 AND v.seq >= ?5
-  AND (?6 IS NULL OR (v.status = ?6 AND (?7 IS NULL OR (?7 = 2) = (v.lease_attempt IS NOT NULL))))
+  AND (?6 IS NULL
+    OR (?6 = 'succeeded' AND v.success_attempt IS NOT NULL)
+    OR (?6 = 'queued' AND v.status = 0 AND v.success_attempt IS NULL AND v.lease_attempt IS NULL))
   AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY v.seq DESC LIMIT ?8;`,
+ORDER BY v.seq DESC LIMIT ?7;`,
   tasksSetAside: `SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
 WHERE t.status = ?5 AND t.status > 3 AND t.seq < ?4
   AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
@@ -472,7 +482,7 @@ WHERE t.status = 1 AND t.seq > ?4
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 ORDER BY t.seq LIMIT ?5;`,
   selectUnended: `SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1)
+WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 ORDER BY t.seq LIMIT ?5;`,
 } as const

@@ -1,6 +1,7 @@
 // Taking tasks in.
 
 import { BATCH_MAX, BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
+import type { Database } from './database.ts'
 import { LIVE, WAITING } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -23,28 +24,31 @@ export function submit(transaction: Transaction, specs: readonly TaskSpec[], bac
 function checkBacklog(transaction: Transaction, specs: readonly TaskSpec[], backlogMax: number): void {
   // Only a batch that may not fit is worth finding out how many of it are new.
   if (transaction.backlog + specs.length <= backlogMax) return
-  const fresh = new Map<string, TaskId>()
+  const ids = new Set<TaskId>()
+  const keys = new Set<string>()
   for (const spec of specs) {
-    const key = spec.dedupeKey === null ? spec.id : `${spec.tenant}\n${spec.dedupeKey}`
-    if (ownerOf(transaction, spec) === undefined && transaction.db.get('taskIdTaken', spec.id) === undefined)
-      fresh.set(key, spec.id)
+    const key = spec.dedupeKey === null ? null : `${spec.tenant}\n${spec.dedupeKey}`
+    const isTaken = ids.has(spec.id) || (key !== null && keys.has(key)) || holderOf(transaction.db, spec) !== undefined
+    if (isTaken) continue
+    ids.add(spec.id)
+    if (key !== null) keys.add(key)
   }
-  const added = new Set(fresh.values()).size
-  if (transaction.backlog + added > backlogMax) throw new BacklogFullError(transaction.backlog, added, backlogMax)
+  if (ids.size > 0 && transaction.backlog + ids.size > backlogMax) {
+    throw new BacklogFullError(transaction.backlog, ids.size, backlogMax)
+  }
 }
 
-/** The task that has the dedupe key, or this id where no lane shows that the task can only be new. */
+/** The task that has this id, or this dedupe key. */
+export function holderOf(db: Database, spec: Pick<TaskSpec, 'id' | 'tenant' | 'dedupeKey'>): TaskId | undefined {
+  const byId = db.get<{ id: TaskId }>('taskIdTaken', spec.id)
+  if (byId !== undefined || spec.dedupeKey === null) return byId?.id
+  return db.get<{ id: TaskId }>('dedupeOwner', spec.tenant, spec.dedupeKey)?.id
+}
+
+/** Looks for a holder only where the insert of the task would not find it by itself, or would leave an empty lane behind. */
 function ownerOf(transaction: Transaction, spec: TaskSpec): TaskId | undefined {
-  const { db } = transaction
-  if (transaction.findLane(spec.pool, spec.action, spec.tenant) === undefined) {
-    const taken = db.get<{ id: TaskId }>('taskIdTaken', spec.id)
-    if (taken !== undefined) return taken.id
-  }
-  if (spec.dedupeKey === null) return undefined
-  return (
-    db.get<{ id: TaskId }>('taskIdTaken', spec.id)?.id ??
-    db.get<{ id: TaskId }>('dedupeOwner', spec.tenant, spec.dedupeKey)?.id
-  )
+  const isPlain = spec.dedupeKey === null && transaction.findLane(spec.pool, spec.action, spec.tenant) !== undefined
+  return isPlain ? undefined : holderOf(transaction.db, spec)
 }
 
 export function checkBatch(size: number): void {

@@ -64,7 +64,7 @@ describe('several processes on one file', () => {
     const counted = db
       .prepare(`SELECT
       (SELECT count(*) FROM tasks) AS accepted, (SELECT count(*) FROM ready) AS queued, (SELECT count(*) FROM leases) AS running,
-      (SELECT count(*) FROM tasks WHERE status = 3) AS succeeded`)
+      (SELECT count(*) FROM successes) AS succeeded`)
       .get()
     expect(kept).toEqual(counted)
     expect(db.prepare('SELECT count(*) AS stray FROM leases WHERE seq IN (SELECT seq FROM ready)').get()).toEqual({

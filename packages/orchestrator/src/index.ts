@@ -3,6 +3,5 @@
  * number of processes may run them side by side.
  */
 
-export { silentLogger } from './silent-logger.ts'
 export { createSweep, type SweepOptions } from './sweep.ts'
 export { type SweepReport, sweepOnce } from './sweep-once.ts'

@@ -37,11 +37,7 @@ export async function sweepOnce(engine: Engine, random: Random): Promise<SweepRe
 export async function settleOverdue(engine: Engine, random: Random, look: ExpiredResult): Promise<SweepReport> {
   const { overdue, now } = look
   if (overdue.length === 0) return { overdue: 0, settled: 0, superseded: 0, full: false }
-  const settlements: Settlement[] = []
-  for (const item of overdue) {
-    settlements.push(settlementFor(item, await deadlineOf(engine, item), now, random.next()))
-  }
-  const results = await engine.settle(settlements)
+  const results = await engine.settle(overdue.map((item) => settlementFor(item, now, random.next())))
   const settled = results.filter((result) => result.outcome === 'settled' && !result.repeated).length
   return {
     overdue: overdue.length,
@@ -51,9 +47,9 @@ export async function settleOverdue(engine: Engine, random: Random, look: Expire
   }
 }
 
-function settlementFor(item: Overdue, deadlineAt: number | null, now: number, roll: number): Settlement {
+function settlementFor(item: Overdue, now: number, roll: number): Settlement {
   const failure = failureOf(item)
-  const input = { settings: item.snapshot.settings, spent: item, deadlineAt, failure, now, roll }
+  const input = { settings: item.snapshot.settings, spent: item, deadlineAt: deadlineOf(item), failure, now, roll }
   switch (item.kind) {
     case 'lease':
       return lost(item.ref, failure, decideLost(input))
@@ -86,8 +82,6 @@ function failureOf(item: Overdue): Failure {
 }
 
 /** A deadline binds the first generation only: an operator who redrives a task wants it to run. */
-async function deadlineOf(engine: Engine, item: Overdue): Promise<number | null> {
-  if (item.snapshot.deadlineAt === null || item.kind === 'deadline') return item.snapshot.deadlineAt
-  const task = await engine.task(item.ref.taskId)
-  return task === null || task.generation === 1 ? item.snapshot.deadlineAt : null
+function deadlineOf(item: Overdue): number | null {
+  return item.generation === 1 ? item.snapshot.deadlineAt : null
 }

@@ -14,13 +14,13 @@ import {
   type Random,
   type RetentionRules,
   type Service,
+  silentLogger,
   sleep,
   systemClock,
   systemRandom,
 } from '@reprise/core'
 import { PauseDetector } from './pause-detector.ts'
 import { Retention } from './retention.ts'
-import { silentLogger } from './silent-logger.ts'
 import { settleOverdue } from './sweep-once.ts'
 
 export interface SweepOptions {

@@ -16,12 +16,12 @@ import {
   poolName,
   type Random,
   type RetentionRules,
+  silentLogger,
   systemClock,
   systemRandom,
   type WorkerId,
   workerId,
 } from '@reprise/core'
-import { silentLogger } from '@reprise/orchestrator'
 import { type ActionRegistry, type AnyAction, actionRegistry } from './action-registry.ts'
 import { guardedLogger, type WorkerHooks } from './hooks.ts'
 

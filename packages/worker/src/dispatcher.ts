@@ -24,7 +24,6 @@ import { DeadlineWatch } from './deadline-watch.ts'
 import { Latch } from './latch.ts'
 import { runExecution } from './pipeline.ts'
 import type { SettlementLog } from './settlement-log.ts'
-import type { StoreTime } from './store-time.ts'
 
 export interface DispatcherOptions {
   readonly engine: Engine
@@ -33,7 +32,6 @@ export interface DispatcherOptions {
   readonly log: Logger
   readonly actions: ActionRegistry
   readonly concurrency: number
-  readonly storeTime: StoreTime
   readonly settlementLog: SettlementLog
   /** Everything of a claim but its limit; asked for at every trip, since the epoch may change. */
   readonly claimant: () => Omit<ClaimRequest, 'limit'>
@@ -56,7 +54,8 @@ const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 50, maxMs: 2_000 
 /** What the last claim left to wait for. */
 interface Idle {
   readonly mark: Mark
-  readonly nextDueAt: number | null
+  /** When the delay queue has something next, by this process's monotonic clock; null if it is empty. */
+  readonly dueAt: number | null
   readonly heldBack: ClaimResult['heldBack']
 }
 
@@ -174,9 +173,9 @@ export class Dispatcher implements ExecutionOwner {
     this.#errorsInRow = 0
     this.#options.settlementLog.settled(batch, trip.settled)
     if (trip.claim === null) return
-    const { claimed, nextDueAt, heldBack } = trip.claim
+    const { claimed, heldBack } = trip.claim
     this.#startAll(claimed)
-    this.#idle = claimed.length >= limit ? null : { mark, nextDueAt, heldBack }
+    this.#idle = claimed.length >= limit ? null : { mark, dueAt: this.#dueAt(trip.claim), heldBack }
   }
 
   async #call(batch: readonly ActiveExecution[], limit: number): Promise<Trip> {
@@ -193,7 +192,6 @@ export class Dispatcher implements ExecutionOwner {
     const first = claimed[0]
     // Halted meanwhile: the leases are gone, and the sweep brings the tasks back.
     if (first === undefined || this.#mode === 'halted') return
-    this.#options.storeTime.observe(first.startedAt)
     const receivedAt = this.clock.monotonic()
     const { actions, log } = this.#options
     for (const one of claimed) {
@@ -264,15 +262,15 @@ export class Dispatcher implements ExecutionOwner {
     called.abort()
   }
 
+  /** Both times are the store's; only what lies between them counts here, so a wrong wall clock does no harm. */
+  #dueAt({ nextDueAt, now }: ClaimResult): number | null {
+    return nextDueAt === null ? null : this.clock.monotonic() + (nextDueAt - now)
+  }
+
   async #untilClaimable(idle: Idle, signal: AbortSignal): Promise<void> {
     if (idle.heldBack === 'unhealthy') return sleep(this.clock, HELD_BACK_MS, signal)
-    const { storeTime, claimant } = this.#options
-    let dueMs = idle.nextDueAt === null ? IDLE_MS : idle.nextDueAt - storeTime.now()
-    if (idle.nextDueAt !== null && dueMs <= 0) {
-      // The claim has just said that it is not due: the store's clock was set back, perhaps.
-      storeTime.observe((await this.#engine.expired(1)).now)
-      dueMs = idle.nextDueAt - storeTime.now()
-    }
+    const { claimant } = this.#options
+    const dueMs = idle.dueAt === null ? IDLE_MS : idle.dueAt - this.clock.monotonic()
     const timeoutMs = Math.min(Math.max(Math.ceil(dueMs), DUE_MS_MIN), IDLE_MS)
     return this.#engine.wait({ pools: claimant().pools, since: idle.mark }, timeoutMs, signal)
   }

@@ -19,6 +19,8 @@ export interface HeartbeatOptions {
   readonly report: (loopLagMs: number) => BeatReport
   readonly onError: (error: unknown) => void
   readonly onReplaced: () => void
+  /** The store has forgotten this worker: it must register again. */
+  readonly onUnknown: () => Promise<void>
 }
 
 export function createHeartbeat(options: HeartbeatOptions): Service {
@@ -40,6 +42,7 @@ export async function beatOnce(options: HeartbeatOptions, loopLagMs: number): Pr
   try {
     const { outcome } = await options.engine.beat(options.report(loopLagMs))
     if (outcome === 'replaced') options.onReplaced()
+    else if (outcome === 'unknown') await options.onUnknown()
   } catch (error) {
     options.log.error('The heartbeat did not reach the store; trying again at the next.', { error })
     options.onError(error)

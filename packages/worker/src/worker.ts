@@ -22,7 +22,6 @@ import { beatOnce, createHeartbeat, type HeartbeatOptions } from './heartbeat.ts
 import { callHook } from './hooks.ts'
 import { createRenewal } from './renewal.ts'
 import { type SettlementCounts, SettlementLog } from './settlement-log.ts'
-import { StoreTime } from './store-time.ts'
 
 export type WorkerState = 'starting' | 'running' | 'draining' | 'stopped'
 
@@ -53,8 +52,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const clock = options.clock === undefined ? {} : { clock: options.clock }
   const connection = await connectEngine(options.engine, clock)
   try {
-    const { now } = await connection.engine.expired(1)
-    const worker = new Worker(configuration, connection, now)
+    const worker = new Worker(configuration, connection)
     await worker.begin()
     return worker
   } catch (error) {
@@ -97,7 +95,7 @@ export class Worker {
   #stopping: Promise<void> | null = null
   #resolveDrained: () => void = () => {}
 
-  constructor(config: WorkerConfiguration, connection: Connection, storeNow: number) {
+  constructor(config: WorkerConfiguration, connection: Connection) {
     const { clock, random, log } = config
     const { engine } = connection
     const onError = (error: unknown): void => this.#report(error)
@@ -114,7 +112,6 @@ export class Worker {
       onError,
       actions: config.registry,
       concurrency: config.concurrency,
-      storeTime: new StoreTime(clock, storeNow),
       settlementLog: this.#settlementLog,
       claimant: () => this.#claimant(),
       onUnknown: () => this.#register(),
@@ -128,6 +125,7 @@ export class Worker {
       intervalMs: config.heartbeatMs,
       report: (loopLagMs) => this.#beatReport(loopLagMs),
       onReplaced: () => this.#giveUp(new WorkerFencedError(this.id, this.#epoch)),
+      onUnknown: () => this.#register(),
     }
     const { active } = this.#dispatcher
     const retention = config.retention === null ? {} : { retention: config.retention }

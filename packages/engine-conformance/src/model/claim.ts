@@ -36,6 +36,7 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
     claimed,
     nextDueAt: waitingIn(state, request.pools)[0]?.dueAt ?? null,
     heldBack: health === 'healthy' ? null : health,
+    now: state.now,
   }
 }
 
@@ -172,5 +173,6 @@ export function reserve(state: State, request: ReserveRequest): Claimed {
   const task = known ?? accept(state, spec, attempt - 1)
   // Its place in the queue, should it be released, is that of a task that came now.
   if (task.state.status !== 'queued') task.rank = ++state.rankLast
+  if (task.state.status === 'dead') task.retryReason = 'manual'
   return start(state, task, worker, request.leaseMs)
 }

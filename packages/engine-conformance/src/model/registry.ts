@@ -75,7 +75,8 @@ function takeLeases(state: State, worker: WorkerId): number {
 
 export function beat(state: State, report: BeatReport): BeatResult {
   const record = state.workers.get(report.worker)
-  if (record === undefined || record.epoch !== report.epoch) return { outcome: 'replaced' }
+  if (record === undefined) return { outcome: 'unknown' }
+  if (record.epoch !== report.epoch) return { outcome: 'replaced' }
   const { inFlight, queueDepth, loopLagMs, memoryBytes, draining } = report
   Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, lastBeatAt: state.now })
   return { outcome: 'current' }

@@ -20,6 +20,6 @@ export function settleAndClaim(
     return { settled, ...claim(state, request) }
   } catch (error) {
     if (!isRepriseError(error, 'REPRISE_WORKER_FENCED') && !isRepriseError(error, 'REPRISE_NOT_FOUND')) throw error
-    return { settled, claimed: [], nextDueAt: null, heldBack: null }
+    return { settled, claimed: [], nextDueAt: null, heldBack: null, now: state.now }
   }
 }

@@ -236,7 +236,7 @@ export function expired(state: State, limit: number): ExpiredResult {
   const leases: Overdue[] = []
   const entries: Overdue[] = []
   for (const task of state.tasks.values()) {
-    const { snapshot, failures, losses } = task
+    const { snapshot, generation, failures, losses } = task
     if (task.state.status === 'running' && task.state.leaseUntil <= now) {
       const { attempt, token, worker, leaseUntil, timeoutAt } = task.state
       const ref = { taskId: snapshot.id, attempt, token }
@@ -245,6 +245,7 @@ export function expired(state: State, limit: number): ExpiredResult {
         ref,
         worker,
         snapshot,
+        generation,
         failures,
         losses,
         since: leaseUntil,
@@ -252,7 +253,8 @@ export function expired(state: State, limit: number): ExpiredResult {
     }
     const overdue = overdueSince(state, task)
     if (overdue !== null) {
-      entries.push({ ...overdue, ref: { taskId: snapshot.id, attempt: task.attempt + 1 }, snapshot, failures, losses })
+      const ref = { taskId: snapshot.id, attempt: task.attempt + 1 }
+      entries.push({ ...overdue, ref, snapshot, generation, failures, losses })
     }
   }
   const bySince = (a: Overdue, b: Overdue): number => a.since - b.since

@@ -59,7 +59,7 @@ export const claiming = subject('claim', (check) => {
   })
 
   check('gives nothing from an empty queue', async (store) => {
-    expect(await (await store.worker()).claim(5)).toEqual({ claimed: [], nextDueAt: null, heldBack: null })
+    expect(await (await store.worker()).claim(5)).toEqual({ claimed: [], nextDueAt: null, heldBack: null, now: START })
   })
 
   check('gives only what the asked pools hold', async (store) => {

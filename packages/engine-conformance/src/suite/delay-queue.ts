@@ -9,7 +9,7 @@ export const delayQueue = subject('delay queue', (check) => {
     const worker = await store.worker()
     await store.submit({ id: 'a', delayMs: 1_000 })
     store.clock.jump(999)
-    expect(await worker.claim()).toEqual({ claimed: [], nextDueAt: START + 1_000, heldBack: null })
+    expect(await worker.claim()).toEqual({ claimed: [], nextDueAt: START + 1_000, heldBack: null, now: START + 999 })
     store.clock.jump(1)
     expect(await worker.claim()).toMatchObject({ claimed: [{ taskId: 'a' }], nextDueAt: null })
   })

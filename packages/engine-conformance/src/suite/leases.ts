@@ -95,6 +95,7 @@ export const leases = subject('leases', (check) => {
           snapshot: lease.snapshot,
           failures: 0,
           losses: 0,
+          generation: 1,
           since: START + 10_000,
         },
       ],

@@ -33,6 +33,7 @@ export const queueTtl = subject('queue TTL', (check) => {
         snapshot: expect.objectContaining({ id: 'a' }) as unknown,
         failures: 0,
         losses: 0,
+        generation: 1,
         since: START + 1_000,
       },
     ])

@@ -109,19 +109,19 @@ export const reserving = subject('reserve', (check) => {
     await store.deadLetter({ id: 'dead', priority: 9 })
     expect(await reserve(store, { id: 'queued' }, 1)).toMatchObject({ attempt: 1 })
     expect(await reserve(store, { id: 'waiting' }, 1)).toMatchObject({ attempt: 1 })
-    expect(await reserve(store, { id: 'dead' }, 2)).toMatchObject({ attempt: 2, retryReason: null })
+    expect(await reserve(store, { id: 'dead' }, 2)).toMatchObject({ attempt: 2, retryReason: 'manual' })
     expect((await store.engine.failureGroups()).items).toEqual([])
     expect(await store.engine.counts()).toMatchObject({ running: 3, queued: 0, waiting: 0, dead: 0 })
   })
 
-  check('an attempt after a dead letter has no retry reason, whatever the attempt before had', async (store) => {
+  check('an attempt after a dead letter is manual, whatever the attempt before was for', async (store) => {
     const input = { id: 'a', settings: { maxRetries: 5 } }
     const first = await reserve(store, input, 1)
     await store.engine.settle([{ kind: 'failed', ref: first, failure: failure(), decision: retryIn(0) }])
     const second = await reserve(store, input, 2)
     expect(second.retryReason).toBe('timeout')
     await store.engine.settle([{ kind: 'failed', ref: second, failure: failure(), decision: dead() }])
-    expect((await reserve(store, input, 3)).retryReason).toBe(null)
+    expect((await reserve(store, input, 3)).retryReason).toBe('manual')
   })
 
   check('a task that has ended is a duplicate', async (store) => {

@@ -1,11 +1,13 @@
 -- The first layout. What stands where:
---   tasks       one row per task: what was asked, and where it rests. Its row is not touched while it is claimed.
+--   tasks       one row per task: what was asked; and where it rests, if it left the usual way.
 --   ready       the queue: one row per queued task, in claim order. place = 9 - priority; 100 = retired (past its time).
 --   waiting     the delay queue.
 --   leases      one row per running attempt. A task is running exactly while it has one.
---   executions  one row per ended attempt that did not succeed. The one that did is recorded in the task's own row: there
---               is at most one, it is the last, and most tasks have no other.
--- tasks.status: 0 live (queued if in ready, running if in leases), 1 waiting, 3 succeeded, 4 dead, 5 discarded, 6 cancelled.
+--   successes   one row per task that succeeded: the record of the attempt that did, and the result.
+--   executions  one row per ended attempt that did not succeed.
+-- A task goes its usual way from ready over leases to successes, and its own row is never written again.
+-- tasks.status: 0 on the usual way (queued, running or succeeded, by the row it has there), 1 waiting, 4 dead, 5 discarded,
+-- 6 cancelled.
 
 CREATE TABLE store (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -63,10 +65,10 @@ CREATE TABLE tasks (
   id TEXT NOT NULL UNIQUE,
   lane INTEGER NOT NULL,
   profile INTEGER NOT NULL,
-  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 6 AND status <> 2),
+  status INTEGER NOT NULL CHECK (status BETWEEN 0 AND 6 AND status <> 2 AND status <> 3),
   priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 9),
   generation INTEGER NOT NULL CHECK (generation >= 1),
-  -- The highest ended attempt; a running one is in leases.
+  -- The highest attempt that ended without success; a running one is in leases, one that succeeded in successes.
   attempt INTEGER NOT NULL CHECK (attempt >= 0),
   -- Attempts of earlier generations.
   attempt_base INTEGER NOT NULL,
@@ -88,13 +90,6 @@ CREATE TABLE tasks (
   labels TEXT,
   -- Null when it is long: then it is in payloads, so that updates of the row need not copy it.
   payload TEXT,
-  -- The record of the attempt that succeeded. Before, dispatched_at holds the time of acceptance: a row that does not
-  -- grow when it is updated stays on its page.
-  worker INTEGER,
-  token INTEGER,
-  dispatched_at INTEGER NOT NULL,
-  result TEXT,
-  CHECK ((status = 3) = (token IS NOT NULL)),
   CHECK ((status = 1) = (due_at IS NOT NULL)),
   CHECK ((status = 4) = (dead_reason IS NOT NULL))
 ) STRICT;
@@ -112,6 +107,16 @@ CREATE TABLE dedupe (
   seq INTEGER NOT NULL,
   PRIMARY KEY (tenant, key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE successes (
+  seq INTEGER PRIMARY KEY,
+  attempt INTEGER NOT NULL,
+  worker INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  dispatched_at INTEGER NOT NULL,
+  resolved_at INTEGER NOT NULL,
+  result TEXT
+) STRICT;
 
 CREATE TABLE ready (
   lane INTEGER NOT NULL,
@@ -266,18 +271,20 @@ CREATE VIEW task_view AS
 SELECT
   t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
   t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.retry_reason, t.dead_reason, t.fingerprint,
-  t.retry_token, t.dedupe_key, t.labels, t.result, t.token, t.dispatched_at,
-  (SELECT name FROM worker_names w WHERE w.id = t.worker) AS worker,
+  t.retry_token, t.dedupe_key, t.labels,
   coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
   l.pool, l.action, l.tenant, l.held_since, l.held_ms,
   p.settings,
   r.place, r.since AS queued_since, r.expires,
   e.attempt AS lease_attempt, e.token AS lease_token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker, e.started_at AS lease_started_at,
   e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.progress AS lease_progress,
+  s.attempt AS success_attempt, s.token AS success_token, s.dispatched_at AS success_dispatched_at,
+  s.resolved_at AS success_resolved_at, s.result, (SELECT name FROM worker_names w WHERE w.id = s.worker) AS success_worker,
   f.failure
 FROM tasks t
   CROSS JOIN lanes l ON l.id = t.lane
   CROSS JOIN profiles p ON p.id = t.profile
   LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
   LEFT JOIN leases e ON e.seq = t.seq
+  LEFT JOIN successes s ON s.seq = t.seq
   LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;
