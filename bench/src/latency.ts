@@ -20,7 +20,7 @@ const WARMUP_SAMPLES = 50
 const WORKER_PROCESS = fileURLToPath(new URL('./latency-worker-process.ts', import.meta.url))
 
 /** Answers with the moment its handler started. */
-export const startedAction = defineAction<Input, Input, number>({ name: ACTION, run: async () => moment() })
+export const startedAction = defineAction<Input, number>({ name: ACTION, run: async () => moment() })
 
 /** In milliseconds. Processes of one machine read the same monotonic clock, so moments of two of them compare. */
 function moment(): number {

@@ -89,11 +89,11 @@ export const importContact = defineAction({
   },
 })
 
-/** Takes its whole worker process down. Such losses have a budget of their own: the third makes it a dead letter. */
+/** Takes its whole worker process down. Such losses have a budget of their own: the fourth makes it a dead letter. */
 export const transcodeVideo = defineAction({
   name: 'video.transcode',
   maxRetries: 3,
-  lossesMax: 2,
+  lossesMax: 3,
   backoff: SHORT_BACKOFF,
   async run(input: Rehearsal & { readonly title: string }, { attempt, signal }) {
     await sleep(input.workMs, undefined, { signal })

@@ -12,7 +12,7 @@ import {
   type TaskStatus,
 } from '@reprise/core'
 
-export interface AttemptCounts {
+interface AttemptCounts {
   readonly made: number
   readonly failed: number
   readonly lost: number
@@ -27,7 +27,8 @@ export interface DeadGroup {
 }
 
 export interface Audit {
-  readonly submitted: number
+  /** What the client was told at submission. */
+  readonly acknowledged: number
   readonly kept: Counts
   /** Counted one by one from the task list. */
   readonly recounted: Readonly<Record<TaskStatus, number>> & { readonly accepted: number }
@@ -38,7 +39,7 @@ export interface Audit {
 
 const PAGE_MAX = 500
 
-export async function audit(client: Client, engine: Engine, submitted: number): Promise<Audit> {
+export async function audit(client: Client, engine: Engine, acknowledged: number): Promise<Audit> {
   const tasks = await allTasks(client)
   const ran = tasks.filter(({ attempt }) => attempt > 0)
   const entries = await allEntries(engine)
@@ -46,7 +47,7 @@ export async function audit(client: Client, engine: Engine, submitted: number): 
   const lost = entries.filter(({ type }) => type === 'execution.lost')
   const made = sum(tasks, ({ attempt }) => attempt)
   return {
-    submitted,
+    acknowledged,
     kept: await client.counts(),
     recounted: { accepted: tasks.length, ...byStatus(tasks) },
     attempts: {
@@ -58,16 +59,16 @@ export async function audit(client: Client, engine: Engine, submitted: number): 
     journal: {
       failed: failed.length,
       lost: lost.length,
-      again: [...failed, ...lost].filter(({ data }) => data['decision'] === 'retry').length,
+      again: [...failed, ...lost].filter(({ data }) => data.decision === 'retry').length,
     },
     deadGroups: await deadGroups(client, engine),
   }
 }
 
 /** Everything that does not agree, in words. Empty if nothing is lost. */
-export function discrepancies({ submitted, kept, recounted, attempts, journal, deadGroups }: Audit): string[] {
+export function discrepancies({ acknowledged, kept, recounted, attempts, journal, deadGroups }: Audit): string[] {
   const claims: readonly (readonly [what: string, one: number, other: number])[] = [
-    ['Tasks submitted, and accepted by the store', submitted, kept.accepted],
+    ['Tasks acknowledged to the client, and accepted by the store', acknowledged, kept.accepted],
     ['Tasks accepted, and found in the task list', kept.accepted, recounted.accepted],
     ['Tasks accepted, and the sum of all states', kept.accepted, sumOfStates(kept)],
     ...TASK_STATUSES.map((status) => [`Tasks ${status}, kept and recounted`, kept[status], recounted[status]] as const),

@@ -3,12 +3,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '@reprise/client'
-import { type Engine, seededRandom } from '@reprise/core'
+import { formatDuration, seededRandom } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
-import { type Audit, audit } from './audit.ts'
+import { type Audit, audit, unfinished } from './audit.ts'
 import type { DemoOptions } from './options.ts'
 import { type DemoProgress, ended, ProgressReader } from './progress.ts'
 import type { Announce, DemoTitle, View } from './view.ts'
+import { grouped } from './words.ts'
 import { WorkerFleet } from './worker-fleet.ts'
 import { submitWorkload, TENANTS } from './workload.ts'
 
@@ -24,8 +25,7 @@ export type DemoEnd =
   | { readonly kind: 'interrupted' }
 
 const WORKERS = ['worker-1', 'worker-2'] as const
-const VICTIM = 'worker-2'
-/** The victim is killed when this share of all tasks has ended. */
+/** A worker is killed when this share of all tasks has ended. */
 const KILL_AT_SHARE = 0.4
 const LOOK_EVERY_MS = 100
 const EXPLANATIONS_MAX = 5
@@ -39,21 +39,31 @@ export async function runDemo(path: string, options: DemoOptions, view: View, si
   // One engine for the client and for reading the journal; the workers open the same file in their own processes.
   const engine = await openSqliteEngine({ path })
   const client = await createClient({ engine })
-  const announce: Announce = (tone, text) => view.announce({ atMs: reader.elapsedMs, tone, text })
-  const reader = new ProgressReader(engine, announce)
+  const startedAt = performance.now()
+  const announce: Announce = (tone, text) => view.announce({ atMs: performance.now() - startedAt, tone, text })
+  const reader = new ProgressReader(engine, startedAt, announce)
   const fleet = new WorkerFleet(`sqlite:${path}`, announce)
   try {
-    const accepted = await submitWorkload(client, options.tasks, seededRandom(options.seed))
-    announce('plain', `${accepted} tasks are accepted, and durable; the workers start`)
+    const acknowledged = await submitWorkload(client, options.tasks, seededRandom(options.seed))
+    announce('plain', `${grouped(acknowledged)} tasks are accepted, and durable; the workers start`)
     fleet.start(WORKERS)
-    const because = await untilAllEnded({ client, reader, fleet, view, announce, signal, limitMs: options.timeLimitMs })
-    if (because === 'interrupted') return { kind: 'interrupted' }
-    if (because !== null) return await explainUnfinished(client, because)
-    await fleet.stop()
-    return { kind: 'finished', audit: await audit(client, engine, options.tasks) }
+    const limitMs = options.timeLimitMs
+    const outcome = await untilAllEnded({ client, reader, fleet, view, announce, signal, limitMs })
+    switch (outcome) {
+      case 'interrupted':
+        return { kind: 'interrupted' }
+      case 'too late':
+        return await explainUnfinished(client, `The time limit of ${formatDuration(limitMs)} is over.`)
+      case 'broken':
+        return await explainUnfinished(client, 'The workers died too often to be started again.')
+      case 'all ended':
+        await fleet.stop()
+        return { kind: 'finished', audit: await audit(client, engine, acknowledged) }
+    }
   } finally {
     await fleet.stop()
-    await closeAll(client, engine)
+    await client.close()
+    await engine.close()
   }
 }
 
@@ -67,29 +77,33 @@ interface Watch {
   readonly limitMs: number
 }
 
-/** Null when every task has ended; else why it stopped looking. */
-async function untilAllEnded(watch: Watch): Promise<string | null> {
+async function untilAllEnded(watch: Watch): Promise<'all ended' | 'interrupted' | 'too late' | 'broken'> {
   const { reader, fleet, view, signal, limitMs } = watch
   let isKilled = false
   for (;;) {
     if (signal.aborted) return 'interrupted'
     const progress = await reader.read()
     view.show(progress)
-    if (ended(progress.counts) === progress.counts.accepted) return null
-    if (fleet.isBroken) return 'The workers died too often to be started again.'
-    if (progress.elapsedMs > limitMs) return `The time limit of ${limitMs / 1_000} s is over.`
-    isKilled ||= await killOnTheWay(watch, progress)
+    if (ended(progress.counts) === progress.counts.accepted) return 'all ended'
+    if (fleet.isBroken) return 'broken'
+    if (progress.elapsedMs > limitMs) return 'too late'
+    if (!isKilled) isKilled = await killOnTheWay(watch, progress)
     await sleep(LOOK_EVERY_MS, null, { signal }).catch(() => {})
   }
 }
 
-/** Kills the victim once, in the middle of its work. */
+/** Kills the worker with most in hand, once, in the middle of its work. True when it has done so. */
 async function killOnTheWay({ client, fleet, announce }: Watch, { counts }: DemoProgress): Promise<boolean> {
   if (ended(counts) < counts.accepted * KILL_AT_SHARE) return false
   const running = await client.list({ status: 'running', limit: 100 })
-  const inHand = running.items.filter(({ state }) => state.status === 'running' && state.worker === VICTIM).length
-  if (inHand === 0 || !fleet.kill(VICTIM)) return false
-  announce('bad', `${VICTIM} killed (SIGKILL) by this demo, with ${inHand} tasks in hand`)
+  const holders = running.items.flatMap(({ state }) =>
+    state.status === 'running' && state.leaseUntil > Date.now() ? [state.worker] : [],
+  )
+  const [victim] = WORKERS.map((id) => ({ id, inHand: holders.filter((holder) => holder === id).length }))
+    .filter(({ inHand }) => inHand > 0)
+    .sort((a, b) => b.inHand - a.inHand)
+  if (victim === undefined || !fleet.kill(victim.id)) return false
+  announce('bad', `${victim.id} killed (SIGKILL) by this demo, with ${victim.inHand} tasks in hand`)
   return true
 }
 
@@ -102,11 +116,5 @@ async function explainUnfinished(client: Client, because: string): Promise<DemoE
     const explanation = await client.explain(id)
     if (explanation !== null) explanations.push(`${id}: ${explanation.summary}`)
   }
-  const { accepted, ...counts } = await client.counts()
-  return { kind: 'unfinished', because, unfinished: accepted - ended({ accepted, ...counts }), explanations }
-}
-
-async function closeAll(client: Client, engine: Engine): Promise<void> {
-  await client.close()
-  await engine.close()
+  return { kind: 'unfinished', because, unfinished: unfinished(await client.counts()), explanations }
 }

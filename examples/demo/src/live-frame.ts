@@ -13,8 +13,8 @@ export interface ScreenSize {
 const WIDTH_MAX = 120
 const RETRIES_MAX = 8
 const EVENTS_MAX = 8
-/** Lines that are neither a retry nor an event: what is left of the screen is theirs. */
-const FIXED_LINES = 10
+/** Empty lines and headings between the parts. */
+const LINES_BETWEEN = 5
 
 const STYLE_BY_TONE = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<Tone, string>
 
@@ -26,15 +26,19 @@ export function frame(
   paint: Paint,
 ): string[] {
   const width = Math.min(columns, WIDTH_MAX)
-  const room = Math.max(rows - 1 - FIXED_LINES, 2)
+  const top = [headLine(title, progress, width, paint), barLine(progress, width, paint)]
+  const counts = [
+    ...countsLines(progress, width, paint),
+    paint('dim', clip(`retries ${progress.retries} · attempts lost with a worker ${progress.lostAttempts}`, width)),
+  ]
+  // What is left of the screen is for retries and events. The last line of it is where the cursor rests.
+  const room = Math.max(rows - 1 - top.length - counts.length - LINES_BETWEEN, 2)
   const retriesMax = Math.min(RETRIES_MAX, Math.floor(room / 2))
   const eventsMax = Math.min(EVENTS_MAX, room - retriesMax)
-  return [
-    headLine(title, progress, width, paint),
-    barLine(progress, width, paint),
+  const lines = [
+    ...top,
     '',
-    countsLine(progress, width, paint),
-    paint('dim', clip(`retries ${progress.retries} · attempts lost with a worker ${progress.lostAttempts}`, width)),
+    ...counts,
     '',
     paint('bold', retryLine(width, 'Recent retries', 'attempt', 'why', 'next')),
     ...padded(retriesMax, progress.recentRetries, (note) => noteLine(note, progress.now, width, paint)),
@@ -42,6 +46,7 @@ export function frame(
     paint('bold', 'Events'),
     ...padded(eventsMax, events, (event) => eventLine(event, width, paint)),
   ]
+  return lines.slice(0, Math.max(rows - 1, 1))
 }
 
 function headLine(title: DemoTitle, { elapsedMs }: DemoProgress, width: number, paint: Paint): string {
@@ -65,8 +70,8 @@ function barLine({ counts }: DemoProgress, width: number, paint: Paint): string 
   return `${bar}${paint('dim', '░'.repeat(length - full))}${text}`
 }
 
-/** Numbers keep their place while they grow, so that the line does not dance. */
-function countsLine({ counts }: DemoProgress, width: number, paint: Paint): string {
+/** Numbers keep their place while they grow, so that the line does not dance. Two lines where one is too long. */
+function countsLines({ counts }: DemoProgress, width: number, paint: Paint): string[] {
   const digits = grouped(counts.accepted).length
   const cells = [
     { name: 'queued', count: counts.queued, style: 'reset' },
@@ -75,14 +80,17 @@ function countsLine({ counts }: DemoProgress, width: number, paint: Paint): stri
     { name: 'succeeded', count: counts.succeeded, style: 'green' },
     { name: 'dead', count: counts.dead, style: 'red' },
   ] as const
-  const gap = width >= 80 ? '   ' : ' '
-  return cells.map(({ name, count, style }) => paint(style, `${name} ${grouped(count).padStart(digits)}`)).join(gap)
+  const gap = 3
+  const length = cells.reduce((sum, { name }) => sum + name.length + 1 + digits + gap, -gap)
+  const painted = cells.map(({ name, count, style }) => paint(style, `${name} ${grouped(count).padStart(digits)}`))
+  const rows = length <= width ? [painted] : [painted.slice(0, 3), painted.slice(3)]
+  return rows.map((row) => row.join(' '.repeat(gap)))
 }
 
 function noteLine(note: RetryNote, now: number, width: number, paint: Paint): string {
   const why = note.code === note.reason ? note.reason : `${note.reason} (${note.code})`
-  const next = dueText(note, now)
-  return paint(next === 'now' ? 'dim' : 'yellow', retryLine(width, note.taskId, String(note.attempt), why, next))
+  const line = retryLine(width, note.taskId, String(note.attempt), why, dueText(note, now))
+  return paint(note.dueAt <= now ? 'dim' : 'yellow', line)
 }
 
 function retryLine(width: number, task: string, attempt: string, why: string, next: string): string {

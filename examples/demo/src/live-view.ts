@@ -65,7 +65,8 @@ export class LiveView implements View {
 
   #draw(): void {
     if (!this.#isOpen || this.#progress === null) return
-    const size = { columns: this.#output.columns, rows: this.#output.rows }
+    // A terminal that does not know its size says 0.
+    const size = { columns: this.#output.columns || 80, rows: this.#output.rows || 24 }
     const lines = frame(this.#title, this.#progress, this.#events, size, this.#paint)
     const text = lines.map((line) => `${line}${CLEAR_LINE_END}\n`).join('')
     this.#output.write(upBy(this.#drawnLines) + text + CLEAR_BELOW)

@@ -17,9 +17,9 @@ const WIDTH_MAX = 120
 
 const NEXT = [
   'Look at next:',
-  '  README.md                      what Reprise is, and the SDK in twenty lines',
-  '  examples/demo/src/actions.ts   the actions that just ran, and what each of them throws',
-  '  docs/architecture.md           how it works: states, leases, engines',
+  '  README.md                     what Reprise is, and the SDK in twenty lines',
+  '  examples/demo/src/actions.ts  the actions that just ran, and what they throw',
+  '  docs/architecture.md          how it works: states, leases, engines',
 ]
 
 const { stdout } = process
@@ -27,8 +27,7 @@ const { stdout } = process
 async function run(options: DemoOptions): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-demo-'))
   const title = titleOf(options)
-  const view =
-    stdout.isTTY && process.env['TERM'] !== 'dumb' ? new LiveView(stdout, title) : new PlainView(stdout, title)
+  const view = stdout.isTTY && process.env.TERM !== 'dumb' ? new LiveView(stdout, title) : new PlainView(stdout, title)
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
@@ -59,7 +58,7 @@ function conclude(end: DemoEnd): number {
     case 'finished': {
       const paint = paintFor(stdout)
       const wrong = discrepancies(end.audit)
-      print(closingTable(end.audit, stdout.isTTY ? Math.min(stdout.columns, WIDTH_MAX) : WIDTH_MAX, paint))
+      print(closingTable(end.audit, Math.min(stdout.columns || WIDTH_MAX, WIDTH_MAX), paint))
       if (wrong.length > 0) {
         print([paint('red', 'It does not add up:'), ...wrong.map((line) => `  ${line}`)])
         return EXIT.wrong

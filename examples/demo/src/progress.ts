@@ -1,8 +1,9 @@
 // How far the demo has come, read from the store: the kept counters, and what is new in the journal. The journal holds
 // everything unusual (a task that succeeds at once leaves no entry) and is read from a cursor, so nothing is missed.
 
-import { type Counts, type Engine, formatDuration, type JournalEntry } from '@reprise/core'
+import type { Counts, Engine, JournalEntry } from '@reprise/core'
 import type { Announce } from './view.ts'
+import { seconds } from './words.ts'
 
 /** A retry that was decided on. */
 export interface RetryNote {
@@ -32,26 +33,24 @@ export const ended = ({ succeeded, dead, discarded, cancelled }: Counts): number
 export class ProgressReader {
   readonly #engine: Engine
   readonly #announce: Announce
-  readonly #startedAt = performance.now()
+  readonly #startedAt: number
   readonly #fingerprints = new Set<string>()
   #recent: RetryNote[] = []
   #cursor: string | null = null
   #retries = 0
   #lostAttempts = 0
 
-  constructor(engine: Engine, announce: Announce) {
+  /** `startedAt` is the beginning of the run, by performance.now(). */
+  constructor(engine: Engine, startedAt: number, announce: Announce) {
     this.#engine = engine
+    this.#startedAt = startedAt
     this.#announce = announce
-  }
-
-  get elapsedMs(): number {
-    return performance.now() - this.#startedAt
   }
 
   async read(): Promise<DemoProgress> {
     await this.#readJournal()
     return {
-      elapsedMs: this.elapsedMs,
+      elapsedMs: performance.now() - this.#startedAt,
       now: Date.now(),
       counts: await this.#engine.counts(),
       recentRetries: this.#recent,
@@ -74,28 +73,33 @@ export class ProgressReader {
     switch (entry.type) {
       case 'execution.lost':
         this.#lostAttempts++
-        return this.#noteDecision(entry)
+        this.#noteDecision(entry)
+        break
       case 'execution.failed':
       case 'execution.expired':
-        return this.#noteDecision(entry)
-      case 'worker.replaced':
-        return this.#announce(
-          'good',
-          `${entry.data['worker']} is back; the ${entry.data['leases']} executions its former self held are taken from it`,
-        )
+        this.#noteDecision(entry)
+        break
+      case 'worker.replaced': {
+        const { worker, leases } = entry.data
+        this.#announce('good', `${worker} is back; the ${leases} executions it held before are taken back`)
+        break
+      }
       default:
     }
   }
 
   #noteDecision({ taskId, attempt, data, reason, at }: JournalEntry): void {
-    if (data['decision'] === 'dead') return this.#noteDead(String(taskId), String(data['fingerprint']), reason)
+    if (data.decision === 'dead') {
+      this.#noteDead(String(taskId), String(data.fingerprint), reason)
+      return
+    }
     this.#retries++
     const note: RetryNote = {
       taskId: String(taskId),
       attempt: attempt ?? 0,
-      reason: String(data['reason']),
-      code: String(data['code']),
-      dueAt: Number(data['dueAt'] ?? at),
+      reason: String(data.reason),
+      code: String(data.code),
+      dueAt: Number(data.dueAt ?? at),
     }
     this.#recent = [...this.#recent, note].slice(-RECENT_MAX)
   }
@@ -110,5 +114,5 @@ export class ProgressReader {
 
 /** When a retry is due, as seen from now. */
 export function dueText({ dueAt }: RetryNote, now: number): string {
-  return dueAt <= now ? 'now' : `in ${formatDuration(dueAt - now)}`
+  return dueAt <= now ? 'was due' : `in ${seconds(dueAt - now)}`
 }

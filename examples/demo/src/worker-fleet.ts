@@ -2,7 +2,6 @@
 // processes only: what their tasks do is in the store, and that is the point of the demo.
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +17,8 @@ export class WorkerFleet {
   readonly #engine: string
   readonly #announce: Announce
   readonly #processes = new Map<string, ChildProcess>()
+  /** Those that have come so far as to claim tasks. */
+  readonly #claiming = new Set<ChildProcess>()
   readonly #stopping = new AbortController()
   #restarts = 0
 
@@ -35,31 +36,25 @@ export class WorkerFleet {
     for (const id of ids) this.#start(id)
   }
 
-  /** Ends the process of this worker without a warning, as a power cut would. False if it does not run now. */
+  /** Ends the process of this worker without a warning, as a power cut would. False if it does not work just now. */
   kill(id: string): boolean {
-    return this.#processes.get(id)?.kill('SIGKILL') ?? false
+    const child = this.#processes.get(id)
+    return child !== undefined && this.#claiming.has(child) && child.kill('SIGKILL')
   }
 
   /** Asks every worker to finish what it has in hand, and waits until they are gone. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     const running = [...this.#processes.values()]
-    const gone = Promise.all(running.map((child) => once(child, 'exit')))
-    for (const child of running) child.kill('SIGTERM')
-    const impatience = new AbortController()
-    const tooLate = sleep(STOP_MS_MAX, null, { signal: impatience.signal }).then(
-      () => this.killAll(),
-      () => {},
+    const gone = Promise.all(
+      running.map((child) => new Promise<void>((resolve) => child.once('exit', () => resolve()))),
     )
-    await Promise.race([gone, tooLate])
+    for (const child of running) child.kill('SIGTERM')
+    const impatience = setTimeout(() => {
+      for (const child of running) child.kill('SIGKILL')
+    }, STOP_MS_MAX)
     await gone
-    impatience.abort()
-  }
-
-  /** Ends every worker process at once. */
-  killAll(): void {
-    this.#stopping.abort()
-    for (const child of this.#processes.values()) child.kill('SIGKILL')
+    clearTimeout(impatience)
   }
 
   #start(id: string): void {
@@ -68,8 +63,13 @@ export class WorkerFleet {
     if (child.stderr !== null) {
       createInterface({ input: child.stderr }).on('line', (line) => this.#announce('bad', `${id} says: ${line}`))
     }
-    child.on('error', (error) => this.#announce('bad', `${id} could not be started: ${error.message}`))
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.#processes.delete(id)
+      this.#announce('bad', `${id} could not be started: ${error.message}`)
+    })
+    child.once('message', () => this.#claiming.add(child))
     child.once('exit', (code, signal) => {
+      this.#claiming.delete(child)
       this.#processes.delete(id)
       // Ctrl-C in a terminal reaches the workers as well: then they stop by themselves.
       if (this.#stopping.signal.aborted || code === 0 || signal === 'SIGINT') return

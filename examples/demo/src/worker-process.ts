@@ -22,8 +22,10 @@ const worker = await createWorker({
 })
 
 stopOnSignals(worker)
+process.send?.('running')
 // The demo itself has gone: nobody would ever stop this worker.
 process.once('disconnect', () => void worker.stop())
 
 await worker.drained
-if (process.connected) process.disconnect()
+// The channel to the demo would keep this process alive.
+if (process.connected) process.disconnect?.()

@@ -27,7 +27,11 @@ export async function submitWorkload(client: Client, taskCount: number, random: 
   const draw = new Draw(random)
   const optionsFor = (prefix: string) => (_input: unknown, index: number) => draw.options(`${prefix}-${index + 1}`)
   const submitted: readonly (readonly SubmittedTask[])[] = [
-    await client.submitMany(transcodeVideo, videos(draw, counts.videos), optionsFor('video')),
+    await client.submitMany(transcodeVideo, videos(draw, counts.videos), ({ faultyAttempts }, index) => ({
+      ...draw.options(`video-${index + 1}`),
+      // One crash after the other, rather than all at once.
+      ...(faultyAttempts > 0 ? { delay: index * 1_500 } : {}),
+    })),
     await client.submitMany(sendEmail, emails(draw, counts.emails), optionsFor('email')),
     await client.submitMany(chargePayment, payments(draw, counts.payments), optionsFor('payment')),
     await client.submitMany(syncStock, stock(draw, counts.stock), optionsFor('stock')),
@@ -76,11 +80,11 @@ function contacts(draw: Draw, count: number) {
   }))
 }
 
-/** Two that crash their worker once, and one that does it every time. Long ones: their neighbours come and go. */
+/** One that crashes its worker every time, and two that do it once; late, so that few others are hit again with them. */
 function videos(draw: Draw, count: number) {
-  const faults = [1, 1, ALWAYS, ...Array.from({ length: count }, () => 0)].slice(0, Math.max(count, 3))
+  const faults = [ALWAYS, 1, 1, ...Array.from({ length: count }, () => 0)].slice(0, Math.max(count, 3))
   return faults.map((faultyAttempts, index) => ({
-    workMs: draw.between(300, 500),
+    workMs: faultyAttempts > 0 ? 400 : draw.work(0).workMs,
     faultyAttempts,
     title: `Holiday ${index + 1}`,
   }))

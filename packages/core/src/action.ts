@@ -34,7 +34,7 @@ export interface RunContext {
   readonly signal: AbortSignal
   readonly log: Logger
   /** Tells how far it has come: a share from 0 to 1, a note, or both. */
-  progress(fraction: number | null, note?: string): void
+  readonly progress: (fraction: number | null, note?: string) => void
 }
 
 export interface Logger {
@@ -43,6 +43,11 @@ export interface Logger {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void
   error(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
+
+const nothing = (): void => undefined
+
+/** Says nothing: what a library does unless it is told to. */
+export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 export interface ActionOptions<In, Parsed, Result> {
   readonly name: string
@@ -68,7 +73,14 @@ export interface Action<In = unknown, Parsed = In, Result = unknown> {
   readonly run: ((input: Parsed, context: RunContext) => Promise<Result> | Result) | null
 }
 
-export function defineAction<In = unknown, Parsed = In, Result = unknown>(
+/** With a schema, the payload's types are the schema's; without one, they are the handler's own. */
+export function defineAction<In, Parsed, Result = unknown>(
+  options: ActionOptions<In, Parsed, Result> & { readonly input: StandardSchema<In, Parsed> },
+): Action<In, Parsed, Result>
+export function defineAction<Payload = unknown, Result = unknown>(
+  options: Omit<ActionOptions<Payload, Payload, Result>, 'input'>,
+): Action<Payload, Payload, Result>
+export function defineAction<In, Parsed, Result>(
   options: ActionOptions<In, Parsed, Result>,
 ): Action<In, Parsed, Result> {
   return {

@@ -1,5 +1,6 @@
 // How long to wait before a retry. Pure: chance comes in as a roll in [0, 1). Retries are numbered from 0 (C4).
 
+import { DURATION_MS_MAX } from './duration.ts'
 import { InvalidError } from './errors.ts'
 
 export type Backoff =
@@ -32,10 +33,11 @@ export function backoffMs(backoff: Backoff, retry: number, roll: number): number
     case 'linear':
       return jittered(Math.min(backoff.stepMs * (retry + 1), backoff.maxMs), backoff.jitter, roll)
     case 'exponential':
-      return jittered(Math.min(backoff.baseMs * backoff.multiplier ** retry, backoff.maxMs), backoff.jitter, roll)
+      return jittered(Math.min(backoff.baseMs * power(backoff.multiplier, retry), backoff.maxMs), backoff.jitter, roll)
     case 'decorrelated': {
-      const bound = Math.min(backoff.baseMs * 3 ** (retry + 1), backoff.maxMs)
-      return Math.round(backoff.baseMs + roll * Math.max(bound - backoff.baseMs, 0))
+      const fromMs = Math.min(backoff.baseMs, backoff.maxMs)
+      const toMs = Math.min(backoff.baseMs * power(3, retry + 1), backoff.maxMs)
+      return Math.round(fromMs + roll * (toMs - fromMs))
     }
     case 'schedule':
       return jittered(backoff.delaysMs[Math.min(retry, backoff.delaysMs.length - 1)] ?? 0, backoff.jitter, roll)
@@ -50,14 +52,23 @@ export function checkedBackoff(backoff: Backoff): Backoff {
       : Object.entries(backoff).flatMap(([field, value]) => (field.endsWith('Ms') ? [value as number] : []))
   if (backoff.kind === 'schedule' && times.length === 0)
     throw new InvalidError('A backoff schedule needs at least one delay.')
-  if (times.some((ms) => !Number.isFinite(ms) || ms < 0))
-    throw new InvalidError('Backoff delays must be numbers of milliseconds, 0 or more.')
+  if (times.some((ms) => !(ms >= 0 && ms <= DURATION_MS_MAX)))
+    throw new InvalidError(`Backoff delays must be numbers of milliseconds from 0 to ${DURATION_MS_MAX}.`)
   if (backoff.kind === 'exponential' && !(backoff.multiplier >= 1))
     throw new InvalidError('The backoff multiplier must be 1 or more.')
   if ('jitter' in backoff && !(backoff.jitter >= 0 && backoff.jitter <= 1)) {
     throw new InvalidError('The backoff jitter is a share between 0 and 1.')
   }
+  // What no compiler looked at may lack a field, or be of no kind at all: then no delay comes out.
+  if (!Number.isFinite(backoffMs(backoff, 0, 0.5))) {
+    throw new InvalidError('The backoff lacks a field, or is of a kind that does not exist.')
+  }
   return backoff
+}
+
+// Kept finite: a base of 0 times infinity would be no number.
+function power(base: number, exponent: number): number {
+  return Math.min(base ** exponent, Number.MAX_VALUE)
 }
 
 function jittered(delayMs: number, jitter: number, roll: number): number {

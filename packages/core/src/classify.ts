@@ -60,6 +60,7 @@ const REASON_BY_CODE: Readonly<Record<string, FailureReason>> = {
   EACCES: 'permission',
   EPERM: 'permission',
   REPRISE_INVALID: 'validation',
+  REPRISE_TOO_LARGE: 'validation',
 }
 
 const REASON_BY_STATUS: Readonly<Record<string, FailureReason>> = {
@@ -101,8 +102,10 @@ const REASON_BY_WORDS: readonly (readonly [string, FailureReason])[] = [
   ['temporarily', 'transient'],
 ]
 
-export function classify(failure: Pick<Normalised, 'code' | 'message' | 'says'>): Verdict {
-  const found = byCode(failure.code) ?? byWords(failure.message)
+export function classify(
+  failure: Pick<Normalised, 'code' | 'message' | 'says'> & Partial<Pick<Normalised, 'httpCode'>>,
+): Verdict {
+  const found = byCode(failure.code) ?? byCode(failure.httpCode ?? null) ?? byWords(failure.message)
   if (failure.says !== null) {
     const retriable = failure.says === 'retry'
     const fallback: FailureReason = retriable ? 'transient' : 'permanent'
@@ -115,8 +118,15 @@ export function classify(failure: Pick<Normalised, 'code' | 'message' | 'says'>)
 function byCode(code: string | null): Verdict | null {
   if (code === null) return null
   const reason =
-    REASON_BY_CODE[code] ?? REASON_BY_STATUS[code] ?? (OBSERVED.has(code) ? (code as FailureReason) : undefined)
+    ownEntry(REASON_BY_CODE, code) ??
+    ownEntry(REASON_BY_STATUS, code) ??
+    (OBSERVED.has(code) ? (code as FailureReason) : undefined)
   return reason === undefined ? null : verdict(reason, `code:${code}`)
+}
+
+// A code may be any text, 'constructor' too.
+function ownEntry(table: Readonly<Record<string, FailureReason>>, code: string): FailureReason | undefined {
+  return Object.hasOwn(table, code) ? table[code] : undefined
 }
 
 function byWords(message: string): Verdict | null {

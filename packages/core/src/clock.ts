@@ -23,8 +23,13 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, callback, options) {
-    const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), TIMER_MS_MAX))
-    if (options?.hold !== true) unref(timer)
+    let timer: ReturnType<typeof setTimeout>
+    const arm = (restMs: number): void => {
+      const next = restMs > TIMER_MS_MAX ? () => arm(restMs - TIMER_MS_MAX) : callback
+      timer = setTimeout(next, Math.min(Math.max(restMs, 0), TIMER_MS_MAX))
+      if (options?.hold !== true) unref(timer)
+    }
+    arm(delayMs)
     return { cancel: () => clearTimeout(timer) }
   },
   soon: (callback) => void setImmediate(callback),
@@ -74,7 +79,7 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    const timer: VirtualTimer = { at: this.#now + Math.max(delayMs, 0), order: this.#order++, callback }
+    const timer: VirtualTimer = { at: this.#now + Math.max(Math.ceil(delayMs), 0), order: this.#order++, callback }
     this.#timers.add(timer)
     return { cancel: () => void this.#timers.delete(timer) }
   }
@@ -133,5 +138,5 @@ async function settled(): Promise<void> {
 
 function unref(timer: unknown): void {
   if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
-    timer.unref()
+    (timer as { unref: () => void }).unref()
 }

@@ -38,16 +38,17 @@ function parseText(text: string, what: string): number {
 
 /** The duration as a person would say it, rounded to two units: '1h 30m', '2.5s', '340ms'. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)}ms`
-  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))}s`
+  // The limits are where the shown number would round up to the next unit.
+  if (ms < 999.5) return `${Math.round(ms)}ms`
+  if (ms < 59_950) return `${Number((ms / 1_000).toFixed(1))}s`
   const units: readonly (readonly [string, number])[] = [
     ['d', 86_400_000],
     ['h', 3_600_000],
     ['m', 60_000],
     ['s', 1_000],
   ]
-  const first = units.findIndex(([, unitMs]) => ms >= unitMs)
-  let restMs = ms
+  let restMs = Math.round(ms / 1_000) * 1_000
+  const first = units.findIndex(([, unitMs]) => restMs >= unitMs)
   return units
     .slice(first, first + 2)
     .map(([unit, unitMs]) => {

@@ -84,6 +84,8 @@ export interface ClaimResult {
   readonly nextDueAt: number | null
   /** Why this worker got nothing, or less than it asked for, though there may be work. */
   readonly heldBack: 'unhealthy' | 'degraded' | null
+  /** The store's time. */
+  readonly now: number
 }
 
 /** A message from an outside queue (SQS): the task is created if it is unknown. */
@@ -118,6 +120,7 @@ export type Overdue =
 
 interface OverdueBase {
   readonly snapshot: Snapshot
+  readonly generation: number
   readonly failures: number
   readonly losses: number
   /** When it should have ended. */
@@ -177,7 +180,12 @@ export interface BeatReport {
   readonly draining: boolean
 }
 
-export type BeatResult = { readonly outcome: 'current' } | { readonly outcome: 'replaced' }
+export type BeatResult =
+  | { readonly outcome: 'current' }
+  /** A newer worker has this id. */
+  | { readonly outcome: 'replaced' }
+  /** The store does not know this id (any more): register again. */
+  | { readonly outcome: 'unknown' }
 
 /** How long ended tasks are kept. What is not named is kept for ever; dead letters always are. */
 export interface RetentionRules {

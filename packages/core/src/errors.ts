@@ -47,8 +47,13 @@ export class RepriseError extends Error {
 
 /** True for any Reprise error, or for the one with this code, whichever copy of the package made it. */
 export function isRepriseError(value: unknown, code?: ErrorCode): value is RepriseError {
-  if (typeof value !== 'object' || value === null || !(REPRISE_ERROR in value)) return false
-  return code === undefined || (value as RepriseError).code === code
+  if (typeof value !== 'object' || value === null) return false
+  try {
+    return REPRISE_ERROR in value && (code === undefined || (value as RepriseError).code === code)
+  } catch {
+    // A proxy that throws when it is looked at: a handler may throw one.
+    return false
+  }
 }
 
 export class InvalidError extends RepriseError {

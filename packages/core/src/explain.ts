@@ -33,14 +33,20 @@ export function explain(facts: ExplainFacts): Explanation {
     if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
   if (!workers.some(({ verdict }) => verdict === 'eligible' || verdict === 'degraded'))
     gates.push({ kind: 'no_worker' })
-  const expiresAt = task.state.status === 'queued' ? task.state.expiresAt : null
   return {
     task,
     summary: held(task, gates, now),
     gates,
     workers,
-    nextAt: task.state.status === 'waiting' ? task.state.dueAt : expiresAt,
+    nextAt: task.state.status === 'waiting' ? task.state.dueAt : leavesQueueAt(task, task.state.expiresAt),
   }
+}
+
+/** When its queue TTL or its deadline ends it, whichever comes first. The deadline binds the first generation only. */
+function leavesQueueAt(task: Task, expiresAt: number | null): number | null {
+  const deadlineAt = task.generation === 1 ? task.deadlineAt : null
+  if (expiresAt === null || deadlineAt === null) return expiresAt ?? deadlineAt
+  return Math.min(expiresAt, deadlineAt)
 }
 
 /** Whether a scope covers a lane. */
@@ -81,9 +87,11 @@ function held(task: Task, gates: readonly Gate[], now: number): string {
     case 'not_due':
       return `It waits (${first.reason}) and is due in ${formatDuration(first.dueAt - now)}.`
     case 'paused':
-      return `${capital(scopeText(first.scope))} is paused by ${first.by.actor}: ${first.by.reason}`
+      return `${capital(scopeText(first.scope))} ${isAll(first.scope) ? 'are' : 'is'} paused by ${first.by.actor}: ${first.by.reason}`
     case 'concurrency':
-      return `${capital(scopeText(first.scope))} runs ${first.running} tasks, its limit is ${first.concurrency}.`
+      return isAll(first.scope)
+        ? `All lanes run ${first.running} tasks, their limit is ${first.concurrency}.`
+        : `${capital(scopeText(first.scope))} runs ${first.running} tasks, its limit is ${first.concurrency}.`
     case 'no_worker':
       return `No worker that can take action '${task.action}' in pool '${task.pool}' is healthy.`
   }
@@ -103,6 +111,10 @@ function endedOrRunning(task: Task, now: number): string {
     case 'cancelled':
       return `It has ended as ${state.status}.`
   }
+}
+
+function isAll(scope: Scope): boolean {
+  return scope.pool === undefined && scope.action === undefined && scope.tenant === undefined
 }
 
 function capital(text: string): string {

@@ -23,6 +23,9 @@ export const DEFAULT_TENANT = 'default' as TenantId
 // Control characters, DEL, the C1 block, and separators that terminals and logs treat as line ends.
 const FORBIDDEN_CHARACTER = /[\p{Cc}\u2028\u2029]/u
 
+// '.' or '..' alone, '..' before a separator, and a last segment '..'; each also percent-encoded.
+const CLIMBING = /^(?:\.|%2e){1,2}$|(?:\.|%2e){2}(?:[\\/]|%2f|%5c)|(?:[\\/]|%2f|%5c)(?:\.|%2e){2}$/i
+
 export const taskId = (value: string): TaskId => checkedName('task id', value) as TaskId
 export const actionName = (value: string): ActionName => checkedName('action name', value) as ActionName
 export const poolName = (value: string): PoolName => checkedName('pool name', value) as PoolName
@@ -40,7 +43,7 @@ export function checkedName(what: string, value: unknown): string {
   }
   if (FORBIDDEN_CHARACTER.test(value)) throw new InvalidError(`The ${what} contains a control character.`)
   if (!value.isWellFormed()) throw new InvalidError(`The ${what} contains half of a surrogate pair.`)
-  if (value === '.' || value === '..' || value.includes('../') || value.includes('..\\')) {
+  if (CLIMBING.test(value)) {
     throw new InvalidError(`The ${what} must not contain a path that climbs ('..').`)
   }
   return value

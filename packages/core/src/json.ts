@@ -17,7 +17,7 @@ export function encodeJson(value: unknown, what: string, bytesMax: number = PAYL
     text = JSON.stringify(value)
   } catch (error) {
     throw new InvalidError(
-      `The ${what} can't be written as JSON: ${error instanceof Error ? error.message : String(error)}.`,
+      `The ${what} can't be written as JSON: ${error instanceof Error ? error.message : 'it threw while it was read'}.`,
     )
   }
   // undefined stands for 'nothing given', which JSON writes as null.
@@ -39,12 +39,18 @@ export function checkedJson(text: string, what: string, bytesMax: number = PAYLO
   } catch {
     throw new InvalidError(`The ${what} is not valid JSON.`)
   }
+  // A store that writes UTF-8 could not give it back.
+  if (!text.isWellFormed()) {
+    throw new InvalidError(`The ${what} contains half of a surrogate pair. Write it as an escape, such as \\ud800.`)
+  }
   return text as JsonText
 }
 
 /** Parses text that was checked on its way in. An own `__proto__` member is dropped rather than handed to user code. */
 export function decodeJson(text: JsonText): unknown {
-  return text.includes('__proto__') ? JSON.parse(text, dropProto) : JSON.parse(text)
+  // The name may also be written with escapes, which hardly any text has: '\u005f' is an underscore.
+  const suspect = text.includes('__proto__') || text.includes('\\u00')
+  return suspect ? JSON.parse(text, dropProto) : JSON.parse(text)
 }
 
 function dropProto(key: string, value: unknown): unknown {

@@ -6,6 +6,8 @@ import { outcomeRequest } from './outcome.ts'
 
 export interface Normalised {
   readonly code: string | null
+  /** `HTTP_503`, when a status came along, also beside a code of its own. */
+  readonly httpCode: string | null
   readonly name: string
   readonly message: string
   readonly stack: string | null
@@ -24,8 +26,10 @@ const KNOWN_FIELDS = new Set(['name', 'message', 'stack', 'code', 'cause', 'stat
 
 export function normalise(thrown: unknown): Normalised {
   const request = outcomeRequest(thrown)
+  const httpCode = httpCodeOf(thrown)
   return {
-    code: codeOf(thrown),
+    code: codeOf(thrown) ?? httpCode ?? (read(thrown, 'name') === 'TimeoutError' ? 'timeout' : null),
+    httpCode,
     name: cut(nameOf(thrown), CODE_LENGTH_MAX),
     message: cut(messageOf(thrown), MESSAGE_LENGTH_MAX),
     stack: stackOf(thrown),
@@ -38,8 +42,9 @@ export function normalise(thrown: unknown): Normalised {
 /** Cuts long text and leaves a mark that says so. Never splits a surrogate pair; half pairs are replaced. */
 export function cut(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text.toWellFormed()
-  const mark = `… [cut, ${text.length - lengthMax} more characters]`
-  return text.slice(0, lengthMax).toWellFormed() + mark
+  const splitsPair = lengthMax > 0 && (text.codePointAt(lengthMax - 1) ?? 0) > 0xffff
+  const kept = text.slice(0, splitsPair ? lengthMax - 1 : lengthMax)
+  return `${kept.toWellFormed()}… [cut, ${text.length - kept.length} more characters]`
 }
 
 function read(holder: unknown, field: string): unknown {
@@ -100,24 +105,34 @@ function codeOf(thrown: unknown): string | null {
   for (const holder of [thrown, read(thrown, 'cause')]) {
     const code = read(holder, 'code')
     if (typeof code === 'string' && code !== '') return cut(code, CODE_LENGTH_MAX)
-    for (const field of ['status', 'statusCode']) {
-      const status = read(holder, field)
-      if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599)
-        return `HTTP_${status}`
-    }
   }
-  const name = read(thrown, 'name')
-  if (name === 'TimeoutError') return 'timeout'
   return null
 }
 
+// Where the HTTP clients in use put the status of a response.
+function httpCodeOf(thrown: unknown): string | null {
+  const cause = read(thrown, 'cause')
+  for (const holder of [thrown, read(thrown, 'response'), cause, read(cause, 'response')]) {
+    for (const field of ['status', 'statusCode']) {
+      const status = read(holder, field)
+      if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) {
+        return `HTTP_${status}`
+      }
+    }
+  }
+  return null
+}
+
+/** Own plain fields. Nested ones (a request with its headers, say) are left out: they are where secrets hide. */
 function detailsOf(thrown: unknown): JsonText | null {
   if (typeof thrown !== 'object' || thrown === null) return null
   const own: Record<string, unknown> = {}
   let found = false
   for (const key of safeKeys(thrown)) {
     if (KNOWN_FIELDS.has(key)) continue
-    own[key] = read(thrown, key)
+    const value = read(thrown, key)
+    if (typeof value === 'object' || typeof value === 'function') continue
+    own[key] = value
     found = true
   }
   if (!found) return null

@@ -44,7 +44,12 @@ export class RetryAfter extends Error {
 export function outcomeRequest(thrown: unknown): OutcomeRequest | null {
   if (typeof thrown !== 'object' || thrown === null) return null
   try {
-    return OUTCOME in thrown ? (thrown[OUTCOME] as OutcomeRequest) : null
+    if (!(OUTCOME in thrown)) return null
+    // Another copy may be of another version, and anybody can set the symbol: take only what fits.
+    const { says, retryAfterMs } = thrown[OUTCOME] as { readonly [field in keyof OutcomeRequest]?: unknown }
+    if (says !== 'retry' && says !== 'dead') return null
+    const isDelay = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs >= 0
+    return { says, retryAfterMs: isDelay ? Math.round(retryAfterMs) : null }
   } catch {
     return null
   }

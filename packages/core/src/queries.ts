@@ -35,7 +35,7 @@ export function pageLimit(page: PageRequest | undefined): number {
 export function pageCursor(page: PageRequest | undefined): number | null {
   if (page?.cursor === undefined) return null
   const position = Number(page.cursor)
-  if (!Number.isSafeInteger(position) || position < 0 || page.cursor.length === 0) {
+  if (!/^\d+$/.test(page.cursor) || !Number.isSafeInteger(position)) {
     throw new InvalidError('The cursor is not one that this store gave out.')
   }
   return position

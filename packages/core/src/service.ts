@@ -14,20 +14,30 @@ export function createService(
   onError: (error: unknown) => void,
 ): Service {
   let running: { readonly controller: AbortController; readonly ended: Promise<void> } | null = null
+  let turns: Promise<void> = Promise.resolve()
+  // Calls take effect one after the other, so that of many at once the last one is what holds.
+  const inTurn = (step: () => Promise<void> | undefined): Promise<void> => {
+    const turn = turns.then(step)
+    turns = turn.catch(() => undefined)
+    return turn
+  }
   return {
     name,
-    async start() {
-      if (running !== null) return
-      const controller = new AbortController()
-      const ended = body(controller.signal).catch(onError)
-      running = { controller, ended }
-    },
-    async stop() {
-      const current = running
-      if (current === null) return
-      current.controller.abort()
-      await current.ended
-      if (running === current) running = null
-    },
+    start: () =>
+      inTurn(() => {
+        if (running !== null) return
+        const controller = new AbortController()
+        const ended = Promise.try(body, controller.signal)
+          .catch(onError)
+          .finally(() => {
+            running = null
+          })
+        running = { controller, ended }
+      }),
+    stop: () =>
+      inTurn(() => {
+        running?.controller.abort()
+        return running?.ended
+      }),
   }
 }

@@ -10,6 +10,7 @@ import {
   type JournalEntryInput,
   operatorMayRetry,
   operatorRetries,
+  pageCursor,
   type RetryResult,
   type TaskId,
   type TaskStatus,
@@ -64,7 +65,7 @@ function selectTasks(
   limit: number,
 ): { readonly rows: Iterable<TaskRow>; readonly next: string | null } {
   const { db } = transaction
-  const after = cursorOf(request.cursor)
+  const after = pageCursor(request) ?? 0
   if ('ids' in request.select) {
     const ids = [...new Set(request.select.ids.slice(after, after + limit))]
     const rows = ids.flatMap((id) => db.get<TaskRow>('taskById', id) ?? [])
@@ -87,14 +88,6 @@ function selectTasks(
   }
   const rows = seqs.flatMap(({ seq }) => db.get<TaskRow>('taskBySeq', seq) ?? [])
   return { rows, next: last === null ? null : String(last) }
-}
-
-function cursorOf(cursor: string | undefined): number {
-  if (cursor === undefined) return 0
-  const position = Number(cursor)
-  if (!Number.isSafeInteger(position) || position < 0)
-    throw new InvalidError('The cursor is not one that this store gave out.')
-  return position
 }
 
 function applyTo(transaction: Transaction, action: BulkAction, task: TaskRow, by: By): void {

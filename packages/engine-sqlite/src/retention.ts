@@ -1,6 +1,13 @@
 // Deleting what the rules no longer keep: a bounded number of rows per call, and never a dead letter.
 
-import { BATCH_MAX, InvalidError, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
+import {
+  BATCH_MAX,
+  InvalidError,
+  pageCursor,
+  type RetainResult,
+  type RetentionRules,
+  SERIES_STEP_MS,
+} from '@reprise/core'
 import { CANCELLED, DISCARDED } from './rows.ts'
 import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
@@ -25,8 +32,7 @@ export function retain(
   if (!Number.isInteger(limit) || limit < 1)
     throw new InvalidError(`Retention looks at 1 task or more per call, not ${limit}.`)
   checkBatch(limit)
-  const after = Number(options.cursor ?? 0)
-  if (!Number.isSafeInteger(after)) throw new InvalidError('The cursor is not one that this store gave out.')
+  const after = pageCursor(options) ?? 0
   const looked = db.all<WindowRow>('retentionWindow', after, limit)
   const old = looked.filter((row) => {
     const status = endOf(row)

@@ -1,4 +1,4 @@
-// Taking tasks in.
+// Taking tasks in: each id and each dedupe key once, and a batch that the backlog has no room for not at all.
 
 import { BATCH_MAX, BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
 import type { Database } from './database.ts'

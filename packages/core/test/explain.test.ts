@@ -1,0 +1,181 @@
+// Why a task is not running now: each gate, each verdict on a worker, and the sentence for a person.
+
+import {
+  actionName,
+  DEFAULT_POOL,
+  DEFAULT_TENANT,
+  type ExplainFacts,
+  explain,
+  poolName,
+  scopeMatches,
+  scopeText,
+  type Task,
+  type TaskState,
+  tenantId,
+  type WorkerView,
+  workerId,
+} from '@reprise/core'
+import { describe, expect, test } from 'vitest'
+import { failureWith, NOW, RENDER, running, taskWith, workerWith } from './fixture.ts'
+
+const facts = (over: Partial<ExplainFacts> = {}): ExplainFacts => ({
+  task: taskWith(),
+  now: NOW,
+  holds: [],
+  limits: [],
+  workers: [workerWith()],
+  ...over,
+})
+const inState = (state: TaskState, over: Partial<Task> = {}) => facts({ task: taskWith({ state, ...over }) })
+const waiting = (dueAt: number): TaskState => ({ status: 'waiting', since: NOW, dueAt, reason: 'connection' })
+const by = { actor: 'operator:ann', reason: 'maintenance' }
+
+describe('what holds a task back', () => {
+  test('nothing: other work is ahead of it', () => {
+    expect(explain(facts())).toEqual({
+      task: taskWith(),
+      summary: 'It is queued and can be claimed; other work is ahead of it.',
+      gates: [],
+      workers: [{ worker: 'w1', verdict: 'eligible', reasons: [] }],
+      nextAt: null,
+    })
+  })
+
+  test('it is not due', () => {
+    expect(explain(inState(waiting(NOW + 90_000)))).toMatchObject({
+      summary: 'It waits (connection) and is due in 1m 30s.',
+      gates: [{ kind: 'not_due', dueAt: NOW + 90_000, reason: 'connection' }],
+      nextAt: NOW + 90_000,
+    })
+  })
+
+  test('it is due just now, and the next claim will see it', () => {
+    expect(explain(inState(waiting(NOW)))).toMatchObject({
+      summary: 'It is due and will be queued by the next claim.',
+      gates: [],
+      nextAt: NOW,
+    })
+  })
+
+  test('its lane is paused', () => {
+    const hold = { scope: { action: RENDER }, by, since: NOW - 5 }
+    expect(explain(facts({ holds: [hold] }))).toMatchObject({
+      summary: "Action 'render' is paused by operator:ann: maintenance",
+      gates: [{ kind: 'paused', ...hold }],
+    })
+  })
+
+  test('everything is paused', () => {
+    expect(explain(facts({ holds: [{ scope: {}, by, since: NOW }] })).summary).toBe(
+      'All lanes are paused by operator:ann: maintenance',
+    )
+  })
+
+  test('a limit has no room', () => {
+    const scope = { pool: poolName('gpu'), tenant: tenantId('acme') }
+    expect(explain(facts({ limits: [{ scope, running: 4, concurrency: 4 }] }))).toMatchObject({
+      summary: "Pool 'gpu', tenant 'acme' runs 4 tasks, its limit is 4.",
+      gates: [{ kind: 'concurrency', scope, running: 4, concurrency: 4 }],
+    })
+    expect(explain(facts({ limits: [{ scope: {}, running: 4, concurrency: 3 }] })).summary).toBe(
+      'All lanes run 4 tasks, their limit is 3.',
+    )
+  })
+
+  test('a limit with room is no gate', () => {
+    expect(explain(facts({ limits: [{ scope: {}, running: 3, concurrency: 4 }] })).gates).toEqual([])
+  })
+
+  test('there is no worker for it', () => {
+    expect(explain(facts({ workers: [] }))).toMatchObject({
+      summary: "No worker that can take action 'render' in pool 'default' is healthy.",
+      gates: [{ kind: 'no_worker' }],
+      workers: [],
+    })
+  })
+
+  test('several things at once are all listed, the first is told', () => {
+    const explanation = explain({
+      ...inState(waiting(NOW + 1_000)),
+      holds: [{ scope: {}, by, since: NOW }],
+      limits: [{ scope: {}, running: 1, concurrency: 1 }],
+      workers: [],
+    })
+    expect(explanation.gates.map(({ kind }) => kind)).toEqual(['not_due', 'paused', 'concurrency', 'no_worker'])
+    expect(explanation.summary).toContain('is due in 1s')
+  })
+})
+
+describe('when something can change by itself', () => {
+  const queuedUntil = (expiresAt: number | null): TaskState => ({ status: 'queued', since: NOW, expiresAt })
+
+  test.each<[string, TaskState, Partial<Task>, number | null]>([
+    ['never', queuedUntil(null), {}, null],
+    ['at the end of its queue TTL', queuedUntil(NOW + 60), {}, NOW + 60],
+    ['at its deadline', queuedUntil(null), { deadlineAt: NOW + 70 }, NOW + 70],
+    ['at the earlier of the two', queuedUntil(NOW + 60), { deadlineAt: NOW + 70 }, NOW + 60],
+    ['at the earlier of the two, the other way round', queuedUntil(NOW + 80), { deadlineAt: NOW + 70 }, NOW + 70],
+    ['never, since a redriven task has no deadline', queuedUntil(null), { deadlineAt: NOW + 70, generation: 2 }, null],
+    ['when its lease ends', running, {}, NOW + 15_000],
+  ])('%s', (_, state, over, nextAt) => {
+    expect(explain(inState(state, over)).nextAt).toBe(nextAt)
+  })
+})
+
+describe('workers that were considered', () => {
+  const unhealthy = { status: 'unhealthy', reasons: ['no heartbeat for 45 s'] } as const
+  const degraded = { status: 'degraded', reasons: ['60 tasks wait inside it'] } as const
+
+  test.each<[string, Partial<WorkerView>, readonly string[]]>([
+    ['eligible', {}, []],
+    ['eligible', { actions: [RENDER] }, []],
+    ['other_pool', { pools: [poolName('gpu')], health: unhealthy }, []],
+    ['other_actions', { actions: [actionName('send')], health: unhealthy }, []],
+    ['draining', { draining: true, health: unhealthy }, []],
+    ['unhealthy', { health: unhealthy }, ['no heartbeat for 45 s']],
+    ['degraded', { health: degraded }, ['60 tasks wait inside it']],
+  ])('%s', (verdict, over, reasons) => {
+    const explanation = explain(facts({ workers: [workerWith(over)] }))
+    expect(explanation.workers).toEqual([{ worker: 'w1', verdict, reasons }])
+    expect(explanation.gates).toHaveLength(verdict === 'eligible' || verdict === 'degraded' ? 0 : 1)
+  })
+
+  test('one that can is enough', () => {
+    const workers = [workerWith({ health: unhealthy }), workerWith({ worker: workerId('w2') })]
+    expect(explain(facts({ workers })).gates).toEqual([])
+  })
+})
+
+describe('a task that runs or has ended has no gates', () => {
+  const dead = failureWith({ message: 'no paper' })
+
+  test.each<[string, TaskState, string]>([
+    ['running', running, "Attempt 2 has been running on 'w1' for 1m 30s."],
+    ['succeeded', { status: 'succeeded', at: NOW, result: null }, 'It has ended as succeeded.'],
+    ['dead', { status: 'dead', at: NOW, reason: 'crash_loop', failure: dead }, 'It is dead (crash_loop): no paper'],
+    ['discarded', { status: 'discarded', at: NOW }, 'It has ended as discarded.'],
+    ['cancelled', { status: 'cancelled', at: NOW }, 'It has ended as cancelled.'],
+  ])('%s', (_, state, summary) => {
+    const explanation = explain({ ...inState(state), holds: [{ scope: {}, by, since: NOW }], workers: [] })
+    expect(explanation).toMatchObject({ summary, gates: [] })
+  })
+})
+
+describe('scopes', () => {
+  const lane = { pool: DEFAULT_POOL, action: RENDER, tenant: DEFAULT_TENANT }
+
+  test('cover the lanes that agree with all that is given', () => {
+    expect(scopeMatches({}, lane)).toBe(true)
+    expect(scopeMatches(lane, lane)).toBe(true)
+    expect(scopeMatches({ action: RENDER }, lane)).toBe(true)
+    expect(scopeMatches({ pool: poolName('gpu') }, lane)).toBe(false)
+    expect(scopeMatches({ action: RENDER, tenant: tenantId('acme') }, lane)).toBe(false)
+    expect(scopeMatches({ action: actionName('send') }, lane)).toBe(false)
+  })
+
+  test('in words', () => {
+    expect(scopeText({})).toBe('all lanes')
+    expect(scopeText({ tenant: tenantId('acme'), pool: poolName('gpu') })).toBe("pool 'gpu', tenant 'acme'")
+    expect(scopeText(lane)).toBe("pool 'default', action 'render', tenant 'default'")
+  })
+})
