@@ -13,7 +13,11 @@ import {
   type Engine,
   type Execution,
   type Explanation,
+  type FailureGroup,
   InvalidError,
+  type JournalPage,
+  type JournalQuery,
+  type LaneView,
   type Page,
   type PageRequest,
   type RetryResult,
@@ -23,22 +27,24 @@ import {
   type TenantId,
   taskId,
   tenantId,
+  type WorkerView,
 } from '@reprise/core'
 import { refuseUnknownKeys } from './known-keys.ts'
 import {
   type BulkOptions,
+  type ByOptions,
   bulkRequest,
   byOf,
+  checkedScope,
   type ListQuery,
   type RetryOptions,
   type ScopeQuery,
-  scopeOf,
   type TaskTarget,
   taskQuery,
 } from './operator-requests.ts'
 import { ResultWatcher } from './result-watcher.ts'
-import { namedAction, type SubmitOptions, type SubmittableAction, taskSpec } from './submission.ts'
-import { type SubmittedTask, type TaskHandle, taskHandle } from './task-handle.ts'
+import { namedAction, type SubmitOptions, type SubmittableAction, taskSpec, validation } from './submission.ts'
+import { Handle, type SubmittedTask, type TaskHandle } from './task-handle.ts'
 
 export interface ClientOptions {
   /** An address such as 'sqlite:./reprise.db', or an engine that is open already and stays the caller's to close. */
@@ -81,7 +87,9 @@ export class Client {
     input: unknown,
     options: SubmitOptions = {},
   ): Promise<SubmittedTask<Result>> {
-    const spec = await taskSpec(submittable(action), input, options, this.#tenant)
+    const target = submittable(action)
+    await validation(target, input)
+    const spec = taskSpec(target, input, options, this.#tenant)
     const [handle] = await this.#submitSpecs<Result>([spec])
     if (handle === undefined) throw new InvalidError('The engine did not answer the submission.')
     return handle
@@ -109,8 +117,10 @@ export class Client {
     const target = submittable(action)
     const specs: TaskSpec[] = []
     for (const [index, input] of inputs.entries()) {
+      const validating = validation(target, input)
+      if (validating !== null) await validating
       // The overloads tie the two together: optionsFor takes what inputs holds.
-      specs.push(await taskSpec(target, input, optionsFor(input as never, index), this.#tenant))
+      specs.push(taskSpec(target, input, optionsFor(input as never, index), this.#tenant))
     }
     const handles: SubmittedTask<Result>[] = []
     for (let start = 0; start < specs.length; start += BATCH_MAX) {
@@ -121,7 +131,7 @@ export class Client {
 
   /** A handle on a task that was submitted before, here or elsewhere. */
   task<Result = unknown>(id: string): TaskHandle<Result> {
-    return taskHandle<Result>(this.#engine, this.#watcher, taskId(id))
+    return new Handle<Result>(this.#engine, this.#watcher, taskId(id), true)
   }
 
   async get(id: string): Promise<Task | null> {
@@ -139,8 +149,7 @@ export class Client {
   }
 
   async counts(query: ScopeQuery = {}): Promise<Counts> {
-    refuseUnknownKeys(query, ['pool', 'action', 'tenant'], 'query field')
-    return this.#engine.counts(scopeOf(query))
+    return this.#engine.counts(checkedScope(query))
   }
 
   /** Why it is not running now; null if there is no such task. */
@@ -163,6 +172,11 @@ export class Client {
     return this.#engine.discard(bulkRequest(target, options))
   }
 
+  /** Makes waiting tasks due now. One bounded step: go on with `next` until it is null. */
+  async promote(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
+    return this.#engine.promote(bulkRequest(target, options))
+  }
+
   /** Runs a failed task once more in the same generation, if its budget allows. */
   async retry(id: string, options: RetryOptions = {}): Promise<RetryResult> {
     refuseUnknownKeys(options, ['actor', 'reason', 'maxRetries'], 'option')
@@ -170,6 +184,39 @@ export class Client {
       by: byOf(options),
       maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
     })
+  }
+
+  /** Holds all lanes of the scope, present and future, until they are resumed. Queue TTLs stand still meanwhile. */
+  async pause(scope: ScopeQuery, options: ByOptions = {}): Promise<void> {
+    return this.#engine.pause(checkedScope(scope), byOf(options))
+  }
+
+  /** Lifts the hold that was put on exactly this scope; false if there was none. */
+  async resume(scope: ScopeQuery, options: ByOptions = {}): Promise<boolean> {
+    return this.#engine.resume(checkedScope(scope), byOf(options))
+  }
+
+  /** At most so many running tasks in the scope; null lifts the limit. */
+  async limit(scope: ScopeQuery, concurrency: number | null, options: ByOptions = {}): Promise<void> {
+    return this.#engine.limit(checkedScope(scope), concurrency, byOf(options))
+  }
+
+  async lanes(page?: PageRequest): Promise<Page<LaneView>> {
+    return this.#engine.lanes(page)
+  }
+
+  /** Dead letters by cause, the most recent first. */
+  async failureGroups(page?: PageRequest): Promise<Page<FailureGroup>> {
+    return this.#engine.failureGroups(page)
+  }
+
+  async workers(page?: PageRequest): Promise<Page<WorkerView>> {
+    return this.#engine.workers(page)
+  }
+
+  /** What was unusual and what operators did, oldest first. Read on with the cursor. */
+  async journal(query?: JournalQuery): Promise<JournalPage> {
+    return this.#engine.journal.read(query)
   }
 
   /** Turns away everybody who waits for a result, and closes the engine if it was opened here. */
@@ -180,10 +227,7 @@ export class Client {
 
   async #submitSpecs<Result>(specs: readonly TaskSpec[]): Promise<SubmittedTask<Result>[]> {
     const results = await this.#engine.submit(specs)
-    return results.map(({ id, outcome }) => ({
-      ...taskHandle<Result>(this.#engine, this.#watcher, id),
-      accepted: outcome === 'accepted',
-    }))
+    return results.map(({ id, outcome }) => new Handle<Result>(this.#engine, this.#watcher, id, outcome === 'accepted'))
   }
 }
 

@@ -27,6 +27,6 @@ export {
   Transient,
 } from '@reprise/core'
 export { type Client, type ClientOptions, createClient } from './client.ts'
-export type { BulkOptions, ListQuery, RetryOptions, ScopeQuery, TaskTarget } from './operator-requests.ts'
+export type { BulkOptions, ByOptions, ListQuery, RetryOptions, ScopeQuery, TaskTarget } from './operator-requests.ts'
 export type { SubmitOptions } from './submission.ts'
 export type { ResultOptions, StoredResult, SubmittedTask, TaskHandle } from './task-handle.ts'

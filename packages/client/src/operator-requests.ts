@@ -69,7 +69,12 @@ export function byOf(options: ByOptions): By {
   }
 }
 
-export function scopeOf(query: ScopeQuery): Scope {
+export function checkedScope(query: ScopeQuery): Scope {
+  refuseUnknownKeys(query, ['pool', 'action', 'tenant'], 'query field')
+  return scopeOf(query)
+}
+
+function scopeOf(query: ScopeQuery): Scope {
   return {
     ...(query.pool === undefined ? {} : { pool: poolName(query.pool) }),
     ...(query.action === undefined ? {} : { action: actionName(query.action) }),

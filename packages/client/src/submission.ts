@@ -17,9 +17,11 @@ import {
   type Priority,
   parseInput,
   poolName,
+  type RetryToken,
   type RunContext,
   retryToken,
   type StandardSchema,
+  type TaskId,
   type TaskSpec,
   type TenantId,
   taskId,
@@ -55,6 +57,7 @@ export interface SubmittableAction extends Pick<Action, 'name' | 'pool' | 'setti
 }
 
 const LABELS_MAX = 32
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({})
 
 const KNOWN_OPTIONS = [
   'id',
@@ -74,27 +77,33 @@ export function namedAction(name: string): SubmittableAction {
   return { name: actionName(name), pool: DEFAULT_POOL, settings: DEFAULT_SETTINGS, input: null, run: null }
 }
 
-export async function taskSpec(
+/** Checks a payload against the action's schema. Null when there is none: nothing to wait for. */
+export function validation(action: SubmittableAction, input: unknown): Promise<unknown> | null {
+  return action.input === null ? null : parseInput(action, input)
+}
+
+/** The task as the store takes it. The payload must have been validated. */
+export function taskSpec(
   action: SubmittableAction,
   input: unknown,
   options: SubmitOptions,
   defaultTenant: TenantId,
-): Promise<TaskSpec> {
+): TaskSpec {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'submit option')
-  if (action.input !== null) await parseInput(action, input)
   // A drawn id is random enough to be the retry token as well; a given one may come again after its task was removed.
   const drawnId = options.id === undefined ? randomUUIDv7() : null
   const { deadline } = options
   return {
-    id: taskId(drawnId ?? options.id ?? ''),
+    id: drawnId === null ? taskId(options.id ?? '') : (drawnId as TaskId),
     action: action.name,
     pool: options.pool === undefined ? action.pool : poolName(options.pool),
     tenant: options.tenant === undefined ? defaultTenant : tenantId(options.tenant),
     payload: encodeJson(input, 'payload'),
-    labels: checkedLabels(options.labels ?? {}),
+    labels: options.labels === undefined ? NO_LABELS : checkedLabels(options.labels),
     priority: checkedPriority(options.priority ?? DEFAULT_PRIORITY),
     settings: action.settings,
-    retryToken: retryToken(options.retryToken ?? drawnId ?? randomUUID()),
+    retryToken:
+      options.retryToken === undefined ? ((drawnId ?? randomUUID()) as RetryToken) : retryToken(options.retryToken),
     dedupeKey: options.dedupeKey === undefined ? null : checkedName('dedupeKey', options.dedupeKey),
     delayMs: options.delay === undefined ? 0 : durationMs(options.delay, 'delay'),
     dueAt: options.runAt === undefined ? null : moment(options.runAt, 'runAt'),

@@ -1,7 +1,6 @@
 // A handle on one task: what submit() gives back, and what task(id) gives for a task that was submitted elsewhere.
 
 import {
-  type BulkResult,
   type Duration,
   decodeJson,
   durationMs,
@@ -40,20 +39,34 @@ export interface SubmittedTask<Result = unknown> extends TaskHandle<Result> {
   readonly accepted: boolean
 }
 
-export function taskHandle<Result>(engine: Engine, watcher: ResultWatcher, id: TaskId): TaskHandle<Result> {
-  return {
-    id,
-    get: () => engine.task(id),
-    async result(options = {}) {
-      const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'timeout')
-      const task = await watcher.ended(id, { timeoutMs, signal: options.signal ?? null })
-      // What the handler returned was encoded from a Result; the type is the submitter's word on it.
-      return resultOf(task) as StoredResult<Result>
-    },
-    async cancel(options = {}) {
-      const { changed }: BulkResult = await engine.cancel(bulkRequest(id, options))
-      return changed.length > 0
-    },
+/** A class rather than a literal: whoever submits a hundred thousand tasks gets as many of these. */
+export class Handle<Result> implements SubmittedTask<Result> {
+  readonly id: TaskId
+  readonly accepted: boolean
+  readonly #engine: Engine
+  readonly #watcher: ResultWatcher
+
+  constructor(engine: Engine, watcher: ResultWatcher, id: TaskId, accepted: boolean) {
+    this.id = id
+    this.accepted = accepted
+    this.#engine = engine
+    this.#watcher = watcher
+  }
+
+  get(): Promise<Task | null> {
+    return this.#engine.task(this.id)
+  }
+
+  async result(options: ResultOptions = {}): Promise<StoredResult<Result>> {
+    const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'timeout')
+    const task = await this.#watcher.ended(this.id, { timeoutMs, signal: options.signal ?? null })
+    // What the handler returned was encoded from a Result; the type is the submitter's word on it.
+    return resultOf(task) as StoredResult<Result>
+  }
+
+  async cancel(options: ByOptions = {}): Promise<boolean> {
+    const { changed } = await this.#engine.cancel(bulkRequest(this.id, options))
+    return changed.length > 0
   }
 }
 

@@ -3,7 +3,7 @@
 -- The next entries of a lane in claim order, with what a worker needs.
 -- name: nextEntries
 SELECT
-  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
   t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
 FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
 WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;
@@ -11,7 +11,7 @@ WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;
 -- The entry of a lane that came first, of whatever priority: the first of each place, then the lowest rank.
 -- name: oldestEntry
 SELECT
-  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
   t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
 FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
 CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.value
@@ -59,8 +59,10 @@ SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) 
 -- name: deleteLeases
 DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));
 
--- name: saveResult
-UPDATE successes SET result = ? WHERE seq = ?;
+-- The same for one that has a result.
+-- name: recordResult
+INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at, result)
+SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, ?3 FROM leases e WHERE e.seq = ?1;
 
 -- name: insertExecution
 INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)

@@ -21,10 +21,14 @@ UPDATE lanes SET
   ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
 WHERE id = ?;
 
--- Lanes that can give something, lowest turn first. ?3 is a JSON array of actions, or null for any.
+-- Lanes that can give something, lowest turn first.
 -- name: claimableLanes
+SELECT id FROM lanes WHERE pool = ?1 AND ready > 0 AND held_since IS NULL ORDER BY turn, id LIMIT ?2;
+
+-- The same for some actions only: ?3 is a JSON array of them.
+-- name: claimableLanesOfActions
 SELECT id FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (?3 IS NULL OR action IN (SELECT value FROM json_each(?3)))
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND action IN (SELECT value FROM json_each(?3))
 ORDER BY turn, id LIMIT ?2;
 
 -- The lanes of a scope ('' is any), by creation.

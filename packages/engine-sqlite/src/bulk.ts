@@ -15,6 +15,7 @@ import {
   type TaskId,
   type TaskStatus,
 } from '@reprise/core'
+import { endedAttempt } from './ending.ts'
 import {
   CANCELLED,
   DISCARDED,
@@ -27,7 +28,6 @@ import {
   statusOf,
   type TaskRow,
 } from './rows.ts'
-import { endedAttempt } from './settle.ts'
 import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 

@@ -6,47 +6,15 @@ import {
   type ClaimRequest,
   type ClaimResult,
   InvalidError,
-  type JsonText,
-  type LeaseRef,
   PICKS_PER_OLDEST,
   PROMOTE_MAX,
-  type Priority,
   RETIRE_MAX,
-  type RetryToken,
-  type TaskId,
-  type TaskSettings,
-  TIMEOUT_GRACE_MS,
-  type WaitReason,
-  type WorkerId,
 } from '@reprise/core'
+import { type EntryRow, entryPlace, entryRank, isOverdue, reserveEntry, retire } from './entries.ts'
 import { limitRooms, type Room } from './gates.ts'
 import type { admit } from './registry.ts'
-import { labelsOf, RETIRED_PLACE, tokenText } from './rows.ts'
 import { checkBatch } from './submit.ts'
 import type { Lane, Transaction } from './transaction.ts'
-
-/** A row of nextEntries: queue entry and task together, in column order. */
-type EntryRow = readonly [
-  seq: number,
-  place: number,
-  rank: number,
-  expires: number | null,
-  deadline: number | null,
-  id: TaskId,
-  payload: JsonText | null,
-  profile: number,
-  priority: Priority,
-  generation: number,
-  attempt: number,
-  failures: number,
-  losses: number,
-  acceptedAt: number,
-  deadlineAt: number | null,
-  retryReason: WaitReason | null,
-  retryToken: RetryToken | null,
-  dedupeKey: string | null,
-  labels: string | null,
-]
 
 const LEASE_MS_MAX = 86_400_000
 
@@ -164,7 +132,7 @@ class Claiming {
   /** The lanes with the lowest turns: no more can matter than there are entries to take. */
   #findCandidates(): void {
     const transaction = this.#transaction
-    const actions = this.#request.actions === null ? null : JSON.stringify(this.#request.actions)
+    const actions = this.#request.actions === null ? null : new Set<string>(this.#request.actions)
     const lanesMax = this.#limit + this.#excluded.size
     this.#truncated = false
     for (const pool of this.#request.pools) {
@@ -201,11 +169,12 @@ class Claiming {
     const entry = wantsOldest ? this.#oldest(candidate) : this.#first(candidate)
     lane.ready--
     this.#transaction.touch(lane)
-    if (this.#isOverdue(entry, lane)) {
-      this.#retire(entry, lane)
+    if (isOverdue(this.#transaction, entry, lane)) {
+      retire(this.#transaction, entry, lane)
+      this.#retired++
       return false
     }
-    if (wantsOldest) this.#transaction.db.run('deleteReady', lane.id, entry[1], entry[2])
+    if (wantsOldest) this.#transaction.db.run('deleteReady', lane.id, entryPlace(entry), entryRank(entry))
     else this.#extendRun(candidate, entry)
     this.#claimed.push(reserveEntry(this.#transaction, lane, entry, this.#request))
     this.#transaction.raiseVirtualTime(lane.pool, lane.turn)
@@ -245,29 +214,13 @@ class Claiming {
     return entry
   }
 
-  #isOverdue(entry: EntryRow, lane: Lane): boolean {
-    const [, , , expires, deadline] = entry
-    return (
-      (expires !== null && this.#transaction.laneTime(lane) >= expires) ||
-      (deadline !== null && this.#transaction.now >= deadline)
-    )
-  }
-
-  #retire(entry: EntryRow, lane: Lane): void {
-    const [seq, place, rank, expires, deadline] = entry
-    const { db } = this.#transaction
-    const since = db.get<{ since: number }>('readySince', lane.id, place, rank)?.since ?? this.#transaction.now
-    db.run('deleteReady', lane.id, place, rank)
-    db.run('insertReady', lane.id, RETIRED_PLACE, rank, seq, since, expires, deadline)
-    this.#retired++
-  }
-
   #extendRun(candidate: Candidate, entry: EntryRow): void {
-    if (candidate.runPlace !== entry[1]) {
+    const place = entryPlace(entry)
+    if (candidate.runPlace !== place) {
       this.#deleteRun(candidate)
-      candidate.runPlace = entry[1]
+      candidate.runPlace = place
     }
-    candidate.runRank = entry[2]
+    candidate.runRank = entryRank(entry)
   }
 
   #deleteRun(candidate: Candidate): void {
@@ -288,100 +241,4 @@ function lowest(candidates: Iterable<Candidate>): Candidate | undefined {
       best = candidate
   }
   return best
-}
-
-/** Reserves the next attempt of an entry's task and starts its lease. The entry itself is the caller's to delete. */
-function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryRow, request: ClaimRequest): Claimed {
-  const [
-    seq,
-    ,
-    ,
-    ,
-    ,
-    id,
-    payload,
-    profile,
-    priority,
-    generation,
-    attempt,
-    failures,
-    losses,
-    acceptedAt,
-    deadlineAt,
-    retryReason,
-    retryToken,
-    dedupeKey,
-    labels,
-  ] = entry
-  const settings = transaction.profiles.settingsOf(profile)
-  const lease = startLease(
-    transaction,
-    lane,
-    { seq, id, attempt: attempt + 1, from: 'queued', settings },
-    request.worker,
-    request.leaseMs,
-  )
-  return {
-    ...lease,
-    snapshot: {
-      id,
-      action: lane.action as Claimed['snapshot']['action'],
-      pool: lane.pool as Claimed['snapshot']['pool'],
-      tenant: lane.tenant as Claimed['snapshot']['tenant'],
-      payload: payload ?? longPayload(transaction, seq),
-      labels: labelsOf(labels),
-      priority,
-      settings,
-      retryToken: retryToken ?? (id as string as RetryToken),
-      dedupeKey,
-      deadlineAt,
-    },
-    generation,
-    failures,
-    losses,
-    retryReason,
-    acceptedAt,
-  }
-}
-
-interface LeaseStart extends LeaseRef {
-  readonly startedAt: number
-  readonly leaseUntil: number
-  readonly timeoutAt: number
-}
-
-export function startLease(
-  transaction: Transaction,
-  lane: Lane,
-  task: {
-    readonly seq: number
-    readonly id: TaskId
-    readonly attempt: number
-    readonly from: 'queued' | 'waiting' | 'dead'
-    readonly settings: TaskSettings
-  },
-  worker: WorkerId,
-  leaseMs: number,
-): LeaseStart {
-  const { db, now } = transaction
-  const token = transaction.nextToken()
-  const timeoutAt = now + task.settings.timeoutMs
-  const leaseUntil = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  db.run('insertLease', task.seq, task.attempt, token, transaction.workerNames.idOf(worker), now, leaseUntil, timeoutAt)
-  transaction.move(lane, task.from, 'running')
-  transaction.count(lane, 'started')
-  return {
-    taskId: task.id,
-    attempt: task.attempt,
-    token: tokenText(token, task.seq),
-    startedAt: now,
-    leaseUntil,
-    timeoutAt,
-  }
-}
-
-export function longPayload(transaction: Transaction, seq: number): JsonText {
-  const row = transaction.db.get<{ payload: JsonText }>('longPayload', seq)
-  if (row === undefined) throw new Error(`The payload of task number ${seq} is missing.`)
-  return row.payload
 }

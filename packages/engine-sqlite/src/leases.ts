@@ -11,8 +11,9 @@ import {
 } from '@reprise/core'
 import { checkLeaseMs } from './claim.ts'
 import type { Database } from './database.ts'
+import { becauseOf, overdueKind } from './ending.ts'
 import { expiresAtOf, parseToken, snapshotOf, type TaskRow, tokenText } from './rows.ts'
-import { becauseOf, type LeaseRow, overdueKind } from './settle.ts'
+import type { LeaseRow } from './settle.ts'
 import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 

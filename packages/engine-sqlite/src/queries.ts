@@ -29,6 +29,7 @@ import {
   type WorkerView,
 } from '@reprise/core'
 import type { Database } from './database.ts'
+import { endedAttempt } from './ending.ts'
 import { holdsOf, laneScope, limitsOf } from './gates.ts'
 import { type WorkerRow, workerViewOf } from './registry.ts'
 import {
@@ -42,7 +43,6 @@ import {
   type TaskRow,
   taskOf,
 } from './rows.ts'
-import { endedAttempt } from './settle.ts'
 import type { Lane } from './transaction.ts'
 
 /** How many rows a page of tasks may look at when no index leads to the right ones. */

@@ -12,8 +12,9 @@ import {
   type ReserveRequest,
   scopeText,
 } from '@reprise/core'
-import { checkLeaseMs, startLease } from './claim.ts'
+import { checkLeaseMs } from './claim.ts'
 import type { Database } from './database.ts'
+import { startLease } from './entries.ts'
 import { holdsOf, laneScope, limitRooms } from './gates.ts'
 import { latestAttempt, RETIRED_PLACE, type ScopeRow, snapshotOf, statusOf, type TaskRow } from './rows.ts'
 import { acceptTask, holderOf } from './submit.ts'

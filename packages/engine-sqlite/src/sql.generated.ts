@@ -280,12 +280,12 @@ WHERE i.collection = ? AND i.name = ? AND i.value = ? AND i.number > ? ORDER BY 
   insertDocumentIndex: `INSERT INTO document_indexes (collection, name, value, number) VALUES (?, ?, ?, ?);`,
   deleteDocumentIndexes: `DELETE FROM document_indexes WHERE number = ?;`,
   nextEntries: `SELECT
-  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
   t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
 FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
 WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;`,
   oldestEntry: `SELECT
-  r.seq, r.place, r.rank, r.expires, r.deadline_at, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
+  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
   t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
 FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
 CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.value
@@ -309,7 +309,8 @@ FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
   recordSuccesses: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at)
 SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value;`,
   deleteLeases: `DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));`,
-  saveResult: `UPDATE successes SET result = ? WHERE seq = ?;`,
+  recordResult: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at, result)
+SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, ?3 FROM leases e WHERE e.seq = ?1;`,
   insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
   executionOf: `SELECT
@@ -357,8 +358,9 @@ WHERE t.dedupe_key IS NOT NULL;`,
   accepted = ?, queued = ?, waiting = ?, running = ?, succeeded = ?, dead = ?, discarded = ?, cancelled = ?, removed = ?,
   ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
 WHERE id = ?;`,
-  claimableLanes: `SELECT id FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (?3 IS NULL OR action IN (SELECT value FROM json_each(?3)))
+  claimableLanes: `SELECT id FROM lanes WHERE pool = ?1 AND ready > 0 AND held_since IS NULL ORDER BY turn, id LIMIT ?2;`,
+  claimableLanesOfActions: `SELECT id FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND action IN (SELECT value FROM json_each(?3))
 ORDER BY turn, id LIMIT ?2;`,
   lanesInScope: `SELECT * FROM lanes
 WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3) AND id > ?4

@@ -3,7 +3,7 @@
 
 import type { Counts, JournalEntryInput, PoolName, SeriesPoint, TaskId, TaskSettings, TaskStatus } from '@reprise/core'
 import { SERIES_STEP_MS, scopeMatches } from '@reprise/core'
-import type { Database } from './database.ts'
+import type { Database, StatementName, Value } from './database.ts'
 import type { InternedTexts, Profiles } from './interned.ts'
 import { scopeOfRow } from './rows.ts'
 import type { Changed } from './wake.ts'
@@ -116,9 +116,15 @@ export class Transaction {
   }
 
   /** Lanes that can give something in this pool, lowest turn first. */
-  claimableLanes(pool: string, limit: number, actions: string | null): Lane[] {
+  claimableLanes(pool: string, limit: number, actions: ReadonlySet<string> | null): Lane[] {
     this.#saveLanes()
-    return this.db.arrays<[id: number]>('claimableLanes', pool, limit, actions).map(([id]) => this.lane(id))
+    const lanes = this.#lanesBy('claimableLanes', pool, limit)
+    if (actions === null || lanes.every(({ action }) => actions.has(action))) return lanes
+    return this.#lanesBy('claimableLanesOfActions', pool, limit, JSON.stringify([...actions]))
+  }
+
+  #lanesBy(name: StatementName, ...values: Value[]): Lane[] {
+    return this.db.arrays<[id: number]>(name, ...values).map(([id]) => this.lane(id))
   }
 
   touch(lane: Lane): void {

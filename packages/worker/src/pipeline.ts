@@ -34,7 +34,7 @@ interface WithResult {
 
 /** Never rejects: it ends the execution one way or the other. */
 export async function runExecution(execution: ActiveExecution, actions: ActionRegistry, log: Logger): Promise<void> {
-  let result: JsonText
+  let result: JsonText | null
   execution.handlerRuns = true
   try {
     let ready = decodeInput(findAction(execution, actions))
@@ -66,8 +66,9 @@ async function validateInput({ execution, action, input }: WithInput): Promise<W
   return { execution, action, input: await parseInput(action, input) }
 }
 
-/** Nothing returned is stored as null. */
-function encodeResult({ value }: WithResult): JsonText {
+/** Nothing returned is nothing stored. */
+function encodeResult({ value }: WithResult): JsonText | null {
+  if (value === undefined || value === null) return null
   try {
     return encodeJson(value, 'result')
   } catch (error) {

@@ -1,0 +1,167 @@
+// Queue entries as a claim reads them, and how one becomes a lease. Which entry is next is the claim's business.
+
+import {
+  type Claimed,
+  type ClaimRequest,
+  claimOrder,
+  type JsonText,
+  type LeaseRef,
+  type Priority,
+  type RetryToken,
+  type TaskId,
+  type TaskSettings,
+  TIMEOUT_GRACE_MS,
+  type WaitReason,
+  type WorkerId,
+} from '@reprise/core'
+import { labelsOf, RETIRED_PLACE, tokenText } from './rows.ts'
+import type { Lane, Transaction } from './transaction.ts'
+
+/** A row of nextEntries: queue entry and task together, in column order. */
+export type EntryRow = readonly [
+  seq: number,
+  rank: number,
+  expires: number | null,
+  id: TaskId,
+  payload: JsonText | null,
+  profile: number,
+  priority: Priority,
+  generation: number,
+  attempt: number,
+  failures: number,
+  losses: number,
+  acceptedAt: number,
+  deadlineAt: number | null,
+  retryReason: WaitReason | null,
+  retryToken: RetryToken | null,
+  dedupeKey: string | null,
+  labels: string | null,
+]
+
+export const entryRank = (entry: EntryRow): number => entry[1]
+export const entryPlace = (entry: EntryRow): number => claimOrder(entry[6])
+
+/** In lane time; null if it may wait for ever. */
+const entryExpires = (entry: EntryRow): number | null => entry[2]
+
+/** A deadline binds the first generation only. */
+const entryDeadline = (entry: EntryRow): number | null => (entry[7] === 1 ? entry[12] : null)
+
+export function isOverdue(transaction: Transaction, entry: EntryRow, lane: Lane): boolean {
+  const expires = entryExpires(entry)
+  const deadline = entryDeadline(entry)
+  return (
+    (expires !== null && transaction.laneTime(lane) >= expires) || (deadline !== null && transaction.now >= deadline)
+  )
+}
+
+/** Puts an entry where no claim finds it; the sweep will. */
+export function retire(transaction: Transaction, entry: EntryRow, lane: Lane): void {
+  const { db } = transaction
+  const since = db.get<{ since: number }>('readySince', lane.id, entryPlace(entry), entryRank(entry))?.since
+  db.run('deleteReady', lane.id, entryPlace(entry), entryRank(entry))
+  db.run(
+    'insertReady',
+    lane.id,
+    RETIRED_PLACE,
+    entryRank(entry),
+    entry[0],
+    since ?? transaction.now,
+    entryExpires(entry),
+    entryDeadline(entry),
+  )
+}
+
+/** Reserves the next attempt of an entry's task and starts its lease. The entry itself is the caller's to delete. */
+export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryRow, request: ClaimRequest): Claimed {
+  const [
+    seq,
+    ,
+    ,
+    id,
+    payload,
+    profile,
+    priority,
+    generation,
+    attempt,
+    failures,
+    losses,
+    acceptedAt,
+    deadlineAt,
+    retryReason,
+    retryToken,
+    dedupeKey,
+    labels,
+  ] = entry
+  const settings = transaction.profiles.settingsOf(profile)
+  const lease = startLease(
+    transaction,
+    lane,
+    { seq, id, attempt: attempt + 1, from: 'queued', settings },
+    request.worker,
+    request.leaseMs,
+  )
+  return {
+    ...lease,
+    snapshot: {
+      id,
+      action: lane.action as Claimed['snapshot']['action'],
+      pool: lane.pool as Claimed['snapshot']['pool'],
+      tenant: lane.tenant as Claimed['snapshot']['tenant'],
+      payload: payload ?? longPayload(transaction, seq),
+      labels: labelsOf(labels),
+      priority,
+      settings,
+      retryToken: retryToken ?? (id as string as RetryToken),
+      dedupeKey,
+      deadlineAt,
+    },
+    generation,
+    failures,
+    losses,
+    retryReason,
+    acceptedAt,
+  }
+}
+
+interface LeaseStart extends LeaseRef {
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+}
+
+export function startLease(
+  transaction: Transaction,
+  lane: Lane,
+  task: {
+    readonly seq: number
+    readonly id: TaskId
+    readonly attempt: number
+    readonly from: 'queued' | 'waiting' | 'dead'
+    readonly settings: TaskSettings
+  },
+  worker: WorkerId,
+  leaseMs: number,
+): LeaseStart {
+  const { db, now } = transaction
+  const token = transaction.nextToken()
+  const timeoutAt = now + task.settings.timeoutMs
+  const leaseUntil = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  db.run('insertLease', task.seq, task.attempt, token, transaction.workerNames.idOf(worker), now, leaseUntil, timeoutAt)
+  transaction.move(lane, task.from, 'running')
+  transaction.count(lane, 'started')
+  return {
+    taskId: task.id,
+    attempt: task.attempt,
+    token: tokenText(token, task.seq),
+    startedAt: now,
+    leaseUntil,
+    timeoutAt,
+  }
+}
+
+function longPayload(transaction: Transaction, seq: number): JsonText {
+  const row = transaction.db.get<{ payload: JsonText }>('longPayload', seq)
+  if (row === undefined) throw new Error(`The payload of task number ${seq} is missing.`)
+  return row.payload
+}
