@@ -124,7 +124,7 @@ export function repeated(ended: ExecutionRow): SettleResult {
 export function becauseOf(transaction: Transaction, task: TaskRow | undefined, attempt: number): SupersededBecause {
   if (task === undefined) return 'unknown'
   const ended = endedAttempt(transaction.db, task, attempt)
-  if (ended !== undefined) return EXECUTION_STATUS[ended.status] as SupersededBecause
+  if (ended !== undefined) return EXECUTION_STATUS[ended.status]
   if (task.lease_attempt === attempt) return 'replaced'
   return latestAttempt(task) < attempt ? 'released' : 'unknown'
 }

@@ -52,7 +52,7 @@ export class GroupCommit {
       if (this.#poison !== null) return reject(this.#poison)
       if (this.#closed) return reject(new StoreClosedError())
       const patienceEndsAt = this.#clock.monotonic() + PATIENCE_MS
-      this.#pending.push({ apply, resolve: resolve as PendingWrite['resolve'], reject, patienceEndsAt })
+      this.#pending.push({ apply, resolve, reject, patienceEndsAt })
       this.#schedule()
     })
   }

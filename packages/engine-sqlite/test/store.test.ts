@@ -35,19 +35,13 @@ describe('the file', () => {
     const db = new DatabaseSync(path)
     db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
     db.close()
-    await expect(openSqliteEngine({ path })).rejects.toMatchObject({
-      code: 'REPRISE_SCHEMA_TOO_NEW',
-      message: expect.stringContaining(`schema ${SCHEMA_VERSION + 1}`),
-    })
+    await expect(openSqliteEngine({ path })).rejects.toThrow(`The store has schema ${SCHEMA_VERSION + 1}`)
   })
 
   it('that is no database is refused with a clear error', async () => {
     const path = join(temporaryFolder(), 'notes.txt')
     writeFileSync(path, 'This is not a database, it is a text of some length.'.repeat(100))
-    await expect(openSqliteEngine({ path })).rejects.toMatchObject({
-      code: 'REPRISE_STORE_FAILED',
-      message: expect.stringContaining('not a database'),
-    })
+    await expect(openSqliteEngine({ path })).rejects.toThrow('file is not a database')
   })
 
   it('can be copied while it is in use', async () => {
