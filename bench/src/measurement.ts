@@ -42,11 +42,14 @@ export type OutcomeOf<Kind extends Measurement['kind']> = Outcomes[Kind]
 
 /** How every process of the benchmark is started. */
 export const NODE_OPTIONS: readonly string[] = ['--conditions=source', '--expose-gc', '--no-warnings']
+/** No measurement takes this long; one that does is stuck. */
+const MEASUREMENT_MS_MAX = 1_800_000
 const MEASUREMENT_PROCESS = fileURLToPath(new URL('./measurement-process.ts', import.meta.url))
 
 export async function measure<M extends Measurement>(measurement: M): Promise<OutcomeOf<M['kind']>> {
   const child = spawn(process.execPath, [...NODE_OPTIONS, MEASUREMENT_PROCESS, JSON.stringify(measurement)], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: MEASUREMENT_MS_MAX,
   })
   const exited = new Promise<number | string>((resolve, reject) => {
     child.once('error', reject)

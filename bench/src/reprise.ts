@@ -33,7 +33,9 @@ export async function openReprise(path: string, mode: Mode): Promise<QueueUnderT
           if (++started === count) allStarted.resolve()
         },
       })
-      worker = await createWorker({ engine, actions: [counting], concurrency: CONCURRENCY })
+      // A worker goes on after an error of its store; a measurement with one is worth nothing.
+      const onError = (error: unknown): void => allStarted.reject(error)
+      worker = await createWorker({ engine, actions: [counting], concurrency: CONCURRENCY, onError })
       await allStarted.promise
       // Only the last hundred or so are still to be settled: looking at every turn costs nothing that counts.
       while (worker.stats().succeeded < count) await nextTurn()
