@@ -5,6 +5,7 @@ import { type Connection, connectEngine } from '@reprise/connect'
 import {
   type Action,
   BATCH_MAX,
+  type BulkRequest,
   type BulkResult,
   type Clock,
   type Counts,
@@ -16,35 +17,39 @@ import {
   type FailureGroup,
   InvalidError,
   type JournalPage,
-  type JournalQuery,
   type LaneView,
   type Page,
   type PageRequest,
   type RetryResult,
+  refuseUnknownKeys,
   systemClock,
   type Task,
+  type TaskId,
   type TaskSpec,
   type TenantId,
   taskId,
   tenantId,
   type WorkerView,
 } from '@reprise/core'
-import { refuseUnknownKeys } from './known-keys.ts'
 import {
   type BulkOptions,
   type ByOptions,
   bulkRequest,
   byOf,
   checkedScope,
+  groupQuery,
+  journalQuery,
   type ListQuery,
+  laneQuery,
+  onlyBy,
   type RetryOptions,
   type ScopeQuery,
   type TaskTarget,
   taskQuery,
 } from './operator-requests.ts'
 import { ResultWatcher } from './result-watcher.ts'
-import { namedAction, type SubmitOptions, type SubmittableAction, taskSpec, validation } from './submission.ts'
-import { Handle, type SubmittedTask, type TaskHandle } from './task-handle.ts'
+import { encodeInput, namedAction, type SubmitOptions, type SubmittableAction, taskSpec } from './submission.ts'
+import { Handle, type StoredResult, type SubmittedTask, type TaskHandle } from './task-handle.ts'
 
 export interface ClientOptions {
   /** An address such as 'sqlite:./reprise.db', or an engine that is open already and stays the caller's to close. */
@@ -76,20 +81,21 @@ export class Client {
   }
 
   /** Validates the payload and submits it. An action known by name only runs with default settings. */
+  submit<Result = unknown>(action: string, input: unknown, options?: SubmitOptions): Promise<SubmittedTask<Result>>
   submit<In, Parsed, Result>(
     action: Action<In, Parsed, Result>,
     input: In,
     options?: SubmitOptions,
-  ): Promise<SubmittedTask<Result>>
-  submit<Result = unknown>(action: string, input: unknown, options?: SubmitOptions): Promise<SubmittedTask<Result>>
+  ): Promise<SubmittedTask<StoredResult<Result>>>
   async submit<Result>(
     action: string | SubmittableAction,
     input: unknown,
     options: SubmitOptions = {},
   ): Promise<SubmittedTask<Result>> {
     const target = submittable(action)
-    await validation(target, input)
-    const spec = taskSpec(target, input, options, this.#tenant)
+    const { payload, validation } = encodeInput(target, input)
+    await validation
+    const spec = taskSpec(target, payload, options, this.#tenant)
     const [handle] = await this.#submitSpecs<Result>([spec])
     if (handle === undefined) throw new InvalidError('The engine did not answer the submission.')
     return handle
@@ -99,16 +105,16 @@ export class Client {
    * Submits many payloads of one action, in calls of at most BATCH_MAX. Nothing is submitted unless every payload is
    * valid. Should a later call be refused, earlier ones stand: give ids to be able to repeat the whole.
    */
-  submitMany<In, Parsed, Result>(
-    action: Action<In, Parsed, Result>,
-    inputs: readonly In[],
-    optionsFor?: (input: In, index: number) => SubmitOptions,
-  ): Promise<SubmittedTask<Result>[]>
   submitMany<Result = unknown>(
     action: string,
     inputs: readonly unknown[],
     optionsFor?: (input: unknown, index: number) => SubmitOptions,
   ): Promise<SubmittedTask<Result>[]>
+  submitMany<In, Parsed, Result>(
+    action: Action<In, Parsed, Result>,
+    inputs: readonly In[],
+    optionsFor?: (input: In, index: number) => SubmitOptions,
+  ): Promise<SubmittedTask<StoredResult<Result>>[]>
   async submitMany<Result>(
     action: string | SubmittableAction,
     inputs: readonly unknown[],
@@ -117,10 +123,10 @@ export class Client {
     const target = submittable(action)
     const specs: TaskSpec[] = []
     for (const [index, input] of inputs.entries()) {
-      const validating = validation(target, input)
-      if (validating !== null) await validating
+      const { payload, validation } = encodeInput(target, input)
+      if (validation !== null) await validation
       // The overloads tie the two together: optionsFor takes what inputs holds.
-      specs.push(taskSpec(target, input, optionsFor(input as never, index), this.#tenant))
+      specs.push(taskSpec(target, payload, optionsFor(input as never, index), this.#tenant))
     }
     const handles: SubmittedTask<Result>[] = []
     for (let start = 0; start < specs.length; start += BATCH_MAX) {
@@ -157,24 +163,24 @@ export class Client {
     return this.#engine.explain(taskId(id))
   }
 
-  /** Ends queued, waiting and running tasks. One bounded step: go on with `next` until it is null. */
+  /** Ends queued, waiting and running tasks. */
   async cancel(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
-    return this.#engine.cancel(bulkRequest(target, options))
+    return inSteps(bulkRequest(target, options), (request) => this.#engine.cancel(request))
   }
 
-  /** Dead letters back to work, with a fresh budget. One bounded step: go on with `next` until it is null. */
+  /** Dead letters back to work, with a fresh budget. */
   async redrive(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
-    return this.#engine.redrive(bulkRequest(target, options))
+    return inSteps(bulkRequest(target, options), (request) => this.#engine.redrive(request))
   }
 
-  /** Gives dead letters up for good. One bounded step: go on with `next` until it is null. */
+  /** Gives dead letters up for good. */
   async discard(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
-    return this.#engine.discard(bulkRequest(target, options))
+    return inSteps(bulkRequest(target, options), (request) => this.#engine.discard(request))
   }
 
-  /** Makes waiting tasks due now. One bounded step: go on with `next` until it is null. */
+  /** Makes waiting tasks due now. */
   async promote(target: TaskTarget, options?: BulkOptions): Promise<BulkResult> {
-    return this.#engine.promote(bulkRequest(target, options))
+    return inSteps(bulkRequest(target, options), (request) => this.#engine.promote(request))
   }
 
   /** Runs a failed task once more in the same generation, if its budget allows. */
@@ -188,26 +194,26 @@ export class Client {
 
   /** Holds all lanes of the scope, present and future, until they are resumed. Queue TTLs stand still meanwhile. */
   async pause(scope: ScopeQuery, options: ByOptions = {}): Promise<void> {
-    return this.#engine.pause(checkedScope(scope), byOf(options))
+    return this.#engine.pause(checkedScope(scope), onlyBy(options))
   }
 
   /** Lifts the hold that was put on exactly this scope; false if there was none. */
   async resume(scope: ScopeQuery, options: ByOptions = {}): Promise<boolean> {
-    return this.#engine.resume(checkedScope(scope), byOf(options))
+    return this.#engine.resume(checkedScope(scope), onlyBy(options))
   }
 
   /** At most so many running tasks in the scope; null lifts the limit. */
   async limit(scope: ScopeQuery, concurrency: number | null, options: ByOptions = {}): Promise<void> {
-    return this.#engine.limit(checkedScope(scope), concurrency, byOf(options))
+    return this.#engine.limit(checkedScope(scope), concurrency, onlyBy(options))
   }
 
-  async lanes(page?: PageRequest): Promise<Page<LaneView>> {
-    return this.#engine.lanes(page)
+  async lanes(query: ScopeQuery & PageRequest = {}): Promise<Page<LaneView>> {
+    return this.#engine.lanes(laneQuery(query))
   }
 
   /** Dead letters by cause, the most recent first. */
-  async failureGroups(page?: PageRequest): Promise<Page<FailureGroup>> {
-    return this.#engine.failureGroups(page)
+  async failureGroups(query: { readonly action?: string } & PageRequest = {}): Promise<Page<FailureGroup>> {
+    return this.#engine.failureGroups(groupQuery(query))
   }
 
   async workers(page?: PageRequest): Promise<Page<WorkerView>> {
@@ -215,8 +221,8 @@ export class Client {
   }
 
   /** What was unusual and what operators did, oldest first. Read on with the cursor. */
-  async journal(query?: JournalQuery): Promise<JournalPage> {
-    return this.#engine.journal.read(query)
+  async journal(query: { readonly taskId?: string } & PageRequest = {}): Promise<JournalPage> {
+    return this.#engine.journal.read(journalQuery(query))
   }
 
   /** Turns away everybody who waits for a result, and closes the engine if it was opened here. */
@@ -231,6 +237,30 @@ export class Client {
   }
 }
 
+/** With a limit, one bounded step that can be gone on from; without one, as many steps as it takes. */
+async function inSteps(request: BulkRequest, step: (request: BulkRequest) => Promise<BulkResult>): Promise<BulkResult> {
+  if (request.limit !== undefined) return step(request)
+  const changed: TaskId[] = []
+  if ('ids' in request.select && request.select.ids.length > BATCH_MAX) {
+    const { ids } = request.select
+    for (let start = 0; start < ids.length; start += BATCH_MAX) {
+      changed.push(...(await step({ ...request, select: { ids: ids.slice(start, start + BATCH_MAX) } })).changed)
+    }
+    return { changed, next: null }
+  }
+  let next: string | null = request.cursor ?? null
+  do {
+    const result: BulkResult = await step(next === null ? request : { ...request, cursor: next })
+    changed.push(...result.changed)
+    next = result.next
+  } while (next !== null)
+  return { changed, next }
+}
+
 function submittable(action: string | SubmittableAction): SubmittableAction {
-  return typeof action === 'string' ? namedAction(action) : action
+  if (typeof action === 'string') return namedAction(action)
+  if (typeof action !== 'object' || action === null || typeof action.name !== 'string') {
+    throw new InvalidError('Submit takes an action from defineAction(), or the name of one.')
+  }
+  return action
 }

@@ -6,18 +6,23 @@ import {
   type BulkRequest,
   type By,
   checkedName,
+  checkedText,
+  type FailureGroupQuery,
   type Fingerprint,
   InvalidError,
+  type JournalQuery,
+  type LaneQuery,
   type PageRequest,
   poolName,
+  refuseUnknownKeys,
   type Scope,
+  TASK_STATUSES,
   type TaskQuery,
   type TaskSelector,
   type TaskStatus,
   taskId,
   tenantId,
 } from '@reprise/core'
-import { refuseUnknownKeys } from './known-keys.ts'
 
 /** One lane, or all lanes that agree with what is given. */
 export interface ScopeQuery {
@@ -62,11 +67,19 @@ export function bulkRequest(target: TaskTarget, options: BulkOptions = {}): Bulk
   }
 }
 
+const REASON_LENGTH_MAX = 1_000
+
 export function byOf(options: ByOptions): By {
   return {
     actor: checkedName('actor', options.actor ?? 'client'),
-    reason: checkedName('reason', options.reason ?? 'asked for by the client'),
+    reason: checkedText('reason', options.reason ?? 'asked for by the client', REASON_LENGTH_MAX),
   }
+}
+
+/** For calls that take an actor and a reason, and nothing else. */
+export function onlyBy(options: ByOptions): By {
+  refuseUnknownKeys(options, ['actor', 'reason'], 'option')
+  return byOf(options)
 }
 
 export function checkedScope(query: ScopeQuery): Scope {
@@ -75,6 +88,7 @@ export function checkedScope(query: ScopeQuery): Scope {
 }
 
 function scopeOf(query: ScopeQuery): Scope {
+  refuseUndefined(query)
   return {
     ...(query.pool === undefined ? {} : { pool: poolName(query.pool) }),
     ...(query.action === undefined ? {} : { action: actionName(query.action) }),
@@ -82,26 +96,54 @@ function scopeOf(query: ScopeQuery): Scope {
   }
 }
 
+// A variable that happens to be undefined must not turn 'this tenant' into 'everybody'.
+function refuseUndefined(query: object): void {
+  for (const [field, value] of Object.entries(query)) {
+    if (value === undefined) throw new InvalidError(`The field '${field}' is undefined. Leave it out to mean all.`)
+  }
+}
+
+function pageOf(query: PageRequest): PageRequest {
+  return {
+    ...(query.limit === undefined ? {} : { limit: query.limit }),
+    ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+  }
+}
+
 export function taskQuery(query: ListQuery): TaskQuery {
   refuseUnknownKeys(query, ['pool', 'action', 'tenant', 'status', 'fingerprint', 'limit', 'cursor'], 'query field')
+  if (query.status !== undefined && !TASK_STATUSES.includes(query.status)) {
+    throw new InvalidError(`There is no status '${String(query.status)}'. Known are: ${TASK_STATUSES.join(', ')}.`)
+  }
   return {
     ...scopeOf(query),
     ...(query.status === undefined ? {} : { status: query.status }),
     ...(query.fingerprint === undefined ? {} : { fingerprint: fingerprintOf(query.fingerprint) }),
-    ...(query.limit === undefined ? {} : { limit: query.limit }),
-    ...(query.cursor === undefined ? {} : { cursor: query.cursor }),
+    ...pageOf(query),
   }
+}
+
+export function laneQuery(query: ScopeQuery & PageRequest): LaneQuery {
+  refuseUnknownKeys(query, ['pool', 'action', 'tenant', 'limit', 'cursor'], 'query field')
+  return { ...scopeOf(query), ...pageOf(query) }
+}
+
+export function groupQuery(query: { readonly action?: string } & PageRequest): FailureGroupQuery {
+  refuseUnknownKeys(query, ['action', 'limit', 'cursor'], 'query field')
+  refuseUndefined(query)
+  return { ...(query.action === undefined ? {} : { action: actionName(query.action) }), ...pageOf(query) }
+}
+
+export function journalQuery(query: { readonly taskId?: string } & PageRequest): JournalQuery {
+  refuseUnknownKeys(query, ['taskId', 'limit', 'cursor'], 'query field')
+  refuseUndefined(query)
+  return { ...(query.taskId === undefined ? {} : { taskId: taskId(query.taskId) }), ...pageOf(query) }
 }
 
 function selector(target: TaskTarget): TaskSelector {
   if (typeof target === 'string') return { ids: [taskId(target)] }
   if (isList(target)) return { ids: target.map(taskId) }
   refuseUnknownKeys(target, ['pool', 'action', 'tenant', 'fingerprint'], 'selector field')
-  // A variable that happens to be undefined must not turn 'this tenant' into 'everybody'.
-  for (const [field, value] of Object.entries(target)) {
-    if (value === undefined)
-      throw new InvalidError(`The selector field '${field}' is undefined. Leave it out to mean all.`)
-  }
   const fingerprint = target.fingerprint === undefined ? {} : { fingerprint: fingerprintOf(target.fingerprint) }
   return { ...scopeOf(target), ...fingerprint }
 }

@@ -1,7 +1,7 @@
 // From what a developer types to what the store takes: options are checked, times resolved to milliseconds, the payload
 // validated and encoded. The payload is stored as it was given; the worker parses it again with the same schema.
 
-import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import {
   type Action,
   actionName,
@@ -10,24 +10,26 @@ import {
   DEFAULT_PRIORITY,
   DEFAULT_SETTINGS,
   type Duration,
+  decodeJson,
   durationMs,
   encodeJson,
   InvalidError,
+  type JsonText,
   PRIORITY_MAX,
   type Priority,
   parseInput,
   poolName,
   type RetryToken,
   type RunContext,
+  refuseUnknownKeys,
   retryToken,
   type StandardSchema,
-  type TaskId,
   type TaskSpec,
   type TenantId,
   taskId,
   tenantId,
 } from '@reprise/core'
-import { refuseUnknownKeys } from './known-keys.ts'
+import { drawTaskId } from './task-id.ts'
 
 export interface SubmitOptions {
   /** Makes the submission idempotent: a second task with this id is not accepted. A UUID if not given. */
@@ -77,28 +79,36 @@ export function namedAction(name: string): SubmittableAction {
   return { name: actionName(name), pool: DEFAULT_POOL, settings: DEFAULT_SETTINGS, input: null, run: null }
 }
 
-/** Checks a payload against the action's schema. Null when there is none: nothing to wait for. */
-export function validation(action: SubmittableAction, input: unknown): Promise<unknown> | null {
-  return action.input === null ? null : parseInput(action, input)
+/** A payload on its way to the store. */
+export interface EncodedInput {
+  readonly payload: JsonText
+  /** The check against the action's schema; null when it has none: nothing to wait for. */
+  readonly validation: Promise<unknown> | null
+}
+
+/** Encodes a payload and checks it as the worker will see it: what JSON makes of a Date is a text, also here. */
+export function encodeInput(action: SubmittableAction, input: unknown): EncodedInput {
+  const payload = encodeJson(input, 'payload')
+  return { payload, validation: action.input === null ? null : parseInput(action, decodeJson(payload)) }
 }
 
 /** The task as the store takes it. The payload must have been validated. */
 export function taskSpec(
   action: SubmittableAction,
-  input: unknown,
+  payload: JsonText,
   options: SubmitOptions,
   defaultTenant: TenantId,
 ): TaskSpec {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'submit option')
   // A drawn id is random enough to be the retry token as well; a given one may come again after its task was removed.
-  const drawnId = options.id === undefined ? randomUUIDv7() : null
+  const drawnId = options.id === undefined ? drawTaskId() : null
   const { deadline } = options
   return {
-    id: drawnId === null ? taskId(options.id ?? '') : (drawnId as TaskId),
+    id: drawnId ?? taskId(options.id ?? ''),
     action: action.name,
     pool: options.pool === undefined ? action.pool : poolName(options.pool),
     tenant: options.tenant === undefined ? defaultTenant : tenantId(options.tenant),
-    payload: encodeJson(input, 'payload'),
+    payload,
     labels: options.labels === undefined ? NO_LABELS : checkedLabels(options.labels),
     priority: checkedPriority(options.priority ?? DEFAULT_PRIORITY),
     settings: action.settings,
@@ -127,6 +137,7 @@ function checkedPriority(value: number): Priority {
 }
 
 function checkedLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  if (typeof labels !== 'object') throw new InvalidError(`Labels are an object of texts, not ${typeof labels}.`)
   const entries = Object.entries(labels)
   if (entries.length > LABELS_MAX) {
     throw new InvalidError(`A task has at most ${LABELS_MAX} labels, not ${entries.length}.`)

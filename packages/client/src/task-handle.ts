@@ -1,10 +1,13 @@
 // A handle on one task: what submit() gives back, and what task(id) gives for a task that was submitted elsewhere.
 
 import {
+  type DeadReason,
   type Duration,
   decodeJson,
   durationMs,
   type Engine,
+  type Failure,
+  refuseUnknownKeys,
   type Task,
   TaskFailedError,
   type TaskId,
@@ -12,8 +15,20 @@ import {
 import { type ByOptions, bulkRequest } from './operator-requests.ts'
 import type { ResultWatcher } from './result-watcher.ts'
 
-/** A result as it comes back from the store: JSON knows no undefined. */
-export type StoredResult<Result> = Result extends void ? null : Result
+/** A result as it comes back from the store: what JSON makes of it. */
+export type StoredResult<Result> = unknown extends Result
+  ? Result
+  : Result extends { toJSON(): infer Shown }
+    ? StoredResult<Shown>
+    : Result extends void
+      ? null
+      : Result extends string | number | boolean | null
+        ? Result
+        : Result extends ((...args: never[]) => unknown) | symbol | bigint
+          ? never
+          : Result extends Map<unknown, unknown> | Set<unknown>
+            ? Record<string, never>
+            : { [Key in keyof Result]: undefined extends Result[Key] ? Result[Key] : StoredResult<Result[Key]> }
 
 export interface ResultOptions {
   /** How long to wait; for ever if not given. */
@@ -29,7 +44,7 @@ export interface TaskHandle<Result = unknown> {
    * Waits for the end. Throws `TaskFailedError` if it is dead, cancelled or discarded, `TimedOutError` after the
    * timeout, `NotFoundError` if there is no such task.
    */
-  result(options?: ResultOptions): Promise<StoredResult<Result>>
+  result(options?: ResultOptions): Promise<Result>
   /** False if it had ended before. */
   cancel(options?: ByOptions): Promise<boolean>
 }
@@ -57,11 +72,12 @@ export class Handle<Result> implements SubmittedTask<Result> {
     return this.#engine.task(this.id)
   }
 
-  async result(options: ResultOptions = {}): Promise<StoredResult<Result>> {
+  async result(options: ResultOptions = {}): Promise<Result> {
+    refuseUnknownKeys(options, ['timeout', 'signal'], 'option')
     const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'timeout')
     const task = await this.#watcher.ended(this.id, { timeoutMs, signal: options.signal ?? null })
     // What the handler returned was encoded from a Result; the type is the submitter's word on it.
-    return resultOf(task) as StoredResult<Result>
+    return resultOf(task) as Result
   }
 
   async cancel(options: ByOptions = {}): Promise<boolean> {
@@ -70,13 +86,18 @@ export class Handle<Result> implements SubmittedTask<Result> {
   }
 }
 
+function deathText({ message, code, rule }: Failure, reason: DeadReason): string {
+  const advice = rule === 'unknown' ? ' No rule knows this failure: throw Transient, or set retryUnknown.' : ''
+  return `${message} (${code}, ${reason}).${advice}`
+}
+
 function resultOf(task: Task): unknown {
   const { state } = task
   switch (state.status) {
     case 'succeeded':
       return state.result === null ? null : decodeJson(state.result)
     case 'dead':
-      throw new TaskFailedError(task.id, 'dead', `${state.failure.message} (${state.failure.code}, ${state.reason})`)
+      throw new TaskFailedError(task.id, 'dead', deathText(state.failure, state.reason), state.failure)
     case 'cancelled':
       throw new TaskFailedError(task.id, 'cancelled', 'somebody cancelled it before it was done.')
     case 'discarded':

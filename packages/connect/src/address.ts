@@ -34,6 +34,12 @@ export function addressKey(address: EngineAddress): string {
 function parseSqlite(rest: string): SqliteAddress {
   const question = rest.indexOf('?')
   const file = question === -1 ? rest : rest.slice(0, question)
+  // A common spelling elsewhere; here it would quietly mean a file in the root of the file system.
+  if (file.startsWith('//')) {
+    throw new UnknownEngineError(
+      `Write a sqlite address without '//': 'sqlite:./reprise.db' or 'sqlite:/absolute/path.db'.`,
+    )
+  }
   if (file === '') throw new UnknownEngineError(`The sqlite address names no file. ${KNOWN}`)
   const query = new URLSearchParams(question === -1 ? '' : rest.slice(question + 1))
   for (const name of query.keys()) {

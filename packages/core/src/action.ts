@@ -15,6 +15,7 @@ import {
   type TaskId,
   type TenantId,
 } from './ids.ts'
+import { refuseUnknownKeys } from './options.ts'
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
 import type { TaskSettings } from './task.ts'
 
@@ -73,6 +74,19 @@ export interface Action<In = unknown, Parsed = In, Result = unknown> {
   readonly run: ((input: Parsed, context: RunContext) => Promise<Result> | Result) | null
 }
 
+const KNOWN_OPTIONS = [
+  'name',
+  'input',
+  'pool',
+  'timeout',
+  'maxRetries',
+  'lossesMax',
+  'queueTtl',
+  'backoff',
+  'retryUnknown',
+  'run',
+] as const satisfies (keyof ActionOptions<never, never, never>)[]
+
 /** With a schema, the payload's types are the schema's; without one, they are the handler's own. */
 export function defineAction<In, Parsed, Result = unknown>(
   options: ActionOptions<In, Parsed, Result> & { readonly input: StandardSchema<In, Parsed> },
@@ -83,13 +97,32 @@ export function defineAction<Payload = unknown, Result = unknown>(
 export function defineAction<In, Parsed, Result>(
   options: ActionOptions<In, Parsed, Result>,
 ): Action<In, Parsed, Result> {
+  refuseUnknownKeys(options, KNOWN_OPTIONS, 'action option')
+  const { input, run } = options
+  if (input !== undefined && typeof input['~standard']?.validate !== 'function') {
+    throw new InvalidError(`The input of action '${options.name}' is not a Standard Schema (zod, valibot, arktype, …).`)
+  }
+  if (run !== undefined && typeof run !== 'function') {
+    throw new InvalidError(`The run of action '${options.name}' must be a function, not ${typeof run}.`)
+  }
   return {
     name: actionName(options.name),
     pool: options.pool === undefined ? DEFAULT_POOL : poolName(options.pool),
     settings: resolveSettings(options),
-    input: options.input ?? null,
-    run: options.run ?? null,
+    input: input ?? null,
+    run: run ?? null,
   }
+}
+
+/**
+ * The same action with its handler. Lets a process that only submits import the declaration, without the handler and all
+ * that it needs.
+ */
+export function implement<In, Parsed, Result>(
+  declaration: Action<In, Parsed>,
+  run: (input: Parsed, context: RunContext) => Promise<Result> | Result,
+): Action<In, Parsed, Result> {
+  return { ...declaration, run }
 }
 
 /** Complete settings of an action that is known by name only. */
@@ -105,8 +138,13 @@ function resolveSettings(
     lossesMax: count(options.lossesMax ?? DEFAULT_LOSSES_MAX, 'lossesMax'),
     queueTtlMs: options.queueTtl === undefined ? null : positive(durationMs(options.queueTtl, 'queueTtl'), 'queueTtl'),
     backoff: checkedBackoff(options.backoff ?? DEFAULT_BACKOFF),
-    retryUnknown: options.retryUnknown ?? false,
+    retryUnknown: flag(options.retryUnknown ?? false, 'retryUnknown'),
   }
+}
+
+function flag(value: boolean, what: string): boolean {
+  if (typeof value !== 'boolean') throw new InvalidError(`${what} must be true or false, not ${typeof value}.`)
+  return value
 }
 
 function positive(ms: number, what: string): number {
@@ -116,7 +154,7 @@ function positive(ms: number, what: string): number {
 
 function count(value: number, what: string): number {
   if (!Number.isInteger(value) || value < 0 || value > RETRIES_MAX) {
-    throw new InvalidError(`${what} must be a whole number from 0 to ${RETRIES_MAX}, not ${value}.`)
+    throw new InvalidError(`${what} must be a whole number from 0 to ${RETRIES_MAX}, not ${JSON.stringify(value)}.`)
   }
   return value
 }

@@ -52,7 +52,7 @@ export function decideFailed(input: DecisionInput): Decision {
       kind: 'dead',
       reason: failure.reason === 'deadline' ? 'deadline' : 'not_retriable',
       rule,
-      sentence: `${failure.reason} is not a failure that goes away by itself (rule ${rule}).`,
+      sentence: finalSentence(failure),
     }
   }
   if (spent.failures >= retriesMax) {
@@ -85,6 +85,14 @@ export function decideLost(input: DecisionInput): Decision {
     delayMs,
     `Lost attempt ${spent.losses + 1} of ${settings.lossesMax} allowed; runs again in ${formatDuration(delayMs)}.`,
   )
+}
+
+function finalSentence({ reason, rule }: Failure): string {
+  if (rule === 'unknown') {
+    return 'No rule knows this failure, so it is not retried. Throw Transient, or set retryUnknown on the action.'
+  }
+  if (rule === 'handler') return 'The handler said that retrying does not help.'
+  return `A failure of this kind (${reason}, by rule ${rule}) does not go away by itself.`
 }
 
 function inTime(input: DecisionInput, delayMs: number, sentence: string): Decision {

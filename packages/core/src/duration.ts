@@ -12,6 +12,9 @@ export const DURATION_MS_MAX = 9_000_000_000_000
 
 /** The duration in whole milliseconds. `what` names the setting in the error. */
 export function durationMs(value: Duration, what = 'duration'): number {
+  if (typeof value !== 'number' && typeof value !== 'string') {
+    throw new InvalidError(`The ${what} must be a number of milliseconds or a text such as '30s', not ${typeof value}.`)
+  }
   const ms = typeof value === 'number' ? value : parseText(value, what)
   if (!Number.isFinite(ms) || ms < 0 || ms > DURATION_MS_MAX) {
     throw new InvalidError(`The ${what} must be between 0 and ${DURATION_MS_MAX} ms, not ${String(value)}.`)

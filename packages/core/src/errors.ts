@@ -1,6 +1,8 @@
 // Every error Reprise raises on purpose: a stable code, an HTTP status and a title in one registry. docs/errors.md
 // has a section for each code, and a test keeps the two equal. Messages say what happened, what it means, what to do.
 
+import type { Failure } from './failure.ts'
+
 interface ErrorEntry {
   readonly status: number
   readonly title: string
@@ -185,11 +187,16 @@ export class UnknownEngineError extends RepriseError {
 
 /** A waiter asked for a result, and the task ended some other way. */
 export class TaskFailedError extends RepriseError {
+  readonly taskId: string
   readonly taskStatus: string
+  /** The last failure of a dead task; null if it did not fail. */
+  readonly failure: Failure | null
 
-  constructor(taskId: string, taskStatus: string, detail: string) {
+  constructor(taskId: string, taskStatus: string, detail: string, failure: Failure | null = null) {
     super('REPRISE_TASK_FAILED', `Task '${taskId}' ended as ${taskStatus}: ${detail}`)
+    this.taskId = taskId
     this.taskStatus = taskStatus
+    this.failure = failure
   }
 }
 

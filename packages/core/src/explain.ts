@@ -11,7 +11,7 @@ export interface ExplainFacts {
   /** Holds and limits that match the task's lane. */
   readonly holds: readonly { readonly scope: Scope; readonly by: By; readonly since: number }[]
   readonly limits: readonly { readonly scope: Scope; readonly running: number; readonly concurrency: number }[]
-  /** By id, at most EXPLAIN_WORKERS_MAX. */
+  /** By id. */
   readonly workers: readonly WorkerView[]
 }
 
@@ -19,7 +19,7 @@ export const EXPLAIN_WORKERS_MAX = 100
 
 export function explain(facts: ExplainFacts): Explanation {
   const { task, now } = facts
-  const workers = facts.workers.map((worker) => ({ worker: worker.worker, ...verdictOn(worker, task) }))
+  const workers = considered(facts)
   if (task.state.status !== 'queued' && task.state.status !== 'waiting') {
     const nextAt = task.state.status === 'running' ? task.state.leaseUntil : null
     return { task, summary: endedOrRunning(task, now), gates: [], workers, nextAt }
@@ -35,11 +35,19 @@ export function explain(facts: ExplainFacts): Explanation {
     gates.push({ kind: 'no_worker' })
   return {
     task,
-    summary: held(task, gates, now),
+    summary: held(task, gates, workers, now),
     gates,
     workers,
     nextAt: task.state.status === 'waiting' ? task.state.dueAt : leavesQueueAt(task, task.state.expiresAt),
   }
+}
+
+/** Every worker with its verdict; of too many, those that serve the task's pool first. */
+function considered({ workers, task }: ExplainFacts): Explanation['workers'] {
+  const all = workers.map((worker) => ({ worker: worker.worker, ...verdictOn(worker, task) }))
+  if (all.length <= EXPLAIN_WORKERS_MAX) return all
+  const elsewhere = ({ verdict }: { readonly verdict: WorkerVerdict }): number => (verdict === 'other_pool' ? 1 : 0)
+  return all.toSorted((a, b) => elsewhere(a) - elsewhere(b)).slice(0, EXPLAIN_WORKERS_MAX)
 }
 
 /** When its queue TTL or its deadline ends it, whichever comes first. The deadline binds the first generation only. */
@@ -77,12 +85,12 @@ function verdictOn(
   return { verdict: worker.health.status, reasons: worker.health.reasons }
 }
 
-function held(task: Task, gates: readonly Gate[], now: number): string {
+function held(task: Task, gates: readonly Gate[], workers: Explanation['workers'], now: number): string {
   const first = gates[0]
   if (first === undefined)
     return task.state.status === 'waiting'
       ? 'It is due and will be queued by the next claim.'
-      : 'It is queued and can be claimed; other work is ahead of it.'
+      : 'It is queued and can be claimed.'
   switch (first.kind) {
     case 'not_due':
       return `It waits (${first.reason}) and is due in ${formatDuration(first.dueAt - now)}.`
@@ -93,8 +101,17 @@ function held(task: Task, gates: readonly Gate[], now: number): string {
         ? `All lanes run ${first.running} tasks, their limit is ${first.concurrency}.`
         : `${capital(scopeText(first.scope))} runs ${first.running} tasks, its limit is ${first.concurrency}.`
     case 'no_worker':
-      return `No worker that can take action '${task.action}' in pool '${task.pool}' is healthy.`
+      return noWorker(task, workers)
   }
+}
+
+function noWorker({ action, pool }: Task, workers: Explanation['workers']): string {
+  const inPool = workers.filter(({ verdict }) => verdict !== 'other_pool')
+  if (inPool.length === 0) return `No worker is registered in pool '${pool}'.`
+  if (inPool.every(({ verdict }) => verdict === 'other_actions')) {
+    return `No worker in pool '${pool}' runs action '${action}': add it to the actions of one.`
+  }
+  return `No worker that runs action '${action}' in pool '${pool}' takes work now.`
 }
 
 function endedOrRunning(task: Task, now: number): string {

@@ -36,15 +36,19 @@ export const leaseToken = (value: string): LeaseToken => checkedName('lease toke
 
 /** Returns the text if it can be a name everywhere: stored, logged, put in a URL and shown; throws `InvalidError` if not. */
 export function checkedName(what: string, value: unknown): string {
+  const name = checkedText(what, value, NAME_LENGTH_MAX)
+  if (CLIMBING.test(name)) throw new InvalidError(`The ${what} must not contain a path that climbs ('..').`)
+  return name
+}
+
+/** Returns the text if it is one line that can be stored, logged and shown; throws `InvalidError` if not. */
+export function checkedText(what: string, value: unknown, lengthMax: number): string {
   if (typeof value !== 'string') throw new InvalidError(`The ${what} must be a string, not ${typeof value}.`)
   if (value.length === 0) throw new InvalidError(`The ${what} must not be empty.`)
-  if (value.length > NAME_LENGTH_MAX) {
-    throw new InvalidError(`The ${what} has ${value.length} characters; at most ${NAME_LENGTH_MAX} are allowed.`)
+  if (value.length > lengthMax) {
+    throw new InvalidError(`The ${what} has ${value.length} characters; at most ${lengthMax} are allowed.`)
   }
   if (FORBIDDEN_CHARACTER.test(value)) throw new InvalidError(`The ${what} contains a control character.`)
   if (!value.isWellFormed()) throw new InvalidError(`The ${what} contains half of a surrogate pair.`)
-  if (CLIMBING.test(value)) {
-    throw new InvalidError(`The ${what} must not contain a path that climbs ('..').`)
-  }
   return value
 }

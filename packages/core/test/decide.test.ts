@@ -64,7 +64,7 @@ describe('a failed attempt', () => {
       kind: 'dead',
       reason: 'not_retriable',
       rule: 'code:EACCES',
-      sentence: 'permission is not a failure that goes away by itself (rule code:EACCES).',
+      sentence: 'A failure of this kind (permission, by rule code:EACCES) does not go away by itself.',
     })
   })
 

@@ -4,6 +4,7 @@ import {
   actionName,
   DEFAULT_POOL,
   DEFAULT_TENANT,
+  EXPLAIN_WORKERS_MAX,
   type ExplainFacts,
   explain,
   poolName,
@@ -31,10 +32,10 @@ const waiting = (dueAt: number): TaskState => ({ status: 'waiting', since: NOW, 
 const by = { actor: 'operator:ann', reason: 'maintenance' }
 
 describe('what holds a task back', () => {
-  test('nothing: other work is ahead of it', () => {
+  test('nothing', () => {
     expect(explain(facts())).toEqual({
       task: taskWith(),
-      summary: 'It is queued and can be claimed; other work is ahead of it.',
+      summary: 'It is queued and can be claimed.',
       gates: [],
       workers: [{ worker: 'w1', verdict: 'eligible', reasons: [] }],
       nextAt: null,
@@ -88,10 +89,33 @@ describe('what holds a task back', () => {
 
   test('there is no worker for it', () => {
     expect(explain(facts({ workers: [] }))).toMatchObject({
-      summary: "No worker that can take action 'render' in pool 'default' is healthy.",
+      summary: "No worker is registered in pool 'default'.",
       gates: [{ kind: 'no_worker' }],
       workers: [],
     })
+  })
+
+  test('the workers run other actions', () => {
+    const [worker] = facts().workers
+    if (worker === undefined) throw new Error('one worker')
+    const other = { ...worker, actions: [actionName('mail')] }
+    expect(explain(facts({ workers: [other] })).summary).toBe(
+      "No worker in pool 'default' runs action 'render': add it to the actions of one.",
+    )
+    const draining = { ...worker, draining: true }
+    expect(explain(facts({ workers: [other, draining] })).summary).toBe(
+      "No worker that runs action 'render' in pool 'default' takes work now.",
+    )
+  })
+
+  test('of more workers than fit, those that serve its pool are shown first', () => {
+    const [worker] = facts().workers
+    if (worker === undefined) throw new Error('one worker')
+    const elsewhere = { ...worker, pools: [poolName('other')] }
+    const { workers, gates } = explain(facts({ workers: [...Array(EXPLAIN_WORKERS_MAX).fill(elsewhere), worker] }))
+    expect(workers).toHaveLength(EXPLAIN_WORKERS_MAX)
+    expect(workers[0]?.verdict).toBe('eligible')
+    expect(gates).toEqual([])
   })
 
   test('several things at once are all listed, the first is told', () => {

@@ -46,7 +46,7 @@ SELECT
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;
 
 -- name: renewLease
-UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE seq = ?;
+UPDATE leases SET until = max(until, ?), renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;
 
 -- name: deleteLease
 DELETE FROM leases WHERE seq = ?;

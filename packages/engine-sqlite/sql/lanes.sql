@@ -21,14 +21,17 @@ UPDATE lanes SET
   ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
 WHERE id = ?;
 
--- Lanes that can give something, lowest turn first.
+-- Lanes that can give something, lowest turn first, after the place (?3, ?4) in that order.
 -- name: claimableLanes
-SELECT id FROM lanes WHERE pool = ?1 AND ready > 0 AND held_since IS NULL ORDER BY turn, id LIMIT ?2;
+SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
+ORDER BY turn, id LIMIT ?2;
 
--- The same for some actions only: ?3 is a JSON array of them.
+-- The same for some actions only: ?5 is a JSON array of them.
 -- name: claimableLanesOfActions
-SELECT id FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND action IN (SELECT value FROM json_each(?3))
+SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
+  AND action IN (SELECT value FROM json_each(?5))
 ORDER BY turn, id LIMIT ?2;
 
 -- The lanes of a scope ('' is any), by creation.

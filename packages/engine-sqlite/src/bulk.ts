@@ -67,18 +67,23 @@ function selectTasks(
   const { db } = transaction
   const after = pageCursor(request) ?? 0
   if ('ids' in request.select) {
+    checkBatch(request.select.ids.length)
     const ids = [...new Set(request.select.ids.slice(after, after + limit))]
     const rows = ids.flatMap((id) => db.get<TaskRow>('taskById', id) ?? [])
     return { rows, next: after + limit < request.select.ids.length ? String(after + limit) : null }
   }
   const scope = scopeValues(request.select)
   const { fingerprint } = request.select
+  // Only dead letters have one: a fingerprint names nothing that could be cancelled or promoted.
+  if (fingerprint !== undefined && (action === 'cancel' || action === 'promote')) return { rows: [], next: null }
   let last: number | null
   let seqs: { seq: number }[]
   if (action === 'cancel') {
     const newest = db.get<{ seq: number }>('newestSeq')?.seq ?? 0
-    seqs = db.all('selectUnended', ...scope, after, limit, after + WINDOW)
-    last = seqs.length === limit ? (seqs.at(-1)?.seq ?? after) : after + WINDOW
+    const oldest = db.get<{ seq: number }>('oldestSeq')?.seq ?? 0
+    const bottom = Math.max(after, oldest - 1)
+    seqs = db.all('selectUnended', ...scope, bottom, limit, bottom + WINDOW)
+    last = seqs.length === limit ? (seqs.at(-1)?.seq ?? bottom) : bottom + WINDOW
     if (last >= newest) last = null
   } else {
     if (action === 'promote') seqs = db.all('selectWaiting', ...scope, after, limit)

@@ -8,13 +8,14 @@ import {
   InvalidError,
   PICKS_PER_OLDEST,
   PROMOTE_MAX,
+  type Priority,
   RETIRE_MAX,
 } from '@reprise/core'
 import { type EntryRow, entryPlace, entryRank, isOverdue, reserveEntry, retire } from './entries.ts'
 import { limitRooms, type Room } from './gates.ts'
 import type { admit } from './registry.ts'
 import { checkBatch } from './submit.ts'
-import type { Lane, Transaction } from './transaction.ts'
+import { FIRST_PLACE, type Lane, type LanePlace, type Transaction } from './transaction.ts'
 
 const LEASE_MS_MAX = 86_400_000
 
@@ -40,6 +41,7 @@ export function checkClaim(request: ClaimRequest): void {
   if (!Number.isInteger(request.limit) || request.limit < 1)
     throw new InvalidError(`A claim asks for at least 1 task, not ${request.limit}.`)
   checkLeaseMs(request.leaseMs)
+  if (new Set(request.pools).size !== request.pools.length) throw new InvalidError('A claim names each pool once.')
 }
 
 export function checkLeaseMs(leaseMs: number): void {
@@ -53,7 +55,7 @@ function promoteDue(transaction: Transaction, pools: readonly string[]): void {
     readonly seq: number
     readonly due_at: number
     readonly lane: number
-    readonly priority: number
+    readonly priority: Priority
     readonly profile: number
     readonly generation: number
     readonly deadline_at: number | null
@@ -103,10 +105,9 @@ class Claiming {
   readonly #claimed: Claimed[] = []
   readonly #rooms: readonly Room[]
   readonly #candidates = new Map<number, Candidate>()
-  readonly #excluded = new Set<number>()
-  /** As they stood when the claim began. */
-  readonly #virtualTimes = new Map<string, number>()
-  #truncated = false
+  readonly #seen = new Set<number>()
+  /** How far each pool was read, and its virtual time when the claim began. */
+  readonly #pools: { readonly pool: string; readonly virtualTime: number; next: LanePlace | null }[]
   #retired = 0
 
   constructor(transaction: Transaction, request: ClaimRequest, limit: number) {
@@ -114,6 +115,11 @@ class Claiming {
     this.#request = request
     this.#limit = limit
     this.#rooms = limitRooms(transaction)
+    this.#pools = request.pools.map((pool) => ({
+      pool,
+      virtualTime: transaction.virtualTime(pool),
+      next: FIRST_PLACE,
+    }))
   }
 
   run(): Claimed[] {
@@ -129,37 +135,28 @@ class Claiming {
     return this.#claimed
   }
 
-  /** The lanes with the lowest turns: no more can matter than there are entries to take. */
+  /** The next lanes of each pool in the order of turns: no more can matter than there are entries to take. */
   #findCandidates(): void {
-    const transaction = this.#transaction
     const actions = this.#request.actions === null ? null : new Set<string>(this.#request.actions)
-    const lanesMax = this.#limit + this.#excluded.size
-    this.#truncated = false
-    for (const pool of this.#request.pools) {
-      const virtualTime = this.#virtualTimes.get(pool) ?? transaction.virtualTime(pool)
-      this.#virtualTimes.set(pool, virtualTime)
-      const lanes = transaction.claimableLanes(pool, lanesMax, actions)
-      if (lanes.length === lanesMax) this.#truncated = true
-      for (const lane of lanes) {
-        if (this.#excluded.has(lane.id) || this.#candidates.has(lane.id)) continue
-        this.#candidates.set(lane.id, {
-          lane,
-          order: lane.turn - virtualTime,
-          entries: [],
-          next: 0,
-          runPlace: -1,
-          runRank: 0,
-        })
+    for (const reading of this.#pools) {
+      if (reading.next === null) continue
+      const page = this.#transaction.claimableLanes(reading.pool, this.#limit, actions, reading.next)
+      reading.next = page.next
+      for (const lane of page.lanes) {
+        // Served in this claim, it comes again with its new turn.
+        if (this.#seen.has(lane.id)) continue
+        this.#seen.add(lane.id)
+        const order = lane.turn - reading.virtualTime
+        this.#candidates.set(lane.id, { lane, order, entries: [], next: 0, runPlace: -1, runRank: 0 })
       }
     }
   }
 
-  /** This lane gives nothing more; another may take its place. */
+  /** This lane gives nothing more; others may take its place. */
   #exclude(candidate: Candidate): void {
     this.#deleteRun(candidate)
     this.#candidates.delete(candidate.lane.id)
-    this.#excluded.add(candidate.lane.id)
-    if (this.#truncated) this.#findCandidates()
+    if (this.#candidates.size < this.#limit) this.#findCandidates()
   }
 
   /** Takes the candidate's next entry; false if it was past its time and was retired instead. */

@@ -17,7 +17,6 @@ import {
 } from '@reprise/core'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
-import type { Transaction } from './transaction.ts'
 
 interface DocumentRow {
   readonly number: number
@@ -37,18 +36,27 @@ export function collectionOf<D extends Document>(
   const name = checkedName('collection name', definition.name)
   const find = (id: string): DocumentRow | undefined => db.get<DocumentRow>('getDocument', name, id)
 
-  const writeIndexes = (transaction: Transaction, number: number, document: D): void => {
-    transaction.db.run('deleteDocumentIndexes', number)
-    for (const [index, indexed] of Object.entries(definition.indexes)) {
+  // Computed before the transaction: what a definition throws must not leave half a document behind.
+  const indexValues = (document: D): (readonly [index: string, value: string])[] =>
+    Object.entries(definition.indexes).flatMap(([index, indexed]) => {
       const value = indexed(document)
-      if (value !== null) transaction.db.run('insertDocumentIndex', name, index, value, number)
-    }
+      if (value === null) return []
+      if (typeof value !== 'string') {
+        throw new InvalidError(`Index '${index}' of '${name}' gave ${typeof value}, not a string or null.`)
+      }
+      return [[index, value] as const]
+    })
+
+  const writeIndexes = (db: Database, number: number, values: ReturnType<typeof indexValues>): void => {
+    db.run('deleteDocumentIndexes', number)
+    for (const [index, value] of values) db.run('insertDocumentIndex', name, index, value, number)
   }
 
   return {
     async insert(document) {
       const body = encodeJson(document, `document of '${name}'`, DOCUMENT_BYTES_MAX)
       checkedName('document id', document.id)
+      const values = indexValues(document)
       return commits.write((transaction) => {
         if (find(document.id) !== undefined)
           throw new ConflictError(`There is a document '${document.id}' in '${name}' already.`)
@@ -60,18 +68,19 @@ export function collectionOf<D extends Document>(
           transaction.now,
           body,
         )
-        writeIndexes(transaction, lastId, document)
+        writeIndexes(transaction.db, lastId, values)
         return storedOf<D>(find(document.id))
       })
     },
     async update(document, version) {
       const body = encodeJson(document, `document of '${name}'`, DOCUMENT_BYTES_MAX)
+      const values = indexValues(document)
       return commits.write((transaction) => {
         const row = find(document.id)
         if (row === undefined) throw new NotFoundError(`document in '${name}'`, document.id)
         checkVersion(row, version)
         transaction.db.run('updateDocument', transaction.now, body, row.number)
-        writeIndexes(transaction, row.number, document)
+        writeIndexes(transaction.db, row.number, values)
         return storedOf<D>(find(document.id))
       })
     },

@@ -21,17 +21,21 @@ export class Database {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<StatementName, StatementSync>()
   readonly #preparedArrays = new Map<StatementName, StatementSync>()
+  #dataVersion = 0
 
   constructor(path: string, durability: Durability) {
+    let db: DatabaseSync | null = null
     try {
-      this.#db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-      this.exec(
+      db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+      db.exec(
         `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability === 'durable' ? 'FULL' : 'NORMAL'};
          PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF;
          PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};`,
       )
+      this.#db = db
     } catch (error) {
-      throw storeError(error)
+      db?.close()
+      throw storeError(error, path)
     }
   }
 
@@ -67,6 +71,24 @@ export class Database {
   run(name: StatementName, ...values: Value[]): { readonly changes: number; readonly lastId: number } {
     const { changes, lastInsertRowid } = this.#statement(name).run(...values)
     return { changes: Number(changes), lastId: Number(lastInsertRowid) }
+  }
+
+  /** Everything that is read inside belongs to one moment, whatever other processes write meanwhile. */
+  snapshot<T>(look: () => T): T {
+    this.#db.exec('BEGIN')
+    try {
+      return look()
+    } finally {
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  /** Whether another connection has written since this was last asked. */
+  changedElsewhere(): boolean {
+    const version = Number(this.pragma('PRAGMA data_version')?.data_version)
+    const changed = version !== this.#dataVersion
+    this.#dataVersion = version
+    return changed
   }
 
   get inTransaction(): boolean {
@@ -112,7 +134,12 @@ export function isDiskFailure(error: unknown): boolean {
   return resultCode(error) === IO_ERROR
 }
 
-export function storeError(error: unknown): Error {
+/** The store as a whole can't write now: full, locked or broken, rather than one statement being wrong. */
+export function concernsAll(error: unknown): boolean {
+  return isBusy(error) || isDiskFailure(error) || resultCode(error) === FULL
+}
+
+export function storeError(error: unknown, path?: string): Error {
   if (isRepriseError(error)) return error
   const code = resultCode(error)
   if (code === BUSY || code === LOCKED)
@@ -121,5 +148,8 @@ export function storeError(error: unknown): Error {
     })
   if (code === FULL) return new StoreFullError({ cause: error })
   const detail = error instanceof Error ? error.message : String(error)
-  return new StoreFailedError(`The SQLite store failed: ${detail}. Nothing of this call was changed.`, { cause: error })
+  const where = path === undefined ? '' : ` '${path}'`
+  return new StoreFailedError(`The SQLite store${where} failed: ${detail}. Nothing of this call was changed.`, {
+    cause: error,
+  })
 }

@@ -67,7 +67,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
   const { durability = 'durable', clock = systemClock, random = systemRandom } = options
   const db = await openMigrated(options.path, durability)
   const inMemory = options.path === ':memory:'
-  const wake = new Wake(inMemory ? null : options.path, clock)
+  const wake = new Wake(inMemory ? null : options.path, clock, () => db.changedElsewhere())
   const commits = new GroupCommit(db, clock, random, wake)
   const thresholds = options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS
   const backlogMax = options.backlogMax ?? DEFAULT_BACKLOG_MAX
@@ -76,7 +76,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
   const read = async <T>(look: () => T): Promise<T> => {
     if (closed) throw new StoreClosedError()
     try {
-      return look()
+      return db.snapshot(look)
     } catch (error) {
       throw storeError(error)
     }

@@ -56,6 +56,7 @@ export function limit(transaction: Transaction, scope: Scope, concurrency: numbe
       throw new InvalidError(`A limit is a whole number of running tasks, 0 or more, not ${concurrency}.`)
     transaction.db.run('saveLimit', ...scopeValues(scope), concurrency)
   }
+  transaction.limitsChanged()
   for (const lane of lanesInScope(transaction, scope)) transaction.wakePool(lane.pool)
   transaction.journal(laneEntry('lanes.limited', scope, by, { concurrency }))
 }

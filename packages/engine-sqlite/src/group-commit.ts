@@ -3,7 +3,7 @@
 // transaction does not block the thread for long: the group tries again later, until its patience ends.
 
 import { type Clock, isRepriseError, type Random, StoreClosedError, StoreFailedError } from '@reprise/core'
-import { type Database, isBusy, isDiskFailure, storeError } from './database.ts'
+import { concernsAll, type Database, isBusy, isDiskFailure, storeError } from './database.ts'
 import { InternedTexts, Profiles } from './interned.ts'
 import { Transaction } from './transaction.ts'
 import type { Wake } from './wake.ts'
@@ -59,7 +59,12 @@ export class GroupCommit {
 
   /** Commits what is pending, then refuses everything. */
   close(): void {
-    if (this.#pending.length > 0 && this.#poison === null) this.#commitGroup()
+    for (let left = this.#pending.length; left > 0 && this.#poison === null; ) {
+      this.#commitGroup()
+      // No progress: another process has the lock. Closing does not wait for it.
+      if (this.#pending.length >= left) break
+      left = this.#pending.length
+    }
     this.#closed = true
     this.#rejectAll(this.#pending.splice(0), new StoreClosedError())
   }
@@ -75,14 +80,13 @@ export class GroupCommit {
 
   #commitGroup(): void {
     if (!this.#begin()) return
-    const transaction = new Transaction(this.#db, this.#clock.now(), this.#profiles, this.#workerNames)
     const answers: (() => void)[] = []
-    const startedAt = this.#clock.monotonic()
-    let count = 0
+    let transaction: Transaction
     try {
+      transaction = new Transaction(this.#db, this.#clock.now(), this.#profiles, this.#workerNames)
+      const startedAt = this.#clock.monotonic()
       for (const pending of this.#pending) {
         answers.push(this.#applyOne(pending, transaction))
-        count++
         if (this.#clock.monotonic() - startedAt > GROUP_MS_MAX) break
       }
       transaction.flush()
@@ -91,7 +95,7 @@ export class GroupCommit {
       this.#fail(error)
       return
     }
-    this.#pending = this.#pending.slice(count)
+    this.#pending = this.#pending.slice(answers.length)
     if (this.#pending.length > 0) this.#schedule()
     for (const answer of answers) answer()
     this.#wake.notify(transaction.changed)
@@ -102,9 +106,9 @@ export class GroupCommit {
       const value = pending.apply(transaction)
       return () => pending.resolve(value as never)
     } catch (error) {
-      // A refusal is one caller's own; anything else breaks the whole group.
-      if (!isRepriseError(error)) throw error
-      return () => pending.reject(error)
+      // A refusal is one caller's own, and wrote nothing.
+      if (isRepriseError(error)) return () => pending.reject(error)
+      throw new BrokenWrite(pending, error)
     }
   }
 
@@ -141,15 +145,15 @@ export class GroupCommit {
     )
   }
 
-  #fail(error: unknown): void {
-    this.#profiles.forget()
-    this.#workerNames.forget()
-    if (this.#db.inTransaction) {
-      try {
-        this.#db.exec('ROLLBACK')
-      } catch {
-        // The connection is beyond help; the error that led here is the one to tell.
-      }
+  #fail(thrown: unknown): void {
+    this.#rollBack()
+    const error = thrown instanceof BrokenWrite ? thrown.cause : thrown
+    if (thrown instanceof BrokenWrite && !concernsAll(error)) {
+      // Only this write is at fault: its neighbours get another transaction, without it.
+      this.#pending = this.#pending.filter((pending) => pending !== thrown.pending)
+      thrown.pending.reject(storeError(error))
+      if (this.#pending.length > 0) this.#schedule()
+      return
     }
     if (isDiskFailure(error)) {
       this.#poison = new StoreFailedError(
@@ -160,7 +164,28 @@ export class GroupCommit {
     this.#rejectAll(this.#pending.splice(0), this.#poison ?? storeError(error))
   }
 
+  #rollBack(): void {
+    this.#profiles.forget()
+    this.#workerNames.forget()
+    if (!this.#db.inTransaction) return
+    try {
+      this.#db.exec('ROLLBACK')
+    } catch {
+      // The connection is beyond help; the error that led here is the one to tell.
+    }
+  }
+
   #rejectAll(writes: readonly PendingWrite[], error: Error): void {
     for (const pending of writes) pending.reject(error)
+  }
+}
+
+/** A write that failed in a way nobody foresaw. */
+class BrokenWrite extends Error {
+  readonly pending: PendingWrite
+
+  constructor(pending: PendingWrite, cause: unknown) {
+    super('A write broke.', { cause })
+    this.pending = pending
   }
 }

@@ -39,7 +39,7 @@ function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: numb
     }
   }
   const until = Math.min(now + leaseMs, lease.timeout_at + TIMEOUT_GRACE_MS)
-  db.run('renewLease', until, request.progress === null ? null : JSON.stringify(request.progress), lease.seq)
+  db.run('renewLease', until, now, request.progress === null ? null : JSON.stringify(request.progress), lease.seq)
   return { outcome: 'extended', leaseUntil: Math.max(lease.until, until) }
 }
 
@@ -50,7 +50,7 @@ export function expired(db: Database, limit: number, now: number): ExpiredResult
   const overdue: Overdue[] = []
   for (const { seq } of db.all<{ seq: number }>('expiredLeases', now, limit)) {
     const task = db.get<TaskRow>('taskBySeq', seq)
-    if (task !== undefined) overdue.push(overdueLease(task, now))
+    if (task !== undefined) overdue.push(overdueLease(task))
   }
   const seen = new Set<number>()
   for (const source of ['retiredEntries', 'entriesPastDeadline', 'entriesPastTtl'] as const) {
@@ -69,9 +69,11 @@ export function expired(db: Database, limit: number, now: number): ExpiredResult
   return { overdue, now }
 }
 
-function overdueLease(task: TaskRow, now: number): Overdue {
+function overdueLease(task: TaskRow): Overdue {
+  // Renewed past its time-out: the worker lives, the attempt is stuck. Otherwise the worker is what went missing.
+  const isStuck = task.lease_renewed_at !== null && task.lease_renewed_at >= (task.lease_timeout_at ?? 0)
   return {
-    kind: now >= (task.lease_timeout_at ?? 0) ? 'timeout' : 'lease',
+    kind: isStuck ? 'timeout' : 'lease',
     ref: { taskId: task.id, attempt: task.lease_attempt ?? 0, token: tokenText(task.lease_token ?? 0, task.seq) },
     worker: task.lease_worker ?? ('' as WorkerId),
     snapshot: snapshotOf(task),

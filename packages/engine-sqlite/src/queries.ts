@@ -3,7 +3,6 @@
 import {
   type Counts,
   type CountsQuery,
-  EXPLAIN_WORKERS_MAX,
   type Execution,
   type Explanation,
   explain as explainFacts,
@@ -15,6 +14,7 @@ import {
   InvalidError,
   type LaneQuery,
   type LaneView,
+  PAGE_LIMIT_MAX,
   type Page,
   type PageRequest,
   pageCursor,
@@ -130,7 +130,7 @@ export function explain(db: Database, id: TaskId, now: number, thresholds: Healt
   const row = db.get<TaskRow>('taskById', id)
   if (row === undefined) return null
   const workers = db
-    .all<WorkerRow>('listWorkers', '', EXPLAIN_WORKERS_MAX)
+    .all<WorkerRow>('listWorkers', '', PAGE_LIMIT_MAX)
     .map((worker) => workerViewOf(worker, now, thresholds))
   return explainFacts({ task: taskOf(row, now), now, holds: holdsOf(db, row), limits: limitsOf(db, row), workers })
 }

@@ -7,6 +7,7 @@ import {
   type Claimed,
   ConflictError,
   DuplicateExecutionError,
+  InvalidError,
   NoAvailableSlotError,
   type RepriseError,
   type ReserveRequest,
@@ -23,6 +24,9 @@ import type { Lane, Transaction } from './transaction.ts'
 /** The reserved execution, or the refusal: returned, not thrown, since a dropped message leaves a journal entry. */
 export function reserve(transaction: Transaction, request: ReserveRequest): Claimed | RepriseError {
   checkLeaseMs(request.leaseMs)
+  if (!Number.isSafeInteger(request.attempt) || request.attempt < 1) {
+    throw new InvalidError(`An attempt is a whole number from 1, not ${request.attempt}.`)
+  }
   const { db } = transaction
   const { task: spec, attempt } = request
   const known = db.get<TaskRow>('taskById', spec.id)

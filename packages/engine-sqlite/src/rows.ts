@@ -82,6 +82,7 @@ export interface TaskRow {
   readonly lease_started_at: number | null
   readonly lease_until: number | null
   readonly lease_timeout_at: number | null
+  readonly lease_renewed_at: number | null
   readonly lease_progress: string | null
   readonly success_attempt: number | null
   readonly success_token: number | null

@@ -5,6 +5,7 @@ import {
   blamesWorker,
   type Decision,
   type Failure,
+  type Priority,
   type Settlement,
   type SettleResult,
   type TaskId,
@@ -35,7 +36,7 @@ export interface LeaseRow {
   readonly failures: number
   readonly losses: number
   readonly retry_reason: string | null
-  readonly priority: number
+  readonly priority: Priority
   readonly rank: number
   readonly deadline_at: number | null
 }

@@ -131,6 +131,7 @@ CREATE TABLE leases (
   started_at INTEGER NOT NULL,
   until INTEGER NOT NULL,
   timeout_at INTEGER NOT NULL,
+  renewed_at INTEGER,
   progress TEXT
 ) STRICT;
 
@@ -256,7 +257,7 @@ SELECT
   p.settings,
   r.place, r.since AS queued_since, r.expires,
   e.attempt AS lease_attempt, e.token AS lease_token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker, e.started_at AS lease_started_at,
-  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.progress AS lease_progress,
+  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.renewed_at AS lease_renewed_at, e.progress AS lease_progress,
   s.attempt AS success_attempt, s.token AS success_token, s.dispatched_at AS success_dispatched_at,
   s.resolved_at AS success_resolved_at, s.result, (SELECT name FROM worker_names w WHERE w.id = s.worker) AS success_worker,
   f.failure
@@ -304,7 +305,7 @@ FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t O
   e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at,
   t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
-  renewLease: `UPDATE leases SET until = max(until, ?), progress = coalesce(?, progress) WHERE seq = ?;`,
+  renewLease: `UPDATE leases SET until = max(until, ?), renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;`,
   deleteLease: `DELETE FROM leases WHERE seq = ?;`,
   recordSuccesses: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at)
 SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value;`,
@@ -358,9 +359,12 @@ WHERE t.dedupe_key IS NOT NULL;`,
   accepted = ?, queued = ?, waiting = ?, running = ?, succeeded = ?, dead = ?, discarded = ?, cancelled = ?, removed = ?,
   ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
 WHERE id = ?;`,
-  claimableLanes: `SELECT id FROM lanes WHERE pool = ?1 AND ready > 0 AND held_since IS NULL ORDER BY turn, id LIMIT ?2;`,
-  claimableLanesOfActions: `SELECT id FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND action IN (SELECT value FROM json_each(?3))
+  claimableLanes: `SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
+ORDER BY turn, id LIMIT ?2;`,
+  claimableLanesOfActions: `SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
+  AND action IN (SELECT value FROM json_each(?5))
 ORDER BY turn, id LIMIT ?2;`,
   lanesInScope: `SELECT * FROM lanes
 WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3) AND id > ?4

@@ -10,6 +10,7 @@ const INLINE_PAYLOAD_LENGTH_MAX = 1_024
 
 export function submit(transaction: Transaction, specs: readonly TaskSpec[], backlogMax: number): SubmitResult[] {
   checkBatch(specs.length)
+  for (const spec of specs) checkTimes(spec)
   checkBacklog(transaction, specs, backlogMax)
   return specs.map((spec) => {
     const owner = ownerOf(transaction, spec)
@@ -49,6 +50,15 @@ export function holderOf(db: Database, spec: Pick<TaskSpec, 'id' | 'tenant' | 'd
 function ownerOf(transaction: Transaction, spec: TaskSpec): TaskId | undefined {
   const isPlain = spec.dedupeKey === null && transaction.findLane(spec.pool, spec.action, spec.tenant) !== undefined
   return isPlain ? undefined : holderOf(transaction.db, spec)
+}
+
+function checkTimes(spec: TaskSpec): void {
+  for (const field of ['delayMs', 'dueAt', 'deadlineAt', 'deadlineMs'] as const) {
+    const value = spec[field]
+    if (value !== null && !Number.isSafeInteger(value)) {
+      throw new InvalidError(`${field} is a whole number of milliseconds, not ${value}.`)
+    }
+  }
 }
 
 export function checkBatch(size: number): void {

@@ -1,8 +1,17 @@
 // What one transaction knows and has yet to write: the lanes it touched, the store's own numbers, the minutes' counts,
 // the journal. Verbs change these in memory; flush() writes each once, however many tasks the group moved.
 
-import type { Counts, JournalEntryInput, PoolName, SeriesPoint, TaskId, TaskSettings, TaskStatus } from '@reprise/core'
-import { SERIES_STEP_MS, scopeMatches } from '@reprise/core'
+import type {
+  Counts,
+  JournalEntryInput,
+  PoolName,
+  Priority,
+  SeriesPoint,
+  TaskId,
+  TaskSettings,
+  TaskStatus,
+} from '@reprise/core'
+import { claimOrder, SERIES_STEP_MS, scopeMatches } from '@reprise/core'
 import type { Database, StatementName, Value } from './database.ts'
 import type { InternedTexts, Profiles } from './interned.ts'
 import { scopeOfRow } from './rows.ts'
@@ -19,6 +28,20 @@ export interface Lane extends Record<keyof Counts, number> {
   held_since: number | null
   held_ms: number
 }
+
+/** A place in the order of turns. */
+export interface LanePlace {
+  readonly turn: number
+  readonly id: number
+}
+
+export interface LanePage {
+  readonly lanes: readonly Lane[]
+  /** Where to read on; null when there are no more. */
+  readonly next: LanePlace | null
+}
+
+export const FIRST_PLACE: LanePlace = { turn: -1, id: 0 }
 
 interface StoreRow {
   next_seq: number
@@ -115,25 +138,25 @@ export class Transaction {
     return this.lane(lastId)
   }
 
-  /** Lanes that can give something in this pool, lowest turn first. */
-  claimableLanes(pool: string, limit: number, actions: ReadonlySet<string> | null): Lane[] {
-    this.#saveLanes()
-    const lanes = this.#lanesBy('claimableLanes', pool, limit)
-    if (actions === null || lanes.every(({ action }) => actions.has(action))) return lanes
-    return this.#lanesBy('claimableLanesOfActions', pool, limit, JSON.stringify([...actions]))
+  /** Lanes that can give something in this pool, lowest turn first, after a place in that order. */
+  claimableLanes(pool: string, limit: number, actions: ReadonlySet<string> | null, after: LanePlace): LanePage {
+    this.saveLanes()
+    const page = this.#lanesBy('claimableLanes', pool, limit, after.turn, after.id)
+    if (actions === null || page.lanes.every(({ action }) => actions.has(action))) return page
+    return this.#lanesBy('claimableLanesOfActions', pool, limit, after.turn, after.id, JSON.stringify([...actions]))
   }
 
-  #lanesBy(name: StatementName, ...values: Value[]): Lane[] {
-    return this.db.arrays<[id: number]>(name, ...values).map(([id]) => this.lane(id))
+  #lanesBy(name: StatementName, pool: string, limit: number, ...values: Value[]): LanePage {
+    const rows = this.db.arrays<[id: number, turn: number]>(name, pool, limit, ...values)
+    const last = rows.at(-1)
+    return {
+      lanes: rows.map(([id]) => this.lane(id)),
+      next: rows.length === limit && last !== undefined ? { turn: last[1], id: last[0] } : null,
+    }
   }
 
   touch(lane: Lane): void {
     this.#dirtyLanes.add(lane)
-  }
-
-  /** Saves what changed so far, for a query over all lanes. */
-  saveLanes(): void {
-    this.#saveLanes()
   }
 
   /** Lane time: stands still while the lane is held. */
@@ -169,6 +192,11 @@ export class Transaction {
     this.touch(lane)
   }
 
+  /** A limit was set or lifted: what is known of them is out of date. */
+  limitsChanged(): void {
+    this.#limited = null
+  }
+
   /** With limits in force, somebody may be waiting for this slot, in whatever lane the limit covers. */
   #slotIsFree(): void {
     this.#limited ??= this.db.get('anyLimit') !== undefined
@@ -189,7 +217,7 @@ export class Transaction {
     lane: Lane,
     task: {
       readonly seq: number
-      readonly priority: number
+      readonly priority: Priority
       readonly generation: number
       readonly deadline_at: number | null
     },
@@ -201,7 +229,7 @@ export class Transaction {
     this.touch(lane)
     const expires = settings.queueTtlMs === null ? null : this.laneTime(lane) + settings.queueTtlMs
     const deadline = task.generation === 1 ? task.deadline_at : null
-    this.db.run('insertReady', lane.id, 9 - task.priority, rank, task.seq, this.now, expires, deadline)
+    this.db.run('insertReady', lane.id, claimOrder(task.priority), rank, task.seq, this.now, expires, deadline)
     this.#wokenPools.add(lane.pool as PoolName)
   }
 
@@ -234,7 +262,7 @@ export class Transaction {
   }
 
   flush(): void {
-    this.#saveLanes()
+    this.saveLanes()
     for (const pool of this.#dirtyPools) this.db.run('savePool', pool, this.virtualTime(pool))
     this.#dirtyPools.clear()
     const minute = Math.floor(this.now / SERIES_STEP_MS)
@@ -266,7 +294,8 @@ export class Transaction {
     return lane
   }
 
-  #saveLanes(): void {
+  /** Saves what changed so far, for a query over all lanes. */
+  saveLanes(): void {
     for (const l of this.#dirtyLanes) {
       this.db.run(
         'saveLane',

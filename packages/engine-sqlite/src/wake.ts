@@ -37,15 +37,21 @@ export class Wake {
   #watcher: FSWatcher | null = null
   #touchedAt = Number.NEGATIVE_INFINITY
   #touchPending = false
+  #closed = false
 
-  /** `path` is the database file; null for one that only this process can see. */
-  constructor(path: string | null, clock: Clock) {
+  /**
+   * `path` is the database file; null for one that only this process can see. `changedElsewhere` tells whether another
+   * connection wrote since it was last asked: this process's own touches come back to it too.
+   */
+  constructor(path: string | null, clock: Clock, changedElsewhere: () => boolean) {
     this.#clock = clock
     if (path === null) return
     const wakePath = `${path}-wake`
     this.#file = openSync(wakePath, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
-      this.#watcher = watch(wakePath, { persistent: false }, () => this.#heardFromElsewhere())
+      this.#watcher = watch(wakePath, { persistent: false }, () => {
+        if (!this.#closed && changedElsewhere()) this.#heardFromElsewhere()
+      })
       this.#watcher.on('error', () => this.#watcher?.close())
     } catch {
       // No watching on this file system: waiters fall back to their own time-outs.
@@ -72,7 +78,7 @@ export class Wake {
     const tasks = interest.tasks === undefined ? NOTHING : new Set(interest.tasks)
     if (interest.since !== undefined && this.#changedSince(interest.since, pools, tasks)) return Promise.resolve()
     return new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve()
+      if (signal?.aborted === true || this.#closed) return resolve()
       const done = (): void => {
         this.#waiters.delete(waiter)
         timer.cancel()
@@ -87,9 +93,11 @@ export class Wake {
   }
 
   close(): void {
+    if (this.#touchPending) this.#touchNow()
     this.#watcher?.close()
     if (this.#file !== null) closeSync(this.#file)
     this.#file = null
+    this.#closed = true
     for (const waiter of this.#waiters) waiter.wake()
   }
 

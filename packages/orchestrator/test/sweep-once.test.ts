@@ -38,9 +38,13 @@ test('a task that takes down its worker each time is dead after lossesMax, and u
 test('an attempt past its timeout: failed with timeout, retried as the action says', async () => {
   const { engine, clock } = await openStore()
   const id = await submitted(engine, 't1', { settings: { timeoutMs: 1_000, maxRetries: 1 } })
-  await claimed(engine)
-  // The worker itself has a grace time to end it.
+  const leases = await claimed(engine)
+  // Its worker lives and renews, and has a grace time to end it.
   clock.jump(1_000)
+  await engine.renew(
+    leases.map((lease) => ({ ...lease, progress: null })),
+    15_000,
+  )
   expect((await sweepOnce(engine, random)).overdue).toBe(0)
   clock.jump(5_000)
   expect((await sweepOnce(engine, random)).settled).toBe(1)

@@ -9,6 +9,7 @@ import {
   type Execution,
   type Logger,
   seededRandom,
+  silentLogger,
   type Task,
   VirtualClock,
 } from '@reprise/core'
@@ -58,7 +59,7 @@ export async function createTestKit(options: TestKitOptions): Promise<TestKit> {
     id: 'test-worker',
     random: seededRandom(options.seed ?? 1),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-    ...(options.log === undefined ? {} : { log: options.log }),
+    log: options.log ?? silentLogger,
   })
   return {
     clock,

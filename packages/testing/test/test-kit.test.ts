@@ -76,7 +76,9 @@ test('says what is stuck, and why', async () => {
   await expect(running).rejects.toThrow(
     "- held-back (double, queued): Action 'double' is paused by operator:ann: maintenance",
   )
-  await expect(running).rejects.toThrow('- unknown-action (somebody-elses, queued): No worker that can take')
+  await expect(running).rejects.toThrow(
+    "- unknown-action (somebody-elses, queued): No worker in pool 'default' runs action",
+  )
 })
 
 test('gives up on a handler that outlasts the time it may take', async () => {

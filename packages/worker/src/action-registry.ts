@@ -17,9 +17,16 @@ export interface RunnableAction {
 export type ActionRegistry = ReadonlyMap<ActionName, RunnableAction>
 
 export function actionRegistry(actions: readonly AnyAction[]): ActionRegistry {
+  if (!Array.isArray(actions)) {
+    throw new InvalidError('A worker takes a list of actions: actions: [sendInvoice, …].')
+  }
   if (actions.length === 0) throw new InvalidError('A worker needs at least one action to run.')
   const registry = new Map<ActionName, RunnableAction>()
-  for (const { name, input, run } of actions) {
+  for (const action of actions as readonly AnyAction[]) {
+    if (typeof action !== 'object' || action === null || typeof action.settings !== 'object') {
+      throw new InvalidError('Every action of a worker comes from defineAction().')
+    }
+    const { name, input, run } = action
     if (registry.has(name)) throw new InvalidError(`Two actions are named '${name}'. Give each a name of its own.`)
     if (run === null) {
       throw new InvalidError(`Action '${name}' has no run function, so a worker can't run it. Add run to defineAction.`)

@@ -7,6 +7,7 @@ import {
   type ActionName,
   type Clock,
   checkedName,
+  DEFAULT_HEALTH_THRESHOLDS,
   type Duration,
   durationMs,
   type Engine,
@@ -16,13 +17,14 @@ import {
   poolName,
   type Random,
   type RetentionRules,
-  silentLogger,
+  refuseUnknownKeys,
   systemClock,
   systemRandom,
   type WorkerId,
   workerId,
 } from '@reprise/core'
 import { type ActionRegistry, type AnyAction, actionRegistry } from './action-registry.ts'
+import { consoleLogger } from './console-logger.ts'
 import { guardedLogger, type WorkerHooks } from './hooks.ts'
 
 export interface WorkerOptions extends WorkerHooks {
@@ -43,13 +45,22 @@ export interface WorkerOptions extends WorkerHooks {
   /** Whether this process also runs the sweep; true if not given. At least one process must. */
   readonly sweep?: boolean
   /** How long ended tasks are kept; the sweep of this process deletes older ones. */
-  readonly retention?: RetentionRules
+  readonly retention?: RetentionOptions
   readonly log?: Logger
   /** Shown to operators: where this worker runs, and which version of the application. */
   readonly host?: string
   readonly version?: string
   readonly clock?: Clock
   readonly random?: Random
+}
+
+/** How long ended tasks and old entries are kept; for ever what is not named. Dead letters are never deleted. */
+export interface RetentionOptions {
+  readonly succeeded?: Duration
+  readonly cancelled?: Duration
+  readonly discarded?: Duration
+  readonly journal?: Duration
+  readonly series?: Duration
 }
 
 export interface WorkerConfiguration {
@@ -98,13 +109,7 @@ const KNOWN: Readonly<Record<keyof WorkerOptions, true>> = {
 }
 
 export function workerConfiguration(options: WorkerOptions): WorkerConfiguration {
-  for (const key of Object.keys(options)) {
-    if (!Object.hasOwn(KNOWN, key)) {
-      throw new InvalidError(
-        `There is no worker option '${key.slice(0, 40)}'. Known are: ${Object.keys(KNOWN).join(', ')}.`,
-      )
-    }
-  }
+  refuseUnknownKeys(options, Object.keys(KNOWN), 'worker option')
   const registry = actionRegistry(options.actions)
   const host = checkedName('host', options.host ?? hostname())
   const { onSettled, onFailed, onError } = options
@@ -115,11 +120,11 @@ export function workerConfiguration(options: WorkerOptions): WorkerConfiguration
     pools: poolsOf(options),
     concurrency: checkedConcurrency(options.concurrency ?? CONCURRENCY_DEFAULT),
     leaseMs: atLeast(durationMs(options.lease ?? '15s', 'lease'), LEASE_MS_MIN, 'lease'),
-    heartbeatMs: atLeast(durationMs(options.heartbeat ?? '5s', 'heartbeat'), 100, 'heartbeat'),
+    heartbeatMs: heartbeatMs(options.heartbeat ?? '5s'),
     stopGraceMs: durationMs(options.stopGrace ?? '30s', 'stopGrace'),
-    sweep: options.sweep ?? true,
-    retention: options.retention ?? null,
-    log: guardedLogger(options.log ?? silentLogger),
+    sweep: checkedFlag(options.sweep ?? true, 'sweep'),
+    retention: options.retention === undefined ? null : retentionRules(options.retention),
+    log: guardedLogger(options.log ?? consoleLogger({ level: 'warn' })),
     host,
     version: checkedName('version', options.version ?? 'unknown'),
     clock: options.clock ?? systemClock,
@@ -148,4 +153,28 @@ function checkedConcurrency(value: number): number {
 function atLeast(ms: number, msMin: number, what: string): number {
   if (ms < msMin) throw new InvalidError(`The ${what} must be at least ${msMin} ms, not ${ms}.`)
   return ms
+}
+
+/** Often enough that the store never takes a live worker for a silent one. */
+const HEARTBEAT_MS_MAX = DEFAULT_HEALTH_THRESHOLDS.heartbeatStaleMs / 2
+
+function heartbeatMs(value: Duration): number {
+  const ms = atLeast(durationMs(value, 'heartbeat'), 100, 'heartbeat')
+  if (ms > HEARTBEAT_MS_MAX) throw new InvalidError(`The heartbeat must be at most ${HEARTBEAT_MS_MAX} ms, not ${ms}.`)
+  return ms
+}
+
+function checkedFlag(value: boolean, what: string): boolean {
+  if (typeof value !== 'boolean') throw new InvalidError(`${what} must be true or false, not ${typeof value}.`)
+  return value
+}
+
+function retentionRules(options: RetentionOptions): RetentionRules {
+  refuseUnknownKeys(options, ['succeeded', 'cancelled', 'discarded', 'journal', 'series'], 'retention rule')
+  return Object.fromEntries(
+    Object.entries(options).map(([what, value]: [string, Duration]) => [
+      `${what}Ms`,
+      durationMs(value, `retention of ${what}`),
+    ]),
+  )
 }

@@ -39,6 +39,8 @@ export interface DispatcherOptions {
   readonly onError: (error: unknown) => void
   /** The store no longer knows this worker: it must register again. */
   readonly onUnknown: () => Promise<void>
+  /** A claim with this epoch was refused: another worker has the id, or this one has registered again meanwhile. */
+  readonly onFenced: (epoch: number) => void
   /** An error after which this worker can't go on. */
   readonly onFatal: (error: unknown) => void
 }
@@ -148,6 +150,7 @@ export class Dispatcher implements ExecutionOwner {
 
   handlerReturned(): void {
     this.#abandoned--
+    this.#latch.wake()
   }
 
   #isEmpty(): boolean {
@@ -157,6 +160,8 @@ export class Dispatcher implements ExecutionOwner {
   /** How many to claim on a trip that settles this many: 0 if there is no room, or nothing to be had. */
   #claimLimit(settling: number): number {
     if (this.#mode !== 'claiming' || (this.#idle !== null && settling === 0)) return 0
+    // Handlers that run on after their end take memory and time too: past as many as may run, nothing is added.
+    if (this.#abandoned >= this.#options.concurrency) return 0
     const free = this.#options.concurrency - this.active.size - this.#outbox.length
     return Math.min(Math.max(free, 0), BATCH_MAX)
   }
@@ -164,11 +169,12 @@ export class Dispatcher implements ExecutionOwner {
   async #trip(batch: readonly ActiveExecution[], limit: number): Promise<void> {
     let trip: Trip
     let mark: Mark
+    const { epoch } = this.#options.claimant()
     try {
       mark = this.#engine.mark()
       trip = await this.#call(batch, limit)
     } catch (error) {
-      return this.#failedTrip(error, batch)
+      return this.#failedTrip(error, batch, epoch)
     }
     this.#errorsInRow = 0
     this.#options.settlementLog.settled(batch, trip.settled)
@@ -207,8 +213,13 @@ export class Dispatcher implements ExecutionOwner {
     }
   }
 
-  async #failedTrip(error: unknown, batch: readonly ActiveExecution[]): Promise<void> {
-    if (isRepriseError(error, 'REPRISE_WORKER_FENCED') || isRepriseError(error, 'REPRISE_STORE_CLOSED')) {
+  async #failedTrip(error: unknown, batch: readonly ActiveExecution[], epoch: number): Promise<void> {
+    if (isRepriseError(error, 'REPRISE_WORKER_FENCED')) {
+      this.#outbox = [...batch, ...this.#outbox]
+      this.#options.onFenced(epoch)
+      return sleep(this.clock, DUE_MS_MIN)
+    }
+    if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) {
       this.#options.onFatal(error)
       return
     }

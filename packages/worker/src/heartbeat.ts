@@ -18,7 +18,8 @@ export interface HeartbeatOptions {
   readonly intervalMs: number
   readonly report: (loopLagMs: number) => BeatReport
   readonly onError: (error: unknown) => void
-  readonly onReplaced: () => void
+  /** Another worker has this id now; `epoch` is the one that was asked with. */
+  readonly onReplaced: (epoch: number) => void
   /** The store has forgotten this worker: it must register again. */
   readonly onUnknown: () => Promise<void>
 }
@@ -40,8 +41,9 @@ async function beatLoop(options: HeartbeatOptions, signal: AbortSignal): Promise
 
 export async function beatOnce(options: HeartbeatOptions, loopLagMs: number): Promise<void> {
   try {
-    const { outcome } = await options.engine.beat(options.report(loopLagMs))
-    if (outcome === 'replaced') options.onReplaced()
+    const report = options.report(loopLagMs)
+    const { outcome } = await options.engine.beat(report)
+    if (outcome === 'replaced') options.onReplaced(report.epoch)
     else if (outcome === 'unknown') await options.onUnknown()
   } catch (error) {
     options.log.error('The heartbeat did not reach the store; trying again at the next.', { error })

@@ -8,24 +8,28 @@ export {
   type ActionOptions,
   type Backoff,
   type Clock,
+  type Decision,
   type Duration,
   defineAction,
   type Engine,
+  type Failure,
+  implement,
   isRepriseError,
   type Logger,
   Permanent,
+  type Random,
   RepriseError,
-  type RetentionRules,
   RetryAfter,
   type RunContext,
   type StandardSchema,
   SupersededError,
+  silentLogger,
   TimedOutError,
   Transient,
   WorkerFencedError,
 } from '@reprise/core'
 export type { AnyAction } from './action-registry.ts'
-export type { WorkerOptions } from './configuration.ts'
+export type { RetentionOptions, WorkerOptions } from './configuration.ts'
 export { type ConsoleLoggerOptions, consoleLogger, type LogLevel } from './console-logger.ts'
 export type { FailedEvent, SettledEvent, WorkerHooks } from './hooks.ts'
 export { type SignalSource, stopOnSignals } from './stop-on-signals.ts'

@@ -1,7 +1,7 @@
 // What became of this worker's settlements: counted for stats(), told to the hooks, and logged where the store had
 // another opinion. It changes nothing.
 
-import type { Logger, Settlement, SettleResult } from '@reprise/core'
+import type { Claimed, Logger, Settlement, SettleResult } from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
 import { callHook, type WorkerHooks } from './hooks.ts'
 
@@ -65,6 +65,7 @@ export class SettlementLog {
     if (settlement.kind === 'succeeded') this.#succeeded++
     else if (settlement.kind === 'released') this.#released++
     else this.#failed++
+    if (settlement.kind === 'failed') this.#logFailure(claimed, settlement)
     const { onSettled, onFailed } = this.#hooks
     if (onSettled === undefined && onFailed === undefined) return
     const { taskId, attempt } = claimed
@@ -73,5 +74,14 @@ export class SettlementLog {
     if (settlement.kind === 'failed') {
       callHook(onFailed, { ...event, failure: settlement.failure, decision: settlement.decision }, this.#log)
     }
+  }
+
+  #logFailure(
+    { taskId, attempt, snapshot }: Claimed,
+    { failure, decision }: Extract<Settlement, { kind: 'failed' }>,
+  ): void {
+    const fields = { task: taskId, attempt, action: snapshot.action, code: failure.code, error: failure.message }
+    if (decision.kind === 'dead') this.#log.warn(`A task is dead. ${decision.sentence}`, fields)
+    else this.#log.info(`An attempt failed. ${decision.sentence}`, fields)
   }
 }

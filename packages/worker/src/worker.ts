@@ -45,6 +45,7 @@ export interface WorkerStats extends SettlementCounts {
 /** Of the grace, what handlers get between the signal to stop and the release of their executions. */
 const ABORT_SHARE = 0.1
 const ABORT_MS_MAX = 1_000
+const GRACE_MS_MIN = 5_000
 
 /** Connects, registers and starts: the worker runs when this comes back. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
@@ -91,6 +92,7 @@ export class Worker {
   readonly #releaseNow = new AbortController()
   #state: WorkerState = 'starting'
   #epoch = 0
+  #registering: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
   #resolveDrained: () => void = () => {}
@@ -99,6 +101,8 @@ export class Worker {
     const { clock, random, log } = config
     const { engine } = connection
     const onError = (error: unknown): void => this.#report(error)
+    // The services log what they meet, with their own words.
+    const tellOnly = (error: unknown): void => callHook(config.hooks.onError, error, log)
     this.id = config.id
     this.#config = config
     this.#connection = connection
@@ -115,24 +119,27 @@ export class Worker {
       settlementLog: this.#settlementLog,
       claimant: () => this.#claimant(),
       onUnknown: () => this.#register(),
+      onFenced: (epoch) => this.#fenced(epoch),
       onFatal: (error) => this.#giveUp(error),
     })
     this.#heartbeat = {
       engine,
       clock,
       log,
-      onError,
+      onError: tellOnly,
       intervalMs: config.heartbeatMs,
       report: (loopLagMs) => this.#beatReport(loopLagMs),
-      onReplaced: () => this.#giveUp(new WorkerFencedError(this.id, this.#epoch)),
+      onReplaced: (epoch) => this.#fenced(epoch),
       onUnknown: () => this.#register(),
     }
     const { active } = this.#dispatcher
+    // After a pause, live workers get the time of a renewal before they count as lost.
+    const graceMs = Math.max(GRACE_MS_MIN, Math.ceil(config.leaseMs / 2))
     const retention = config.retention === null ? {} : { retention: config.retention }
     this.#services = [
       createHeartbeat(this.#heartbeat),
-      createRenewal({ engine, clock, random, log, onError, active, leaseMs: config.leaseMs }),
-      ...(config.sweep ? [createSweep({ engine, clock, random, log, onError, ...retention })] : []),
+      createRenewal({ engine, clock, random, log, onError: tellOnly, active, leaseMs: config.leaseMs }),
+      ...(config.sweep ? [createSweep({ engine, clock, random, log, onError: tellOnly, graceMs, ...retention })] : []),
     ]
     this.drained = new Promise((resolve) => {
       this.#resolveDrained = resolve
@@ -175,11 +182,24 @@ export class Worker {
     }
   }
 
-  async #register(): Promise<void> {
+  /** The heartbeat and the dispatcher may both find that the store has forgotten this worker: one registration for both. */
+  #register(): Promise<void> {
+    this.#registering ??= this.#registerOnce().finally(() => {
+      this.#registering = null
+    })
+    return this.#registering
+  }
+
+  async #registerOnce(): Promise<void> {
     const { id, pools, actions, host, version } = this.#config
     const runtimes = [`node ${process.versions.node}`]
     const { epoch } = await this.#engine.register({ worker: id, pools, actions, host, version, runtimes })
     this.#epoch = epoch
+  }
+
+  /** An answer to a call of an earlier epoch says nothing about the present one. */
+  #fenced(epoch: number): void {
+    if (this.#registering === null && epoch === this.#epoch) this.#giveUp(new WorkerFencedError(this.id, epoch))
   }
 
   #claimant(): Omit<ClaimRequest, 'limit'> {

@@ -1,7 +1,7 @@
 // A worker and a client on a store in memory and a virtual clock, plus an engine whose calls can be watched and failed.
 
 import { type Client, createClient } from '@reprise/client'
-import { type Engine, seededRandom, type Task, VirtualClock } from '@reprise/core'
+import { type Engine, seededRandom, silentLogger, type Task, VirtualClock } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createWorker, type Worker, type WorkerOptions } from '@reprise/worker'
 import { onTestFinished } from 'vitest'
@@ -56,6 +56,7 @@ export async function setUp(options: Change): Promise<Setup> {
     clock,
     id: 'w1',
     random: seededRandom(1),
+    log: silentLogger,
     onError: (error) => errors.push(error),
     ...options,
   })

@@ -1,6 +1,6 @@
 // Leases: renewed while a handler runs, and when one is gone the handler is told and its result changes nothing.
 
-import { StoreBusyError, succeeded, type Task } from '@reprise/core'
+import { StoreBusyError, silentLogger, succeeded, type Task } from '@reprise/core'
 import { sweepOnce } from '@reprise/orchestrator'
 import { createWorker, defineAction } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
@@ -139,7 +139,7 @@ test('a worker id that is used again: the older worker drops everything and stop
   const { client, clock, engine, worker, errors } = await setUp({ actions: [action] })
   const task = await client.submit(action, null)
   await clock.advance(10)
-  const newer = await createWorker({ engine, clock, actions: [action], id: 'w1' })
+  const newer = await createWorker({ engine, clock, actions: [action], id: 'w1', log: silentLogger })
   onTestFinished(() => newer.stop({ grace: 0 }))
   await clock.advance(6_000)
   await worker.drained

@@ -106,6 +106,7 @@ function start(state: State, task: TaskRecord, worker: WorkerId, leaseMs: number
   const timeoutAt = now + snapshot.settings.timeoutMs
   const leaseUntil = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
   task.state = { status: 'running', attempt, worker, token, startedAt: now, leaseUntil, timeoutAt, progress: null }
+  task.renewedAt = null
   task.executions.set(attempt, {
     taskId: snapshot.id,
     attempt,

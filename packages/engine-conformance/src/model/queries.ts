@@ -4,7 +4,6 @@
 import {
   type Counts,
   type CountsQuery,
-  EXPLAIN_WORKERS_MAX,
   type Execution,
   type Explanation,
   explain as explainFacts,
@@ -102,7 +101,7 @@ export function explain(state: State, id: TaskId): Explanation | null {
     now: state.now,
     holds: holdsOn(state, record.lane),
     limits: limitsOn(state, record.lane),
-    workers: workerViews(state).slice(0, EXPLAIN_WORKERS_MAX),
+    workers: workerViews(state),
   })
 }
 

@@ -38,6 +38,7 @@ export function renew(state: State, leases: readonly RenewRequest[], leaseMs: nu
     const asked = Math.min(state.now + leaseMs, running.timeoutAt + TIMEOUT_GRACE_MS)
     const leaseUntil = Math.max(running.leaseUntil, asked)
     task.state = { ...running, leaseUntil, progress: lease.progress ?? running.progress }
+    task.renewedAt = state.now
     return { outcome: 'extended', leaseUntil }
   })
 }
@@ -241,7 +242,7 @@ export function expired(state: State, limit: number): ExpiredResult {
       const { attempt, token, worker, leaseUntil, timeoutAt } = task.state
       const ref = { taskId: snapshot.id, attempt, token }
       leases.push({
-        kind: now >= timeoutAt ? 'timeout' : 'lease',
+        kind: task.renewedAt !== null && task.renewedAt >= timeoutAt ? 'timeout' : 'lease',
         ref,
         worker,
         snapshot,

@@ -57,6 +57,8 @@ export interface TaskRecord {
   retryReason: WaitReason | null
   /** Null until it is queued for the first time. */
   rank: number | null
+  /** When the running attempt's lease was last renewed. */
+  renewedAt: number | null
   state: RecordState
 }
 

@@ -68,6 +68,7 @@ export function accept(state: State, spec: TaskSpec, attempt: number): TaskRecor
     failures: 0,
     losses: 0,
     retryReason: null,
+    renewedAt: null,
     rank: null,
     state: { status: 'waiting', since: now, dueAt: due, reason: 'delayed' },
   }

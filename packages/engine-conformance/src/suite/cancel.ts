@@ -1,6 +1,6 @@
 // Cancelling, one task or many: where it applies, what it writes, and that a running attempt's lease ends at once.
 
-import { DEFAULT_TENANT, tenantId } from '@reprise/core'
+import { DEFAULT_TENANT, type Fingerprint, tenantId } from '@reprise/core'
 import { expect } from 'vitest'
 import { BY, expectRefused, ids, LEASE_MS, START } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -15,6 +15,13 @@ export const cancelling = subject('cancel', (check) => {
     expect((await store.task('a')).state).toEqual({ status: 'cancelled', at: START })
     store.clock.jump(1_000)
     expect(await (await store.worker()).claimIds(5)).toEqual([])
+  })
+
+  check('a fingerprint names dead letters only: nothing is cancelled or promoted by it', async (store) => {
+    await store.submit({ id: 'a' }, { id: 'b', delayMs: 1_000 })
+    const select = { fingerprint: 'f' as Fingerprint }
+    expect(await store.engine.cancel({ select, by: BY })).toEqual({ changed: [], next: null })
+    expect(await store.engine.promote({ select, by: BY })).toEqual({ changed: [], next: null })
   })
 
   check('cancels a running attempt: its execution ends and its slot is free', async (store) => {

@@ -16,7 +16,7 @@ export const explaining = subject('explain', (check) => {
     await store.submit({ id: 'a' })
     expect(await explain(store, 'a')).toEqual({
       task: await store.task('a'),
-      summary: "No worker that can take action 'render' in pool 'default' is healthy.",
+      summary: "No worker is registered in pool 'default'.",
       gates: [{ kind: 'no_worker' }],
       workers: [],
       nextAt: null,
@@ -27,7 +27,7 @@ export const explaining = subject('explain', (check) => {
     await store.submit({ id: 'a', settings: { queueTtlMs: 5_000 } })
     await store.worker('w1')
     expect(await explain(store, 'a')).toMatchObject({
-      summary: 'It is queued and can be claimed; other work is ahead of it.',
+      summary: 'It is queued and can be claimed.',
       gates: [],
       workers: [{ worker: 'w1', verdict: 'eligible', reasons: [] }],
       nextAt: START + 5_000,

@@ -147,6 +147,8 @@ CREATE TABLE leases (
   started_at INTEGER NOT NULL,
   until INTEGER NOT NULL,
   timeout_at INTEGER NOT NULL,
+  -- Null before the first renewal.
+  renewed_at INTEGER,
   progress TEXT
 ) STRICT;
 
@@ -277,7 +279,7 @@ SELECT
   p.settings,
   r.place, r.since AS queued_since, r.expires,
   e.attempt AS lease_attempt, e.token AS lease_token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker, e.started_at AS lease_started_at,
-  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.progress AS lease_progress,
+  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.renewed_at AS lease_renewed_at, e.progress AS lease_progress,
   s.attempt AS success_attempt, s.token AS success_token, s.dispatched_at AS success_dispatched_at,
   s.resolved_at AS success_resolved_at, s.result, (SELECT name FROM worker_names w WHERE w.id = s.worker) AS success_worker,
   f.failure
