@@ -84,9 +84,19 @@ function nextDueAt(transaction: Transaction, pools: readonly string[]): number |
   return next
 }
 
+/** How far a claim has read the lanes of a pool. */
+interface PoolReading {
+  readonly pool: string
+  /** When the claim began. */
+  readonly virtualTime: number
+  next: LanePlace | null
+  candidates: number
+}
+
 /** A lane during one claim: its entries as far as they were read, and where it stands in the order. */
 interface Candidate {
   readonly lane: Lane
+  readonly reading: PoolReading
   /** turn − virtual time when the claim began, plus one for each entry taken. */
   order: number
   entries: EntryRow[]
@@ -106,8 +116,8 @@ class Claiming {
   readonly #rooms: readonly Room[]
   readonly #candidates = new Map<number, Candidate>()
   readonly #seen = new Set<number>()
-  /** How far each pool was read, and its virtual time when the claim began. */
-  readonly #pools: { readonly pool: string; readonly virtualTime: number; next: LanePlace | null }[]
+  readonly #actions: ReadonlySet<string> | null
+  readonly #pools: readonly PoolReading[]
   #retired = 0
 
   constructor(transaction: Transaction, request: ClaimRequest, limit: number) {
@@ -119,11 +129,13 @@ class Claiming {
       pool,
       virtualTime: transaction.virtualTime(pool),
       next: FIRST_PLACE,
+      candidates: 0,
     }))
+    this.#actions = request.actions === null ? null : new Set<string>(request.actions)
   }
 
   run(): Claimed[] {
-    this.#findCandidates()
+    for (const reading of this.#pools) this.#readOn(reading)
     while (this.#claimed.length < this.#limit && this.#retired < RETIRE_MAX) {
       const candidate = lowest(this.#candidates.values())
       if (candidate === undefined) break
@@ -135,28 +147,28 @@ class Claiming {
     return this.#claimed
   }
 
-  /** The next lanes of each pool in the order of turns: no more can matter than there are entries to take. */
-  #findCandidates(): void {
-    const actions = this.#request.actions === null ? null : new Set<string>(this.#request.actions)
-    for (const reading of this.#pools) {
-      if (reading.next === null) continue
-      const page = this.#transaction.claimableLanes(reading.pool, this.#limit, actions, reading.next)
+  /** The next lanes of a pool in the order of turns, until there are as many as there are entries to take: no more can matter. */
+  #readOn(reading: PoolReading): void {
+    while (reading.next !== null && reading.candidates < this.#limit) {
+      const page = this.#transaction.claimableLanes(reading.pool, this.#limit, this.#actions, reading.next)
       reading.next = page.next
       for (const lane of page.lanes) {
         // Served in this claim, it comes again with its new turn.
         if (this.#seen.has(lane.id)) continue
         this.#seen.add(lane.id)
         const order = lane.turn - reading.virtualTime
-        this.#candidates.set(lane.id, { lane, order, entries: [], next: 0, runPlace: -1, runRank: 0 })
+        this.#candidates.set(lane.id, { lane, reading, order, entries: [], next: 0, runPlace: -1, runRank: 0 })
+        reading.candidates++
       }
     }
   }
 
-  /** This lane gives nothing more; others may take its place. */
+  /** This lane gives nothing more; the next of its pool takes its place. */
   #exclude(candidate: Candidate): void {
     this.#deleteRun(candidate)
     this.#candidates.delete(candidate.lane.id)
-    if (this.#candidates.size < this.#limit) this.#findCandidates()
+    candidate.reading.candidates--
+    this.#readOn(candidate.reading)
   }
 
   /** Takes the candidate's next entry; false if it was past its time and was retired instead. */

@@ -80,7 +80,7 @@ const bulk = fc.record({
 
 const advance = fc.constantFrom(1, 100, 100, 1_000, 1_000, 1_000, 3_000, 5_000, 8_000, 20_000, 60_000, 3_600_000)
 
-const command: fc.Arbitrary<Command> = fc.oneof(
+const single: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 12,
     arbitrary: fc.array(task, { minLength: 1, maxLength: 4 }).map((tasks): Command => ({ do: 'submit', tasks })),
@@ -156,6 +156,18 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.constant<Command>({ do: 'look' }) },
 )
+
+// Each of these is one call: what takes several, or moves time, would not be the same moment.
+const AT_ONCE: ReadonlySet<Command['do']> = new Set(['submit', 'claim', 'settle', 'renew', 'beat'])
+
+const together = fc
+  .array(
+    single.filter((one) => AT_ONCE.has(one.do)),
+    { minLength: 2, maxLength: 4 },
+  )
+  .map((commands): Command => ({ do: 'together', commands }))
+
+const command = fc.oneof({ weight: 9, arbitrary: single }, { weight: 1, arbitrary: together })
 
 const opening = fc.array(task, { minLength: 3, maxLength: 5 }).map((tasks): Command => ({ do: 'submit', tasks }))
 

@@ -95,6 +95,8 @@ export type Command =
   | { readonly do: 'advance'; readonly ms: number }
   | { readonly do: 'retain'; readonly afterMs: number; readonly journal: boolean }
   | { readonly do: 'look' }
+  /** Asked at the same moment, without waiting for each other: an engine may do them in one step, in this order. */
+  | { readonly do: 'together'; readonly commands: readonly Command[] }
 
 /** One line of a printed sequence. */
 export function commandText(command: Command): string {

@@ -85,6 +85,9 @@ async function runCommand(run: Run, command: Command): Promise<void> {
       return
     case 'look':
       return compareStores(run, doing)
+    case 'together':
+      await Promise.all(command.commands.map((one) => runCommand(run, one)))
+      return
     default:
       return runOperatorCommand(run, command, doing)
   }
