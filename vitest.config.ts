@@ -3,11 +3,11 @@
 
 import { defineConfig } from 'vitest/config'
 
-const conditions = ['source', 'module', 'node', 'development|production']
+const conditions = ['reprise-source', 'module', 'node', 'development|production']
 
 export default defineConfig({
   resolve: { conditions },
-  ssr: { resolve: { conditions, externalConditions: ['source', 'node'] } },
+  ssr: { resolve: { conditions, externalConditions: ['reprise-source', 'node'] } },
   test: {
     environment: 'node',
     include: [
@@ -18,7 +18,7 @@ export default defineConfig({
     ],
     pool: 'forks',
     maxWorkers: 2,
-    execArgv: ['--conditions=source', '--no-warnings'],
+    execArgv: ['--conditions=reprise-source', '--no-warnings'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -66,7 +66,7 @@ describe('workers killed by SIGKILL under load', () => {
 
 async function startWorker(path: string, effects: string): Promise<ChildProcess> {
   const script = join(import.meta.dirname, 'crashing-worker.ts')
-  const child = spawn(process.execPath, ['--conditions=source', '--no-warnings', script, path, effects], {
+  const child = spawn(process.execPath, ['--conditions=reprise-source', '--no-warnings', script, path, effects], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

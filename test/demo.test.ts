@@ -31,8 +31,9 @@ afterEach(() => {
 function demo(words: readonly string[], until?: (stdout: string) => NodeJS.Signals | null): Promise<Ended> {
   return new Promise((resolve, reject) => {
     // FORCE_COLOR, which test runners like to set, must not bring colours into a pipe.
-    const env = { ...process.env, TMPDIR: temporary, FORCE_COLOR: '1' }
-    const child = spawn(process.execPath, ['--conditions=source', MAIN, ...words], { env })
+    const { NO_COLOR: _, ...inherited } = process.env
+    const env = { ...inherited, TMPDIR: temporary, FORCE_COLOR: '1' }
+    const child = spawn(process.execPath, ['--conditions=reprise-source', MAIN, ...words], { env })
     let stdout = ''
     let stderr = ''
     let isSignalled = false

@@ -41,7 +41,7 @@ interface Outcomes {
 export type OutcomeOf<Kind extends Measurement['kind']> = Outcomes[Kind]
 
 /** How every process of the benchmark is started. */
-export const NODE_OPTIONS: readonly string[] = ['--conditions=source', '--expose-gc', '--no-warnings']
+export const NODE_OPTIONS: readonly string[] = ['--conditions=reprise-source', '--expose-gc', '--no-warnings']
 /** No measurement takes this long; one that does is stuck. */
 const MEASUREMENT_MS_MAX = 1_800_000
 const MEASUREMENT_PROCESS = fileURLToPath(new URL('./measurement-process.ts', import.meta.url))

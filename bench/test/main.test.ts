@@ -8,7 +8,7 @@ const aNumber: unknown = expect.any(Number)
 const root = join(import.meta.dirname, '..', '..')
 
 function bench(...words: string[]) {
-  const options = ['--conditions=source', '--expose-gc', '--no-warnings', 'bench/src/main.ts']
+  const options = ['--conditions=reprise-source', '--expose-gc', '--no-warnings', 'bench/src/main.ts']
   return spawnSync(process.execPath, [...options, ...words], { cwd: root, encoding: 'utf8' })
 }
 

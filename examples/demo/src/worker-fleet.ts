@@ -73,7 +73,7 @@ export class WorkerFleet {
       this.#processes.delete(id)
       // Ctrl-C in a terminal reaches the workers as well: then they stop by themselves.
       if (this.#stopping.signal.aborted || code === 0 || signal === 'SIGINT') return
-      this.#announce('bad', `${id} is gone (${signal ?? `exit code ${code}`}); it is started again`)
+      this.#announce('bad', `${id} is gone (${signal ?? `exit code ${code}: a task crashed it`}); it is started again`)
       void this.#startAgain(id)
     })
   }

@@ -129,9 +129,7 @@ export class Client {
       specs.push(taskSpec(target, payload, optionsFor(input as never, index), this.#tenant))
     }
     const handles: SubmittedTask<Result>[] = []
-    for (let start = 0; start < specs.length; start += BATCH_MAX) {
-      handles.push(...(await this.#submitSpecs<Result>(specs.slice(start, start + BATCH_MAX))))
-    }
+    for (const batch of batches(specs)) handles.push(...(await this.#submitSpecs<Result>(batch)))
     return handles
   }
 
@@ -235,6 +233,24 @@ export class Client {
     const results = await this.#engine.submit(specs)
     return results.map(({ id, outcome }) => new Handle<Result>(this.#engine, this.#watcher, id, outcome === 'accepted'))
   }
+}
+
+/** Past so many characters of payload a batch is sent, however few tasks it has: nobody should hold the store for long. */
+const BATCH_LENGTH_MAX = 4_000_000
+
+function* batches(specs: readonly TaskSpec[]): Generator<TaskSpec[]> {
+  let batch: TaskSpec[] = []
+  let length = 0
+  for (const spec of specs) {
+    if (batch.length === BATCH_MAX || (batch.length > 0 && length + spec.payload.length > BATCH_LENGTH_MAX)) {
+      yield batch
+      batch = []
+      length = 0
+    }
+    batch.push(spec)
+    length += spec.payload.length
+  }
+  if (batch.length > 0) yield batch
 }
 
 /** With a limit, one bounded step that can be gone on from; without one, as many steps as it takes. */

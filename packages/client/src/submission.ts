@@ -137,7 +137,8 @@ function checkedPriority(value: number): Priority {
 }
 
 function checkedLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  if (typeof labels !== 'object') throw new InvalidError(`Labels are an object of texts, not ${typeof labels}.`)
+  if (typeof labels !== 'object' || Array.isArray(labels))
+    throw new InvalidError(`Labels are an object of texts, not ${typeof labels}.`)
   const entries = Object.entries(labels)
   if (entries.length > LABELS_MAX) {
     throw new InvalidError(`A task has at most ${LABELS_MAX} labels, not ${entries.length}.`)

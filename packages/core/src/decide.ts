@@ -78,8 +78,9 @@ export function decideLost(input: DecisionInput): Decision {
     const sentence = `${spent.losses + 1} attempts were lost with their workers; at most ${settings.lossesMax} are tried again. The task may be what crashes them.`
     return { kind: 'dead', reason: 'crash_loop', rule: failure.rule, sentence }
   }
-  // The first loss is nearly always the worker's own end: run again at once.
-  const delayMs = spent.losses === 0 ? 0 : backoffMs(settings.backoff, spent.losses - 1, input.roll)
+  // Anywhere up to twice the backoff: tasks that were lost together with the one that killed their worker should not
+  // all meet it again.
+  const delayMs = Math.round(2 * input.roll * backoffMs(settings.backoff, spent.losses, 0.5))
   return inTime(
     input,
     delayMs,

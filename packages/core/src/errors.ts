@@ -22,6 +22,7 @@ export const ERRORS = {
   REPRISE_STORE_BUSY: { status: 503, title: 'The store is busy' },
   REPRISE_STORE_FULL: { status: 503, title: 'The store has no room left' },
   REPRISE_STORE_FAILED: { status: 500, title: 'The store failed' },
+  REPRISE_STORE_DAMAGED: { status: 500, title: 'The store may be damaged' },
   REPRISE_STORE_CLOSED: { status: 503, title: 'The engine is closed' },
   REPRISE_SCHEMA_TOO_NEW: { status: 500, title: 'The store was written by a newer version' },
   REPRISE_UNKNOWN_ENGINE: { status: 400, title: 'The engine address is not understood' },
@@ -161,6 +162,17 @@ export class StoreFullError extends RepriseError {
 export class StoreFailedError extends RepriseError {
   constructor(message: string, options?: ErrorOptions) {
     super('REPRISE_STORE_FAILED', message, options)
+  }
+}
+
+/** Nobody knows what the disk holds: nothing more is acknowledged. */
+export class StoreDamagedError extends RepriseError {
+  constructor(options?: ErrorOptions) {
+    super(
+      'REPRISE_STORE_DAMAGED',
+      'Writing to the disk failed, so nobody knows what it holds. Nothing more is acknowledged. Stop this process, check the disk, start again.',
+      options,
+    )
   }
 }
 

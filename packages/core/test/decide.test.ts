@@ -124,7 +124,8 @@ describe('the deadline', () => {
 
   test('binds lost attempts too', () => {
     expect(decideLost(input({ deadlineAt: NOW }))).toMatchObject({ kind: 'dead', reason: 'deadline' })
-    expect(decideLost(input({ deadlineAt: NOW + 1 }))).toMatchObject({ kind: 'retry', delayMs: 0 })
+    expect(decideLost(input({ deadlineAt: NOW + 1, roll: 0 }))).toMatchObject({ kind: 'retry', delayMs: 0 })
+    expect(decideLost(input({ deadlineAt: NOW + 1_000, roll: 0.5 }))).toMatchObject({ kind: 'dead' })
   })
 })
 
@@ -132,16 +133,17 @@ describe('RELIABILITY 19: a lost attempt', () => {
   const lostBefore = (losses: number, over: Partial<DecisionInput> = {}) =>
     decideLost(input({ spent: { failures: 0, losses }, ...over }))
 
-  test('runs again at once the first time, then after the backoff', () => {
-    expect(lostBefore(0)).toEqual({
+  test('runs again anywhere up to twice the backoff: those lost together part', () => {
+    expect(lostBefore(0, { roll: 0.5 })).toEqual({
       kind: 'retry',
-      delayMs: 0,
+      delayMs: 1_000,
       reason: 'connection',
       rule: 'code:ECONNRESET',
-      sentence: 'Lost attempt 1 of 3 allowed; runs again in 0ms.',
+      sentence: 'Lost attempt 1 of 3 allowed; runs again in 1s.',
     })
-    expect(lostBefore(1)).toMatchObject({ delayMs: 1_000 })
-    expect(lostBefore(2)).toMatchObject({ delayMs: 2_000 })
+    expect(lostBefore(0, { roll: 0 })).toMatchObject({ delayMs: 0 })
+    expect(lostBefore(1, { roll: 0.5 })).toMatchObject({ delayMs: 2_000 })
+    expect(lostBefore(2, { roll: 0.25 })).toMatchObject({ delayMs: 2_000 })
   })
 
   test('is a crash loop after as many losses as are allowed', () => {

@@ -31,8 +31,10 @@ DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;
 -- name: longPayload
 SELECT payload FROM payloads WHERE seq = ?;
 
--- name: insertLease
-INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at) VALUES (?, ?, ?, ?, ?, ?, ?);
+-- ?1 is a JSON array of seqs; their tokens count up from ?3.
+-- name: insertLeases
+INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at)
+SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7 FROM json_each(?1) j;
 
 -- Leases by task, with what settling them needs. ?1 is a JSON array of seqs.
 -- name: leasesOf
@@ -41,12 +43,12 @@ FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t O
 
 -- name: leaseBySeq
 SELECT
-  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at,
+  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
   t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;
 
 -- name: renewLease
-UPDATE leases SET until = max(until, ?), renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;
+UPDATE leases SET until = max(until, ?), timeout_at = ?, renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;
 
 -- name: deleteLease
 DELETE FROM leases WHERE seq = ?;

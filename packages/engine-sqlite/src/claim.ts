@@ -13,6 +13,7 @@ import {
 } from '@reprise/core'
 import { type EntryRow, entryPlace, entryRank, isOverdue, reserveEntry, retire } from './entries.ts'
 import { limitRooms, type Room } from './gates.ts'
+import { LeaseStarter } from './lease-starter.ts'
 import type { admit } from './registry.ts'
 import { checkBatch } from './submit.ts'
 import { FIRST_PLACE, type Lane, type LanePlace, type Transaction } from './transaction.ts'
@@ -110,9 +111,9 @@ interface Candidate {
 
 class Claiming {
   readonly #transaction: Transaction
-  readonly #request: ClaimRequest
   readonly #limit: number
   readonly #claimed: Claimed[] = []
+  readonly #leases: LeaseStarter
   readonly #rooms: readonly Room[]
   readonly #candidates = new Map<number, Candidate>()
   readonly #seen = new Set<number>()
@@ -122,9 +123,9 @@ class Claiming {
 
   constructor(transaction: Transaction, request: ClaimRequest, limit: number) {
     this.#transaction = transaction
-    this.#request = request
     this.#limit = limit
     this.#rooms = limitRooms(transaction)
+    this.#leases = new LeaseStarter(transaction, request.worker, request.leaseMs)
     this.#pools = request.pools.map((pool) => ({
       pool,
       virtualTime: transaction.virtualTime(pool),
@@ -144,6 +145,7 @@ class Claiming {
       else if (this.#takeNext(candidate)) for (const room of rooms) room.left--
     }
     for (const candidate of this.#candidates.values()) this.#deleteRun(candidate)
+    this.#leases.flush()
     return this.#claimed
   }
 
@@ -185,7 +187,7 @@ class Claiming {
     }
     if (wantsOldest) this.#transaction.db.run('deleteReady', lane.id, entryPlace(entry), entryRank(entry))
     else this.#extendRun(candidate, entry)
-    this.#claimed.push(reserveEntry(this.#transaction, lane, entry, this.#request))
+    this.#claimed.push(reserveEntry(this.#transaction, lane, entry, this.#leases))
     this.#transaction.raiseVirtualTime(lane.pool, lane.turn)
     lane.turn++
     lane.picks++

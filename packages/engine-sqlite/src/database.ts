@@ -1,8 +1,9 @@
 // The thin driver over node:sqlite: opens a file with the pragmas we rely on, prepares the compiled statements once,
 // and turns SQLite's numbers into our errors. Nothing outside this file sees node:sqlite.
 
+import { existsSync } from 'node:fs'
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { isRepriseError, StoreBusyError, StoreFailedError, StoreFullError } from '@reprise/core'
+import { InvalidError, isRepriseError, StoreBusyError, StoreFailedError, StoreFullError } from '@reprise/core'
 import { statements } from './sql.generated.ts'
 
 export type Durability = 'durable' | 'fast'
@@ -16,14 +17,19 @@ const CACHE_KIB = 65_536
 // In pages of 4 KiB. Bounds the log file while nothing reads for long.
 const CHECKPOINT_PAGES = 4_000
 const WAL_LIMIT_BYTES = 67_108_864
+/** Copied per step; between two steps other work of the process gets its turn. */
+const BACKUP_PAGES = 1_000
 
 export class Database {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<StatementName, StatementSync>()
   readonly #preparedArrays = new Map<StatementName, StatementSync>()
+  readonly #path: string
   #dataVersion = 0
 
   constructor(path: string, durability: Durability) {
+    if (path === '') throw new InvalidError("The path of the store is empty. Name a file, or ':memory:'.")
+    this.#path = path
     let db: DatabaseSync | null = null
     try {
       db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
@@ -85,18 +91,33 @@ export class Database {
 
   /** Whether another connection has written since this was last asked. */
   changedElsewhere(): boolean {
-    const version = Number(this.pragma('PRAGMA data_version')?.data_version)
-    const changed = version !== this.#dataVersion
-    this.#dataVersion = version
-    return changed
+    try {
+      const version = Number(this.pragma('PRAGMA data_version')?.data_version)
+      const changed = version !== this.#dataVersion
+      this.#dataVersion = version
+      return changed
+    } catch {
+      // Whoever looks will find out why.
+      return true
+    }
   }
 
   get inTransaction(): boolean {
     return this.#db.isTransaction
   }
 
+  /** From a connection of its own that holds one snapshot: what others write meanwhile does not make it start again. */
   async backupTo(path: string): Promise<void> {
-    await backup(this.#db, path)
+    if (existsSync(path)) throw new InvalidError(`There is a file '${path}' already. Name a new one for the backup.`)
+    const source = new DatabaseSync(this.#path, { readOnly: true })
+    try {
+      source.exec('BEGIN; SELECT count(*) FROM store')
+      await backup(source, path, { rate: BACKUP_PAGES })
+    } catch (error) {
+      throw storeError(error, path)
+    } finally {
+      source.close()
+    }
   }
 
   close(): void {

@@ -114,7 +114,8 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
           return { settled, claimed: [], nextDueAt: null, heldBack: null, now: transaction.now }
         }
       }),
-    expired: (max) => read(() => expired(db, max, clock.now())),
+    // In line with the writes: if a renewal has to wait for the lock, so has whoever would call its lease lost.
+    expired: (max) => commits.write((transaction) => expired(transaction.db, max, transaction.now)),
 
     redrive: (request) => commits.write((transaction) => bulk(transaction, 'redrive', request)),
     discard: (request) => commits.write((transaction) => bulk(transaction, 'discard', request)),

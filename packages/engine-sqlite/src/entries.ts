@@ -2,19 +2,15 @@
 
 import {
   type Claimed,
-  type ClaimRequest,
   claimOrder,
   type JsonText,
-  type LeaseRef,
   type Priority,
   type RetryToken,
   type TaskId,
-  type TaskSettings,
-  TIMEOUT_GRACE_MS,
   type WaitReason,
-  type WorkerId,
 } from '@reprise/core'
-import { labelsOf, RETIRED_PLACE, tokenText } from './rows.ts'
+import type { LeaseStarter } from './lease-starter.ts'
+import { labelsOf, RETIRED_PLACE } from './rows.ts'
 import type { Lane, Transaction } from './transaction.ts'
 
 /** A row of nextEntries: queue entry and task together, in column order. */
@@ -73,7 +69,7 @@ export function retire(transaction: Transaction, entry: EntryRow, lane: Lane): v
 }
 
 /** Reserves the next attempt of an entry's task and starts its lease. The entry itself is the caller's to delete. */
-export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryRow, request: ClaimRequest): Claimed {
+export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryRow, leases: LeaseStarter): Claimed {
   const [
     seq,
     ,
@@ -94,13 +90,7 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
     labels,
   ] = entry
   const settings = transaction.profiles.settingsOf(profile)
-  const lease = startLease(
-    transaction,
-    lane,
-    { seq, id, attempt: attempt + 1, from: 'queued', settings },
-    request.worker,
-    request.leaseMs,
-  )
+  const lease = leases.start(lane, { seq, id, attempt: attempt + 1, from: 'queued', settings })
   return {
     ...lease,
     snapshot: {
@@ -121,42 +111,6 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
     losses,
     retryReason,
     acceptedAt,
-  }
-}
-
-interface LeaseStart extends LeaseRef {
-  readonly startedAt: number
-  readonly leaseUntil: number
-  readonly timeoutAt: number
-}
-
-export function startLease(
-  transaction: Transaction,
-  lane: Lane,
-  task: {
-    readonly seq: number
-    readonly id: TaskId
-    readonly attempt: number
-    readonly from: 'queued' | 'waiting' | 'dead'
-    readonly settings: TaskSettings
-  },
-  worker: WorkerId,
-  leaseMs: number,
-): LeaseStart {
-  const { db, now } = transaction
-  const token = transaction.nextToken()
-  const timeoutAt = now + task.settings.timeoutMs
-  const leaseUntil = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  db.run('insertLease', task.seq, task.attempt, token, transaction.workerNames.idOf(worker), now, leaseUntil, timeoutAt)
-  transaction.move(lane, task.from, 'running')
-  transaction.count(lane, 'started')
-  return {
-    taskId: task.id,
-    attempt: task.attempt,
-    token: tokenText(token, task.seq),
-    startedAt: now,
-    leaseUntil,
-    timeoutAt,
   }
 }
 

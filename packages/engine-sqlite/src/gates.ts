@@ -23,6 +23,7 @@ interface LimitRow extends ScopeRow {
 }
 
 const LANES_PER_STEP = 1_000
+const CONCURRENCY_MAX = 1_000_000
 
 export function pause(transaction: Transaction, scope: Scope, by: By): void {
   transaction.db.run('saveHold', ...scopeValues(scope), by.actor, by.reason, transaction.now)
@@ -52,8 +53,10 @@ export function resume(transaction: Transaction, scope: Scope, by: By): boolean 
 export function limit(transaction: Transaction, scope: Scope, concurrency: number | null, by: By): void {
   if (concurrency === null) transaction.db.run('deleteLimit', ...scopeValues(scope))
   else {
-    if (!Number.isInteger(concurrency) || concurrency < 0)
-      throw new InvalidError(`A limit is a whole number of running tasks, 0 or more, not ${concurrency}.`)
+    if (!Number.isInteger(concurrency) || concurrency < 0 || concurrency > CONCURRENCY_MAX)
+      throw new InvalidError(
+        `A limit is a whole number of running tasks, from 0 to ${CONCURRENCY_MAX}, not ${concurrency}.`,
+      )
     transaction.db.run('saveLimit', ...scopeValues(scope), concurrency)
   }
   transaction.limitsChanged()

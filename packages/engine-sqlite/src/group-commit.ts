@@ -2,7 +2,7 @@
 // one transaction, and so one sync to disk. Each write keeps its own answer. Waiting for another process's
 // transaction does not block the thread for long: the group tries again later, until its patience ends.
 
-import { type Clock, isRepriseError, type Random, StoreClosedError, StoreFailedError } from '@reprise/core'
+import { type Clock, isRepriseError, type Random, StoreClosedError, StoreDamagedError } from '@reprise/core'
 import { concernsAll, type Database, isBusy, isDiskFailure, storeError } from './database.ts'
 import { InternedTexts, Profiles } from './interned.ts'
 import { Transaction } from './transaction.ts'
@@ -156,10 +156,7 @@ export class GroupCommit {
       return
     }
     if (isDiskFailure(error)) {
-      this.#poison = new StoreFailedError(
-        'Writing to the disk failed, so nobody knows what it holds. Nothing more is acknowledged; stop this process, check the disk, start again.',
-        { cause: error },
-      )
+      this.#poison = new StoreDamagedError({ cause: error })
     }
     this.#rejectAll(this.#pending.splice(0), this.#poison ?? storeError(error))
   }

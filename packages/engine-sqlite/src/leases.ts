@@ -26,7 +26,10 @@ export function renew(transaction: Transaction, leases: readonly RenewRequest[],
 function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: number): RenewResult {
   const { db, now } = transaction
   const parsed = parseToken(request.token)
-  const lease = parsed === null ? undefined : db.get<LeaseRow & { timeout_at: number }>('leaseBySeq', parsed.seq)
+  const lease =
+    parsed === null
+      ? undefined
+      : db.get<LeaseRow & { timeout_at: number; renewed_at: number | null }>('leaseBySeq', parsed.seq)
   if (
     lease === undefined ||
     lease.token !== parsed?.token ||
@@ -38,8 +41,18 @@ function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: numb
       because: becauseOf(transaction, db.get<TaskRow>('taskById', request.taskId), request.attempt),
     }
   }
-  const until = Math.min(now + leaseMs, lease.timeout_at + TIMEOUT_GRACE_MS)
-  db.run('renewLease', until, now, request.progress === null ? null : JSON.stringify(request.progress), lease.seq)
+  // A worker that was due to renew and could not, or a clock that jumped: such time does not count as run.
+  const missedMs = Math.max(now - (lease.renewed_at ?? lease.started_at) - leaseMs, 0)
+  const timeoutAt = lease.timeout_at + missedMs
+  const until = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  db.run(
+    'renewLease',
+    until,
+    timeoutAt,
+    now,
+    request.progress === null ? null : JSON.stringify(request.progress),
+    lease.seq,
+  )
   return { outcome: 'extended', leaseUntil: Math.max(lease.until, until) }
 }
 

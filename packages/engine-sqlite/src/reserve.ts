@@ -15,8 +15,8 @@ import {
 } from '@reprise/core'
 import { checkLeaseMs } from './claim.ts'
 import type { Database } from './database.ts'
-import { startLease } from './entries.ts'
 import { holdsOf, laneScope, limitRooms } from './gates.ts'
+import { LeaseStarter } from './lease-starter.ts'
 import { latestAttempt, RETIRED_PLACE, type ScopeRow, snapshotOf, statusOf, type TaskRow } from './rows.ts'
 import { acceptTask, holderOf } from './submit.ts'
 import type { Lane, Transaction } from './transaction.ts'
@@ -112,13 +112,15 @@ function takeOut(transaction: Transaction, lane: Lane, task: TaskRow, request: R
     )
   }
   const snapshot = snapshotOf(task)
-  const lease = startLease(
-    transaction,
-    lane,
-    { seq: task.seq, id: task.id, attempt: request.attempt, from, settings: snapshot.settings },
-    request.worker,
-    request.leaseMs,
-  )
+  const leases = new LeaseStarter(transaction, request.worker, request.leaseMs)
+  const lease = leases.start(lane, {
+    seq: task.seq,
+    id: task.id,
+    attempt: request.attempt,
+    from,
+    settings: snapshot.settings,
+  })
+  leases.flush()
   return {
     ...lease,
     snapshot,

@@ -298,14 +298,15 @@ ORDER BY r.rank LIMIT 1;`,
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;`,
   deleteReadyUpTo: `DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;`,
   longPayload: `SELECT payload FROM payloads WHERE seq = ?;`,
-  insertLease: `INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at) VALUES (?, ?, ?, ?, ?, ?, ?);`,
+  insertLeases: `INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at)
+SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7 FROM json_each(?1) j;`,
   leasesOf: `SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;`,
   leaseBySeq: `SELECT
-  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at,
+  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
   t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
-  renewLease: `UPDATE leases SET until = max(until, ?), renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;`,
+  renewLease: `UPDATE leases SET until = max(until, ?), timeout_at = ?, renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;`,
   deleteLease: `DELETE FROM leases WHERE seq = ?;`,
   recordSuccesses: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at)
 SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value;`,

@@ -47,14 +47,14 @@ export class Wake {
     this.#clock = clock
     if (path === null) return
     const wakePath = `${path}-wake`
-    this.#file = openSync(wakePath, constants.O_RDWR | constants.O_CREAT, 0o600)
     try {
+      this.#file = openSync(wakePath, constants.O_RDWR | constants.O_CREAT)
       this.#watcher = watch(wakePath, { persistent: false }, () => {
         if (!this.#closed && changedElsewhere()) this.#heardFromElsewhere()
       })
       this.#watcher.on('error', () => this.#watcher?.close())
     } catch {
-      // No watching on this file system: waiters fall back to their own time-outs.
+      // No right to write beside the database, or no watching here: waiters fall back to their own time-outs.
       this.#watcher = null
     }
   }

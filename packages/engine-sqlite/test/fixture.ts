@@ -26,7 +26,7 @@ export interface StoreProcess {
 export function storeProcess(path: string, ...command: string[]): StoreProcess {
   const child = spawn(
     process.execPath,
-    ['--conditions=source', '--no-warnings', join(import.meta.dirname, 'store-process.ts'), path, ...command],
+    ['--conditions=reprise-source', '--no-warnings', join(import.meta.dirname, 'store-process.ts'), path, ...command],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { InvalidError, type TaskSpec } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { describe, expect, it } from 'vitest'
 import { spec, specs, temporaryFolder } from './fixture.ts'
@@ -36,6 +37,50 @@ describe('concurrent callers', () => {
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
     expect(answers[1]).toMatchObject({ reason: { code: 'REPRISE_BACKLOG_FULL' } })
     expect(await engine.counts()).toMatchObject({ accepted: 2, queued: 2 })
+    await engine.close()
+  })
+
+  it('are not touched by a neighbour that breaks the store in a way nobody foresaw', async () => {
+    const engine = await openSqliteEngine({ path: ':memory:' })
+    const broken = { ...spec('broken'), payload: 5 as unknown as TaskSpec['payload'], labels: Object.create(null) }
+    Object.defineProperty(broken, 'priority', { value: 99 })
+    const answers = await Promise.allSettled([
+      engine.submit([spec('a')]),
+      engine.submit([broken]),
+      engine.submit([spec('b')]),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(answers[1]).toMatchObject({ reason: { code: 'REPRISE_STORE_FAILED' } })
+    expect(await engine.counts()).toMatchObject({ accepted: 2, queued: 2 })
+    await engine.close()
+  })
+
+  it('are all committed by a close that comes at once', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    const engine = await openSqliteEngine({ path })
+    // More than one group: a group ends after a few milliseconds.
+    const submits = Array.from({ length: 100 }, (_, batch) => engine.submit(specs(100, `batch-${batch}`)))
+    await engine.close()
+    await Promise.all(submits)
+    const again = await openSqliteEngine({ path })
+    expect((await again.counts()).accepted).toBe(10_000)
+    await again.close()
+  })
+})
+
+describe('a document whose index function throws', () => {
+  it('is not stored, not even in part', async () => {
+    const engine = await openSqliteEngine({ path: ':memory:' })
+    const refuse = (): string => {
+      throw new InvalidError('no')
+    }
+    const broken = engine.collection<{ id: string }>({ name: 'things', indexes: { first: () => 'x', second: refuse } })
+    await expect(broken.insert({ id: 'a' })).rejects.toThrow('no')
+    const sound = engine.collection<{ id: string }>({ name: 'things', indexes: { first: () => 'x' } })
+    expect(await sound.get('a')).toBeNull()
+    await sound.insert({ id: 'a' })
+    await expect(broken.update({ id: 'a' }, 1)).rejects.toThrow('no')
+    expect((await sound.find({ index: 'first', value: 'x' })).items).toMatchObject([{ version: 1 }])
     await engine.close()
   })
 })

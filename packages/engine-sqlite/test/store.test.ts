@@ -1,11 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { succeeded, VirtualClock } from '@reprise/core'
 import { openSqliteEngine, SCHEMA_VERSION } from '@reprise/engine-sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { claimer, spec, specs, temporaryFolder } from './fixture.ts'
+import { claimer, spec, specs, storeProcess, temporaryFolder } from './fixture.ts'
+
+// Filling a disk takes the right to mount one, as root has on a Linux build machine.
+const canMount = mayMount()
 
 describe('the file', () => {
   it('is synced at every commit by default, and says so', async () => {
@@ -58,6 +62,22 @@ describe('the file', () => {
     await copy.close()
   })
 
+  it('can be copied while another process keeps writing, and overwrites nothing', async () => {
+    const folder = temporaryFolder()
+    const path = join(folder, 'store.db')
+    const engine = await openSqliteEngine({ path, durability: 'fast' })
+    for (let batch = 0; batch < 20; batch++) await engine.submit(specs(500, `batch-${batch}`))
+    const churning = storeProcess(path, 'churn', 'w')
+    expect(await churning.line()).toBe('churning')
+    await engine.backup(join(folder, 'copy.db'))
+    churning.child.kill('SIGKILL')
+    const copy = new DatabaseSync(join(folder, 'copy.db'))
+    expect(copy.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    copy.close()
+    await expect(engine.backup(path)).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+    await engine.close()
+  })
+
   it('keeps its log bounded under load', async () => {
     const path = join(temporaryFolder(), 'store.db')
     const engine = await openSqliteEngine({ path, durability: 'fast' })
@@ -72,7 +92,7 @@ describe('the file', () => {
     await engine.close()
   }, 60_000)
 
-  it('on a full disk refuses writes whole, and carries on once there is room', async () => {
+  it.runIf(canMount)('on a full disk refuses writes whole, and carries on once there is room', async () => {
     const disk = smallDisk(3)
     const path = join(disk, 'store.db')
     const engine = await openSqliteEngine({ path })
@@ -93,6 +113,22 @@ describe('the file', () => {
     const db = new DatabaseSync(path)
     expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
     db.close()
+  })
+})
+
+describe('what makes no sense', () => {
+  it('is refused: an empty path, a limit beyond all numbers', async () => {
+    await expect(openSqliteEngine({ path: '' })).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+    const engine = await openSqliteEngine({ path: ':memory:' })
+    const by = { actor: 'test', reason: 'test' }
+    await expect(engine.limit({}, 2 ** 53, by)).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+    expect((await engine.claim(await claimer(engine, 'w'))).claimed).toEqual([])
+    await engine.close()
+  })
+
+  it('says which file it could not open', async () => {
+    const path = join(temporaryFolder(), 'nowhere', 'store.db')
+    await expect(openSqliteEngine({ path })).rejects.toThrow(path)
   })
 })
 
@@ -135,11 +171,33 @@ describe('a lock that another connection holds', () => {
   })
 })
 
-/** A disk of so many megabytes. Needs the right to mount, as root has on a build machine. */
+/** A disk of so many megabytes. */
 function smallDisk(megabytes: number): string {
   const folder = join(temporaryFolder(), 'disk')
   mkdirSync(folder)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder])
-  onTestFinished(() => void execFileSync('umount', ['-l', folder]))
+  mount(folder, megabytes)
+  onTestFinished(() => unmount(folder))
   return folder
+}
+
+function mount(folder: string, megabytes: number): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' })
+}
+
+function unmount(folder: string): void {
+  execFileSync('umount', ['-l', folder])
+}
+
+function mayMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-mount-'))
+  try {
+    mount(folder, 1)
+    unmount(folder)
+    return true
+  } catch {
+    process.stderr.write('No right to mount a disk here: the test of a full disk is left out.\n')
+    return false
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

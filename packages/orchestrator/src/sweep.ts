@@ -64,6 +64,8 @@ class Sweep {
   readonly #log: Logger
   readonly #detector = new PauseDetector()
   #heldOff = false
+  /** The round before failed: workers may not have reached the store either. */
+  #troubled = false
   #errorsInRow = 0
 
   constructor(options: SweepOptions, onError: (error: unknown) => void) {
@@ -96,6 +98,7 @@ class Sweep {
       return delayMs
     } catch (error) {
       if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) return 'closed'
+      this.#troubled = true
       const delayMs = backoffMs(ERROR_BACKOFF, this.#errorsInRow++, this.#random.next())
       this.#log.error('The sweep could not reach the store and will try again.', { error, delayMs })
       this.#onError(error)
@@ -108,11 +111,12 @@ class Sweep {
     const moment = { storeNow: look.now, monotonic: this.#clock.monotonic() }
     const steadiness = this.#detector.observe(moment, plannedMs)
     // Never twice in a row: a store that is always slow must not keep the sweep from its work for ever.
-    if (steadiness.kind !== 'steady' && !this.#heldOff) {
+    if ((steadiness.kind !== 'steady' || this.#troubled) && !this.#heldOff) {
       this.#heldOff = true
+      this.#troubled = false
       this.#log.warn('Time went missing; the sweep waits for live workers to renew first.', {
-        cause: steadiness.kind,
-        missingMs: Math.round(steadiness.ms),
+        cause: steadiness.kind === 'steady' ? 'failed' : steadiness.kind,
+        missingMs: steadiness.kind === 'steady' ? 0 : Math.round(steadiness.ms),
         graceMs: this.#graceMs,
       })
       return this.#graceMs

@@ -119,7 +119,7 @@ export function workerConfiguration(options: WorkerOptions): WorkerConfiguration
     actions: [...registry.keys()],
     pools: poolsOf(options),
     concurrency: checkedConcurrency(options.concurrency ?? CONCURRENCY_DEFAULT),
-    leaseMs: atLeast(durationMs(options.lease ?? '15s', 'lease'), LEASE_MS_MIN, 'lease'),
+    leaseMs: leaseMs(options.lease ?? '15s'),
     heartbeatMs: heartbeatMs(options.heartbeat ?? '5s'),
     stopGraceMs: durationMs(options.stopGrace ?? '30s', 'stopGrace'),
     sweep: checkedFlag(options.sweep ?? true, 'sweep'),
@@ -161,6 +161,14 @@ const HEARTBEAT_MS_MAX = DEFAULT_HEALTH_THRESHOLDS.heartbeatStaleMs / 2
 function heartbeatMs(value: Duration): number {
   const ms = atLeast(durationMs(value, 'heartbeat'), 100, 'heartbeat')
   if (ms > HEARTBEAT_MS_MAX) throw new InvalidError(`The heartbeat must be at most ${HEARTBEAT_MS_MAX} ms, not ${ms}.`)
+  return ms
+}
+
+const LEASE_MS_MAX = 3_600_000
+
+function leaseMs(value: Duration): number {
+  const ms = atLeast(durationMs(value, 'lease'), LEASE_MS_MIN, 'lease')
+  if (ms > LEASE_MS_MAX) throw new InvalidError(`The lease must be at most ${LEASE_MS_MAX} ms, not ${ms}.`)
   return ms
 }
 

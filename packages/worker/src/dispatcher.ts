@@ -219,7 +219,7 @@ export class Dispatcher implements ExecutionOwner {
       this.#options.onFenced(epoch)
       return sleep(this.clock, DUE_MS_MIN)
     }
-    if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) {
+    if (isRepriseError(error, 'REPRISE_STORE_CLOSED') || isRepriseError(error, 'REPRISE_STORE_DAMAGED')) {
       this.#options.onFatal(error)
       return
     }

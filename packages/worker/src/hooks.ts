@@ -28,10 +28,13 @@ export interface WorkerHooks {
 /** Calls a hook, if there is one, and survives it. */
 export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event, log: Logger): void {
   if (hook === undefined) return
+  const threw = (error: unknown): void => log.error('A hook of the worker threw.', { error })
   try {
-    hook(event)
+    // An async function fits the type too.
+    const answer: unknown = hook(event)
+    if (answer instanceof Promise) answer.catch(threw)
   } catch (error) {
-    log.error('A hook of the worker threw.', { error })
+    threw(error)
   }
 }
 

@@ -79,9 +79,16 @@ function encodeResult({ value }: WithResult): JsonText | null {
 
 function failureOf(thrown: unknown, execution: ActiveExecution): Failure {
   const { action } = execution.claimed.snapshot
-  return thrown instanceof StepFailed
-    ? observedFailure(thrown.reason, thrown.message, action)
-    : describeFailure(thrown, action)
+  return isStepFailed(thrown) ? observedFailure(thrown.reason, thrown.message, action) : describeFailure(thrown, action)
+}
+
+// What a handler throws may be a proxy that throws in turn at any question.
+function isStepFailed(thrown: unknown): thrown is StepFailed {
+  try {
+    return thrown instanceof StepFailed
+  } catch {
+    return false
+  }
 }
 
 /** A failure that one of the steps found, rather than the handler. */

@@ -15,6 +15,9 @@ const throwing = (thrown: unknown) =>
 const circular: Record<string, unknown> = { kind: 'loop' }
 circular.self = circular
 
+const revoked = Proxy.revocable({}, {})
+revoked.revoke()
+
 class Treacherous extends Error {
   override get message(): string {
     throw new Error('no message for you')
@@ -32,6 +35,7 @@ test.each<[string, unknown, string]>([
   ['a BigInt', 12n, 'The handler threw 12.'],
   ['a symbol', Symbol('odd'), 'Symbol(odd)'],
   ['an Error with throwing getters', new Treacherous(), ''],
+  ['a revoked proxy, which answers no question at all', revoked.proxy, ''],
   ['an Error with a stack of 10 MB', Object.assign(new Error('long'), { stack: 's'.repeat(10_000_000) }), 'long'],
   ['an Error with half a surrogate pair', new Error('half \ud800 pair'), 'half \ufffd pair'],
 ])('thrown: %s', async (_, thrown, message) => {
@@ -180,7 +184,11 @@ test('hooks hear of every end, and may throw', async () => {
       heard.push([kind, status])
       throw new Error('a hook that throws')
     },
-    onFailed: ({ failure, decision }) => heard.push([failure.message, decision.kind]),
+    // An async hook that rejects must not end the process either.
+    onFailed: async ({ failure, decision }) => {
+      heard.push([failure.message, decision.kind])
+      throw new Error('an async hook that rejects')
+    },
   })
   await (await client.submit(action, 'good')).result()
   await expect((await client.submit(action, 'bad')).result()).rejects.toThrow('no')

@@ -19,7 +19,7 @@ test('SIGTERM with work running: drained or released, then the process ends by i
   const client = await createClient({ engine: address })
   onTestFinished(() => client.close())
   const program = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--conditions=source', '--no-warnings', program, address], {
+  const child = spawn(process.execPath, ['--conditions=reprise-source', '--no-warnings', program, address], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const ended = once(child, 'exit')

@@ -35,9 +35,11 @@ export function renew(state: State, leases: readonly RenewRequest[], leaseMs: nu
     const held = heldLease(state, lease)
     if (held === null) return { outcome: 'superseded', because: causeFor(state, lease) }
     const { task, running } = held
-    const asked = Math.min(state.now + leaseMs, running.timeoutAt + TIMEOUT_GRACE_MS)
+    const missedMs = Math.max(state.now - (task.renewedAt ?? running.startedAt) - leaseMs, 0)
+    const timeoutAt = running.timeoutAt + missedMs
+    const asked = Math.min(state.now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
     const leaseUntil = Math.max(running.leaseUntil, asked)
-    task.state = { ...running, leaseUntil, progress: lease.progress ?? running.progress }
+    task.state = { ...running, leaseUntil, timeoutAt, progress: lease.progress ?? running.progress }
     task.renewedAt = state.now
     return { outcome: 'extended', leaseUntil }
   })

@@ -30,6 +30,17 @@ export const leases = subject('leases', (check) => {
     ])
   })
 
+  check('time in which nobody could renew does not count against the time-out', async (store) => {
+    const lease = await store.running({ id: 'a', settings: { timeoutMs: 12_000 } })
+    // The store's clock jumps by an hour; the worker renews as soon as it can.
+    store.clock.jump(3_600_000)
+    expect(await store.engine.renew([{ ...lease, progress: null }], LEASE_MS)).toEqual([
+      { outcome: 'extended', leaseUntil: START + 3_600_000 + 7_000 },
+    ])
+    expect((await store.task('a')).state).toMatchObject({ timeoutAt: START + 12_000 + 3_600_000 - LEASE_MS })
+    expect((await store.engine.expired(10)).overdue).toEqual([])
+  })
+
   check('renewing brings progress along, and keeps it when none is given', async (store) => {
     const lease = await store.running({ id: 'a' })
     const progress = { fraction: 0.5, note: 'half ✓' }
