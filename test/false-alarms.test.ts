@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createClient } from '@reprise/client'
 import { type Clock, defineAction, type Engine, silentLogger, VirtualClock } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { createSweep } from '@reprise/orchestrator'
 import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -43,6 +44,16 @@ async function running(engine: Engine, clock?: VirtualClock) {
   return { client, worker, tasks, release, everyStarted: everyStarted.promise }
 }
 
+async function startSweep(path: string): Promise<void> {
+  const engine = await openSqliteEngine({ path, durability: 'fast' })
+  const sweep = createSweep({ engine, intervalMs: 200 })
+  await sweep.start()
+  onTestFinished(async () => {
+    await sweep.stop()
+    await engine.close()
+  })
+}
+
 async function unusual(engine: Engine): Promise<string[]> {
   return (await engine.journal.read({ limit: 1_000 })).entries.map(({ type }) => type)
 }
@@ -54,6 +65,8 @@ test('a write lock that is held for longer than a lease loses nobody', async () 
   const engine = await openSqliteEngine({ path, durability: 'fast' })
   const { tasks, release, everyStarted } = await running(engine)
   await everyStarted
+  // Other processes sweep too, and may get the lock first when it is free again.
+  for (let sweeper = 0; sweeper < 4; sweeper++) await startSweep(path)
   const other = new DatabaseSync(path)
   other.exec('BEGIN IMMEDIATE')
   // Real time, since the lock is real: three leases long.

@@ -16,7 +16,7 @@ export type Steadiness =
   | { readonly kind: 'jumped'; readonly ms: number }
 
 /** Lateness and drift below this happen every day, and are far below any sensible lease. */
-const LATE_MS_MAX = 2_000
+export const LATE_MS_MAX = 2_000
 
 const STEADY: Steadiness = { kind: 'steady' }
 

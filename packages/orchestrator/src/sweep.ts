@@ -19,7 +19,7 @@ import {
   systemClock,
   systemRandom,
 } from '@reprise/core'
-import { PauseDetector } from './pause-detector.ts'
+import { LATE_MS_MAX, PauseDetector } from './pause-detector.ts'
 import { Retention } from './retention.ts'
 import { settleOverdue } from './sweep-once.ts'
 
@@ -107,15 +107,18 @@ class Sweep {
   }
 
   async #lookAndSettle(plannedMs: number): Promise<number> {
+    const askedAt = this.#clock.monotonic()
     const look = await this.#engine.expired(BATCH_MAX)
+    // Had it to wait for the store, so had every renewal.
+    const waited = this.#clock.monotonic() - askedAt > LATE_MS_MAX
     const moment = { storeNow: look.now, monotonic: this.#clock.monotonic() }
     const steadiness = this.#detector.observe(moment, plannedMs)
     // Never twice in a row: a store that is always slow must not keep the sweep from its work for ever.
-    if ((steadiness.kind !== 'steady' || this.#troubled) && !this.#heldOff) {
+    if ((steadiness.kind !== 'steady' || waited || this.#troubled) && !this.#heldOff) {
       this.#heldOff = true
       this.#troubled = false
       this.#log.warn('Time went missing; the sweep waits for live workers to renew first.', {
-        cause: steadiness.kind === 'steady' ? 'failed' : steadiness.kind,
+        cause: steadiness.kind === 'steady' ? 'trouble with the store' : steadiness.kind,
         missingMs: steadiness.kind === 'steady' ? 0 : Math.round(steadiness.ms),
         graceMs: this.#graceMs,
       })
