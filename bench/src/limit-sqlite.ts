@@ -1,7 +1,8 @@
-// The limit: what one process can do on SQLite at all. A bare loop that does the least a durable queue must (take in,
-// claim, run, settle, each committed) and nothing else: no lanes, leases, retries, records or counters, and one caller
-// only. It is not a queue anybody could use.
+// The limit: what one process can do on SQLite at all. A bare loop that does the least a durable queue must, and nothing
+// else: take each id in once, claim under a lease (or a crash could never be recovered from), settle only what is still
+// held, each committed. No lanes, priorities, retries, records or counters, and one caller only: not a queue to use.
 
+import { randomUUIDv7 } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import type { Mode } from './arguments.ts'
 import type { Input } from './payload.ts'
@@ -14,17 +15,21 @@ const pragmas = (mode: Mode): string => `
   PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;`
 
 // status: 0 queued, 1 running, 2 succeeded. The index is found only by a query that says `status = 0` just like this.
+// lease_until is filled from the start: a row that does not grow stays on its page.
 const SCHEMA = `
-  CREATE TABLE queue (id INTEGER PRIMARY KEY, status INTEGER NOT NULL, payload TEXT NOT NULL) STRICT;
-  CREATE INDEX queued ON queue (id) WHERE status = 0;`
-const INSERT = 'INSERT INTO queue (status, payload) VALUES (0, ?)'
+  CREATE TABLE queue (
+    seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, status INTEGER NOT NULL, lease_until INTEGER NOT NULL, payload TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX queued ON queue (seq) WHERE status = 0;`
+const INSERT = 'INSERT INTO queue (id, status, lease_until, payload) VALUES (?, 0, ?, ?) ON CONFLICT (id) DO NOTHING'
 const CLAIM = `
-  UPDATE queue SET status = 1
-  WHERE id IN (SELECT id FROM queue WHERE status = 0 ORDER BY id LIMIT ${CONCURRENCY}) RETURNING id, payload`
-const SETTLE = 'UPDATE queue SET status = 2 WHERE id = ?'
+  UPDATE queue SET status = 1, lease_until = ?
+  WHERE seq IN (SELECT seq FROM queue WHERE status = 0 ORDER BY seq LIMIT ${CONCURRENCY}) RETURNING seq, payload`
+const SETTLE = 'UPDATE queue SET status = 2 WHERE seq = ? AND status = 1 AND lease_until = ?'
+const LEASE_MS = 15_000
 const COUNT = 'SELECT count(*) AS count FROM queue WHERE status = 2'
 
-type ClaimedRow = readonly [id: number, payload: string]
+type ClaimedRow = readonly [seq: number, payload: string]
 
 export async function openLimitSqlite(path: string, mode: Mode): Promise<QueueUnderTest> {
   const db = new DatabaseSync(path)
@@ -35,10 +40,12 @@ export async function openLimitSqlite(path: string, mode: Mode): Promise<QueueUn
   claim.setReturnArrays(true)
   const settle = db.prepare(SETTLE)
 
+  let leaseUntil = 0
   const settleAndClaim = (ended: readonly ClaimedRow[]): ClaimedRow[] => {
     db.exec('BEGIN IMMEDIATE')
-    for (const [id] of ended) settle.run(id)
-    const claimed = claim.all() as unknown as ClaimedRow[]
+    for (const [seq] of ended) settle.run(seq, leaseUntil)
+    leaseUntil = Date.now() + LEASE_MS
+    const claimed = claim.all(leaseUntil) as unknown as ClaimedRow[]
     db.exec('COMMIT')
     return claimed
   }
@@ -46,7 +53,8 @@ export async function openLimitSqlite(path: string, mode: Mode): Promise<QueueUn
   return {
     async submit(inputs) {
       db.exec('BEGIN IMMEDIATE')
-      for (const input of inputs) insert.run(JSON.stringify(input))
+      const now = Date.now()
+      for (const input of inputs) insert.run(randomUUIDv7(), now, JSON.stringify(input))
       db.exec('COMMIT')
     },
     async process() {
