@@ -129,7 +129,7 @@ describe('the deadline', () => {
   })
 })
 
-describe('RELIABILITY 19: a lost attempt', () => {
+describe('fault 19: a lost attempt', () => {
   const lostBefore = (losses: number, over: Partial<DecisionInput> = {}) =>
     decideLost(input({ spent: { failures: 0, losses }, ...over }))
 

@@ -52,7 +52,7 @@ test('what Reprise observed by itself', () => {
   )
 })
 
-test('RELIABILITY 20: nothing that can be thrown makes it throw, and it can be stored as JSON', () => {
+test('fault 20: nothing that can be thrown makes it throw, and it can be stored as JSON', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withNullPrototype: true }), (thrown) => {
       const failure = describeFailure(thrown, RENDER)

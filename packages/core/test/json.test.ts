@@ -54,7 +54,7 @@ describe('encodeJson', () => {
     expect(() => encodeJson(value, 'payload')).toThrow("The payload can't be written as JSON")
   })
 
-  test('RELIABILITY 23: NUL, lone surrogates, emoji and 64-bit integers as strings come back as they were', () => {
+  test('fault 23: NUL, lone surrogates, emoji and 64-bit integers as strings come back as they were', () => {
     const value = { nul: 'a\u0000b', high: '\ud800', low: '\udc00', emoji: '👩‍🚀', big: '9223372036854775807' }
     const text = encodeJson(value, 'payload')
     expect(text).not.toContain('\u0000')
@@ -102,7 +102,7 @@ describe('size', () => {
     )
   })
 
-  test('RELIABILITY 22: a payload of 10 MB is refused with status 413', () => {
+  test('fault 22: a payload of 10 MB is refused with status 413', () => {
     const text = `"${'x'.repeat(10 * 1_048_576)}"`
     expect(() => encodeJson(text, 'payload')).toThrow(expect.objectContaining({ status: 413 }))
     expect(() => checkedJson(text, 'payload')).toThrow(TooLargeError)
@@ -141,7 +141,7 @@ describe('checkedJson', () => {
     expect(() => checkedJson(text, 'payload')).toThrow('The payload is not valid JSON.')
   })
 
-  test('RELIABILITY 23: a bare half of a surrogate pair is refused, an escaped one is kept', () => {
+  test('fault 23: a bare half of a surrogate pair is refused, an escaped one is kept', () => {
     expect(() => checkedJson('"\ud800"', 'payload')).toThrow(InvalidError)
     expect(decodeJson(checkedJson('"\\ud800"', 'payload'))).toBe('\ud800')
   })

@@ -1,4 +1,4 @@
-// Whatever a handler throws becomes plain bounded text (RELIABILITY 20 and 22), and reading it never throws.
+// Whatever a handler throws becomes plain bounded text (faults 20 and 22), and reading it never throws.
 
 import {
   CODE_LENGTH_MAX,
@@ -47,7 +47,7 @@ function isJson(text: string): boolean {
   }
 }
 
-describe('RELIABILITY 20: odd things to throw', () => {
+describe('fault 20: odd things to throw', () => {
   const circular: Record<string, unknown> = { a: 1 }
   circular.self = circular
 
@@ -162,7 +162,7 @@ describe('RELIABILITY 20: odd things to throw', () => {
   })
 })
 
-describe('RELIABILITY 22: long texts are cut, with a mark', () => {
+describe('fault 22: long texts are cut, with a mark', () => {
   test('a stack of 10 MB', () => {
     const error = new Error('x')
     error.stack = 's'.repeat(10 * 1_048_576)

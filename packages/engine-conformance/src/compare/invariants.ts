@@ -1,5 +1,5 @@
 // What must hold in a store at any moment, checked directly on what the store shows of itself. The numbers are those of
-// the invariants in the design; 8 belongs to work orders, 12 is the comparison with the model, 13 has its own module.
+// the guarantees in docs/architecture.md; 8 belongs to work orders, 12 is the comparison with the model, 13 has its own module.
 
 import { type Counts, type Execution, TASK_STATUSES, type Task } from '@reprise/core'
 import { InvariantError } from './difference.ts'
