@@ -112,7 +112,9 @@ describe('what holds a task back', () => {
     const [worker] = facts().workers
     if (worker === undefined) throw new Error('one worker')
     const elsewhere = { ...worker, pools: [poolName('other')] }
-    const { workers, gates } = explain(facts({ workers: [...Array(EXPLAIN_WORKERS_MAX).fill(elsewhere), worker] }))
+    const { workers, gates } = explain(
+      facts({ workers: [...Array<typeof elsewhere>(EXPLAIN_WORKERS_MAX).fill(elsewhere), worker] }),
+    )
     expect(workers).toHaveLength(EXPLAIN_WORKERS_MAX)
     expect(workers[0]?.verdict).toBe('eligible')
     expect(gates).toEqual([])

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { InvalidError, type TaskSpec } from '@reprise/core'
+import { InvalidError, type Priority } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { describe, expect, it } from 'vitest'
 import { spec, specs, temporaryFolder } from './fixture.ts'
@@ -42,8 +42,8 @@ describe('concurrent callers', () => {
 
   it('are not touched by a neighbour that breaks the store in a way nobody foresaw', async () => {
     const engine = await openSqliteEngine({ path: ':memory:' })
-    const broken = { ...spec('broken'), payload: 5 as unknown as TaskSpec['payload'], labels: Object.create(null) }
-    Object.defineProperty(broken, 'priority', { value: 99 })
+    // What no type lets through, and only the store's own constraint catches.
+    const broken = spec('broken', { priority: 99 as Priority })
     const answers = await Promise.allSettled([
       engine.submit([spec('a')]),
       engine.submit([broken]),

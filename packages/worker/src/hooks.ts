@@ -18,20 +18,20 @@ export interface FailedEvent extends SettledEvent {
   readonly decision: Decision
 }
 
+/** What a hook returns or throws, now or later, changes nothing. */
 export interface WorkerHooks {
-  readonly onSettled?: (event: SettledEvent) => void
-  readonly onFailed?: (event: FailedEvent) => void
+  readonly onSettled?: (event: SettledEvent) => unknown
+  readonly onFailed?: (event: FailedEvent) => unknown
   /** Store errors (the worker goes on), and the two that end it: fenced, engine closed. */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: (error: unknown) => unknown
 }
 
 /** Calls a hook, if there is one, and survives it. */
-export function callHook<Event>(hook: ((event: Event) => void) | undefined, event: Event, log: Logger): void {
+export function callHook<Event>(hook: ((event: Event) => unknown) | undefined, event: Event, log: Logger): void {
   if (hook === undefined) return
   const threw = (error: unknown): void => log.error('A hook of the worker threw.', { error })
   try {
-    // An async function fits the type too.
-    const answer: unknown = hook(event)
+    const answer = hook(event)
     if (answer instanceof Promise) answer.catch(threw)
   } catch (error) {
     threw(error)
