@@ -175,6 +175,8 @@ export class ResultWatcher {
 
   async #look(ids: readonly TaskId[]): Promise<void> {
     for (let start = 0; start < ids.length; start += READS_MAX) {
+      // An embedded store answers at once: without a pause, many waiters would hold up everything else.
+      if (start > 0) await new Promise<void>((resolve) => this.#clock.soon(resolve))
       await Promise.all(ids.slice(start, start + READS_MAX).map((id) => this.#lookAt(id)))
     }
   }

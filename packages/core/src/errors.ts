@@ -167,10 +167,10 @@ export class StoreFailedError extends RepriseError {
 
 /** Nobody knows what the disk holds: nothing more is acknowledged. */
 export class StoreDamagedError extends RepriseError {
-  constructor(options?: ErrorOptions) {
+  constructor(what: string, options?: ErrorOptions) {
     super(
       'REPRISE_STORE_DAMAGED',
-      'Writing to the disk failed, so nobody knows what it holds. Nothing more is acknowledged. Stop this process, check the disk, start again.',
+      `${what} Nothing more is acknowledged. Stop this process, check the disk and the file, start again.`,
       options,
     )
   }

@@ -18,7 +18,7 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
   [new core.StoreBusyError('busy'), 'REPRISE_STORE_BUSY', 503, 'busy'],
   [new core.StoreFullError(), 'REPRISE_STORE_FULL', 503, 'The store has no room left.'],
   [new core.StoreFailedError('broken'), 'REPRISE_STORE_FAILED', 500, 'broken'],
-  [new core.StoreDamagedError(), 'REPRISE_STORE_DAMAGED', 500, 'Nothing more is acknowledged.'],
+  [new core.StoreDamagedError('It burns.'), 'REPRISE_STORE_DAMAGED', 500, 'It burns. Nothing more is acknowledged.'],
   [new core.StoreClosedError(), 'REPRISE_STORE_CLOSED', 503, 'The engine is closed.'],
   [new core.SchemaTooNewError(9, 2), 'REPRISE_SCHEMA_TOO_NEW', 500, 'has schema 9; this version of Reprise knows 2'],
   [new core.UnknownEngineError('what?'), 'REPRISE_UNKNOWN_ENGINE', 400, 'what?'],

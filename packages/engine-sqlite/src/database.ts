@@ -1,7 +1,7 @@
 // The thin driver over node:sqlite: opens a file with the pragmas we rely on, prepares the compiled statements once,
 // and turns SQLite's numbers into our errors. Nothing outside this file sees node:sqlite.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { InvalidError, isRepriseError, StoreBusyError, StoreFailedError, StoreFullError } from '@reprise/core'
 import { statements } from './sql.generated.ts'
@@ -25,6 +25,8 @@ export class Database {
   readonly #prepared = new Map<StatementName, StatementSync>()
   readonly #preparedArrays = new Map<StatementName, StatementSync>()
   readonly #path: string
+  /** Null in memory. */
+  readonly #fileId: string | null
   #dataVersion = 0
 
   constructor(path: string, durability: Durability) {
@@ -39,6 +41,7 @@ export class Database {
          PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};`,
       )
       this.#db = db
+      this.#fileId = path === ':memory:' ? null : fileIdOf(path)
     } catch (error) {
       db?.close()
       throw storeError(error, path)
@@ -102,6 +105,12 @@ export class Database {
     }
   }
 
+  /** Whether the file is still where it was opened: writes to one that was deleted or replaced would be acknowledged and lost. */
+  isInPlace(): boolean {
+    if (this.#fileId === null) return true
+    return fileIdOf(this.#path) === this.#fileId
+  }
+
   get inTransaction(): boolean {
     return this.#db.isTransaction
   }
@@ -132,6 +141,11 @@ export class Database {
     }
     return statement
   }
+}
+
+function fileIdOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat === undefined ? null : `${stat.dev}:${stat.ino}`
 }
 
 const BUSY = 5

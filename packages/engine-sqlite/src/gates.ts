@@ -87,20 +87,32 @@ export function limitRooms(transaction: Transaction): Room[] {
   })
 }
 
-export function holdsOf(db: Database, lane: ScopeRow): ExplainFacts['holds'] {
-  const names = laneScope(lane)
-  return db
-    .all<HoldRow>('allHolds')
-    .map((row) => ({ scope: scopeOfRow(row), by: { actor: row.actor, reason: row.reason }, since: row.since }))
-    .filter(({ scope }) => scopeMatches(scope, names))
+/** Every hold and limit, read once for as many lanes as are looked at. */
+export interface Gates {
+  readonly holds: ExplainFacts['holds']
+  readonly limits: ExplainFacts['limits']
 }
 
-export function limitsOf(db: Database, lane: ScopeRow): ExplainFacts['limits'] {
+export function allGates(db: Database): Gates {
+  return {
+    holds: db.all<HoldRow>('allHolds').map((row) => {
+      return { scope: scopeOfRow(row), by: { actor: row.actor, reason: row.reason }, since: row.since }
+    }),
+    limits: db.all<LimitRow>('allLimits').map((row) => {
+      return { scope: scopeOfRow(row), running: runningIn(db, row), concurrency: row.concurrency }
+    }),
+  }
+}
+
+export function gatesOf({ holds, limits }: Gates, lane: ScopeRow): Gates {
   const names = laneScope(lane)
-  return db
-    .all<LimitRow>('allLimits')
-    .filter((row) => scopeMatches(scopeOfRow(row), names))
-    .map((row) => ({ scope: scopeOfRow(row), running: runningIn(db, row), concurrency: row.concurrency }))
+  const concerns = ({ scope }: { readonly scope: Scope }): boolean => scopeMatches(scope, names)
+  return { holds: holds.filter(concerns), limits: limits.filter(concerns) }
+}
+
+export function isHeld(db: Database, lane: ScopeRow): boolean {
+  const names = laneScope(lane)
+  return db.all<HoldRow>('allHolds').some((row) => scopeMatches(scopeOfRow(row), names))
 }
 
 function runningIn(db: Database, scope: ScopeRow): number {

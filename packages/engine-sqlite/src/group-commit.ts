@@ -114,6 +114,11 @@ export class GroupCommit {
 
   /** False if another process has the lock: the group then waits for its next try, or is given up. */
   #begin(): boolean {
+    if (!this.#db.isInPlace()) {
+      this.#poison = new StoreDamagedError('The file of the store was deleted or replaced under this process.')
+      this.#rejectAll(this.#pending.splice(0), this.#poison)
+      return false
+    }
     try {
       this.#db.exec('BEGIN IMMEDIATE')
       this.#retries = 0
@@ -156,7 +161,9 @@ export class GroupCommit {
       return
     }
     if (isDiskFailure(error)) {
-      this.#poison = new StoreDamagedError({ cause: error })
+      this.#poison = new StoreDamagedError('Writing to the disk failed, so nobody knows what it holds.', {
+        cause: error,
+      })
     }
     this.#rejectAll(this.#pending.splice(0), this.#poison ?? storeError(error))
   }

@@ -30,7 +30,7 @@ import {
 } from '@reprise/core'
 import type { Database } from './database.ts'
 import { endedAttempt } from './ending.ts'
-import { holdsOf, laneScope, limitsOf } from './gates.ts'
+import { allGates, type Gates, gatesOf, laneScope } from './gates.ts'
 import { type WorkerRow, workerViewOf } from './registry.ts'
 import {
   type ExecutionRow,
@@ -132,7 +132,7 @@ export function explain(db: Database, id: TaskId, now: number, thresholds: Healt
   const workers = db
     .all<WorkerRow>('listWorkers', '', PAGE_LIMIT_MAX)
     .map((worker) => workerViewOf(worker, now, thresholds))
-  return explainFacts({ task: taskOf(row, now), now, holds: holdsOf(db, row), limits: limitsOf(db, row), workers })
+  return explainFacts({ task: taskOf(row, now), now, ...gatesOf(allGates(db), row), workers })
 }
 
 export function listWorkers(
@@ -150,17 +150,17 @@ export function listWorkers(
 
 export function listLanes(db: Database, query: LaneQuery | undefined): Page<LaneView> {
   const limit = pageLimit(query)
+  const gates = allGates(db)
   const rows = db.all<Lane>('lanesInScope', ...scopeValues(query ?? {}), pageCursor(query) ?? 0, limit)
   return {
-    items: rows.map((row) => laneViewOf(db, row)),
+    items: rows.map((row) => laneViewOf(row, gatesOf(gates, row))),
     next: rows.length === limit ? String(rows.at(-1)?.id ?? 0) : null,
   }
 }
 
-function laneViewOf(db: Database, lane: Lane): LaneView {
-  const gates: Gate[] = holdsOf(db, lane).map((hold) => ({ kind: 'paused', ...hold }))
-  for (const limit of limitsOf(db, lane))
-    if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
+function laneViewOf(lane: Lane, { holds, limits }: Gates): LaneView {
+  const gates: Gate[] = holds.map((hold) => ({ kind: 'paused', ...hold }))
+  for (const limit of limits) if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
   return { ...laneScope(lane), counts: countsOf(lane), gates }
 }
 

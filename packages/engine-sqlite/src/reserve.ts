@@ -15,7 +15,7 @@ import {
 } from '@reprise/core'
 import { checkLeaseMs } from './claim.ts'
 import type { Database } from './database.ts'
-import { holdsOf, laneScope, limitRooms } from './gates.ts'
+import { isHeld, laneScope, limitRooms } from './gates.ts'
 import { LeaseStarter } from './lease-starter.ts'
 import { latestAttempt, RETIRED_PLACE, type ScopeRow, snapshotOf, statusOf, type TaskRow } from './rows.ts'
 import { acceptTask, holderOf } from './submit.ts'
@@ -78,7 +78,7 @@ function keyRefusal(db: Database, { task, attempt }: ReserveRequest): RepriseErr
 
 /** Asked before a lane is created: a refusal leaves nothing behind. */
 function slotRefusal(transaction: Transaction, lane: ScopeRow): RepriseError | null {
-  if (holdsOf(transaction.db, lane).length > 0) {
+  if (isHeld(transaction.db, lane)) {
     return new NoAvailableSlotError(`the paused lane of ${scopeText(laneScope(lane))}`, 0)
   }
   const full = limitRooms(transaction).find((room) => room.matches(lane) && room.left <= 0)

@@ -132,6 +132,19 @@ describe('what makes no sense', () => {
   })
 })
 
+describe('a file that is deleted under a running process', () => {
+  it('takes no more writes: they would be acknowledged and lost', async () => {
+    const path = join(temporaryFolder(), 'store.db')
+    const engine = await openSqliteEngine({ path })
+    await engine.submit([spec('before')])
+    rmSync(path)
+    await expect(engine.submit([spec('after')])).rejects.toMatchObject({ code: 'REPRISE_STORE_DAMAGED' })
+    writeFileSync(path, '')
+    await expect(engine.submit([spec('after')])).rejects.toMatchObject({ code: 'REPRISE_STORE_DAMAGED' })
+    await engine.close()
+  })
+})
+
 describe('closing', () => {
   it('commits what was asked before, refuses what comes after, and may be repeated', async () => {
     const path = join(temporaryFolder(), 'store.db')
