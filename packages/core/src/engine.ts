@@ -1,6 +1,7 @@
-// The Engine port: what a store must be able to do, said in words of the domain. Each verb is one atomic step, takes
-// and returns batches, and is safe to repeat when its answer was lost. No keys, SQL, scripts or raw clients show
-// through. An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
+// The Engine port: what a store must be able to do, said in words of the domain. Each verb is one atomic step and takes and
+// returns batches. No keys, SQL, scripts or raw clients show through. Repeating a call whose answer was lost does no harm:
+// submit, settle, renew and beat say the same again; a claim that nobody heard of leaves leases that end by themselves.
+// An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
 
 import type { Brand } from './brand.ts'
 import type { Collection, CollectionDefinition, Document } from './collection.ts'

@@ -37,8 +37,8 @@ export interface JournalEntryInput {
 }
 
 export interface JournalEntry extends JournalEntryInput {
-  /** Ordered and unique; what a reader keeps as its cursor. */
-  readonly id: number
+  /** Unique, for readers that must not act twice on one entry. Opaque: the order is that of reading. */
+  readonly id: string
   readonly at: number
 }
 

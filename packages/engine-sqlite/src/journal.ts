@@ -44,6 +44,6 @@ function readJournal(db: Database, query: JournalQuery | undefined): JournalPage
   return { entries: rows.map(entryOf), cursor: String(rows.at(-1)?.id ?? after) }
 }
 
-function entryOf({ task, data, ...row }: JournalRow): JournalEntry {
-  return { ...row, taskId: task, data: JSON.parse(data) as JournalEntry['data'] }
+function entryOf({ id, task, data, ...row }: JournalRow): JournalEntry {
+  return { ...row, id: String(id), taskId: task, data: JSON.parse(data) as JournalEntry['data'] }
 }

@@ -87,7 +87,8 @@ export async function readJournal(engine: Engine, cursor: string | null): Promis
     entries.push(...page.entries)
     if (page.entries.length === 0) break
   }
-  const isGrowing = entries.every(({ id }, index) => index === 0 || id > (entries[index - 1]?.id ?? 0))
-  if (!isGrowing) throw new InvariantError(9, 'the ids of the journal do not grow.')
+  if (new Set(entries.map(({ id }) => id)).size !== entries.length) {
+    throw new InvariantError(9, 'an id of the journal comes twice.')
+  }
   return { entries: entries.map(({ id: _id, ...entry }) => entry), cursor: at ?? '' }
 }

@@ -7,7 +7,7 @@ import type { SeriesKind, State, TaskRecord } from './state.ts'
 export function note(state: State, input: JournalEntryInput): void {
   const { type, taskId, attempt, actor, reason, data } = input
   state.journal.push({
-    id: ++state.journalIdLast,
+    id: String(++state.journalIdLast),
     at: state.now,
     type,
     taskId,
@@ -27,9 +27,9 @@ export function read(state: State, query: JournalQuery = {}): JournalPage {
   const limit = pageLimit(query)
   const after = pageCursor(query) ?? 0
   const entries = state.journal
-    .filter((entry) => entry.id > after && (query.taskId === undefined || entry.taskId === query.taskId))
+    .filter((entry) => Number(entry.id) > after && (query.taskId === undefined || entry.taskId === query.taskId))
     .slice(0, limit)
-  return { entries, cursor: String(entries.at(-1)?.id ?? after) }
+  return { entries, cursor: entries.at(-1)?.id ?? String(after) }
 }
 
 /** Counts one event of a task's lane in the minute of now. */
