@@ -114,5 +114,5 @@ export class ProgressReader {
 
 /** When a retry is due, as seen from now. */
 export function dueText({ dueAt }: RetryNote, now: number): string {
-  return dueAt <= now ? 'was due' : `in ${seconds(dueAt - now)}`
+  return dueAt <= now ? 'now' : `in ${seconds(dueAt - now)}`
 }

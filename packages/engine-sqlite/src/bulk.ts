@@ -6,7 +6,6 @@ import {
   type BulkRequest,
   type BulkResult,
   type By,
-  InvalidError,
   type JournalEntryInput,
   operatorMayRetry,
   operatorRetries,
@@ -15,6 +14,7 @@ import {
   type TaskId,
   type TaskStatus,
 } from '@reprise/core'
+import { checkBatch, checkLimit } from './checks.ts'
 import { endedAttempt } from './ending.ts'
 import {
   CANCELLED,
@@ -28,7 +28,6 @@ import {
   statusOf,
   type TaskRow,
 } from './rows.ts'
-import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 
 export type BulkAction = 'redrive' | 'discard' | 'cancel' | 'promote'
@@ -45,9 +44,7 @@ const WINDOW = 10_000
 
 export function bulk(transaction: Transaction, action: BulkAction, request: BulkRequest): BulkResult {
   const limit = request.limit ?? BATCH_MAX
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new InvalidError(`A bulk action changes at least 1 task per call, not ${limit}.`)
-  checkBatch(limit)
+  checkLimit(limit)
   const { rows, next } = selectTasks(transaction, action, request, limit)
   const changed: TaskId[] = []
   for (const task of rows) {

@@ -11,14 +11,12 @@ import {
   type Priority,
   RETIRE_MAX,
 } from '@reprise/core'
+import { checkLeaseMs, checkLimit } from './checks.ts'
 import { type EntryRow, entryPlace, entryRank, isOverdue, reserveEntry, retire } from './entries.ts'
 import { limitRooms, type Room } from './gates.ts'
 import { LeaseStarter } from './lease-starter.ts'
 import type { admit } from './registry.ts'
-import { checkBatch } from './submit.ts'
 import { FIRST_PLACE, type Lane, type LanePlace, type Transaction } from './transaction.ts'
-
-const LEASE_MS_MAX = 86_400_000
 
 export function claim(
   transaction: Transaction,
@@ -38,16 +36,9 @@ export function claim(
 }
 
 export function checkClaim(request: ClaimRequest): void {
-  checkBatch(request.limit)
-  if (!Number.isInteger(request.limit) || request.limit < 1)
-    throw new InvalidError(`A claim asks for at least 1 task, not ${request.limit}.`)
+  checkLimit(request.limit)
   checkLeaseMs(request.leaseMs)
   if (new Set(request.pools).size !== request.pools.length) throw new InvalidError('A claim names each pool once.')
-}
-
-export function checkLeaseMs(leaseMs: number): void {
-  if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > LEASE_MS_MAX)
-    throw new InvalidError(`A lease lasts between 1 ms and a day, not ${leaseMs} ms.`)
 }
 
 function promoteDue(transaction: Transaction, pools: readonly string[]): void {

@@ -9,12 +9,12 @@ import {
   EXECUTION_STATUS,
   type ExecutionRow,
   expiresAtOf,
+  type LeaseRow,
   latestAttempt,
   successRowOf,
   type TaskRow,
   WAITING,
 } from './rows.ts'
-import type { LeaseRow } from './settle.ts'
 import type { Transaction } from './transaction.ts'
 
 interface Ending {

@@ -8,9 +8,9 @@ import {
   pageCursor,
   pageLimit,
 } from '@reprise/core'
+import { checkBatch } from './checks.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { checkBatch } from './submit.ts'
 
 interface JournalRow {
   readonly id: number

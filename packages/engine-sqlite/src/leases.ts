@@ -2,19 +2,16 @@
 
 import {
   type ExpiredResult,
-  InvalidError,
   type Overdue,
   type RenewRequest,
   type RenewResult,
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
-import { checkLeaseMs } from './claim.ts'
+import { checkBatch, checkLeaseMs, checkLimit } from './checks.ts'
 import type { Database } from './database.ts'
 import { becauseOf, overdueKind } from './ending.ts'
-import { expiresAtOf, parseToken, snapshotOf, type TaskRow, tokenText } from './rows.ts'
-import type { LeaseRow } from './settle.ts'
-import { checkBatch } from './submit.ts'
+import { expiresAtOf, type LeaseRow, parseToken, snapshotOf, type TaskRow, tokenText } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 export function renew(transaction: Transaction, leases: readonly RenewRequest[], leaseMs: number): RenewResult[] {
@@ -26,10 +23,7 @@ export function renew(transaction: Transaction, leases: readonly RenewRequest[],
 function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: number): RenewResult {
   const { db, now } = transaction
   const parsed = parseToken(request.token)
-  const lease =
-    parsed === null
-      ? undefined
-      : db.get<LeaseRow & { timeout_at: number; renewed_at: number | null }>('leaseBySeq', parsed.seq)
+  const lease = parsed === null ? undefined : db.get<LeaseRow>('leaseBySeq', parsed.seq)
   if (
     lease === undefined ||
     lease.token !== parsed?.token ||
@@ -58,8 +52,7 @@ function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: numb
 
 /** Only looks. Leases first, then queue entries. */
 export function expired(db: Database, limit: number, now: number): ExpiredResult {
-  checkBatch(limit)
-  if (!Number.isInteger(limit) || limit < 1) throw new InvalidError(`Ask for at least 1 overdue item, not ${limit}.`)
+  checkLimit(limit)
   const overdue: Overdue[] = []
   for (const { seq } of db.all<{ seq: number }>('expiredLeases', now, limit)) {
     const task = db.get<TaskRow>('taskBySeq', seq)

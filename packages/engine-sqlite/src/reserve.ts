@@ -13,7 +13,7 @@ import {
   type ReserveRequest,
   scopeText,
 } from '@reprise/core'
-import { checkLeaseMs } from './claim.ts'
+import { checkLeaseMs } from './checks.ts'
 import type { Database } from './database.ts'
 import { isHeld, laneScope, limitRooms } from './gates.ts'
 import { LeaseStarter } from './lease-starter.ts'

@@ -1,15 +1,8 @@
 // Deleting what the rules no longer keep: a bounded number of rows per call, and never a dead letter.
 
-import {
-  BATCH_MAX,
-  InvalidError,
-  pageCursor,
-  type RetainResult,
-  type RetentionRules,
-  SERIES_STEP_MS,
-} from '@reprise/core'
+import { BATCH_MAX, pageCursor, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
+import { checkLimit } from './checks.ts'
 import { CANCELLED, DISCARDED } from './rows.ts'
-import { checkBatch } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 
 const SILENT_WORKER_MS = 86_400_000
@@ -29,9 +22,7 @@ export function retain(
 ): RetainResult {
   const { db, now } = transaction
   const limit = options.limit ?? BATCH_MAX
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new InvalidError(`Retention looks at 1 task or more per call, not ${limit}.`)
-  checkBatch(limit)
+  checkLimit(limit)
   const after = pageCursor(options) ?? 0
   const looked = db.all<WindowRow>('retentionWindow', after, limit)
   const old = looked.filter((row) => {

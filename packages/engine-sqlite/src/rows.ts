@@ -106,6 +106,28 @@ export interface ExecutionRow {
   readonly decision: string | null
 }
 
+/** A lease with what ending or renewing it needs of its task. */
+export interface LeaseRow {
+  readonly seq: number
+  readonly attempt: number
+  readonly token: number
+  readonly worker: WorkerId
+  readonly started_at: number
+  readonly until: number
+  readonly timeout_at: number
+  readonly renewed_at: number | null
+  readonly id: TaskId
+  readonly lane: number
+  readonly profile: number
+  readonly generation: number
+  readonly failures: number
+  readonly losses: number
+  readonly retry_reason: string | null
+  readonly priority: Priority
+  readonly rank: number
+  readonly deadline_at: number | null
+}
+
 export interface ScopeRow {
   readonly pool: string
   readonly action: string

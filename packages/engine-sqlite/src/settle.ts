@@ -5,41 +5,21 @@ import {
   blamesWorker,
   type Decision,
   type Failure,
-  type Priority,
   type Settlement,
   type SettleResult,
   type TaskId,
   type WorkerId,
 } from '@reprise/core'
+import { checkBatch } from './checks.ts'
 import { becauseOf, endedAttempt, overdueKind, repeated, rest } from './ending.ts'
 import { addOutcomes } from './registry.ts'
-import { EXECUTION_STATUS, parseToken, RETIRED_PLACE, statusOf, type TaskRow } from './rows.ts'
-import { checkBatch } from './submit.ts'
+import { EXECUTION_STATUS, type LeaseRow, parseToken, RETIRED_PLACE, statusOf, type TaskRow } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A row of leasesOf, in column order. */
 type LeaseOfRow = readonly [seq: number, attempt: number, token: number, worker: number, id: TaskId, lane: number]
 type Succeeded = Extract<Settlement, { kind: 'succeeded' }>
 type OfLease = Exclude<Settlement, { kind: 'expired' }>
-
-export interface LeaseRow {
-  readonly seq: number
-  readonly attempt: number
-  readonly token: number
-  readonly worker: WorkerId
-  readonly started_at: number
-  readonly until: number
-  readonly id: TaskId
-  readonly lane: number
-  readonly profile: number
-  readonly generation: number
-  readonly failures: number
-  readonly losses: number
-  readonly retry_reason: string | null
-  readonly priority: Priority
-  readonly rank: number
-  readonly deadline_at: number | null
-}
 
 export function settle(transaction: Transaction, settlements: readonly Settlement[]): SettleResult[] {
   checkBatch(settlements.length)

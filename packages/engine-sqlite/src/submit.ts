@@ -1,6 +1,7 @@
 // Taking tasks in: each id and each dedupe key once, and a batch that the backlog has no room for not at all.
 
-import { BATCH_MAX, BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
+import { BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
+import { checkBatch } from './checks.ts'
 import type { Database } from './database.ts'
 import { LIVE, WAITING } from './rows.ts'
 import type { Transaction } from './transaction.ts'
@@ -59,11 +60,6 @@ function checkTimes(spec: TaskSpec): void {
       throw new InvalidError(`${field} is a whole number of milliseconds, not ${value}.`)
     }
   }
-}
-
-export function checkBatch(size: number): void {
-  if (size > BATCH_MAX)
-    throw new InvalidError(`One call takes at most ${BATCH_MAX} items, not ${size}. Send them in several calls.`)
 }
 
 /** Writes a task; null if its id is taken. `attempt` is how many attempts it has behind it elsewhere. */
