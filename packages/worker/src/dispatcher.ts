@@ -51,6 +51,8 @@ const IDLE_MS = 1_000
 const DUE_MS_MIN = 5
 /** How often a worker that is held back for its failures asks again. */
 const HELD_BACK_MS = 1_000
+/** Handlers that ignore their signal, per slot, before a worker stops taking more. */
+const ABANDONED_PER_SLOT = 10
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 50, maxMs: 2_000 }
 
 /** What the last claim left to wait for. */
@@ -134,7 +136,7 @@ export class Dispatcher implements ExecutionOwner {
   ended(execution: ActiveExecution): void {
     this.active.delete(execution)
     if (execution.settlement !== null) this.#outbox.push(execution)
-    if (execution.handlerRuns) this.#abandoned++
+    if (execution.handlerRuns) this.#abandon()
     if (this.active.size === 0 && this.#idleWaiters.size > 0) {
       for (const resolve of this.#idleWaiters) resolve()
       this.#idleWaiters.clear()
@@ -146,6 +148,17 @@ export class Dispatcher implements ExecutionOwner {
       this.#wakeIsDue = false
       this.#latch.wake()
     })
+  }
+
+  #abandon(): void {
+    this.#abandoned++
+    if (this.#abandoned !== this.#options.concurrency * ABANDONED_PER_SLOT) return
+    this.#options.log.error(
+      'Too many handlers run on though their attempts have ended. No more is claimed: restart this worker.',
+      {
+        abandoned: this.#abandoned,
+      },
+    )
   }
 
   handlerReturned(): void {
@@ -160,8 +173,8 @@ export class Dispatcher implements ExecutionOwner {
   /** How many to claim on a trip that settles this many: 0 if there is no room, or nothing to be had. */
   #claimLimit(settling: number): number {
     if (this.#mode !== 'claiming' || (this.#idle !== null && settling === 0)) return 0
-    // Handlers that run on after their end take memory and time too: past as many as may run, nothing is added.
-    if (this.#abandoned >= this.#options.concurrency) return 0
+    // Handlers that run on after their end take memory and time too: at some point nothing more is added.
+    if (this.#abandoned >= this.#options.concurrency * ABANDONED_PER_SLOT) return 0
     const free = this.#options.concurrency - this.active.size - this.#outbox.length
     return Math.min(Math.max(free, 0), BATCH_MAX)
   }

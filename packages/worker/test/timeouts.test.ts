@@ -1,6 +1,6 @@
 // A handler that takes too long: its attempt fails at the timeout, whatever the handler does.
 
-import { defineAction } from '@reprise/worker'
+import { defineAction, silentLogger } from '@reprise/worker'
 import { expect, test } from 'vitest'
 import { gate, setUp, taskOf } from './fixture.ts'
 
@@ -94,4 +94,16 @@ test('a signal that is first asked for after the abort has fired', async () => {
   await clock.advance(1)
   expect(seen?.aborted).toBe(true)
   expect(seen?.reason).toMatchObject({ code: 'REPRISE_TIMED_OUT' })
+})
+
+test('handlers that never end are left behind up to a point; then nothing more is claimed, and somebody is told', async () => {
+  const errors: string[] = []
+  const stuck = defineAction({ name: 'stuck', timeout: '1s', run: () => new Promise<never>(() => {}) })
+  const log = { ...silentLogger, error: (message: string) => void errors.push(message) }
+  const { client, clock, worker } = await setUp({ actions: [stuck], concurrency: 1, log })
+  await client.submitMany(stuck, Array<undefined>(12).fill(undefined))
+  await clock.advance(60_000)
+  expect(worker.stats().abandoned).toBe(10)
+  expect(await client.counts()).toMatchObject({ dead: 10, queued: 2 })
+  expect(errors).toEqual([expect.stringContaining('restart this worker')])
 })
