@@ -31,6 +31,30 @@ export const fencing = subject('fencing', (check) => {
     expect(await store.status('a')).toBe('running')
   })
 
+  check('A16: an earlier token of the very same attempt settles nothing', async (store) => {
+    const stale = await store.running({ id: 'a' })
+    await settleOne(store, released(stale))
+    const current = await (await store.worker('w2')).claimOne()
+    // The same task and the same attempt number: only the token tells the two apart.
+    expect(current).toMatchObject({ taskId: stale.taskId, attempt: stale.attempt })
+    for (const settlement of [success(stale), died(stale), retried(stale), released(stale)]) {
+      expect(await settleOne(store, settlement)).toEqual(superseded('replaced'))
+    }
+    expect(await store.engine.settle([success(stale), success(current)])).toEqual([
+      superseded('replaced'),
+      { outcome: 'settled', status: 'succeeded', repeated: false },
+    ])
+    expect(await store.engine.latestForTask(stale.taskId)).toMatchObject({ attempt: 1, worker: 'w2' })
+  })
+
+  check('A16: an earlier token of the very same attempt renews nothing', async (store) => {
+    const stale = await store.running({ id: 'a' })
+    await settleOne(store, released(stale))
+    const current = await (await store.worker('w2')).claimOne()
+    expect(await store.engine.renew([{ ...stale, progress: null }], 60_000)).toEqual([superseded('replaced')])
+    expect((await store.task('a')).state).toMatchObject({ token: current.token, leaseUntil: current.leaseUntil })
+  })
+
   check('A16: a call for another attempt settles nothing', async (store) => {
     const first = await store.running({ id: 'a' })
     await settleOne(store, retried(first))
