@@ -13,6 +13,7 @@ const steps = [
   { name: 'typed lint', command: 'oxlint --type-aware' },
   { name: 'unused code', command: 'knip' },
   { name: 'generated files', command: 'node scripts/compile-sql.ts --check' },
+  { name: 'generated scripts', command: 'node scripts/compile-lua.ts --check' },
   { name: 'tidy', command: 'vitest run test/tidy' },
 ]
 

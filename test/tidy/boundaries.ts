@@ -16,12 +16,14 @@ interface Allowed {
 export const boundaries: Readonly<Record<string, Allowed>> = {
   core: { packages: [], node: false },
   'engine-sqlite': { packages: ['core'], node: true },
+  'engine-redis': { packages: ['core'], npm: ['redis'], node: true },
   'engine-conformance': { packages: ['core'], npm: ['fast-check', 'vitest'], node: true },
   orchestrator: { packages: ['core'], node: true },
-  connect: { packages: ['core', 'engine-sqlite'], node: true },
+  connect: { packages: ['core', 'engine-redis', 'engine-sqlite'], node: true },
   client: { packages: ['core', 'connect'], node: true },
   worker: { packages: ['core', 'connect', 'orchestrator'], node: true },
   testing: { packages: ['core', 'engine-sqlite', 'client', 'worker'], node: true },
+  'test-servers': { packages: [], node: true },
 }
 
 /** Problems of the files under packages/<name>/src; other files are passed over. */

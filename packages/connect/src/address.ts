@@ -13,27 +13,38 @@ interface SqliteAddress {
   readonly durability: Durability
 }
 
-export type EngineAddress = SqliteAddress
+interface RedisAddress {
+  readonly scheme: 'redis'
+  /** One server, or several nodes of a cluster; with user and password, if they have any. */
+  readonly urls: readonly string[]
+  readonly prefix: string | null
+  readonly partitions: number | null
+  readonly durability: Durability | null
+}
 
-const KNOWN = "Known are 'sqlite:./reprise.db', 'sqlite::memory:' and 'sqlite:./reprise.db?durability=fast'."
+export type EngineAddress = SqliteAddress | RedisAddress
+
+const KNOWN =
+  "Known are 'sqlite:./reprise.db', 'sqlite::memory:', 'sqlite:./reprise.db?durability=fast', 'redis://localhost:6379' and 'rediss://user:password@host:6380/0?prefix=reprise'."
+const REDIS_SCHEMES: ReadonlySet<string> = new Set(['redis', 'rediss', 'valkey', 'valkeys'])
 
 export function parseAddress(text: string): EngineAddress {
   const colon = text.indexOf(':')
   const scheme = colon === -1 ? '' : text.slice(0, colon)
   // The text itself is kept out of the message: an address may hold a password.
   if (scheme === '') throw new UnknownEngineError(`The engine address has no scheme. ${KNOWN}`)
-  if (scheme !== 'sqlite') throw new UnknownEngineError(`There is no engine '${scheme.slice(0, 40)}'. ${KNOWN}`)
-  return parseSqlite(text.slice(colon + 1))
+  if (scheme === 'sqlite') return parseSqlite(text.slice(colon + 1))
+  if (REDIS_SCHEMES.has(scheme)) return parseRedis(scheme, text)
+  throw new UnknownEngineError(`There is no engine '${scheme.slice(0, 40)}'. ${KNOWN}`)
 }
 
 /** Addresses with the same key mean the same store, opened the same way. */
 export function addressKey(address: EngineAddress): string {
-  return JSON.stringify([address.scheme, address.path, address.durability])
+  return JSON.stringify(address)
 }
 
 function parseSqlite(rest: string): SqliteAddress {
-  const question = rest.indexOf('?')
-  const file = question === -1 ? rest : rest.slice(0, question)
+  const [file, query] = split(rest)
   // A common spelling elsewhere; here it would quietly mean a file in the root of the file system.
   if (file.startsWith('//')) {
     throw new UnknownEngineError(
@@ -41,21 +52,55 @@ function parseSqlite(rest: string): SqliteAddress {
     )
   }
   if (file === '') throw new UnknownEngineError(`The sqlite address names no file. ${KNOWN}`)
-  const query = new URLSearchParams(question === -1 ? '' : rest.slice(question + 1))
-  for (const name of query.keys()) {
-    if (name !== 'durability') {
-      throw new UnknownEngineError(`A sqlite address has no setting '${name.slice(0, 40)}'. ${KNOWN}`)
-    }
-  }
+  refuseUnknown(query, ['durability'], 'sqlite')
   return {
     scheme: 'sqlite',
     path: file === ':memory:' ? file : resolve(file),
+    durability: durabilityOf(query.get('durability')) ?? 'durable',
+  }
+}
+
+/** Several nodes of a cluster are written with commas: redis://one:6379,two:6379?partitions=16. */
+function parseRedis(scheme: string, text: string): RedisAddress {
+  const [server, query] = split(text)
+  refuseUnknown(query, ['prefix', 'partitions', 'durability'], 'redis')
+  const [first = '', ...others] = server.split(',')
+  const urls = [first, ...others.map((node) => `${scheme}://${node}`)]
+  for (const url of urls) {
+    if (!URL.canParse(url) || new URL(url).hostname === '') {
+      throw new UnknownEngineError(`The redis address names no server. ${KNOWN}`)
+    }
+  }
+  const partitions = query.get('partitions')
+  if (partitions !== null && !/^[1-9]\d{0,3}$/.test(partitions)) {
+    throw new UnknownEngineError(`partitions is a whole number from 1, not '${partitions.slice(0, 40)}'.`)
+  }
+  return {
+    scheme: 'redis',
+    urls,
+    prefix: query.get('prefix'),
+    partitions: partitions === null ? null : Number(partitions),
     durability: durabilityOf(query.get('durability')),
   }
 }
 
-function durabilityOf(value: string | null): Durability {
-  if (value === null || value === 'durable') return 'durable'
-  if (value === 'fast') return 'fast'
+function split(text: string): readonly [string, URLSearchParams] {
+  const question = text.indexOf('?')
+  if (question === -1) return [text, new URLSearchParams()]
+  return [text.slice(0, question), new URLSearchParams(text.slice(question + 1))]
+}
+
+function refuseUnknown(query: URLSearchParams, known: readonly string[], scheme: string): void {
+  for (const name of query.keys()) {
+    if (!known.includes(name)) {
+      throw new UnknownEngineError(
+        `A ${scheme} address has no setting '${name.slice(0, 40)}', only ${known.join(', ')}.`,
+      )
+    }
+  }
+}
+
+function durabilityOf(value: string | null): Durability | null {
+  if (value === null || value === 'durable' || value === 'fast') return value
   throw new UnknownEngineError(`durability is 'durable' or 'fast', not '${value.slice(0, 40)}'.`)
 }

@@ -5,14 +5,17 @@ import { type Clock, type Engine, UnknownEngineError } from '@reprise/core'
 import type { EngineAddress } from './address.ts'
 
 type SqliteModule = typeof import('@reprise/engine-sqlite')
+type RedisModule = typeof import('@reprise/engine-redis')
 
 /** How engine packages are loaded; a test gives its own. */
 export interface EngineModules {
   readonly sqlite: () => Promise<SqliteModule>
+  readonly redis: () => Promise<RedisModule>
 }
 
 export const installedModules: EngineModules = {
   sqlite: () => import('@reprise/engine-sqlite'),
+  redis: () => import('@reprise/engine-redis'),
 }
 
 export async function openAddress(
@@ -20,11 +23,21 @@ export async function openAddress(
   clock: Clock | undefined,
   modules: EngineModules = installedModules,
 ): Promise<Engine> {
-  const { openSqliteEngine } = await loaded('@reprise/engine-sqlite', modules.sqlite)
-  return openSqliteEngine({
-    path: address.path,
-    durability: address.durability,
-    ...(clock === undefined ? {} : { clock }),
+  const given = clock === undefined ? {} : { clock }
+  if (address.scheme === 'sqlite') {
+    const { openSqliteEngine } = await loaded('@reprise/engine-sqlite', modules.sqlite)
+    return openSqliteEngine({ path: address.path, durability: address.durability, ...given })
+  }
+  const { openRedisEngine } = await loaded('@reprise/engine-redis', modules.redis)
+  const { urls, partitions, durability } = address
+  // The name that operators know from the layout of records (A14).
+  const prefix = address.prefix ?? process.env.EXECUTIONS_REDIS_KEY_PREFIX
+  return openRedisEngine({
+    url: urls,
+    ...(prefix === undefined || prefix === '' ? {} : { prefix }),
+    ...(partitions === null ? {} : { partitions }),
+    ...(durability === null ? {} : { durability }),
+    ...given,
   })
 }
 

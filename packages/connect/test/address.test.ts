@@ -18,7 +18,7 @@ test('a file is resolved against the working directory', () => {
 })
 
 test('memory is not a file', () => {
-  expect(parseAddress('sqlite::memory:').path).toBe(':memory:')
+  expect(parseAddress('sqlite::memory:')).toMatchObject({ path: ':memory:' })
 })
 
 test('two spellings of one store have one key, two durabilities have two', () => {
@@ -27,12 +27,34 @@ test('two spellings of one store have one key, two durabilities have two', () =>
   expect(key('sqlite:reprise.db')).not.toBe(key('sqlite:reprise.db?durability=fast'))
 })
 
+test('a redis address names servers, and may name a prefix, partitions and a durability', () => {
+  expect(parseAddress('redis://localhost:6379')).toEqual({
+    scheme: 'redis',
+    urls: ['redis://localhost:6379'],
+    prefix: null,
+    partitions: null,
+    durability: null,
+  })
+  expect(parseAddress('rediss://ann:secret@one:6380/2,two:6381?prefix=jobs&partitions=16&durability=durable')).toEqual({
+    scheme: 'redis',
+    urls: ['rediss://ann:secret@one:6380/2', 'rediss://two:6381'],
+    prefix: 'jobs',
+    partitions: 16,
+    durability: 'durable',
+  })
+})
+
 test.each([
   ['postgres://user:secret@host/db', "There is no engine 'postgres'. Known are 'sqlite:./reprise.db'"],
   ['./reprise.db', 'The engine address has no scheme'],
   ['sqlite:', 'names no file'],
   ['sqlite:?durability=fast', 'names no file'],
   ['sqlite:a.db?durabilty=fast', "no setting 'durabilty'"],
+  ['redis:', 'names no server'],
+  ['redis://:secret@', 'names no server'],
+  ['redis://one:secret@host,:', 'names no server'],
+  ['redis://host?partition=4&secret=1', "no setting 'partition'"],
+  ['redis://host?partitions=0', "from 1, not '0'"],
   ['sqlite:a.db?durability=some', "'durable' or 'fast', not 'some'"],
 ])('refuses %s', (text, message) => {
   expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: 'REPRISE_UNKNOWN_ENGINE' }))

@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { VirtualClock } from '@reprise/core'
+import { startRedis } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectEngine, connectWith } from '../src/connect.ts'
+import { installedModules } from '../src/open.ts'
 
 function temporaryFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'reprise-connect-'))
@@ -65,14 +67,16 @@ test('a missing package is an error that says what to install', async () => {
   const missing = Object.assign(new Error("Cannot find package '@reprise/engine-sqlite' imported from here"), {
     code: 'ERR_MODULE_NOT_FOUND',
   })
-  const connecting = connectWith({ sqlite: () => Promise.reject(missing) }, 'sqlite::memory:', {})
+  const connecting = connectWith({ ...installedModules, sqlite: () => Promise.reject(missing) }, 'sqlite::memory:', {})
   await expect(connecting).rejects.toThrow('npm install @reprise/engine-sqlite')
   await expect(connecting).rejects.toMatchObject({ code: 'REPRISE_UNKNOWN_ENGINE' })
 })
 
 test('a package that is there but broken is not called missing, and a failed opening is not remembered', async () => {
   const broken = Object.assign(new Error("Cannot find package 'inner-thing'"), { code: 'ERR_MODULE_NOT_FOUND' })
-  await expect(connectWith({ sqlite: () => Promise.reject(broken) }, 'sqlite::memory:', {})).rejects.toBe(broken)
+  await expect(
+    connectWith({ ...installedModules, sqlite: () => Promise.reject(broken) }, 'sqlite::memory:', {}),
+  ).rejects.toBe(broken)
   const connection = await connectEngine('sqlite::memory:')
   onTestFinished(() => connection.close())
   expect((await connection.engine.counts()).accepted).toBe(0)
@@ -81,4 +85,24 @@ test('a package that is there but broken is not called missing, and a failed ope
 test('what is neither an address nor an engine is refused', async () => {
   const mistake: unknown = 5
   await expect(connectEngine(mistake as string)).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+})
+
+test('a redis address opens the store it names', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  const connection = await connectEngine(`${server.url}?prefix=orders&partitions=1`)
+  onTestFinished(() => connection.close())
+  expect(connection.engine.info.kind).toBe('redis')
+  expect(await server.command('HGET', 'orders/store', 'partitions')).toBe('1')
+  await expect(connectEngine(`${server.url}?durability=durable`)).rejects.toThrow('appendonly yes')
+})
+
+test('the key prefix may come from the environment, as operators know it (A14)', async () => {
+  const server = await startRedis()
+  onTestFinished(() => server.stop())
+  process.env.EXECUTIONS_REDIS_KEY_PREFIX = 'executions'
+  onTestFinished(() => void delete process.env.EXECUTIONS_REDIS_KEY_PREFIX)
+  const connection = await connectEngine(server.url)
+  onTestFinished(() => connection.close())
+  expect(await server.command('EXISTS', 'executions/store')).toBe(1)
 })

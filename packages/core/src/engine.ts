@@ -208,6 +208,8 @@ export interface RetainResult {
 export interface Interest {
   /** Something may have become claimable. */
   readonly pools?: readonly PoolName[]
+  /** Only these actions matter to whoever waits for work; null or missing for any. */
+  readonly actions?: readonly ActionName[] | null
   /** One of these may have ended. */
   readonly tasks?: readonly TaskId[]
   /** Also what changed since this mark, taken before the caller looked. */

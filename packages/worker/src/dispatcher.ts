@@ -296,7 +296,8 @@ export class Dispatcher implements ExecutionOwner {
     const { claimant } = this.#options
     const dueMs = idle.dueAt === null ? IDLE_MS : idle.dueAt - this.clock.monotonic()
     const timeoutMs = Math.min(Math.max(Math.ceil(dueMs), DUE_MS_MIN), IDLE_MS)
-    return this.#engine.wait({ pools: claimant().pools, since: idle.mark }, timeoutMs, signal)
+    const { pools, actions } = claimant()
+    return this.#engine.wait({ pools, actions, since: idle.mark }, timeoutMs, signal)
   }
 }
 

@@ -1,0 +1,166 @@
+#!lua flags=allow-oom
+-- bulk: redrives, discards, cancels or promotes tasks: those named, as they are listed, or those of a scope, in order of
+-- acceptance. Tasks in another status are passed over. It looks at a bounded number of tasks, and at a bounded size of them.
+-- ARGV: time, request id, verb, actor, reason, limit, then either 'ids' and the ids, or 'all', the seq after which to
+--   begin, scope (3), fingerprint ('' for any, else '=' and the fingerprint).
+-- Answers { where to go on or '' when nothing is left to look at, then the ids of what was changed }. Where to go on: the
+-- number of ids looked at, or a seq.
+-- Nothing can be refused; a call that changed something answers its repetition (same request id) alike.
+
+-- @include base answers lanes tasks queue limits wake journal leases endings operators order scope
+
+local CHUNKS_MAX = 64
+local LOOK_MAX = 2000
+local BYTES_MAX = 8000000
+
+local request, verb, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+
+local known = recall(request)
+if known then return known end
+
+local changed = {}
+local bytes = 0
+
+local function isEnough()
+  return #changed == limit or bytes >= BYTES_MAX
+end
+
+local function finish(task, status)
+  local state = nextState(task.state, status)
+  state.at = now
+  task.state = state
+  saveState(task)
+  ended(task.id)
+end
+
+local function cancelRunning(task)
+  local attempt = int(task.state.attempt)
+  local record = call('HGET', taskKey(task.id), attempt)
+  local workerJson = select(4, string.match(record, RECORD_PATTERN))
+  call('HSET', taskKey(task.id), attempt, endRecord(record, 'cancelled'))
+  removeLease(cjson.decode('[' .. workerJson .. ']')[1], task.id)
+  freeSlot(task.lane)
+end
+
+local CHANGES = {
+  redrive = function(task)
+    local state = task.state
+    state.generation = state.generation + 1
+    state.before = state.attempt
+    state.failures = 0
+    state.losses = 0
+    state.retryReason = 'manual'
+    requeue(task)
+    noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. '}')
+  end,
+  discard = function(task)
+    leave(task)
+    move(task.lane, 'dead', 'discarded')
+    finish(task, 'discarded')
+    noteTask('task.discarded', task, actor, reason, '{}')
+  end,
+  cancel = function(task)
+    local from = task.state.status
+    if from == 'running' then cancelRunning(task)
+    elseif from == 'waiting' then leave(task)
+    else dequeue(task) end
+    move(task.lane, from, 'cancelled')
+    tally(task.lane, 'cancelled')
+    finish(task, 'cancelled')
+    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"}')
+  end,
+  promote = function(task)
+    requeue(task)
+    noteTask('task.promoted', task, actor, reason, '{}')
+  end,
+}
+
+local FROM = {
+  redrive = { dead = true },
+  discard = { dead = true },
+  cancel = { queued = true, waiting = true, running = true },
+  promote = { waiting = true },
+}
+
+local change = CHANGES[verb]
+local applies = FROM[verb]
+
+local function look(id)
+  local task = loadTask(id)
+  if task then bytes = bytes + #task.text + (task.first and #task.first or 0) end
+  return task
+end
+
+local function changeIfApplies(task)
+  if not applies[task.state.status] then return end
+  change(task)
+  changed[#changed + 1] = task.id
+end
+
+local function goOverIds(first)
+  for at = first, #ARGV do
+    local task = look(ARGV[at])
+    if task then changeIfApplies(task) end
+    if isEnough() and at < #ARGV then return at - first + 1 end
+  end
+  return nil
+end
+
+-- Dead letters have an index of their own, and one for each fingerprint.
+local function goOverDead(after, scope, fingerprint)
+  local most = scope.isAll and limit + 1 or LOOK_MAX
+  local index = key(fingerprint == '' and 'dead' or 'dead:' .. string.sub(fingerprint, 2))
+  local page = call('ZRANGE', index, '(' .. int(after), '+inf', 'BYSCORE', 'LIMIT', 0, most, 'WITHSCORES')
+  for at = 1, #page, 2 do
+    local task = look(page[at])
+    if task and covers(scope, int(task.head.lane)) then changeIfApplies(task) end
+    if isEnough() and at + 1 < #page then return tonumber(page[at + 1]) end
+  end
+  return #page == most * 2 and tonumber(page[#page]) or nil
+end
+
+-- Looks at what is small first: most tasks of a long history have ended.
+local function statusBefore(id)
+  local values = call('HMGET', taskKey(id), 'state', '1')
+  if values[1] then return statusOf(values[1]) end
+  if not values[2] then return 'queued' end
+  bytes = bytes + #values[2]
+  return statusOf(values[2])
+end
+
+local function goOverAll(after, scope)
+  local partial = math.floor(after / CHUNK)
+  local chunks = call('ZRANGE', key('order'), int(partial), '+inf', 'BYSCORE', 'LIMIT', 0, CHUNKS_MAX)
+  local looked = 0
+  for index, member in ipairs(chunks) do
+    local chunk = tonumber(member)
+    local isLast = index == #chunks and #chunks < CHUNKS_MAX
+    local ids = call('LRANGE', orderKey(chunk), 0, -1)
+    for at = chunk == partial and placeAfter(ids, after) or 1, #ids do
+      local task = applies[statusBefore(ids[at])] and look(ids[at])
+      if task and covers(scope, int(task.head.lane)) then changeIfApplies(task) end
+      if isEnough() and not (isLast and at == #ids) then return seqOf(textOf(ids[at])) end
+    end
+    looked = looked + #ids
+    if not isLast and (looked >= LOOK_MAX or index == CHUNKS_MAX) then return chunk * CHUNK + CHUNK - 1 end
+  end
+  return nil
+end
+
+local goOnAt
+if ARGV[7] == 'ids' then
+  goOnAt = goOverIds(8)
+elseif verb == 'redrive' or verb == 'discard' then
+  goOnAt = goOverDead(tonumber(ARGV[8]), parseScope(9), ARGV[12])
+else
+  goOnAt = goOverAll(tonumber(ARGV[8]), parseScope(9))
+end
+
+local answer = { goOnAt and int(goOnAt) or '', unpack(changed) }
+if #changed > 0 then remember(request, answer) end
+flushOperators()
+flushLimits()
+flushLeases()
+flushLanes()
+flushWake()
+return answer

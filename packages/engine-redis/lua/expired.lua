@@ -1,0 +1,74 @@
+#!lua flags=allow-oom
+-- expired: leases and queue entries past their time. It changes no task; it only brings its own indexes up to date.
+-- ARGV: time, limit.
+-- Answers { time, then per item: kind, since, id, attempt, token or '', worker or '', its text, its state or '' }.
+
+-- @include base lanes tasks queue limits wake leases lifting
+
+local HOLDERS_MAX = 200
+local LANES_MAX = 200
+local limit = tonumber(ARGV[2])
+
+continueLifting()
+
+local function bySince(a, b)
+  return a.since < b.since or (a.since == b.since and a.id < b.id)
+end
+
+local leases = {}
+for _, worker in ipairs(call('ZRANGE', key('leases'), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, HOLDERS_MAX)) do
+  local held = call('HGETALL', leasesKey(worker))
+  local first
+  for index = 1, #held, 2 do
+    local lease = parseLease(held[index + 1])
+    if lease.untilAt <= now then
+      leases[#leases + 1] = { id = held[index], since = lease.untilAt, worker = worker, lease = lease }
+    end
+    if not first or lease.untilAt < first then first = lease.untilAt end
+  end
+  if first then call('ZADD', key('leases'), int(first), worker) else call('ZREM', key('leases'), worker) end
+  if #leases >= limit then break end
+end
+table.sort(leases, bySince)
+
+local entries = {}
+local seen = {}
+local function lookAt(id)
+  if seen[id] then return end
+  seen[id] = true
+  local task = loadTask(id)
+  local kind, since = overdue(task)
+  if kind then entries[#entries + 1] = { id = id, kind = kind, since = since, task = task } end
+end
+
+for _, id in ipairs(call('ZRANGE', key('deadlines'), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, limit)) do lookAt(id) end
+for _, member in ipairs(call('ZRANGE', key('ttl'), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, LANES_MAX)) do
+  local lane = laneNumbered(tonumber(member))
+  local ttlKey = key('ttl:' .. int(lane.number))
+  for _, id in ipairs(call('ZRANGE', ttlKey, '-inf', int(laneTime(lane)), 'BYSCORE', 'LIMIT', 0, limit)) do lookAt(id) end
+  local first = tonumber(call('ZRANGE', ttlKey, 0, 0, 'WITHSCORES')[2])
+  if first then call('ZADD', key('ttl'), int(wallTime(lane, first)), member) else call('ZREM', key('ttl'), member) end
+end
+table.sort(entries, bySince)
+
+local answer = { int(now) }
+local function push(...)
+  for index = 1, select('#', ...) do answer[#answer + 1] = select(index, ...) end
+end
+
+for index = 1, math.min(#leases, limit) do
+  local id, lease, worker = leases[index].id, leases[index].lease, leases[index].worker
+  local values = call('HMGET', taskKey(id), 'task', 'state')
+  -- Renewed past its time-out: the worker lives, the attempt is stuck. Otherwise the worker is what went missing.
+  local isStuck = lease.renewedAt and lease.renewedAt >= lease.timeoutAt
+  push(isStuck and 'timeout' or 'lease', int(lease.untilAt), id, int(lease.attempt), lease.token .. '.' .. worker,
+    worker, values[1], values[2] or '')
+end
+for index = 1, math.min(#entries, limit - math.min(#leases, limit)) do
+  local entry = entries[index]
+  push(entry.kind, int(entry.since), entry.id, int(entry.task.state.attempt + 1), '', '', entry.task.text, entry.task.stateText or '')
+end
+flushLimits()
+flushLanes()
+flushWake()
+return answer

@@ -1,0 +1,72 @@
+-- How attempts end badly, and what is told about attempts that have ended: shared by settling and by renewing.
+
+-- Why a lease of this attempt is not held any more. `record` is the attempt's, if there is one.
+local function becauseOf(task, attempt, record)
+  if not task then return 'unknown' end
+  local status = record and statusOf(record)
+  if status and status ~= 'running' then return status end
+  if status == 'running' then return 'replaced' end
+  return task.state.attempt < attempt and 'released' or 'unknown'
+end
+
+local function groupKey(fingerprint)
+  return key('group:' .. fingerprint)
+end
+
+-- One more dead letter in a failure group, or some less. Groups are listed by (last death, creation) while they have any.
+local function joinGroup(task, fingerprint, sample)
+  local number = call('HGET', groupKey(fingerprint), 'number')
+  if not number then
+    number = int(call('HINCRBY', NUMBERS, 'groups', 1))
+    call('HSET', groupKey(fingerprint), 'number', number, 'action', task.lane.action, 'firstAt', int(now))
+  end
+  call('HSET', groupKey(fingerprint), 'lastAt', int(now), 'lastTask', task.id, 'sample', sample)
+  call('ZADD', key('groups'), int(now), string.format('%016.0f', tonumber(number)) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
+
+local function leaveGroup(fingerprint, ids)
+  call('ZREM', key('dead'), unpack(ids))
+  call('ZREM', key('dead:' .. fingerprint), unpack(ids))
+  if call('ZCARD', key('dead:' .. fingerprint)) == 0 then
+    local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
+    call('ZREM', key('groups'), string.format('%016.0f', number) .. fingerprint)
+  end
+end
+
+-- Lays a task whose attempt ended badly where the decision says. `ending` has: kind ('failed', 'lost' or 'expired'),
+-- decision ('retry' or 'dead'), delayMs, reason, fingerprint, sentence, data (JSON without its last brace), tail (of the
+-- record: what went wrong), actor. The attempt's record has been written; counters of the status before are the caller's.
+local function layToRest(task, attempt, ending)
+  local lane = task.lane
+  local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
+  local isLost = ending.kind == 'lost'
+  if isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
+  state.attempt = attempt
+  tally(lane, isLost and 'lost' or 'failed')
+  local dueAt = 'null'
+  if ending.decision == 'dead' then
+    state.at = now
+    state.reason = ending.reason
+    state.fingerprint = ending.fingerprint
+    state.retryReason = nil
+    joinGroup(task, ending.fingerprint, ending.tail)
+    tally(lane, 'dead')
+    move(lane, nil, 'dead')
+    ended(task.id)
+  else
+    state.since = now
+    state.dueAt = now + ending.delayMs
+    state.reason = ending.reason
+    state.retryReason = ending.reason
+    dueAt = int(state.dueAt)
+    call('ZADD', key('waiting:' .. lane.pool), dueAt, waitingMember(task))
+    tally(lane, 'retried')
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  task.state = state
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  return state.status
+end

@@ -1,0 +1,246 @@
+-- Lanes: loaded once per script, changed in memory, written back by flushLanes(). A lane that has ready entries and is not
+-- held stands in one zset, scored by its turn: that of the active lanes of its (pool, action), or that of the lanes parked
+-- there at a limit which had no room (see limits.lua). Any other lane stands in none and is parked nowhere.
+
+local LANE_TEXTS = 5
+local LANE_FIELDS = {
+  'pool', 'action', 'tenant', 'heldSince', 'parked',
+  'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded',
+  'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
+}
+
+local lanes, laneList, pools, backlogChange, holdsExist
+
+atBegin(function()
+  lanes, laneList, pools, backlogChange, holdsExist = {}, {}, {}, 0, nil
+end)
+
+local function activeKey(pool, action)
+  return key('active:' .. pool .. '\n' .. action)
+end
+
+-- The lanes of a (pool, action) that are parked at the limit of this name.
+local function parkedKey(limitName, pool, action)
+  return key('parked:' .. limitName .. '\n' .. pool .. '\n' .. action)
+end
+
+-- Where lanes may be parked at a limit: '<pool>\n<action>' each.
+local function parkingsKey(limitName)
+  return key('parkings:' .. limitName)
+end
+
+-- What may have become claimable, by pool and action: work for so many. flushWake() tells those who wait.
+local stirred
+
+atBegin(function()
+  stirred = {}
+end)
+
+local function stir(lane, count)
+  local actions = stirred[lane.pool]
+  if not actions then
+    actions = {}
+    stirred[lane.pool] = actions
+  end
+  actions[lane.action] = (actions[lane.action] or 0) + (count or 1)
+end
+
+local function laneMember(number)
+  return string.format('%010d', number)
+end
+
+local function poolNamed(name)
+  local pool = pools[name]
+  if not pool then
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local virtualTime = tonumber(values[1]) or 0
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pools[name] = pool
+  end
+  return pool
+end
+
+local function keepLane(number, lane)
+  lane.number = number
+  lane.tally = {}
+  lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
+  lane.listedAt = lane.parked
+  lanes[number] = lane
+  laneList[#laneList + 1] = lane
+  return lane
+end
+
+local function laneNumbered(number)
+  local known = lanes[number]
+  if known then return known end
+  local values = call('HMGET', key('lane:' .. int(number)), unpack(LANE_FIELDS))
+  local lane = {
+    pool = values[1], action = values[2], tenant = values[3],
+    heldSince = tonumber(values[4]) or false, parked = values[5] ~= '' and values[5],
+  }
+  local was = { heldSince = lane.heldSince, parked = lane.parked }
+  for index = LANE_TEXTS + 1, #LANE_FIELDS do
+    local name = LANE_FIELDS[index]
+    local value = tonumber(values[index]) or 0
+    lane[name] = value
+    was[name] = value
+  end
+  lane.was = was
+  return keepLane(number, lane)
+end
+
+-- Every scope that covers a lane, by name. A scope is named by its three parts; what it does not give is empty.
+local function scopeNames(lane)
+  local names = {}
+  for _, pool in ipairs({ '', lane.pool }) do
+    for _, action in ipairs({ '', lane.action }) do
+      for _, tenant in ipairs({ '', lane.tenant }) do
+        names[#names + 1] = pool .. '\n' .. action .. '\n' .. tenant
+      end
+    end
+  end
+  return names
+end
+
+local function anyHolds()
+  if holdsExist == nil then holdsExist = call('HLEN', key('holds')) > 0 end
+  return holdsExist
+end
+
+-- The hold that covers a lane, as stored; false if there is none.
+local function holdOn(lane)
+  if not anyHolds() then return false end
+  for _, hold in ipairs(call('HMGET', key('holds'), unpack(scopeNames(lane)))) do
+    if hold then return hold end
+  end
+  return false
+end
+
+-- A hold begins with the time since when it holds.
+local function applyHold(lane, hold)
+  lane.heldSince = tonumber(string.match(hold, '^%d+'))
+end
+
+-- The number of the lane of this name; false if there is none.
+local function findLane(pool, action, tenant)
+  return tonumber(call('HGET', key('lanes'), pool .. '\n' .. action .. '\n' .. tenant))
+end
+
+local function laneNamed(pool, action, tenant)
+  local number = findLane(pool, action, tenant)
+  if number then return laneNumbered(number) end
+  number = call('HINCRBY', NUMBERS, 'lanes', 1)
+  call('HSET', key('lanes'), pool .. '\n' .. action .. '\n' .. tenant, number)
+  call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
+  call('SADD', key('actions:' .. pool), action)
+  return laneNumbered(number)
+end
+
+-- Stands still while the lane is held.
+local function laneTime(lane)
+  return (lane.heldSince or now) - lane.heldMs
+end
+
+-- A moment of lane time on the store's clock, as things stand now.
+local function wallTime(lane, moment)
+  return moment + now - laneTime(lane)
+end
+
+-- An absence earns no credit.
+local function catchUp(lane)
+  lane.turn = math.max(lane.turn, poolNamed(lane.pool).virtualTime)
+end
+
+local function tally(lane, kind, count)
+  lane.tally[kind] = (lane.tally[kind] or 0) + (count or 1)
+end
+
+-- A lane without queued tasks is not told of holds: it looks at them when it gets its next entry.
+local function restock(lane)
+  if lane.queued > 0 then return end
+  local hold = holdOn(lane)
+  if hold and not lane.heldSince then
+    lane.heldSince = now
+  elseif not hold and lane.heldSince then
+    lane.heldMs = lane.heldMs + now - lane.heldSince
+    lane.heldSince = false
+  end
+end
+
+-- A task of the lane goes from one status to another; nil stands for not being there.
+local function move(lane, from, to, count)
+  count = count or 1
+  if from then
+    lane[from] = lane[from] - count
+    if from == 'queued' or from == 'waiting' then backlogChange = backlogChange - count end
+  end
+  if to then
+    lane[to] = lane[to] + count
+    if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
+  end
+end
+
+local function listKey(lane, parked)
+  if parked then return parkedKey(parked, lane.pool, lane.action) end
+  return activeKey(lane.pool, lane.action)
+end
+
+-- Brings the zset that the lane stands in up to date with what was changed in memory.
+local function flushActive(lane)
+  local turn = lane.ready > 0 and not lane.heldSince and lane.turn
+  if not turn then lane.parked = false end
+  local hasMoved = lane.parked ~= lane.listedAt
+  if lane.listedTurn == turn and not hasMoved then return end
+  if lane.listedTurn and (not turn or hasMoved) then
+    call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
+  end
+  if turn then
+    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
+    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\n' .. lane.action) end
+  end
+  lane.listedTurn = turn
+  lane.listedAt = lane.parked
+end
+
+local function flushLane(lane)
+  flushActive(lane)
+  local was = lane.was
+  local changes = {}
+  for index = LANE_TEXTS + 1, #LANE_FIELDS do
+    local name = LANE_FIELDS[index]
+    if lane[name] ~= was[name] then
+      changes[#changes + 1] = name
+      changes[#changes + 1] = int(lane[name])
+    end
+  end
+  if lane.heldSince ~= was.heldSince then
+    changes[#changes + 1] = 'heldSince'
+    changes[#changes + 1] = lane.heldSince and int(lane.heldSince) or ''
+  end
+  if lane.parked ~= was.parked then
+    changes[#changes + 1] = 'parked'
+    changes[#changes + 1] = lane.parked or ''
+  end
+  if #changes > 0 then call('HSET', key('lane:' .. int(lane.number)), unpack(changes)) end
+  local member = laneMember(lane.number)
+  if (lane.queued > 0) ~= (was.queued > 0) then
+    if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
+  end
+  if (lane.running > 0) ~= (was.running > 0) then
+    if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
+  end
+  for kind, count in pairs(lane.tally) do
+    local series = key('series:' .. int(MINUTE))
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, count) == count then
+      call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
+    end
+  end
+end
+
+local function flushLanes()
+  for _, lane in ipairs(laneList) do flushLane(lane) end
+  for name, pool in pairs(pools) do
+    if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+  end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', backlogChange) end
+end

@@ -1,0 +1,131 @@
+-- Leases: a hash per worker, task id -> '<token> <start> <p or s> <attempt> <end> <time-out> <last renewal or ->', where p stands
+-- for a plain task (one without a stored state, in its first attempt). Beside them a zset of workers whose score is not later
+-- than the end of their first lease. A token is '<draw>-<rank or 0>.<lane>.<worker>': one draw serves a whole claim, whose entries
+-- differ in rank. Records and leases keep it without the worker, which they name anyway.
+
+local TIMEOUT_GRACE_MS = 5000
+
+local function leasesKey(worker)
+  return key('leases:' .. worker)
+end
+
+local leaseChanges, SUCCESS_TAIL
+
+atBegin(function()
+  leaseChanges = {}
+  SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
+end)
+
+local function leaseChange(worker)
+  local change = leaseChanges[worker]
+  if not change then
+    change = { added = {}, removed = {}, first = nil }
+    leaseChanges[worker] = change
+  end
+  return change
+end
+
+-- The part of a lease that starts now which follows its token.
+local function leaseStart(timeoutMs, leaseMs, kind, attempt)
+  local timeoutAt = now + timeoutMs
+  local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  return ' ' .. NOW .. ' ' .. kind .. ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -', untilAt
+end
+
+local function addLease(change, id, token, start)
+  local added = change.added
+  local size = #added
+  added[size + 1] = id
+  added[size + 2] = token .. start
+end
+
+local function startsAt(change, untilAt)
+  if not change.first or untilAt < change.first then change.first = untilAt end
+end
+
+local function removeLease(worker, id)
+  local removed = leaseChange(worker).removed
+  removed[#removed + 1] = id
+end
+
+-- A lease in its parts; nil if there is none.
+local function parseLease(text)
+  if not text then return nil end
+  local token, startedAt, kind, attempt, untilAt, timeoutAt, renewedAt =
+    string.match(text, '^(%S+) (%d+) (%a) (%d+) (%d+) (%d+) (%S+)$')
+  return {
+    token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
+  }
+end
+
+local function leaseText(lease)
+  return lease.token .. ' ' .. int(lease.startedAt) .. ' ' .. lease.kind .. ' ' .. int(lease.attempt) .. ' ' .. int(lease.untilAt)
+    .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-')
+end
+
+-- Writes what was added and removed. Removals first: what was settled may have been claimed again by the same script.
+local function flushLeases()
+  local anyProgress
+  for worker, change in pairs(leaseChanges) do
+    if #change.removed > 0 then
+      call('HDEL', leasesKey(worker), unpack(change.removed))
+      if anyProgress == nil then anyProgress = call('HLEN', key('progress')) > 0 end
+      if anyProgress then call('HDEL', key('progress'), unpack(change.removed)) end
+      change.removed = {}
+    end
+    if #change.added > 0 then
+      call('HSET', leasesKey(worker), unpack(change.added))
+      call('ZADD', key('leases'), 'LT', int(change.first), worker)
+      change.added = {}
+      change.first = nil
+    end
+  end
+end
+
+-- The record of an attempt that begins. Its parts stand in this order for endRecord() and RECORD_PATTERN.
+local RUNNING_TAIL = '}'
+
+local function runningRecord(attempt, token, workerJson, extra)
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
+    .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
+end
+
+-- What only some records have: a later generation, and why there is another attempt.
+local function recordExtra(generation, retryReason)
+  local extra = ''
+  if generation > 1 then extra = ',"generation":' .. int(generation) end
+  if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
+  return extra
+end
+
+-- The same record, ended. `tail` gives errorCode, errorMessage and what else a bad end has; nil for a good one.
+local function endRecord(record, status, tail)
+  local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
+  if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
+  return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
+end
+
+-- status, attempt, token (without the worker), worker (JSON), dispatchedAt
+local RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
+
+-- The number and lane of a token as records keep them, and its worker.
+local function splitToken(token)
+  return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
+end
+
+-- Begins an attempt of a task, wherever it stood, and opens its lease. Answers the token as records keep it.
+local function startAttempt(task, worker, workerJson, leaseMs)
+  local state = nextState(task.state, 'running')
+  state.attempt = state.attempt + 1
+  task.state = state
+  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
+  local attempt = int(state.attempt)
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
+  local change = leaseChange(worker)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, 's', attempt)
+  startsAt(change, untilAt)
+  addLease(change, task.id, token, start)
+  return token
+end

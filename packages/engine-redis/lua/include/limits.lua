@@ -1,0 +1,131 @@
+-- Limits: how many tasks may run at once in all lanes of a scope. A claim that finds a lane at a full limit parks it there, so
+-- that later claims need not pass over it. What happens when the limit has room again depends on its scope. One without a
+-- tenant covers any number of lanes of a (pool, action), but only four such limits cover a (pool, action): its lanes stay
+-- parked, and claims take from them as from active ones while there is room. One with a tenant covers one lane of each
+-- (pool, action), but there may be any number of such limits: its lanes become active again at once.
+
+local limits, limitsExist, freedLanes
+
+atBegin(function()
+  limits, limitsExist, freedLanes = {}, nil, {}
+end)
+
+local function anyLimits()
+  if limitsExist == nil then limitsExist = call('HLEN', key('limits')) > 0 end
+  return limitsExist
+end
+
+local function limitNamed(name, concurrency)
+  local limit = limits[name]
+  if not limit then
+    local running = tonumber(call('HGET', key('slots'), name)) or 0
+    limit = { name = name, concurrency = concurrency, running = running, was = running, freed = 0, back = {} }
+    limits[name] = limit
+  end
+  return limit
+end
+
+local function limitsNamed(names)
+  local found = {}
+  for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
+    if concurrency then found[#found + 1] = limitNamed(names[index], tonumber(concurrency)) end
+  end
+  return found
+end
+
+-- The limits that cover a lane, by scope.
+local function limitsOn(lane)
+  if not lane.limits then lane.limits = anyLimits() and limitsNamed(scopeNames(lane)) or {} end
+  return lane.limits
+end
+
+-- The first limit that has no room for one more task of the lane; nil if all have.
+local function fullLimit(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.running >= limit.concurrency then return limit end
+  end
+  return nil
+end
+
+-- The limits without a tenant that cover a (pool, action) and have room: lanes parked at them may be served.
+local function openLimits(pool, action)
+  local open = {}
+  if not anyLimits() then return open end
+  local names = { '\n\n', '\n' .. action .. '\n', pool .. '\n\n', pool .. '\n' .. action .. '\n' }
+  for _, limit in ipairs(limitsNamed(names)) do
+    if limit.running < limit.concurrency then open[#open + 1] = limit end
+  end
+  return open
+end
+
+local function park(lane, limit)
+  lane.parked = limit.name
+end
+
+local function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do limit.running = limit.running + 1 end
+end
+
+local function freeSlot(lane)
+  local itsLimits = limitsOn(lane)
+  if #itsLimits == 0 then return end
+  freedLanes[lane] = (freedLanes[lane] or 0) + 1
+  for _, limit in ipairs(itsLimits) do
+    limit.running = limit.running - 1
+    limit.freed = limit.freed + 1
+  end
+end
+
+-- Calls `visit` with pool, action and key of every zset that holds lanes parked at a limit; forgets those that are gone.
+local function eachParking(name, visit)
+  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+    local pool, action = string.match(place, '^(.*)\n(.*)$')
+    local itsKey = parkedKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+  end
+end
+
+local function isOfTenant(name)
+  return string.sub(name, -1) ~= '\n'
+end
+
+-- Makes the lanes active again that are parked at tenants' limits with freed slots. Before a claim, and before lanes are
+-- flushed.
+local function unparkFreed()
+  for name, limit in pairs(limits) do
+    if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
+      eachParking(name, function(_, _, itsKey)
+        for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
+          local lane = laneNumbered(tonumber(member))
+          if lane.parked == name then
+            lane.parked = false
+            limit.back[#limit.back + 1] = lane
+          end
+        end
+      end)
+    end
+  end
+end
+
+-- Slots that were freed, and not taken again, are work for so many in the lanes that stood at the limit.
+local function stirFreed(limit)
+  local count = math.min(limit.freed, limit.concurrency - limit.running)
+  if count <= 0 then return end
+  for _, lane in ipairs(limit.back) do
+    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+  end
+  if not isOfTenant(limit.name) then
+    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+  end
+end
+
+local function flushLimits()
+  unparkFreed()
+  for name, limit in pairs(limits) do
+    stirFreed(limit)
+    if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
+  end
+  for lane, count in pairs(freedLanes) do
+    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then stir(lane, math.min(count, lane.ready)) end
+  end
+end

@@ -1,0 +1,83 @@
+-- Tasks: a hash each. Field 'task' is what was asked, written once: a head in JSON, then a line break, then the payload.
+-- Fields '1', '2', ... are the attempts. Field 'state' says where the task stands; while it is missing, the task is plain:
+-- queued since it was accepted and never touched, or in (or through) its first attempt.
+
+local profiles
+
+atBegin(function()
+  profiles = {}
+end)
+
+-- What the settings of a profile say about queueing.
+local function profileNumbered(number)
+  local known = profiles[number]
+  if not known then
+    known = cjson.decode(call('HGET', key('profile'), int(number)))
+    profiles[number] = known
+  end
+  return known
+end
+
+local function parseHead(text)
+  local stop = string.find(text, '\n', 1, true)
+  return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+
+local function statusOf(record)
+  return string.match(record, '^{"status":"(%a+)"')
+end
+
+-- A task with its head and state, whatever it is; false if there is none.
+local function loadTask(id)
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+  if not values[1] then return false end
+  local head = parseHead(values[1])
+  local state
+  if values[2] then
+    state = cjson.decode(values[2])
+  else
+    state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+      rank = head.seq, since = head.acceptedAt, expires = head.expires }
+    if values[3] then
+      state.attempt = 1
+      state.status = statusOf(values[3])
+    end
+  end
+  return {
+    id = id, head = head, state = state, text = values[1], stateText = values[2], first = values[3],
+    lane = laneNumbered(head.lane), profile = profileNumbered(head.profile), priority = head.priority or 5,
+  }
+end
+
+local STATE_FIELDS = {
+  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint', 'request',
+}
+
+-- Status and attempt come first: see those who look for them by a pattern.
+local function stateText(state)
+  local text = string.format('{"status":"%s","attempt":%.0f,"generation":%.0f,"before":%.0f,"failures":%.0f,"losses":%.0f',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  for _, name in ipairs(STATE_FIELDS) do
+    local value = state[name]
+    if value ~= nil and value ~= cjson.null then
+      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+    end
+  end
+  return text .. '}'
+end
+
+local function saveState(task)
+  call('HSET', taskKey(task.id), 'state', stateText(task.state))
+end
+
+-- What of the state outlasts a transition; the rest belongs to one status only.
+local function nextState(state, status)
+  return {
+    status = status, attempt = state.attempt, generation = state.generation, before = state.before,
+    failures = state.failures, losses = state.losses, retryReason = state.retryReason, rank = state.rank,
+  }
+end
+
+local function waitingMember(task)
+  return string.format('%016.0f', task.head.seq) .. task.id
+end

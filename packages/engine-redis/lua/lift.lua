@@ -1,0 +1,11 @@
+#!lua flags=allow-oom
+-- lift: goes on with telling lanes of a hold or a limit that was put on or lifted (see include/lifting.lua), one step.
+-- ARGV: time.
+-- Answers how many such things are still under way.
+
+-- @include base lanes wake lifting
+
+continueLifting()
+flushLanes()
+flushWake()
+return call('HLEN', key('unfinished'))

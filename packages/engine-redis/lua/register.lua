@@ -1,0 +1,22 @@
+#!lua flags=allow-oom
+-- register: begins a new epoch of a worker id; nothing of an earlier one is left.
+-- ARGV: time, request id, worker, its JSON, pools (JSON), actions (JSON), host, version, runtimes (JSON).
+-- Answers { epoch, 1 if all its leases were taken away, 0 if take-over must go on }. A repetition (same request id) gets the
+-- same answer.
+
+-- @include base answers lanes tasks journal leases takeover
+
+local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
+local known = recall(request)
+if known then return known end
+
+local workerKey = key('worker:' .. worker)
+local wasKnown = call('DEL', workerKey) == 1
+local epoch = draw(1)
+local at = int(now)
+call('HSET', workerKey, 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
+  'runtimes', ARGV[9], 'registeredAt', at, 'lastBeatAt', at, 'inFlight', '0', 'queueDepth', '0', 'loopLagMs', '0',
+  'memoryBytes', '0', 'draining', '0', 'consecutiveFailures', '0', 'recentOutcomes', '0', 'recentFailures', '0')
+call('ZADD', key('workers'), 0, worker)
+local isDone = takeOver(worker, workerJson, epoch, '0', 0, wasKnown)
+return remember(request, { int(epoch), isDone })

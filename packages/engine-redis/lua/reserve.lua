@@ -1,0 +1,101 @@
+#!lua
+-- reserve: starts the one attempt that an outside message names, wherever its task stands; an unknown task is accepted.
+-- ARGV: time, request id, task id, attempt, maxRetries, worker, its JSON, leaseMs, start and end of the sentence about a
+--   dropped message (the ceiling stands between them), pool, action, tenant, settings (JSON), rest of the task's text
+--   (from the comma after the profile on), deadlineAt or '', deadlineMs or '', dedupe key or ''.
+-- Answers as a claim of one task does; or { 'dropped', ceiling }, and then only the journal was written.
+-- Checks before the first write, in this order: the ceiling; that the attempt is new (else REPRISE duplicate); that it is the
+-- next one (else REPRISE conflict <attempts so far>); that nothing holds its lane (else it answers { 'held', scope }), and that
+-- every limit has room (else { 'full', scope, concurrency }). A repetition (same request id) gets the same answer.
+
+-- @include base answers lanes tasks queue limits wake journal leases endings operators order
+
+local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
+local pool, action, tenant, settings, rest = ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
+local deadlineAt, deadlineMs, dedupeKey = tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[18]
+
+local before = recall(request)
+if before then
+  if before[1] == 'dropped' then return before end
+  return { before[1], '', '', '', id, before[2], call('HGET', taskKey(id), 'task') or '', before[3] }
+end
+
+local task = loadTask(id)
+local state = task and task.state
+local behind = task and state.attempt or attempt - 1
+local ceiling = operatorRetries(task and task.profile or cjson.decode(settings), maxRetries) + 1
+if task then ceiling = ceiling + state.before + state.losses end
+if attempt > ceiling then
+  note('message.dropped', id, attempt, 'caller', ARGV[9] .. int(ceiling) .. ARGV[10], '{"attempt":' .. int(attempt) .. '}')
+  return remember(request, { 'dropped', int(ceiling) })
+end
+
+local status = task and state.status
+local hasEnded = status == 'succeeded' or status == 'cancelled' or status == 'discarded'
+local isKeyTaken = not task and dedupeKey ~= '' and call('HEXISTS', key('keys'), tenant .. '\n' .. dedupeKey) == 1
+if attempt <= behind or hasEnded or isKeyTaken then return refuse('duplicate') end
+if status == 'running' or attempt > behind + 1 then return refuse('conflict ' .. int(behind)) end
+
+-- A refusal leaves no lane behind: a lane that does not exist yet is asked about by its names alone.
+local number = not task and findLane(pool, action, tenant)
+local lane = task and task.lane or number and laneNumbered(number) or { pool = pool, action = action, tenant = tenant }
+if anyHolds() then
+  local names = scopeNames(lane)
+  for index, hold in ipairs(call('HMGET', key('holds'), unpack(names))) do
+    if hold then return { 'held', names[index] } end
+  end
+end
+local full = fullLimit(lane)
+if full then return { 'full', full.name, int(full.concurrency) } end
+
+local function profileFor(text)
+  local known = call('HGET', key('profiles'), text)
+  if known then return known end
+  known = int(call('HINCRBY', NUMBERS, 'profiles', 1))
+  call('HSET', key('profiles'), text, known)
+  call('HSET', key('profile'), known, text)
+  return known
+end
+
+-- Accepts the task with its earlier attempts behind it. It is never queued: its first status is that of its attempt.
+local function accept()
+  local home = laneNamed(pool, action, tenant)
+  local profile = profileFor(settings)
+  local seq = draw(1)
+  local text = '{"seq":' .. int(seq) .. ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(home.number) .. ',"profile":' .. profile
+  if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  text = text .. rest
+  call('HSET', taskKey(id), 'task', text)
+  if dedupeKey ~= '' then call('HSET', key('keys'), tenant .. '\n' .. dedupeKey, id) end
+  local chunk = math.floor(seq / CHUNK)
+  if call('RPUSH', orderKey(chunk), id) == 1 then call('ZADD', key('order'), int(chunk), int(chunk)) end
+  tally(home, 'accepted')
+  return {
+    id = id, text = text, lane = home, profile = profileNumbered(tonumber(profile)),
+    state = { attempt = attempt - 1, generation = 1, before = 0, failures = 0, losses = 0, rank = seq },
+  }
+end
+
+-- One that was not queued gets its place in the queue, should it be released, as if it came now.
+local function takeOut()
+  if status == 'queued' then return dequeue(task) end
+  leave(task)
+  if status == 'dead' then state.retryReason = 'manual' end
+  state.rank = nextRank()
+end
+
+if task then takeOut() else task = accept() end
+move(task.lane, status or nil, 'running')
+takeSlot(task.lane)
+tally(task.lane, 'started')
+local token = startAttempt(task, worker, workerJson, leaseMs)
+-- Not the text: it may be large, and it does not change.
+remember(request, { int(now), token, stateText(task.state) })
+flushOperators()
+flushLimits()
+flushLeases()
+flushLanes()
+flushWake()
+return { int(now), '', '', '', id, token, task.text, stateText(task.state) }

@@ -1,0 +1,32 @@
+#!lua flags=allow-oom
+-- retry: an operator runs a failed task once more in the same generation, within its budget.
+-- ARGV: time, request id, task id, maxRetries, actor, reason.
+-- Answers { 'queued', attempt }, { 'not_found', '' }, { 'wrong_status', status } or { 'exhausted', budget }.
+-- Checks before the first write: that the latest attempt failed, that the task is dead or waiting, and the budget.
+
+-- @include base answers lanes tasks queue wake journal endings operators
+
+local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+
+local known = recall(request)
+if known then return known end
+
+local task = loadTask(id)
+local latest = task and call('HGET', taskKey(id), int(task.state.attempt))
+if not latest then return { 'not_found', '' } end
+local latestStatus = statusOf(latest)
+if latestStatus ~= 'failed' then return { 'wrong_status', latestStatus } end
+local state = task.state
+if state.status ~= 'dead' and state.status ~= 'waiting' then return { 'wrong_status', state.status } end
+local budget = operatorRetries(task.profile, maxRetries)
+if state.failures > budget then return { 'exhausted', int(budget) } end
+
+local attempt = int(state.attempt + 1)
+state.retryReason = 'manual'
+requeue(task)
+noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. '}')
+remember(request, { 'queued', attempt })
+flushOperators()
+flushLanes()
+flushWake()
+return { 'queued', attempt }

@@ -1,0 +1,14 @@
+#!lua flags=allow-oom
+-- settle: ends attempts. See include/settle.lua for the settlements and their answers.
+-- ARGV: time, then the settlements.
+-- Checks before each settlement's first write: that the attempt runs under the token (or that the entry is overdue).
+
+-- @include base lanes tasks queue limits wake journal leases endings settle
+
+local answers = settle(2, #ARGV)
+flushLimits()
+flushLeases()
+flushOutcomes()
+flushLanes()
+flushWake()
+return answers

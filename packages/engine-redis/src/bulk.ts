@@ -1,0 +1,101 @@
+// What operators do to tasks: redrive, discard, cancel and promote in bulk, and the retry of one. A script looks at a
+// bounded number of tasks; while it finds nothing to change, the next one goes on where it stopped.
+
+import {
+  BATCH_MAX,
+  type BulkRequest,
+  type BulkResult,
+  type By,
+  pageCursor,
+  type RetryResult,
+  StoreFailedError,
+  type TaskId,
+} from '@reprise/core'
+import { checkBatch, checkLimit } from './checks.ts'
+import type { DrawRequestId } from './claim.ts'
+import { asTexts, type Partition } from './partition.ts'
+import { bulkScript, retryScript } from './scripts.generated.ts'
+import { given, givenScope } from './tasks.ts'
+
+export type BulkVerb = 'redrive' | 'discard' | 'cancel' | 'promote'
+
+/** How often one call goes on looking; then the caller, who has the cursor, decides whether to. */
+const ROUNDS_MAX = 50
+
+export async function bulk(
+  partition: Partition,
+  verb: BulkVerb,
+  request: BulkRequest,
+  drawRequestId: DrawRequestId,
+): Promise<BulkResult> {
+  const limit = request.limit ?? BATCH_MAX
+  checkLimit(limit)
+  const after = pageCursor(request) ?? 0
+  const { select, by } = request
+  const step: Step = async (left, rest) => {
+    const args = [drawRequestId(), verb, by.actor, by.reason, String(left), ...rest]
+    const [next = '', ...changed] = asTexts(await partition.run(bulkScript, args))
+    return { next: next === '' ? null : Number(next), changed: changed as TaskId[] }
+  }
+  if ('ids' in select) {
+    checkBatch(select.ids.length)
+    return overIds(step, select.ids, after, limit)
+  }
+  const { fingerprint } = select
+  // Only dead letters have one: a fingerprint names nothing that could be cancelled or promoted.
+  if (fingerprint !== undefined && (verb === 'cancel' || verb === 'promote')) return { changed: [], next: null }
+  return overAll(step, [...givenScope(select), given(fingerprint)], after, limit)
+}
+
+/** One script call: changes at most so many; where to go on is null when nothing is left. */
+type Step = (
+  left: number,
+  rest: readonly string[],
+) => Promise<{ readonly next: number | null; readonly changed: readonly TaskId[] }>
+
+async function overIds(step: Step, ids: readonly TaskId[], after: number, limit: number): Promise<BulkResult> {
+  const changed: TaskId[] = []
+  for (let position = after; position < ids.length; ) {
+    if (changed.length === limit) return { changed, next: String(position) }
+    const result = await step(limit - changed.length, ['ids', ...ids.slice(position)])
+    changed.push(...result.changed)
+    position = result.next === null ? ids.length : position + result.next
+  }
+  return { changed, next: null }
+}
+
+/** Comes back with the first tasks that were changed: what a caller hears of is one atomic step. */
+async function overAll(step: Step, which: readonly string[], after: number, limit: number): Promise<BulkResult> {
+  let position = after
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const { next, changed } = await step(limit, ['all', String(position), ...which])
+    if (next === null) return { changed, next }
+    if (changed.length > 0) return { changed, next: String(next) }
+    position = next
+  }
+  return { changed: [], next: String(position) }
+}
+
+/** An operator's retry of one failed task, within its budget (A8, A9). */
+export async function retry(
+  partition: Partition,
+  id: TaskId,
+  by: By,
+  maxRetries: number,
+  drawRequestId: DrawRequestId,
+): Promise<RetryResult> {
+  const args = [drawRequestId(), id, String(maxRetries), by.actor, by.reason]
+  const [outcome, detail = ''] = asTexts(await partition.run(retryScript, args))
+  switch (outcome) {
+    case 'queued':
+      return { outcome, attempt: Number(detail) }
+    case 'exhausted':
+      return { outcome, budget: Number(detail) }
+    case 'wrong_status':
+      return { outcome, status: detail as Extract<RetryResult, { outcome: 'wrong_status' }>['status'] }
+    case 'not_found':
+      return { outcome }
+    default:
+      throw new StoreFailedError(`A retry was answered with '${outcome}'.`)
+  }
+}

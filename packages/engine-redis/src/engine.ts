@@ -1,0 +1,82 @@
+// Opens the Redis engine: connects, checks the server and the store, and puts the verbs together.
+
+import { randomUUID } from 'node:crypto'
+import {
+  type Clock,
+  DEFAULT_HEALTH_THRESHOLDS,
+  type Engine,
+  type HealthThresholds,
+  InvalidError,
+  type Random,
+  systemClock,
+  systemRandom,
+} from '@reprise/core'
+import { openLink } from './link/link.ts'
+import { Partition } from './partition.ts'
+import { partitionEngine } from './partition-engine.ts'
+import { checkPrefix, checkServer, type Durability, openStore, PARTITIONS_MAX, partitionPrefixes } from './store.ts'
+import { Wake } from './wake.ts'
+
+export interface RedisEngineOptions {
+  /** 'redis://host:6379', 'rediss://user:password@host:6380/2'; several for a cluster, any of its nodes. */
+  readonly url: string | readonly string[]
+  /** What all keys start with; 'reprise' if not given. A task's key is '<prefix>:<task id>'. */
+  readonly prefix?: string
+  /** Slots that tasks are spread over, fixed when the store is created; what the store has, or 1, if not given. */
+  readonly partitions?: number
+  /** `durable` refuses a server without an append-only file; `fast` (the default) takes the persistence it finds. */
+  readonly durability?: Durability
+  /** The store's time, for tests; the server's own clock if not given. */
+  readonly clock?: Clock
+  readonly random?: Random
+  /** Queued and waiting tasks together; more are refused. */
+  readonly backlogMax?: number
+  readonly healthThresholds?: HealthThresholds
+  /** How long a call is repeated while the server can't be reached, before it is refused; 10 s if not given. */
+  readonly patienceMs?: number
+  /** How long one command may take before its connection is given up; 5 s if not given. */
+  readonly commandTimeoutMs?: number
+}
+
+const DEFAULT_PREFIX = 'reprise'
+const DEFAULT_BACKLOG_MAX = 10_000_000
+
+export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
+  const { prefix = DEFAULT_PREFIX, durability = 'fast', clock, random = systemRandom } = options
+  const asked = options.partitions ?? null
+  if (asked !== null && (!Number.isInteger(asked) || asked < 1 || asked > PARTITIONS_MAX)) {
+    throw new InvalidError(`A store has between 1 and ${PARTITIONS_MAX} partitions, not ${asked}.`)
+  }
+  const { patienceMs, commandTimeoutMs } = options
+  const link = await openLink({
+    url: options.url,
+    clock: systemClock,
+    random,
+    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(commandTimeoutMs === undefined ? {} : { commandTimeoutMs }),
+  })
+  try {
+    const checks = await checkServer(link, `${prefix}/store`, durability)
+    const partitions = await openStore(link, prefix, asked)
+    checkPrefix(prefix, partitions, link.isCluster)
+    const [only = prefix] = partitionPrefixes(prefix, partitions)
+    const partition = new Partition(link, only, clock ?? null)
+    const wake = new Wake(partition, randomUUID(), clock ?? systemClock)
+    await wake.open()
+    const session = randomUUID().slice(0, 13)
+    let requests = 0
+    return partitionEngine({
+      partition,
+      wake,
+      info: { kind: 'redis', durability: checks.durability, lacks: [] },
+      clock: clock ?? systemClock,
+      thresholds: options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS,
+      backlogMax: options.backlogMax ?? DEFAULT_BACKLOG_MAX,
+      drawRequestId: () => `${session}.${++requests}`,
+      close: () => link.close(),
+    })
+  } catch (error) {
+    await link.close()
+    throw error
+  }
+}

@@ -1,0 +1,25 @@
+// Why a task is not running: the facts are looked up at nearly the same moment and put together by the domain.
+
+import {
+  type Explanation,
+  explain as explainFacts,
+  type HealthThresholds,
+  PAGE_LIMIT_MAX,
+  type TaskId,
+} from '@reprise/core'
+import { gatesFacts } from './gates.ts'
+import type { Partition } from './partition.ts'
+import { allWorkers } from './registry.ts'
+import { seeTask } from './tasks.ts'
+
+export async function explain(
+  partition: Partition,
+  id: TaskId,
+  thresholds: HealthThresholds,
+): Promise<Explanation | null> {
+  // Asked for together: they travel in one go, and the lane is known from the task.
+  const [seen, workers] = await Promise.all([seeTask(partition, id), allWorkers(partition, thresholds, PAGE_LIMIT_MAX)])
+  if (seen === null) return null
+  const { task, now } = seen
+  return explainFacts({ task, now, ...(await gatesFacts(partition, task)), workers })
+}

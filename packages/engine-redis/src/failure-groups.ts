@@ -1,0 +1,64 @@
+// Failure groups: dead letters with one cause, the most recent first. A cursor names the group it follows by (last death,
+// creation), so that pages go on right also when that group has changed its place or is gone.
+
+import {
+  type ActionName,
+  type FailureGroup,
+  type FailureGroupQuery,
+  type Fingerprint,
+  InvalidError,
+  type Page,
+  pageLimit,
+  StoreFailedError,
+  type TaskId,
+} from '@reprise/core'
+import { asTexts, type Partition } from './partition.ts'
+import { type AttemptRecord, failureOf } from './records.ts'
+import { listGroupsScript } from './scripts.generated.ts'
+import { given } from './tasks.ts'
+
+const FIELDS_PER_GROUP = 8
+
+export async function listFailureGroups(
+  partition: Partition,
+  query: FailureGroupQuery = {},
+): Promise<Page<FailureGroup>> {
+  const limit = pageLimit(query)
+  let after = parseCursor(query.cursor)
+  const rows: string[][] = []
+  do {
+    const wanted = String(limit + 1 - rows.length)
+    const fields = asTexts(await partition.run(listGroupsScript, [...after, wanted, given(query.action)]))
+    for (let at = 2; at < fields.length; at += FIELDS_PER_GROUP) rows.push(fields.slice(at, at + FIELDS_PER_GROUP))
+    after = fields.slice(0, 2)
+  } while (after[0] !== '' && rows.length <= limit)
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: shown.map(groupOf),
+    next: rows.length > limit && last !== undefined ? `${last[5]}.${last[1]}` : null,
+  }
+}
+
+function parseCursor(cursor: string | undefined): readonly string[] {
+  if (cursor === undefined) return ['', '']
+  const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor)
+  if (parts === null) throw new InvalidError('The cursor is not one that this store gave out.')
+  return parts.slice(1)
+}
+
+function groupOf(fields: readonly string[]): FailureGroup {
+  const [fingerprint = '', , count, action = '', firstAt, lastAt, lastTask = '', tail = ''] = fields
+  // The part of a record that tells of a bad end: it begins with a comma.
+  const sample = failureOf(JSON.parse(`{${tail.slice(1)}}`) as AttemptRecord)
+  if (sample === null) throw new StoreFailedError(`The store has no sample of the failure group '${fingerprint}'.`)
+  return {
+    fingerprint: fingerprint as Fingerprint,
+    action: action as ActionName,
+    count: Number(count),
+    firstAt: Number(firstAt),
+    lastAt: Number(lastAt),
+    lastTask: lastTask as TaskId,
+    sample,
+  }
+}

@@ -1,0 +1,131 @@
+// What holds lanes back: holds (paused) and limits (concurrency), each known by its exact scope. Where many lanes must be told
+// of a change, it takes several steps; the store remembers what is left to do, should we die on the way.
+
+import { type By, type ExplainFacts, InvalidError, type Scope } from '@reprise/core'
+import type { DrawRequestId } from './claim.ts'
+import type { Reply } from './link/link.ts'
+import { asTexts, type LaneName, type Partition, scopeName } from './partition.ts'
+import { liftScript, limitScript, pauseScript, resumeScript } from './scripts.generated.ts'
+
+export async function pause(partition: Partition, scope: Scope, by: By, drawRequestId: DrawRequestId): Promise<void> {
+  const { actor, reason } = by
+  const args = [drawRequestId(), ...partsOf(scope), JSON.stringify({ actor, reason }), actor, reason]
+  await finish(partition, await partition.run(pauseScript, [...args, JSON.stringify(given(scope))]))
+}
+
+/** False if there was no hold on exactly this scope. */
+export async function resume(
+  partition: Partition,
+  scope: Scope,
+  by: By,
+  drawRequestId: DrawRequestId,
+): Promise<boolean> {
+  const args = [drawRequestId(), ...partsOf(scope), by.actor, by.reason, JSON.stringify(given(scope))]
+  const answer = await partition.run(resumeScript, args)
+  if (Number(answer) === NOTHING_TO_LIFT) return false
+  await finish(partition, answer)
+  return true
+}
+
+export async function limit(
+  partition: Partition,
+  scope: Scope,
+  concurrency: number | null,
+  by: By,
+  drawRequestId: DrawRequestId,
+): Promise<void> {
+  if (concurrency !== null && (!Number.isSafeInteger(concurrency) || concurrency < 0)) {
+    throw new InvalidError(`A limit is a whole number of running tasks, 0 or more, not ${concurrency}.`)
+  }
+  const data = JSON.stringify({ ...given(scope), concurrency })
+  const args = [drawRequestId(), ...partsOf(scope), concurrency === null ? '' : String(concurrency)]
+  await finish(partition, await partition.run(limitScript, [...args, by.actor, by.reason, data]))
+}
+
+const NOTHING_TO_LIFT = -1
+const ALL_TOLD = 1
+
+/** Goes on until every lane was told. */
+async function finish(partition: Partition, answer: Reply): Promise<void> {
+  if (Number(answer) === ALL_TOLD) return
+  while (Number(await partition.run(liftScript, [])) > 0);
+}
+
+const partsOf = (scope: Scope): string[] => [scope.pool ?? '', scope.action ?? '', scope.tenant ?? '']
+
+/** Only what is given. */
+function given({ pool, action, tenant }: Scope): Scope {
+  return {
+    ...(pool === undefined ? {} : { pool }),
+    ...(action === undefined ? {} : { action }),
+    ...(tenant === undefined ? {} : { tenant }),
+  }
+}
+
+/** The holds and the limits that cover a lane, each by scope: what is not given comes first. */
+export type GatesFacts = Pick<ExplainFacts, 'holds' | 'limits'>
+
+export async function gatesFacts(partition: Partition, lane: LaneName): Promise<GatesFacts> {
+  const [facts] = await gatesFactsOf(partition, [lane])
+  return facts ?? { holds: [], limits: [] }
+}
+
+/** For many lanes at once, in their order. */
+export async function gatesFactsOf(partition: Partition, lanes: readonly LaneName[]): Promise<readonly GatesFacts[]> {
+  const scopes = lanes.map(scopesOf)
+  const names = [...new Set(scopes.flat().map(scopeName))]
+  const [holds, limits, slots] = await lookUp(partition, names)
+  return scopes.map((covering) => ({
+    holds: covering.flatMap((scope) => {
+      const text = holds?.get(scopeName(scope))
+      return text === undefined ? [] : [{ scope, ...parseHold(text) }]
+    }),
+    limits: covering.flatMap((scope) => {
+      const name = scopeName(scope)
+      const concurrency = limits?.get(name)
+      if (concurrency === undefined) return []
+      return [{ scope, running: Number(slots?.get(name) ?? 0), concurrency: Number(concurrency) }]
+    }),
+  }))
+}
+
+/** Every scope that covers a lane; sorted by pool, action and tenant, because what is not given sorts before any name. */
+function scopesOf({ pool, action, tenant }: LaneName): Scope[] {
+  const scopes: Scope[] = []
+  for (const inPool of [{}, { pool }]) {
+    for (const ofAction of [{}, { action }]) {
+      for (const ofTenant of [{}, { tenant }]) scopes.push({ ...inPool, ...ofAction, ...ofTenant } as Scope)
+    }
+  }
+  return scopes
+}
+
+function parseHold(text: string): { readonly by: By; readonly since: number } {
+  const blank = text.indexOf(' ')
+  return { by: JSON.parse(text.slice(blank + 1)) as By, since: Number(text.slice(0, blank)) }
+}
+
+const GATE_HASHES = ['holds', 'limits', 'slots'] as const
+const NAMES_PER_COMMAND = 1_000
+
+/** What the hashes of gates have under these names. Most stores have hardly any gates: then nobody asks for names. */
+async function lookUp(partition: Partition, names: readonly string[]): Promise<readonly ReadonlyMap<string, string>[]> {
+  const sizes = await partition.pipeline(GATE_HASHES.map((hash) => ['HLEN', partition.key(hash)]))
+  const questions = GATE_HASHES.flatMap((hash, index) => {
+    if (Number(sizes[index] ?? 0) === 0) return []
+    const chunks = Math.ceil(names.length / NAMES_PER_COMMAND)
+    return Array.from({ length: chunks }, (_, chunk) => {
+      const asked = names.slice(chunk * NAMES_PER_COMMAND, (chunk + 1) * NAMES_PER_COMMAND)
+      return { index, asked, command: ['HMGET', partition.key(hash), ...asked] }
+    })
+  })
+  const replies = await partition.pipeline(questions.map(({ command }) => command))
+  const found = GATE_HASHES.map(() => new Map<string, string>())
+  questions.forEach(({ index, asked }, at) => {
+    asTexts(replies[at]).forEach((text, place) => {
+      const name = asked[place]
+      if (text !== '' && name !== undefined) found[index]?.set(name, text)
+    })
+  })
+  return found
+}

@@ -1,0 +1,137 @@
+// The port's verbs over one partition, each handed to its module. This file only wires; what the verbs do stands in the
+// files named after them and in the scripts they call.
+
+import {
+  type Clock,
+  type Engine,
+  type EngineInfo,
+  type HealthThresholds,
+  type Settlement,
+  type SettleResult,
+  StoreClosedError,
+  type SubmitResult,
+  type TaskSpec,
+} from '@reprise/core'
+import { bulk, retry } from './bulk.ts'
+import { checkBatch } from './checks.ts'
+import { claim, type DrawRequestId, settleAndClaim } from './claim.ts'
+import { collectionOf } from './collection.ts'
+import { explain } from './explain.ts'
+import { listFailureGroups } from './failure-groups.ts'
+import { limit, pause, resume } from './gates.ts'
+import { Grouping } from './grouping.ts'
+import { journalOf } from './journal.ts'
+import { counts, listLanes, series } from './lanes.ts'
+import { expired, renew } from './leases.ts'
+import type { Partition } from './partition.ts'
+import { beat, deregister, listWorkers, register } from './registry.ts'
+import { reserve } from './reserve.ts'
+import { retain } from './retention.ts'
+import { settle } from './settle.ts'
+import { submit } from './submit.ts'
+import { findExecution, findTask, latestExecution, listExecutions, listTasks } from './tasks.ts'
+import type { Wake } from './wake.ts'
+
+export interface PartitionEngineParts {
+  readonly partition: Partition
+  readonly wake: Wake
+  readonly info: EngineInfo
+  readonly clock: Clock
+  readonly thresholds: HealthThresholds
+  readonly backlogMax: number
+  readonly drawRequestId: DrawRequestId
+  /** Ends what the engine was opened with. */
+  readonly close: () => Promise<void>
+}
+
+export function partitionEngine(parts: PartitionEngineParts): Engine {
+  const { partition, wake, clock, thresholds, backlogMax, drawRequestId } = parts
+  const settings = { thresholds, drawRequestId }
+  let closing: Promise<void> | null = null
+
+  const submissions: Grouping<TaskSpec, SubmitResult> = new Grouping(
+    clock,
+    (calls) => submit(partition, calls, backlogMax),
+    () => settlements.flush(),
+  )
+  const settlements: Grouping<Settlement, SettleResult> = new Grouping(
+    clock,
+    (calls) => settle(partition, calls),
+    () => submissions.flush(),
+  )
+  /** The partition, after everything that was asked before has been sent. */
+  const inOrder = (): Partition => {
+    if (closing !== null) throw new StoreClosedError()
+    submissions.flush()
+    settlements.flush()
+    return partition
+  }
+  const grouped = async <Item, Answer>(grouping: Grouping<Item, Answer>, items: readonly Item[]) => {
+    if (closing !== null) throw new StoreClosedError()
+    checkBatch(items.length)
+    return items.length === 0 ? [] : grouping.add(items)
+  }
+
+  return {
+    info: parts.info,
+    healthThresholds: thresholds,
+
+    submit: (tasks) => grouped(submissions, tasks),
+    async claim(request) {
+      const { versions, ...result } = await claim(inOrder(), request, settings)
+      wake.saw(request.pools, versions)
+      return result
+    },
+    reserve: async (request) => reserve(inOrder(), request, drawRequestId),
+    renew: async (leases, leaseMs) => renew(inOrder(), leases, leaseMs),
+    settle: (items) => grouped(settlements, items),
+    async settleAndClaim(items, request) {
+      const { versions, ...result } = await settleAndClaim(inOrder(), items, request, settings)
+      wake.saw(request.pools, versions)
+      return result
+    },
+    expired: async (max) => expired(inOrder(), max),
+
+    redrive: async (request) => bulk(inOrder(), 'redrive', request, drawRequestId),
+    discard: async (request) => bulk(inOrder(), 'discard', request, drawRequestId),
+    cancel: async (request) => bulk(inOrder(), 'cancel', request, drawRequestId),
+    promote: async (request) => bulk(inOrder(), 'promote', request, drawRequestId),
+    retry: async (id, { by, maxRetries }) => retry(inOrder(), id, by, maxRetries, drawRequestId),
+
+    pause: async (scope, by) => pause(inOrder(), scope, by, drawRequestId),
+    resume: async (scope, by) => resume(inOrder(), scope, by, drawRequestId),
+    limit: async (scope, concurrency, by) => limit(inOrder(), scope, concurrency, by, drawRequestId),
+
+    register: async (registration) => register(inOrder(), registration, drawRequestId),
+    beat: async (report) => beat(inOrder(), report),
+    deregister: async (worker, epoch) => deregister(inOrder(), worker, epoch),
+    workers: async (page) => listWorkers(inOrder(), page, thresholds),
+
+    task: async (id) => findTask(inOrder(), id),
+    tasks: async (query) => listTasks(inOrder(), query),
+    execution: async (id, attempt) => findExecution(inOrder(), id, attempt),
+    executions: async (id, page) => listExecutions(inOrder(), id, page),
+    latestForTask: async (id) => latestExecution(inOrder(), id),
+    explain: async (id) => explain(inOrder(), id, thresholds),
+    lanes: async (query) => listLanes(inOrder(), query),
+    failureGroups: async (query) => listFailureGroups(inOrder(), query),
+    counts: async (query) => counts(inOrder(), query),
+    series: async (query) => series(inOrder(), query),
+
+    journal: journalOf(partition, drawRequestId),
+    collection: (definition) => collectionOf(partition, definition, drawRequestId),
+    retain: async (rules, options) => retain(inOrder(), rules, options, drawRequestId),
+
+    mark: () => wake.mark(),
+    wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),
+    close() {
+      if (closing === null) {
+        submissions.flush()
+        settlements.flush()
+        wake.close()
+        closing = parts.close()
+      }
+      return closing
+    },
+  }
+}

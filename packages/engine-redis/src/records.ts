@@ -1,0 +1,209 @@
+// Reads what the scripts write about a task: its text (what was asked), its state, and the records of its attempts.
+// docs/redis-layout.md describes them; this file and the Lua includes are the two that must agree with it.
+
+import type {
+  ActionName,
+  DeadReason,
+  Decision,
+  Execution,
+  Failure,
+  Fingerprint,
+  JsonText,
+  LeaseToken,
+  PoolName,
+  Priority,
+  RetryToken,
+  Snapshot,
+  TaskId,
+  TaskStatus,
+  TenantId,
+  WaitReason,
+  WorkerId,
+} from '@reprise/core'
+import { DEFAULT_PRIORITY } from '@reprise/core'
+import type { Partition } from './partition.ts'
+
+/** The first line of a task's text. What has its usual value is left out. */
+export interface Head {
+  readonly seq: number
+  readonly acceptedAt: number
+  readonly lane: number
+  readonly profile: number
+  readonly expires?: number
+  readonly deadlineAt?: number
+  readonly priority?: Priority
+  readonly retryToken?: string
+  readonly dedupeKey?: string
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+const PAYLOAD_NAME = '\n"payload":'
+
+/** A task's text starts with a head in JSON; its payload follows a line break, which the head can't contain. */
+export function parseText(text: string): { readonly head: Head; readonly payload: JsonText } {
+  const stop = text.indexOf('\n')
+  return {
+    head: JSON.parse(`${text.slice(0, stop - 1)}}`) as Head,
+    payload: text.slice(stop + PAYLOAD_NAME.length, -1) as JsonText,
+  }
+}
+
+/** The part of a task's text that its submitter writes; what the store decides comes before it. */
+export function textRest(spec: {
+  readonly id: string
+  readonly priority: Priority
+  readonly retryToken: string
+  readonly dedupeKey: string | null
+  readonly labels: Readonly<Record<string, string>>
+  readonly payload: string
+}): string {
+  let rest = ''
+  if (spec.priority !== DEFAULT_PRIORITY) rest += `,"priority":${spec.priority}`
+  if (spec.retryToken !== spec.id) rest += `,"retryToken":${JSON.stringify(spec.retryToken)}`
+  if (spec.dedupeKey !== null) rest += `,"dedupeKey":${JSON.stringify(spec.dedupeKey)}`
+  for (const _ in spec.labels) {
+    rest += `,"labels":${JSON.stringify(spec.labels)}`
+    break
+  }
+  return `${rest},${PAYLOAD_NAME}${spec.payload}}`
+}
+
+/** The snapshot of a task whose lane and profile the partition has learned. */
+export function snapshotOf(partition: Partition, id: string, head: Head, payload: JsonText): Snapshot {
+  const { pool, action, tenant } = partition.lane(head.lane)
+  return {
+    id: id as TaskId,
+    action: action as ActionName,
+    pool: pool as PoolName,
+    tenant: tenant as TenantId,
+    payload,
+    labels: head.labels ?? {},
+    priority: head.priority ?? DEFAULT_PRIORITY,
+    settings: partition.profile(head.profile),
+    retryToken: (head.retryToken ?? id) as RetryToken,
+    dedupeKey: head.dedupeKey ?? null,
+    deadlineAt: head.deadlineAt ?? null,
+  }
+}
+
+/** Where a task stands. A plain task has none stored: see `plainState`. */
+export interface State {
+  readonly status: TaskStatus
+  readonly attempt: number
+  readonly generation: number
+  /** Attempts of earlier generations. */
+  readonly before: number
+  readonly failures: number
+  readonly losses: number
+  readonly retryReason?: WaitReason
+  readonly rank?: number
+  readonly since?: number
+  readonly expires?: number
+  readonly retired?: boolean
+  readonly dueAt?: number
+  readonly reason?: WaitReason | DeadReason
+  readonly at?: number
+  readonly fingerprint?: Fingerprint
+}
+
+const FRESH = { generation: 1, before: 0, failures: 0, losses: 0 } as const
+
+/** The state of a task that has none stored: queued since it was accepted, or in or through its first attempt. */
+export function plainState(head: Head, first: AttemptRecord | null): State {
+  if (first === null) {
+    const { seq: rank, acceptedAt: since, expires } = head
+    return { ...FRESH, status: 'queued', attempt: 0, rank, since, ...(expires === undefined ? {} : { expires }) }
+  }
+  const status = first.status === 'running' ? 'running' : 'succeeded'
+  return {
+    ...FRESH,
+    status,
+    attempt: 1,
+    rank: head.seq,
+    ...(first.resolvedAt === undefined ? {} : { at: first.resolvedAt }),
+  }
+}
+
+/** What a claim makes of a plain task. */
+export const CLAIMED_PLAIN: State = { ...FRESH, status: 'running', attempt: 1 }
+
+export const parseState = (text: string): State => JSON.parse(text) as State
+
+/** An attempt as it is stored (A1). The snapshot is stored once, beside it. */
+export interface AttemptRecord {
+  readonly status: Execution['status']
+  readonly attempt: number
+  readonly token: string
+  readonly worker: string | null
+  readonly dispatchedAt: number
+  readonly generation?: number
+  readonly retryReason?: WaitReason
+  /** These three are missing while it runs. */
+  readonly errorCode?: string | null
+  readonly errorMessage?: string | null
+  readonly resolvedAt?: number
+  readonly failure?: Omit<Failure, 'code' | 'message'>
+  readonly decision?: Decision
+}
+
+const RESULT_NAME = '\n"result":'
+
+export function parseRecord(text: string): { readonly record: AttemptRecord; readonly result: JsonText | null } {
+  const stop = text.indexOf('\n')
+  if (stop === -1) return { record: JSON.parse(text) as AttemptRecord, result: null }
+  return {
+    record: JSON.parse(`${text.slice(0, stop - 1)}}`) as AttemptRecord,
+    result: text.slice(stop + RESULT_NAME.length, -1) as JsonText,
+  }
+}
+
+/** What a bad end adds to a record: the failure, with its code and message in their places of A1, and the decision. */
+export function badEnd(failure: Failure, decision: Decision): string {
+  const { code, message, ...rest } = failure
+  return `,"errorCode":${JSON.stringify(code)},"errorMessage":${JSON.stringify(message)},"failure":${JSON.stringify(rest)},"decision":${JSON.stringify(decision)}`
+}
+
+/** The failure in a record, or in the tail that `badEnd` wrote. */
+export function failureOf(record: Pick<AttemptRecord, 'errorCode' | 'errorMessage' | 'failure'>): Failure | null {
+  const { errorCode, errorMessage, failure } = record
+  if (failure === undefined) return null
+  return { code: errorCode ?? '', message: errorMessage ?? '', ...failure } as Failure
+}
+
+/** Records keep a token without the worker they name anyway. */
+export function tokenOf({ token, worker }: Pick<AttemptRecord, 'token' | 'worker'>): LeaseToken {
+  return (worker === null ? token : `${token}.${worker}`) as LeaseToken
+}
+
+export function executionOf(record: AttemptRecord, snapshot: Snapshot): Execution {
+  const known = {
+    taskId: snapshot.id,
+    attempt: record.attempt,
+    generation: record.generation ?? 1,
+    worker: record.worker as WorkerId | null,
+    token: tokenOf(record),
+    dispatchedAt: record.dispatchedAt,
+    retryReason: record.retryReason ?? null,
+    taskSnapshot: snapshot,
+  }
+  const failure = failureOf(record)
+  if (record.status === 'running') {
+    return {
+      ...known,
+      status: 'running',
+      resolvedAt: null,
+      errorCode: null,
+      errorMessage: null,
+      failure: null,
+      decision: null,
+    }
+  }
+  const resolvedAt = record.resolvedAt ?? 0
+  if (failure === null || record.decision === undefined) {
+    const status = record.status === 'cancelled' ? 'cancelled' : 'succeeded'
+    return { ...known, status, resolvedAt, errorCode: null, errorMessage: null, failure: null, decision: null }
+  }
+  const status = record.status === 'lost' ? 'lost' : 'failed'
+  const { code: errorCode, message: errorMessage } = failure
+  return { ...known, status, resolvedAt, errorCode, errorMessage, failure, decision: record.decision }
+}

@@ -1,0 +1,105 @@
+// Reserving one attempt that an outside message asks for: the same step as a claim, with the message's attempt number
+// as the idempotency gate (A2) and the ceiling checked whoever sent it (A6).
+
+import {
+  BudgetExhaustedError,
+  type Claimed,
+  ConflictError,
+  DuplicateExecutionError,
+  InvalidError,
+  NoAvailableSlotError,
+  type ReserveRequest,
+  type Scope,
+  StoreFailedError,
+  scopeText,
+} from '@reprise/core'
+import { checkLeaseMs } from './checks.ts'
+import { claimResult, type DrawRequestId } from './claim.ts'
+import { type Reply, ScriptRefusal } from './link/link.ts'
+import { asTexts, type Partition } from './partition.ts'
+import { textRest } from './records.ts'
+import { reserveScript } from './scripts.generated.ts'
+import { settingsText } from './submit.ts'
+
+export async function reserve(
+  partition: Partition,
+  request: ReserveRequest,
+  drawRequestId: DrawRequestId,
+): Promise<Claimed> {
+  checkLeaseMs(request.leaseMs)
+  if (!Number.isSafeInteger(request.attempt) || request.attempt < 1) {
+    throw new InvalidError(`An attempt is a whole number from 1, not ${request.attempt}.`)
+  }
+  const reply = await answerTo(partition, request, drawRequestId())
+  const [what = '', ...details] = asTexts(reply)
+  if (!/^\d+$/.test(what)) throw refusal(request, what, details)
+  const [lease] = (await claimResult(partition, reply, request)).claimed
+  if (lease === undefined) throw new StoreFailedError('A reservation was answered without a lease.')
+  return lease
+}
+
+/** The script's answer. What it refuses as an error comes as any other answer: the word, then the details. */
+async function answerTo(partition: Partition, request: ReserveRequest, requestId: string): Promise<Reply> {
+  try {
+    return await partition.run(reserveScript, reserveArguments(request, requestId))
+  } catch (error) {
+    if (error instanceof ScriptRefusal) return error.message.split(' ')
+    throw error
+  }
+}
+
+function reserveArguments(request: ReserveRequest, requestId: string): string[] {
+  const { task, attempt, maxRetries, worker, leaseMs } = request
+  return [
+    requestId,
+    task.id,
+    String(attempt),
+    String(maxRetries),
+    worker,
+    JSON.stringify(worker),
+    String(leaseMs),
+    ...sentenceAroundCeiling(task.id, attempt),
+    task.pool,
+    task.action,
+    task.tenant,
+    settingsText(task.settings),
+    textRest(task),
+    task.deadlineAt === null ? '' : String(task.deadlineAt),
+    task.deadlineMs === null ? '' : String(task.deadlineMs),
+    task.dedupeKey ?? '',
+  ]
+}
+
+/** What the error about a dropped message says before and after the ceiling, which only the script knows. */
+function sentenceAroundCeiling(id: string, attempt: number): readonly [string, string] {
+  const [one, two] = [1, 2].map((ceiling) => new BudgetExhaustedError(id, attempt, ceiling).message)
+  if (one === undefined || two === undefined) return ['', '']
+  let at = 0
+  while (at < one.length && one[at] === two[at]) at++
+  return [one.slice(0, at), one.slice(at + 1)]
+}
+
+function refusal({ task: { id }, attempt }: ReserveRequest, what: string, details: readonly string[]): Error {
+  const [detail = '', concurrency] = details
+  switch (what) {
+    case 'dropped':
+      return new BudgetExhaustedError(id, attempt, Number(detail))
+    case 'duplicate':
+      return new DuplicateExecutionError(id, attempt)
+    case 'conflict':
+      return new ConflictError(`Task '${id}' can't start attempt ${attempt} now: it is at attempt ${detail}.`)
+    case 'held':
+      return new NoAvailableSlotError(`${scopeText(scopeNamed(detail))} (paused)`, 0)
+    case 'full':
+      return new NoAvailableSlotError(scopeText(scopeNamed(detail)), Number(concurrency))
+    default:
+      return new StoreFailedError(`A reservation was refused: ${[what, ...details].join(' ')}`)
+  }
+}
+
+/** A scope as a script spells it: three parts, empty where it says nothing. */
+function scopeNamed(name: string): Scope {
+  const [pool, action, tenant] = name.split('\n')
+  const given = Object.entries({ pool, action, tenant }).filter(([, value]) => value !== '')
+  return Object.fromEntries(given) as Scope
+}

@@ -1,0 +1,30 @@
+// Deleting what the rules no longer keep: a bounded number per call, and never a dead letter.
+
+import { BATCH_MAX, pageCursor, type RetainResult, type RetentionRules } from '@reprise/core'
+import { checkLimit } from './checks.ts'
+import type { DrawRequestId } from './claim.ts'
+import { asTexts, type Partition } from './partition.ts'
+import { retainScript } from './scripts.generated.ts'
+
+export async function retain(
+  partition: Partition,
+  rules: RetentionRules,
+  options: { readonly limit?: number; readonly cursor?: string } | undefined,
+  drawRequestId: DrawRequestId,
+): Promise<RetainResult> {
+  const limit = options?.limit ?? BATCH_MAX
+  checkLimit(limit)
+  const after = pageCursor(options) ?? 0
+  const { succeededMs, cancelledMs, discardedMs, journalMs, seriesMs } = rules
+  const keptMs = [succeededMs, cancelledMs, discardedMs, journalMs, seriesMs].map((ms) =>
+    ms === undefined || Number.isNaN(ms) ? '' : String(ms),
+  )
+  const [tasksRemoved, entriesRemoved, next = ''] = asTexts(
+    await partition.run(retainScript, [drawRequestId(), String(limit), String(after), ...keptMs]),
+  )
+  return {
+    tasksRemoved: Number(tasksRemoved),
+    entriesRemoved: Number(entriesRemoved),
+    next: next === '' ? null : next,
+  }
+}

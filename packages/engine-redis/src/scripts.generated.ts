@@ -1,0 +1,3026 @@
+// The Lua of this package as one function library, compiled from its lua folder. Do not edit: change the .lua files
+// and run `npm run generate`.
+
+import type { Library, Script } from './link/link.ts'
+
+export const library: Library = {
+  name: 'reprise_47a124177b7a',
+  text: `#!lua name=reprise_47a124177b7a
+local KEYS, ARGV
+local beginnings = {}
+local function atBegin(start)
+  beginnings[#beginnings + 1] = start
+end
+local function begin(keys, args)
+  KEYS, ARGV = keys, args
+  for index = 1, #beginnings do beginnings[index]() end
+end
+local call, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, refuse
+do
+function int(number)
+  return string.format('%.0f', number)
+end
+atBegin(function()
+  call = redis.call
+  NUMBERS = KEYS[1]
+  PREFIX = string.sub(NUMBERS, 1, -9)
+  TASK_PREFIX = PREFIX .. ':'
+  META_PREFIX = PREFIX .. '/'
+  now = tonumber(ARGV[1])
+  if not now then
+    local time = call('TIME')
+    now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+  NOW = int(now)
+  MINUTE = now - now % 60000
+end)
+function taskKey(id)
+  return TASK_PREFIX .. id
+end
+function key(name)
+  return META_PREFIX .. name
+end
+function draw(count)
+  return call('HINCRBY', NUMBERS, 'sequence', count)
+end
+function refuse(text)
+  return redis.error_reply('REPRISE ' .. text)
+end
+end
+local recall, remember
+do
+local ANSWER_KEPT_MS = 60000
+function recall(request)
+  local kept = call('GET', key('answer:' .. request))
+  return kept and cmsgpack.unpack(kept) or nil
+end
+function remember(request, answer)
+  call('SET', key('answer:' .. request), cmsgpack.pack(answer), 'PX', ANSWER_KEPT_MS)
+  return answer
+end
+end
+local lanes, laneList, pools, backlogChange, holdsExist, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
+do
+local LANE_TEXTS = 5
+local LANE_FIELDS = {
+  'pool', 'action', 'tenant', 'heldSince', 'parked',
+  'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded',
+  'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
+}
+atBegin(function()
+  lanes, laneList, pools, backlogChange, holdsExist = {}, {}, {}, 0, nil
+end)
+function activeKey(pool, action)
+  return key('active:' .. pool .. '\\n' .. action)
+end
+function parkedKey(limitName, pool, action)
+  return key('parked:' .. limitName .. '\\n' .. pool .. '\\n' .. action)
+end
+function parkingsKey(limitName)
+  return key('parkings:' .. limitName)
+end
+atBegin(function()
+  stirred = {}
+end)
+function stir(lane, count)
+  local actions = stirred[lane.pool]
+  if not actions then
+    actions = {}
+    stirred[lane.pool] = actions
+  end
+  actions[lane.action] = (actions[lane.action] or 0) + (count or 1)
+end
+function laneMember(number)
+  return string.format('%010d', number)
+end
+function poolNamed(name)
+  local pool = pools[name]
+  if not pool then
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local virtualTime = tonumber(values[1]) or 0
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pools[name] = pool
+  end
+  return pool
+end
+local function keepLane(number, lane)
+  lane.number = number
+  lane.tally = {}
+  lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
+  lane.listedAt = lane.parked
+  lanes[number] = lane
+  laneList[#laneList + 1] = lane
+  return lane
+end
+function laneNumbered(number)
+  local known = lanes[number]
+  if known then return known end
+  local values = call('HMGET', key('lane:' .. int(number)), unpack(LANE_FIELDS))
+  local lane = {
+    pool = values[1], action = values[2], tenant = values[3],
+    heldSince = tonumber(values[4]) or false, parked = values[5] ~= '' and values[5],
+  }
+  local was = { heldSince = lane.heldSince, parked = lane.parked }
+  for index = LANE_TEXTS + 1, #LANE_FIELDS do
+    local name = LANE_FIELDS[index]
+    local value = tonumber(values[index]) or 0
+    lane[name] = value
+    was[name] = value
+  end
+  lane.was = was
+  return keepLane(number, lane)
+end
+function scopeNames(lane)
+  local names = {}
+  for _, pool in ipairs({ '', lane.pool }) do
+    for _, action in ipairs({ '', lane.action }) do
+      for _, tenant in ipairs({ '', lane.tenant }) do
+        names[#names + 1] = pool .. '\\n' .. action .. '\\n' .. tenant
+      end
+    end
+  end
+  return names
+end
+function anyHolds()
+  if holdsExist == nil then holdsExist = call('HLEN', key('holds')) > 0 end
+  return holdsExist
+end
+function holdOn(lane)
+  if not anyHolds() then return false end
+  for _, hold in ipairs(call('HMGET', key('holds'), unpack(scopeNames(lane)))) do
+    if hold then return hold end
+  end
+  return false
+end
+function applyHold(lane, hold)
+  lane.heldSince = tonumber(string.match(hold, '^%d+'))
+end
+function findLane(pool, action, tenant)
+  return tonumber(call('HGET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant))
+end
+function laneNamed(pool, action, tenant)
+  local number = findLane(pool, action, tenant)
+  if number then return laneNumbered(number) end
+  number = call('HINCRBY', NUMBERS, 'lanes', 1)
+  call('HSET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant, number)
+  call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
+  call('SADD', key('actions:' .. pool), action)
+  return laneNumbered(number)
+end
+function laneTime(lane)
+  return (lane.heldSince or now) - lane.heldMs
+end
+function wallTime(lane, moment)
+  return moment + now - laneTime(lane)
+end
+function catchUp(lane)
+  lane.turn = math.max(lane.turn, poolNamed(lane.pool).virtualTime)
+end
+function tally(lane, kind, count)
+  lane.tally[kind] = (lane.tally[kind] or 0) + (count or 1)
+end
+function restock(lane)
+  if lane.queued > 0 then return end
+  local hold = holdOn(lane)
+  if hold and not lane.heldSince then
+    lane.heldSince = now
+  elseif not hold and lane.heldSince then
+    lane.heldMs = lane.heldMs + now - lane.heldSince
+    lane.heldSince = false
+  end
+end
+function move(lane, from, to, count)
+  count = count or 1
+  if from then
+    lane[from] = lane[from] - count
+    if from == 'queued' or from == 'waiting' then backlogChange = backlogChange - count end
+  end
+  if to then
+    lane[to] = lane[to] + count
+    if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
+  end
+end
+local function listKey(lane, parked)
+  if parked then return parkedKey(parked, lane.pool, lane.action) end
+  return activeKey(lane.pool, lane.action)
+end
+function flushActive(lane)
+  local turn = lane.ready > 0 and not lane.heldSince and lane.turn
+  if not turn then lane.parked = false end
+  local hasMoved = lane.parked ~= lane.listedAt
+  if lane.listedTurn == turn and not hasMoved then return end
+  if lane.listedTurn and (not turn or hasMoved) then
+    call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
+  end
+  if turn then
+    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
+    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+  end
+  lane.listedTurn = turn
+  lane.listedAt = lane.parked
+end
+local function flushLane(lane)
+  flushActive(lane)
+  local was = lane.was
+  local changes = {}
+  for index = LANE_TEXTS + 1, #LANE_FIELDS do
+    local name = LANE_FIELDS[index]
+    if lane[name] ~= was[name] then
+      changes[#changes + 1] = name
+      changes[#changes + 1] = int(lane[name])
+    end
+  end
+  if lane.heldSince ~= was.heldSince then
+    changes[#changes + 1] = 'heldSince'
+    changes[#changes + 1] = lane.heldSince and int(lane.heldSince) or ''
+  end
+  if lane.parked ~= was.parked then
+    changes[#changes + 1] = 'parked'
+    changes[#changes + 1] = lane.parked or ''
+  end
+  if #changes > 0 then call('HSET', key('lane:' .. int(lane.number)), unpack(changes)) end
+  local member = laneMember(lane.number)
+  if (lane.queued > 0) ~= (was.queued > 0) then
+    if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
+  end
+  if (lane.running > 0) ~= (was.running > 0) then
+    if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
+  end
+  for kind, count in pairs(lane.tally) do
+    local series = key('series:' .. int(MINUTE))
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, count) == count then
+      call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
+    end
+  end
+end
+function flushLanes()
+  for _, lane in ipairs(laneList) do flushLane(lane) end
+  for name, pool in pairs(pools) do
+    if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+  end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', backlogChange) end
+end
+end
+local profiles, profileNumbered, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+do
+atBegin(function()
+  profiles = {}
+end)
+function profileNumbered(number)
+  local known = profiles[number]
+  if not known then
+    known = cjson.decode(call('HGET', key('profile'), int(number)))
+    profiles[number] = known
+  end
+  return known
+end
+function parseHead(text)
+  local stop = string.find(text, '\\n', 1, true)
+  return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+function statusOf(record)
+  return string.match(record, '^{"status":"(%a+)"')
+end
+function loadTask(id)
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+  if not values[1] then return false end
+  local head = parseHead(values[1])
+  local state
+  if values[2] then
+    state = cjson.decode(values[2])
+  else
+    state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+      rank = head.seq, since = head.acceptedAt, expires = head.expires }
+    if values[3] then
+      state.attempt = 1
+      state.status = statusOf(values[3])
+    end
+  end
+  return {
+    id = id, head = head, state = state, text = values[1], stateText = values[2], first = values[3],
+    lane = laneNumbered(head.lane), profile = profileNumbered(head.profile), priority = head.priority or 5,
+  }
+end
+local STATE_FIELDS = {
+  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint', 'request',
+}
+function stateText(state)
+  local text = string.format('{"status":"%s","attempt":%.0f,"generation":%.0f,"before":%.0f,"failures":%.0f,"losses":%.0f',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  for _, name in ipairs(STATE_FIELDS) do
+    local value = state[name]
+    if value ~= nil and value ~= cjson.null then
+      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+    end
+  end
+  return text .. '}'
+end
+function saveState(task)
+  call('HSET', taskKey(task.id), 'state', stateText(task.state))
+end
+function nextState(state, status)
+  return {
+    status = status, attempt = state.attempt, generation = state.generation, before = state.before,
+    failures = state.failures, losses = state.losses, retryReason = state.retryReason, rank = state.rank,
+  }
+end
+function waitingMember(task)
+  return string.format('%016.0f', task.head.seq) .. task.id
+end
+end
+local ENTRY_PATTERN, PLAIN_ENTRY_PATTERN, queueKey, returnedKey, entryText, watchTimes, forgetTimes, deadlineOf, enqueue, unready, dequeue, overdue
+do
+ENTRY_PATTERN = '^(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
+PLAIN_ENTRY_PATTERN = '^(%d+) (%d+) %- %- p (.+)$'
+function queueKey(lane, priority)
+  return key('queue:' .. int(lane.number) .. ':' .. priority)
+end
+function returnedKey(lane, priority)
+  return key('returned:' .. int(lane.number) .. ':' .. priority)
+end
+function entryText(rank, timeoutMs, expires, deadlineAt, kind, id)
+  return int(rank) .. ' ' .. int(timeoutMs) .. ' ' .. (expires and int(expires) or '-') .. ' '
+    .. (deadlineAt and int(deadlineAt) or '-') .. ' ' .. kind .. ' ' .. id
+end
+function watchTimes(lane, id, expires, deadlineAt)
+  if expires then
+    call('ZADD', key('ttl:' .. int(lane.number)), int(expires), id)
+    call('ZADD', key('ttl'), 'LT', int(wallTime(lane, expires)), laneMember(lane.number))
+  end
+  if deadlineAt then call('ZADD', key('deadlines'), int(deadlineAt), id) end
+end
+function forgetTimes(lane, id, expires, deadlineAt)
+  if expires then call('ZREM', key('ttl:' .. int(lane.number)), id) end
+  if deadlineAt then call('ZREM', key('deadlines'), id) end
+end
+function deadlineOf(task)
+  if task.state.generation > 1 then return nil end
+  return task.head.deadlineAt
+end
+function enqueue(task, keepsRank)
+  local lane = task.lane
+  restock(lane)
+  move(lane, nil, 'queued')
+  local state = nextState(task.state, 'queued')
+  if not keepsRank or not state.rank then state.rank = draw(1) end
+  if lane.ready == 0 then catchUp(lane) end
+  local ttlMs = task.profile.queueTtlMs
+  state.since = now
+  if ttlMs and ttlMs ~= cjson.null then state.expires = laneTime(lane) + ttlMs end
+  task.state = state
+  local deadlineAt = deadlineOf(task)
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
+  if keepsRank then
+    state.returned = true
+    call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
+    lane.returned = lane.returned + 1
+  else
+    call('RPUSH', queueKey(lane, task.priority), entry)
+  end
+  lane.ready = lane.ready + 1
+  local slot = 'p' .. task.priority
+  lane[slot] = lane[slot] + 1
+  watchTimes(lane, task.id, state.expires, deadlineAt)
+  saveState(task)
+end
+function unready(lane, priority, count)
+  local slot = 'p' .. priority
+  lane[slot] = lane[slot] - count
+  lane.ready = lane.ready - count
+  if lane.ready == 0 then lane.stale = 0 end
+  if lane[slot] > 0 then return end
+  call('DEL', queueKey(lane, priority))
+  if lane.returned > 0 then
+    lane.returned = lane.returned - call('ZCARD', returnedKey(lane, priority))
+    call('DEL', returnedKey(lane, priority))
+  end
+end
+function dequeue(task)
+  local state = task.state
+  if not state.retired then
+    local lane = task.lane
+    if state.returned then
+      local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), 's', task.id)
+      lane.returned = lane.returned - call('ZREM', returnedKey(lane, task.priority), entry)
+    else
+      lane.stale = lane.stale + 1
+    end
+    unready(task.lane, task.priority, 1)
+  end
+  forgetTimes(task.lane, task.id, state.expires, deadlineOf(task))
+end
+function overdue(task)
+  local deadlineAt = deadlineOf(task)
+  if deadlineAt and now >= deadlineAt then return 'deadline', deadlineAt end
+  local expires = task.state.expires
+  if expires and laneTime(task.lane) >= expires then return 'queue_ttl', wallTime(task.lane, expires) end
+  return nil
+end
+end
+local limits, limitsExist, freedLanes, limitNamed, limitsOn, fullLimit, openLimits, park, takeSlot, freeSlot, unparkFreed, flushLimits
+do
+atBegin(function()
+  limits, limitsExist, freedLanes = {}, nil, {}
+end)
+local function anyLimits()
+  if limitsExist == nil then limitsExist = call('HLEN', key('limits')) > 0 end
+  return limitsExist
+end
+function limitNamed(name, concurrency)
+  local limit = limits[name]
+  if not limit then
+    local running = tonumber(call('HGET', key('slots'), name)) or 0
+    limit = { name = name, concurrency = concurrency, running = running, was = running, freed = 0, back = {} }
+    limits[name] = limit
+  end
+  return limit
+end
+local function limitsNamed(names)
+  local found = {}
+  for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
+    if concurrency then found[#found + 1] = limitNamed(names[index], tonumber(concurrency)) end
+  end
+  return found
+end
+function limitsOn(lane)
+  if not lane.limits then lane.limits = anyLimits() and limitsNamed(scopeNames(lane)) or {} end
+  return lane.limits
+end
+function fullLimit(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.running >= limit.concurrency then return limit end
+  end
+  return nil
+end
+function openLimits(pool, action)
+  local open = {}
+  if not anyLimits() then return open end
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n' }
+  for _, limit in ipairs(limitsNamed(names)) do
+    if limit.running < limit.concurrency then open[#open + 1] = limit end
+  end
+  return open
+end
+function park(lane, limit)
+  lane.parked = limit.name
+end
+function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do limit.running = limit.running + 1 end
+end
+function freeSlot(lane)
+  local itsLimits = limitsOn(lane)
+  if #itsLimits == 0 then return end
+  freedLanes[lane] = (freedLanes[lane] or 0) + 1
+  for _, limit in ipairs(itsLimits) do
+    limit.running = limit.running - 1
+    limit.freed = limit.freed + 1
+  end
+end
+local function eachParking(name, visit)
+  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local itsKey = parkedKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+  end
+end
+local function isOfTenant(name)
+  return string.sub(name, -1) ~= '\\n'
+end
+function unparkFreed()
+  for name, limit in pairs(limits) do
+    if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
+      eachParking(name, function(_, _, itsKey)
+        for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
+          local lane = laneNumbered(tonumber(member))
+          if lane.parked == name then
+            lane.parked = false
+            limit.back[#limit.back + 1] = lane
+          end
+        end
+      end)
+    end
+  end
+end
+local function stirFreed(limit)
+  local count = math.min(limit.freed, limit.concurrency - limit.running)
+  if count <= 0 then return end
+  for _, lane in ipairs(limit.back) do
+    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+  end
+  if not isOfTenant(limit.name) then
+    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+  end
+end
+function flushLimits()
+  unparkFreed()
+  for name, limit in pairs(limits) do
+    stirFreed(limit)
+    if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
+  end
+  for lane, count in pairs(freedLanes) do
+    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then stir(lane, math.min(count, lane.ready)) end
+  end
+end
+end
+local ended, flushWake
+do
+local endedIds, anyWatched
+atBegin(function()
+  endedIds, anyWatched = {}, nil
+end)
+function ended(id)
+  if anyWatched == nil then anyWatched = call('HLEN', key('watched')) > 0 end
+  if anyWatched then endedIds[#endedIds + 1] = id end
+end
+local function wakeIdle(idleKey, count, what)
+  while count > 0 do
+    local popped = call('ZPOPMIN', idleKey)
+    if #popped == 0 then return count end
+    if call('SPUBLISH', key('wake:' .. popped[1]), 'work\\n' .. what) > 0 then count = count - 1 end
+  end
+  return 0
+end
+function flushWake()
+  for pool, actions in pairs(stirred) do
+    call('HINCRBY', key('pool:' .. pool), 'version', 1)
+    for action, count in pairs(actions) do
+      local what = pool .. '\\n' .. action
+      local left = wakeIdle(key('idle:' .. what), count, what)
+      wakeIdle(key('idle:' .. pool .. '\\n'), left, what)
+    end
+  end
+  if #endedIds > 0 then
+    local messages = {}
+    local found = {}
+    for index, channels in ipairs(call('HMGET', key('watched'), unpack(endedIds))) do
+      if channels then
+        found[#found + 1] = endedIds[index]
+        for channel in string.gmatch(channels, '%S+') do
+          messages[channel] = (messages[channel] and messages[channel] .. '\\n' or '') .. endedIds[index]
+        end
+      end
+    end
+    if #found > 0 then call('HDEL', key('watched'), unpack(found)) end
+    for channel, ids in pairs(messages) do call('SPUBLISH', key('wake:' .. channel), 'ended\\n' .. ids) end
+  end
+end
+end
+local writeNote, note
+do
+function writeNote(number, kind, taskId, attempt, actor, reason, data)
+  local text = int(number)
+  call('XADD', key('journal'), text .. '-0', 'at', int(now), 'type', kind, 'task', taskId or '',
+    'attempt', attempt and int(attempt) or '', 'actor', actor, 'reason', reason, 'data', data)
+  if taskId then call('RPUSH', key('journal:' .. taskId), text) end
+end
+function note(kind, taskId, attempt, actor, reason, data)
+  writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
+end
+end
+local TIMEOUT_GRACE_MS, leasesKey, leaseChanges, SUCCESS_TAIL, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken, startAttempt
+do
+TIMEOUT_GRACE_MS = 5000
+function leasesKey(worker)
+  return key('leases:' .. worker)
+end
+atBegin(function()
+  leaseChanges = {}
+  SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
+end)
+function leaseChange(worker)
+  local change = leaseChanges[worker]
+  if not change then
+    change = { added = {}, removed = {}, first = nil }
+    leaseChanges[worker] = change
+  end
+  return change
+end
+function leaseStart(timeoutMs, leaseMs, kind, attempt)
+  local timeoutAt = now + timeoutMs
+  local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  return ' ' .. NOW .. ' ' .. kind .. ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -', untilAt
+end
+function addLease(change, id, token, start)
+  local added = change.added
+  local size = #added
+  added[size + 1] = id
+  added[size + 2] = token .. start
+end
+function startsAt(change, untilAt)
+  if not change.first or untilAt < change.first then change.first = untilAt end
+end
+function removeLease(worker, id)
+  local removed = leaseChange(worker).removed
+  removed[#removed + 1] = id
+end
+function parseLease(text)
+  if not text then return nil end
+  local token, startedAt, kind, attempt, untilAt, timeoutAt, renewedAt =
+    string.match(text, '^(%S+) (%d+) (%a) (%d+) (%d+) (%d+) (%S+)$')
+  return {
+    token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
+  }
+end
+function leaseText(lease)
+  return lease.token .. ' ' .. int(lease.startedAt) .. ' ' .. lease.kind .. ' ' .. int(lease.attempt) .. ' ' .. int(lease.untilAt)
+    .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-')
+end
+function flushLeases()
+  local anyProgress
+  for worker, change in pairs(leaseChanges) do
+    if #change.removed > 0 then
+      call('HDEL', leasesKey(worker), unpack(change.removed))
+      if anyProgress == nil then anyProgress = call('HLEN', key('progress')) > 0 end
+      if anyProgress then call('HDEL', key('progress'), unpack(change.removed)) end
+      change.removed = {}
+    end
+    if #change.added > 0 then
+      call('HSET', leasesKey(worker), unpack(change.added))
+      call('ZADD', key('leases'), 'LT', int(change.first), worker)
+      change.added = {}
+      change.first = nil
+    end
+  end
+end
+RUNNING_TAIL = '}'
+function runningRecord(attempt, token, workerJson, extra)
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
+    .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
+end
+function recordExtra(generation, retryReason)
+  local extra = ''
+  if generation > 1 then extra = ',"generation":' .. int(generation) end
+  if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
+  return extra
+end
+function endRecord(record, status, tail)
+  local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
+  if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
+  return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
+end
+RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
+function splitToken(token)
+  return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
+end
+function startAttempt(task, worker, workerJson, leaseMs)
+  local state = nextState(task.state, 'running')
+  state.attempt = state.attempt + 1
+  task.state = state
+  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
+  local attempt = int(state.attempt)
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
+  local change = leaseChange(worker)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, 's', attempt)
+  startsAt(change, untilAt)
+  addLease(change, task.id, token, start)
+  return token
+end
+end
+local becauseOf, leaveGroup, layToRest
+do
+function becauseOf(task, attempt, record)
+  if not task then return 'unknown' end
+  local status = record and statusOf(record)
+  if status and status ~= 'running' then return status end
+  if status == 'running' then return 'replaced' end
+  return task.state.attempt < attempt and 'released' or 'unknown'
+end
+local function groupKey(fingerprint)
+  return key('group:' .. fingerprint)
+end
+local function joinGroup(task, fingerprint, sample)
+  local number = call('HGET', groupKey(fingerprint), 'number')
+  if not number then
+    number = int(call('HINCRBY', NUMBERS, 'groups', 1))
+    call('HSET', groupKey(fingerprint), 'number', number, 'action', task.lane.action, 'firstAt', int(now))
+  end
+  call('HSET', groupKey(fingerprint), 'lastAt', int(now), 'lastTask', task.id, 'sample', sample)
+  call('ZADD', key('groups'), int(now), string.format('%016.0f', tonumber(number)) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
+function leaveGroup(fingerprint, ids)
+  call('ZREM', key('dead'), unpack(ids))
+  call('ZREM', key('dead:' .. fingerprint), unpack(ids))
+  if call('ZCARD', key('dead:' .. fingerprint)) == 0 then
+    local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
+    call('ZREM', key('groups'), string.format('%016.0f', number) .. fingerprint)
+  end
+end
+function layToRest(task, attempt, ending)
+  local lane = task.lane
+  local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
+  local isLost = ending.kind == 'lost'
+  if isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
+  state.attempt = attempt
+  tally(lane, isLost and 'lost' or 'failed')
+  local dueAt = 'null'
+  if ending.decision == 'dead' then
+    state.at = now
+    state.reason = ending.reason
+    state.fingerprint = ending.fingerprint
+    state.retryReason = nil
+    joinGroup(task, ending.fingerprint, ending.tail)
+    tally(lane, 'dead')
+    move(lane, nil, 'dead')
+    ended(task.id)
+  else
+    state.since = now
+    state.dueAt = now + ending.delayMs
+    state.reason = ending.reason
+    state.retryReason = ending.reason
+    dueAt = int(state.dueAt)
+    call('ZADD', key('waiting:' .. lane.pool), dueAt, waitingMember(task))
+    tally(lane, 'retried')
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  task.state = state
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  return state.status
+end
+end
+local left, requeued, notes, ranks, nextRank, leave, requeue, noteTask, flushOperators, operatorRetries
+do
+atBegin(function()
+  left, requeued, notes, ranks = { dead = {}, waiting = {} }, {}, {}, { next = 1, last = 0, block = 1 }
+end)
+local RANK_BLOCK_MAX = 256
+function nextRank()
+  if ranks.next > ranks.last then
+    ranks.last = draw(ranks.block)
+    ranks.next = ranks.last - ranks.block + 1
+    ranks.block = math.min(ranks.block * 2, RANK_BLOCK_MAX)
+  end
+  ranks.next = ranks.next + 1
+  return ranks.next - 1
+end
+local function collect(lists, name, item)
+  local list = lists[name]
+  if not list then
+    list = {}
+    lists[name] = list
+  end
+  list[#list + 1] = item
+end
+function leave(task)
+  local state = task.state
+  if state.status == 'dead' then
+    collect(left.dead, state.fingerprint, task.id)
+  else
+    collect(left.waiting, task.lane.pool, waitingMember(task))
+  end
+end
+function requeue(task)
+  local lane = task.lane
+  leave(task)
+  restock(lane)
+  move(lane, task.state.status, 'queued')
+  if lane.ready == 0 then catchUp(lane) end
+  local state = nextState(task.state, 'queued')
+  state.rank = nextRank()
+  state.since = now
+  local ttlMs = task.profile.queueTtlMs
+  if ttlMs and ttlMs ~= cjson.null then state.expires = laneTime(lane) + ttlMs end
+  task.state = state
+  local deadlineAt = deadlineOf(task)
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
+  collect(requeued, queueKey(lane, task.priority), entry)
+  local slot = 'p' .. task.priority
+  lane[slot] = lane[slot] + 1
+  lane.ready = lane.ready + 1
+  watchTimes(lane, task.id, state.expires, deadlineAt)
+  saveState(task)
+  stir(lane)
+end
+function noteTask(kind, task, actor, reason, data)
+  local attempt = task.state.attempt
+  notes[#notes + 1] = { kind = kind, id = task.id, attempt = attempt > 0 and attempt, actor = actor, reason = reason, data = data }
+end
+function flushOperators()
+  for fingerprint, ids in pairs(left.dead) do leaveGroup(fingerprint, ids) end
+  for pool, members in pairs(left.waiting) do call('ZREM', key('waiting:' .. pool), unpack(members)) end
+  for queue, entries in pairs(requeued) do call('RPUSH', queue, unpack(entries)) end
+  if #notes == 0 then return end
+  local number = call('HINCRBY', NUMBERS, 'journal', #notes) - #notes
+  for index, item in ipairs(notes) do
+    writeNote(number + index, item.kind, item.id, item.attempt, item.actor, item.reason, item.data)
+  end
+end
+function operatorRetries(profile, maxRetries)
+  local allowed = profile.maxRetries
+  if not allowed or allowed == cjson.null then allowed = 0 end
+  return math.max(allowed, maxRetries)
+end
+end
+local CHUNK, orderKey, HEAD_PATTERN, seqOf, textOf, placeAfter
+do
+CHUNK = 256
+function orderKey(chunk)
+  return key('order:' .. int(chunk))
+end
+HEAD_PATTERN = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'
+function seqOf(text)
+  return tonumber((string.match(text, HEAD_PATTERN)))
+end
+function textOf(id)
+  return call('HGET', taskKey(id), 'task')
+end
+function placeAfter(ids, seq)
+  local low, high = 1, #ids + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if seqOf(textOf(ids[middle])) <= seq then low = middle + 1 else high = middle end
+  end
+  return low
+end
+end
+local partsOf, parseScope, covers, onlyLane
+do
+local laneParts
+atBegin(function()
+  laneParts = {}
+end)
+function partsOf(number)
+  local known = laneParts[number]
+  if not known then
+    known = call('HMGET', key('lane:' .. number), 'pool', 'action', 'tenant', 'heldSince', 'heldMs')
+    laneParts[number] = known
+  end
+  return known
+end
+function parseScope(at)
+  local scope = { isAll = true, isOne = true }
+  for index = 1, 3 do
+    local part = ARGV[at + index - 1]
+    if part == '' then
+      scope.isOne = false
+    else
+      scope.isAll = false
+      scope[index] = string.sub(part, 2)
+    end
+  end
+  return scope
+end
+function covers(scope, number)
+  if scope.isAll then return true end
+  local parts = partsOf(number)
+  for index = 1, 3 do
+    if scope[index] and scope[index] ~= parts[index] then return false end
+  end
+  return true
+end
+function onlyLane(scope)
+  return call('HGET', key('lanes'), scope[1] .. '\\n' .. scope[2] .. '\\n' .. scope[3])
+end
+end
+local COUNTERS, countersOf
+do
+COUNTERS = { 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled', 'removed' }
+function countersOf(number)
+  local counts = call('HMGET', key('lane:' .. number), unpack(COUNTERS))
+  for index = 1, #COUNTERS do counts[index] = counts[index] or '0' end
+  return counts
+end
+end
+local takeOver
+do
+local TAKE_MAX = 1000
+local function takeLease(worker, id, lease)
+  local token = int(draw(1)) .. '-0' .. string.match(lease.token, '%.%d+$')
+  local attempt = int(lease.attempt)
+  local head, tail = string.match(call('HGET', taskKey(id), attempt), '^({"status":"running","attempt":%d+,"token":")[^"]*(.*)$')
+  call('HSET', taskKey(id), attempt, head .. token .. tail)
+  lease.token = token
+  lease.untilAt = now
+  call('HSET', leasesKey(worker), id, leaseText(lease))
+end
+local function takeSome(worker, bound, cursor)
+  local looked, taken = 0, 0
+  repeat
+    local reply = call('HSCAN', leasesKey(worker), cursor, 'COUNT', TAKE_MAX)
+    local page = reply[2]
+    for index = 1, #page, 2 do
+      local lease = parseLease(page[index + 1])
+      if tonumber(string.match(lease.token, '^%d+')) < bound then
+        takeLease(worker, page[index], lease)
+        taken = taken + 1
+      end
+    end
+    looked = looked + #page / 2
+    cursor = reply[1]
+  until cursor == '0' or looked >= TAKE_MAX
+  if taken > 0 then call('ZADD', key('leases'), 'LT', int(now), worker) end
+  return cursor, taken
+end
+function takeOver(worker, workerJson, bound, cursor, takenBefore, isTold)
+  local goOnAt, taken = takeSome(worker, bound, cursor)
+  taken = taken + takenBefore
+  if goOnAt ~= '0' then
+    call('HSET', key('takeovers'), worker, int(bound) .. ' ' .. goOnAt .. ' ' .. int(taken) .. ' ' .. (isTold and 1 or 0))
+    return 0
+  end
+  call('HDEL', key('takeovers'), worker)
+  if isTold then
+    note('worker.replaced', nil, nil, 'registry', 'registered again under the same id',
+      '{"worker":' .. workerJson .. ',"epoch":' .. int(bound) .. ',"leases":' .. int(taken) .. '}')
+  end
+  return 1
+end
+end
+local documentKey, collectionKey, indexKey, leaveIndexes
+do
+function documentKey(collection, id)
+  return key('document:' .. collection .. '\\n' .. id)
+end
+function collectionKey(collection)
+  return key('collection:' .. collection)
+end
+function indexKey(collection, index)
+  return key('index:' .. collection .. '\\n' .. index)
+end
+function leaveIndexes(collection, id, indexes)
+  for index in string.gmatch(indexes, '[^\\n]+') do call('ZREM', indexKey(collection, index), id) end
+end
+end
+local eachStocked, beginHold, endHold, endLimit, continueLifting
+do
+local LIFT_MAX = 500
+local function proceed(what, goOnAt)
+  if goOnAt then call('HSET', key('unfinished'), what, int(goOnAt)) else call('HDEL', key('unfinished'), what) end
+  return not goOnAt
+end
+local function scopeCovers(scopeName, lane)
+  for _, name in ipairs(scopeNames(lane)) do
+    if name == scopeName then return true end
+  end
+  return false
+end
+function eachStocked(scopeName, cursor, visit)
+  local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
+  if pool ~= '' and action ~= '' and tenant ~= '' then
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+    return nil
+  end
+  local page = call('ZRANGE', key('stocked'), '(' .. int(cursor), '+inf', 'BYSCORE', 'LIMIT', 0, LIFT_MAX)
+  for _, member in ipairs(page) do
+    local lane = laneNumbered(tonumber(member))
+    if scopeCovers(scopeName, lane) then visit(lane) end
+  end
+  return #page == LIFT_MAX and tonumber(page[#page]) or nil
+end
+function beginHold(scopeName, cursor)
+  local hold = call('HGET', key('holds'), scopeName)
+  local goOnAt = hold and eachStocked(scopeName, cursor, function(lane)
+    if not lane.heldSince then applyHold(lane, hold) end
+  end)
+  return proceed('pause ' .. scopeName, goOnAt)
+end
+function endHold(scopeName, cursor)
+  local goOnAt = eachStocked(scopeName, cursor, function(lane)
+    if not lane.heldSince or holdOn(lane) then return end
+    lane.heldMs = lane.heldMs + now - lane.heldSince
+    lane.heldSince = false
+    catchUp(lane)
+    if lane.ready > 0 then stir(lane, lane.ready) end
+  end)
+  return proceed('resume ' .. scopeName, goOnAt)
+end
+function endLimit(scopeName)
+  local what = 'limit ' .. scopeName
+  local left = LIFT_MAX
+  for _, place in ipairs(call('SMEMBERS', parkingsKey(scopeName))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local page = call('ZRANGE', parkedKey(scopeName, pool, action), 0, left - 1)
+    for _, member in ipairs(page) do
+      local lane = laneNumbered(tonumber(member))
+      lane.parked = false
+      stir(lane, lane.ready)
+    end
+    if #page == left then return proceed(what, 0) end
+    left = left - #page
+    call('SREM', parkingsKey(scopeName), place)
+  end
+  return proceed(what, nil)
+end
+local STEPS = { pause = beginHold, resume = endHold, limit = endLimit }
+function continueLifting()
+  if call('HLEN', key('unfinished')) == 0 then return end
+  local first = call('HGETALL', key('unfinished'))
+  local kind, scopeName = string.match(first[1], '^(%a+) (.*)$')
+  STEPS[kind](scopeName, tonumber(first[2]))
+end
+end
+local standing, addTask
+do
+function standing(state, first)
+  if state then return string.match(state, '^{"status":"(%a+)","attempt":(%d+)') end
+  if first then return statusOf(first), '1' end
+  return 'queued', '0'
+end
+function addTask(answer, id, text, state, attempt)
+  local record = call('HGET', taskKey(id), attempt) or ''
+  local lease, progress = '', ''
+  local status, _, _, workerJson = string.match(record, RECORD_PATTERN)
+  if status == 'running' then
+    local worker = cjson.decode('[' .. workerJson .. ']')[1]
+    lease = call('HGET', leasesKey(worker), id) or ''
+    progress = call('HGET', key('progress'), id) or ''
+  end
+  local lane = partsOf(select(3, string.match(text, HEAD_PATTERN)))
+  local size = #answer
+  answer[size + 1] = id
+  answer[size + 2] = text
+  answer[size + 3] = state or ''
+  answer[size + 4] = record
+  answer[size + 5] = lease
+  answer[size + 6] = progress
+  answer[size + 7] = lane[4] or ''
+  answer[size + 8] = lane[5] or '0'
+  return #text + #record
+end
+end
+local flushOutcomes, settle
+do
+local outcomes, workerParts
+atBegin(function()
+  outcomes, workerParts = {}, {}
+end)
+local function outcome(worker, ok)
+  local list = outcomes[worker]
+  if not list then
+    list = {}
+    outcomes[worker] = list
+  end
+  list[#list + 1] = ok
+end
+local RECENT_OUTCOMES_MAX = 100
+function flushOutcomes()
+  for worker, list in pairs(outcomes) do
+    local workerKey = key('worker:' .. worker)
+    local values = call('HMGET', workerKey, 'consecutiveFailures', 'recentOutcomes', 'recentFailures')
+    if values[1] then
+      local consecutive, recent, failures = tonumber(values[1]), tonumber(values[2]), tonumber(values[3])
+      local hasFailed = false
+      for _, ok in ipairs(list) do
+        if recent >= RECENT_OUTCOMES_MAX then
+          recent = math.floor(recent / 2)
+          failures = math.floor(failures / 2)
+        end
+        recent = recent + 1
+        if ok then
+          consecutive = 0
+        else
+          consecutive = consecutive + 1
+          failures = failures + 1
+          hasFailed = true
+        end
+      end
+      call('HSET', workerKey, 'consecutiveFailures', consecutive, 'recentOutcomes', recent, 'recentFailures', failures)
+      if hasFailed then call('HSET', workerKey, 'lastFailureAt', int(now)) end
+    end
+  end
+  outcomes = {}
+end
+local function parseEnding(at, kind)
+  return {
+    kind = kind, decision = ARGV[at], delayMs = tonumber(ARGV[at + 1]), reason = ARGV[at + 2], fingerprint = ARGV[at + 3],
+    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1',
+  }
+end
+local function supersede(kind, id, attempt, because, isKnown)
+  if isKnown and (kind == 'succeeded' or kind == 'failed') then
+    note('execution.superseded', id, attempt, 'caller', kind .. ' refused: ' .. because,
+      '{"kind":"' .. kind .. '","because":"' .. because .. '"}')
+  end
+  return 'superseded ' .. because
+end
+local function statusAfter(record)
+  if statusOf(record) == 'succeeded' then return 'succeeded' end
+  return string.find(record, '"decision":{"kind":"retry"', 1, true) and 'waiting' or 'dead'
+end
+local function refuseLease(kind, id, attempt, token)
+  local task = loadTask(id)
+  local record = call('HGET', taskKey(id), int(attempt))
+  if record then
+    local status, _, itsToken = string.match(record, RECORD_PATTERN)
+    if task and status == kind and itsToken == token then return 'repeated ' .. statusAfter(record) end
+  end
+  local because = becauseOf(task, attempt, record)
+  if kind == 'released' and because == 'released' then return 'repeated queued' end
+  return supersede(kind, id, attempt, because, task)
+end
+local function workerPart(worker)
+  local part = workerParts[worker]
+  if not part then
+    part = '","worker":' .. cjson.encode(worker) .. ',"dispatchedAt":'
+    workerParts[worker] = part
+  end
+  return part
+end
+local function succeed(id, attempt, token, startedAt, isPlain, worker, result)
+  local itsKey = taskKey(id)
+  if isPlain and not result then
+    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startedAt .. SUCCESS_TAIL)
+  else
+    local values = call('HMGET', itsKey, attempt, 'state')
+    local ending = endRecord(values[1], 'succeeded')
+    if result then ending = string.sub(ending, 1, -2) .. ',\\n"result":' .. result .. '}' end
+    if isPlain then
+      call('HSET', itsKey, attempt, ending)
+    else
+      local state = nextState(cjson.decode(values[2]), 'succeeded')
+      state.at = now
+      call('HSET', itsKey, attempt, ending, 'state', stateText(state))
+    end
+  end
+  removeLease(worker, id)
+  local lane = laneNumbered(tonumber(string.match(token, '%d+$')))
+  lane.succeeding = (lane.succeeding or 0) + 1
+  freeSlot(lane)
+  outcome(worker, true)
+  ended(id)
+  return 1
+end
+local function countSuccesses()
+  for _, lane in ipairs(laneList) do
+    if lane.succeeding then
+      move(lane, 'running', 'succeeded', lane.succeeding)
+      tally(lane, 'succeeded', lane.succeeding)
+      lane.succeeding = nil
+    end
+  end
+end
+local function endRunning(task, worker)
+  removeLease(worker, task.id)
+  freeSlot(task.lane)
+  move(task.lane, 'running', nil)
+end
+local function endBadly(id, attempt, worker, ending)
+  local task = loadTask(id)
+  local record = call('HGET', taskKey(id), int(attempt))
+  ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
+  endRunning(task, worker)
+  if ending.kind == 'failed' and ending.blames then outcome(worker, false) end
+  local status = layToRest(task, attempt, ending)
+  call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
+  return 'settled ' .. status
+end
+local function release(id, attempt, worker, reason)
+  local task = loadTask(id)
+  endRunning(task, worker)
+  task.state.attempt = attempt - 1
+  call('HDEL', taskKey(id), int(attempt))
+  enqueue(task, true)
+  stir(task.lane)
+  note('execution.released', id, attempt, 'worker:' .. worker, reason, '{}')
+  return 'settled queued'
+end
+local function expire(id, attempt, ending)
+  local task = loadTask(id)
+  if not task then return 'superseded unknown' end
+  if task.state.status ~= 'queued' or task.state.attempt + 1 ~= attempt then
+    local record = call('HGET', taskKey(id), int(attempt))
+    if record then
+      local status, _, _, worker = string.match(record, RECORD_PATTERN)
+      if status == 'failed' and worker == 'null' then return 'repeated ' .. statusAfter(record) end
+    end
+    return 'superseded ' .. becauseOf(task, attempt, record)
+  end
+  if not overdue(task) then return 'superseded renewed' end
+  dequeue(task)
+  move(task.lane, 'queued', nil)
+  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
+  local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
+  ending.actor = 'sweep'
+  local status = layToRest(task, attempt, ending)
+  call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
+  return 'settled ' .. status
+end
+local SIZES = { done = 4, succeeded = 5, released = 5, failed = 12, lost = 12, expired = 11 }
+local function leasesNamed(at, last)
+  local ids = {}
+  while at <= last do
+    local kind = ARGV[at]
+    if kind ~= 'expired' then
+      local _, worker = splitToken(ARGV[at + 3])
+      if worker then
+        local list = ids[worker]
+        if not list then
+          list = {}
+          ids[worker] = list
+        end
+        list[#list + 1] = ARGV[at + 1]
+      end
+    end
+    at = at + SIZES[kind]
+  end
+  local found = {}
+  for worker, list in pairs(ids) do
+    local leases = {}
+    for index, lease in ipairs(call('HMGET', leasesKey(worker), unpack(list))) do leases[list[index]] = lease end
+    found[worker] = leases
+  end
+  return found
+end
+local function settleLease(at, kind, leases)
+  local id, attempt = ARGV[at + 1], ARGV[at + 2]
+  local token, worker = splitToken(ARGV[at + 3])
+  local lease = worker and leases[worker][id]
+  local itsToken, startedAt, taskKind, itsAttempt, untilAt
+  if lease then itsToken, startedAt, taskKind, itsAttempt, untilAt = string.match(lease, '^(%S+) (%d+) (%a) (%d+) (%d+)') end
+  if not lease or itsToken ~= token or itsAttempt ~= attempt then
+    return refuseLease(kind == 'done' and 'succeeded' or kind, id, tonumber(attempt), token)
+  end
+  if kind == 'lost' and tonumber(untilAt) > now then return 'superseded renewed' end
+  leases[worker][id] = false
+  if kind == 'done' then return succeed(id, attempt, token, startedAt, taskKind == 'p', worker, nil) end
+  if kind == 'succeeded' then return succeed(id, attempt, token, startedAt, taskKind == 'p', worker, ARGV[at + 4]) end
+  if kind == 'released' then return release(id, tonumber(attempt), worker, ARGV[at + 4]) end
+  return endBadly(id, tonumber(attempt), worker, parseEnding(at + 4, kind))
+end
+function settle(at, last)
+  local answers = {}
+  local size = 0
+  local leases = leasesNamed(at, last)
+  while at <= last do
+    local kind = ARGV[at]
+    size = size + 1
+    if kind == 'expired' then
+      answers[size] = expire(ARGV[at + 1], tonumber(ARGV[at + 2]), parseEnding(at + 3, kind))
+    else
+      answers[size] = settleLease(at, kind, leases)
+    end
+    at = at + SIZES[kind]
+  end
+  countSuccesses()
+  return answers
+end
+end
+local loadWorker, claimHealth
+do
+local function assess(evidence, limits)
+  local unhealthy, degraded = false, false
+  local function weigh(value, atDegraded, atUnhealthy)
+    if value >= atUnhealthy then unhealthy = true elseif value >= atDegraded then degraded = true end
+  end
+  if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
+  weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
+  local function weighFailures(value, atDegraded, atUnhealthy)
+    if value >= atUnhealthy then
+      if cooledDown then degraded = true else unhealthy = true end
+    elseif value >= atDegraded then
+      degraded = true
+    end
+  end
+  weighFailures(evidence.consecutiveFailures, limits.failuresDegraded, limits.failuresUnhealthy)
+  if evidence.recentOutcomes >= limits.outcomesMin then
+    weighFailures(evidence.recentFailures / evidence.recentOutcomes, limits.failureRateDegraded, limits.failureRateUnhealthy)
+  end
+  return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
+end
+local EVIDENCE_FIELDS = {
+  'epoch', 'pools', 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
+  'claim',
+}
+function loadWorker(worker)
+  local values = call('HMGET', key('worker:' .. worker), unpack(EVIDENCE_FIELDS))
+  if not values[1] then return false end
+  return {
+    id = worker, epoch = values[1], pools = values[2], lastBeatAt = tonumber(values[3]), queueDepth = tonumber(values[4]),
+    consecutiveFailures = tonumber(values[5]), recentOutcomes = tonumber(values[6]), recentFailures = tonumber(values[7]),
+    lastFailureAt = tonumber(values[8]), claim = values[9],
+  }
+end
+local function sharesPool(a, b)
+  local served = {}
+  for _, pool in ipairs(cjson.decode(a.pools)) do served[pool] = true end
+  for _, pool in ipairs(cjson.decode(b.pools)) do
+    if served[pool] then return true end
+  end
+  return false
+end
+local HELP_LOOK_MAX = 1000
+local function hasHelp(worker, limits)
+  for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
+    if id ~= worker.id then
+      local other = loadWorker(id)
+      if other and sharesPool(worker, other) and assess(other, limits) ~= 'unhealthy' then return true end
+    end
+  end
+  return false
+end
+function claimHealth(worker, limits)
+  worker.lastBeatAt = now
+  local status = assess(worker, limits)
+  if status ~= 'unhealthy' then return status end
+  local faultless = { lastBeatAt = now, queueDepth = worker.queueDepth, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0 }
+  if assess(faultless, limits) == 'unhealthy' then return 'unhealthy' end
+  return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
+end
+end
+local LOOK_MAX, PAGE_MAX, parseClaim, left, started, claim
+do
+local PROMOTE_MAX = 1000
+local RETIRE_MAX = 1000
+LOOK_MAX = 2000
+local PICKS_PER_OLDEST = 8
+PAGE_MAX = 100
+function parseClaim(at)
+  local request = {
+    worker = ARGV[at], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = tonumber(ARGV[at + 3]),
+    leaseMs = tonumber(ARGV[at + 4]), thresholds = ARGV[at + 5], id = ARGV[at + 6], pools = {}, actions = false,
+  }
+  at = at + 7
+  for index = 1, tonumber(ARGV[at]) do request.pools[index] = ARGV[at + index] end
+  at = at + tonumber(ARGV[at]) + 1
+  local actionCount = tonumber(ARGV[at])
+  if actionCount >= 0 then
+    request.actions = {}
+    for index = 1, actionCount do request.actions[index] = ARGV[at + index] end
+  end
+  return request
+end
+local function promoteDue(request)
+  local due = {}
+  local seen = {}
+  for _, pool in ipairs(request.pools) do
+    local first = call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')
+    if #first > 0 and not seen[pool] and tonumber(first[2]) <= now then
+      seen[pool] = true
+      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, PROMOTE_MAX, 'WITHSCORES')
+      for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
+    end
+  end
+  if #due > 1 then
+    table.sort(due, function(a, b) return a.at < b.at or (a.at == b.at and a.member < b.member) end)
+  end
+  for index = 1, math.min(#due, PROMOTE_MAX) do
+    local item = due[index]
+    call('ZREM', key('waiting:' .. item.pool), item.member)
+    local task = loadTask(string.sub(item.member, 17))
+    move(task.lane, 'waiting', nil)
+    enqueue(task, false)
+    stir(task.lane)
+  end
+  local nextDue
+  for _, pool in ipairs(request.pools) do
+    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')[2])
+    if at and (not nextDue or at < nextDue) then nextDue = at end
+  end
+  return nextDue
+end
+local function newSource(lane, priority, kind)
+  return { lane = lane, priority = priority, kind = kind, page = {}, at = 1, consumed = 0, taken = 0, done = false }
+end
+local function refillSource(source, wanted)
+  local from = source.consumed
+  local to = from + math.max(math.min(wanted, PAGE_MAX), 1) - 1
+  if source.kind == 'list' then
+    source.page = call('LRANGE', queueKey(source.lane, source.priority), from, to)
+  else
+    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), from, to)
+  end
+  source.at = 1
+  source.done = #source.page == 0
+end
+local function pass(source)
+  source.head = nil
+  source.at = source.at + 1
+  source.consumed = source.consumed + 1
+end
+local function checkHead(head, lane)
+  if head.kind == 'p' and lane.stale == 0 then return true end
+  local values = call('HMGET', taskKey(head.id), 'task', 'state')
+  local state = values[2] and cjson.decode(values[2])
+  head.text = values[1]
+  head.state = state
+  if state then
+    local isHere = not state.returned == (head.source.kind == 'list')
+    if state.status == 'queued' and state.rank == head.rank and isHere and not state.retired then return true end
+  elseif values[1] and tonumber(string.match(values[1], '^{"seq":(%d+)')) == head.rank then
+    return true
+  end
+  if lane.stale > 0 then lane.stale = lane.stale - 1 end
+  return false
+end
+local function headOf(source, wanted)
+  if source.head then return source.head end
+  while not source.done do
+    if source.at > #source.page then refillSource(source, wanted) end
+    local entry = source.page[source.at]
+    if not entry then return nil end
+    local rank, timeoutMs, expires, deadlineAt, kind, id = string.match(entry, ENTRY_PATTERN)
+    local head = {
+      rank = tonumber(rank), timeoutMs = timeoutMs, expires = tonumber(expires), deadlineAt = tonumber(deadlineAt),
+      kind = kind, id = id, source = source,
+    }
+    if checkHead(head, source.lane) then
+      source.head = head
+      return head
+    end
+    pass(source)
+  end
+  return nil
+end
+local function closeSource(source)
+  local lane = source.lane
+  if source.consumed == 0 then return end
+  if source.kind == 'list' then
+    call('LTRIM', queueKey(lane, source.priority), source.consumed, -1)
+  else
+    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), 0, source.consumed - 1)
+  end
+  if source.taken > 0 then unready(lane, source.priority, source.taken) end
+end
+local function earlier(a, b)
+  if not a or not b then return a or b end
+  return a.rank < b.rank and a or b
+end
+local function sourcesOf(lane, priority)
+  local sources = lane.sources[priority]
+  if not sources then
+    sources = { newSource(lane, priority, 'list') }
+    if lane.returned > 0 then sources[2] = newSource(lane, priority, 'zset') end
+    lane.sources[priority] = sources
+  end
+  return sources
+end
+local function firstOf(lane, priority, wanted)
+  local sources = sourcesOf(lane, priority)
+  local head = headOf(sources[1], wanted)
+  if sources[2] then head = earlier(head, headOf(sources[2], wanted)) end
+  return head
+end
+function left(lane, priority)
+  return lane['p' .. priority] - (lane.takenOf[priority] or 0)
+end
+local function nextEntry(lane, wanted)
+  local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
+  local oldest
+  for priority = 9, 0, -1 do
+    local count = left(lane, priority)
+    if count > 0 then
+      local head = firstOf(lane, priority, math.min(wanted, count))
+      if head and not takesOldest then return head end
+      oldest = earlier(oldest, head)
+      if count == lane.ready - lane.taken then break end
+    end
+  end
+  return oldest
+end
+local function newGroup(pool, action, limit)
+  local itsKey = limit and parkedKey(limit.name, pool.name, action) or activeKey(pool.name, action)
+  return { pool = pool, action = action, key = itsKey, limit = limit, offset = 0, live = 0, served = 0, done = false }
+end
+local function insertSorted(candidates, lane)
+  local at = #candidates + 1
+  while at > 1 do
+    local before = candidates[at - 1]
+    if before.distance < lane.distance or (before.distance == lane.distance and before.number < lane.number) then break end
+    candidates[at] = before
+    at = at - 1
+  end
+  candidates[at] = lane
+end
+local function refillGroup(group, candidates, wanted, look)
+  if group.limit then wanted = math.min(wanted, group.served + group.limit.concurrency - group.limit.running) end
+  while not group.done and group.live < wanted and look.left > 0 do
+    local size = math.min(wanted - group.live, PAGE_MAX)
+    local page = call('ZRANGE', group.key, group.offset, group.offset + size - 1)
+    group.offset = group.offset + #page
+    group.done = #page < size
+    for _, member in ipairs(page) do
+      look.left = look.left - 1
+      local lane = laneNumbered(tonumber(member))
+      local hold = holdOn(lane)
+      local full = fullLimit(lane)
+      if hold then
+        applyHold(lane, hold)
+      elseif full then
+        park(lane, full)
+      else
+        lane.group = group
+        lane.distance = lane.turn - group.pool.atStart
+        lane.sources = {}
+        lane.takenOf = {}
+        lane.taken = 0
+        group.live = group.live + 1
+        insertSorted(candidates, lane)
+      end
+    end
+  end
+end
+local function newStarter(request, claimed)
+  return {
+    request = request, claimed = claimed, change = leaseChange(request.worker), draw = int(draw(1)), starts = {},
+    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
+  }
+end
+local function plainLeaseStart(starter, timeoutMs)
+  local start = starter.starts[timeoutMs]
+  if not start then
+    local untilAt
+    start, untilAt = leaseStart(tonumber(timeoutMs), starter.request.leaseMs, 'p', '1')
+    startsAt(starter.change, untilAt)
+    starter.starts[timeoutMs] = start
+  end
+  return start
+end
+function started(starter, id, token, text, state)
+  local claimed = starter.claimed
+  local size = starter.size or #claimed
+  starter.size = size + 4
+  claimed[size + 1] = id
+  claimed[size + 2] = token
+  claimed[size + 3] = text
+  claimed[size + 4] = state
+end
+local function startPlain(starter, laneSuffix, rank, id, timeoutMs)
+  local token = starter.draw .. '-' .. rank .. laneSuffix
+  local itsKey = taskKey(id)
+  local record = '{"status":"running","attempt":1,"token":"' .. token .. starter.plainTail
+  local text = call('HGET', itsKey, 'task')
+  call('HSET', itsKey, '1', record)
+  addLease(starter.change, id, token, plainLeaseStart(starter, timeoutMs))
+  started(starter, id, token, text, '')
+end
+local function startEntry(starter, lane, head)
+  local id = head.id
+  if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
+  local rank = int(head.rank)
+  if not head.state then return startPlain(starter, '.' .. int(lane.number), rank, id, head.timeoutMs) end
+  local token = starter.draw .. '-' .. rank .. '.' .. int(lane.number)
+  local state = nextState(head.state, 'running')
+  state.attempt = state.attempt + 1
+  local attempt = int(state.attempt)
+  local newState = stateText(state)
+  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
+  call('HSET', taskKey(id), attempt, record, 'state', newState)
+  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, 's', attempt)
+  startsAt(starter.change, untilAt)
+  addLease(starter.change, id, token, start)
+  started(starter, id, token, head.text, newState)
+end
+local function retire(head)
+  local state = head.state or loadTask(head.id).state
+  state.retired = true
+  call('HSET', taskKey(head.id), 'state', stateText(state))
+end
+local function serve(lane, count)
+  local pool = lane.group.pool
+  lane.group.served = lane.group.served + count
+  pool.virtualTime = math.max(pool.virtualTime, lane.turn + count - 1)
+  lane.turn = lane.turn + count
+  lane.picks = lane.picks + count
+  move(lane, 'queued', 'running', count)
+  tally(lane, 'started', count)
+end
+local function takePage(starter, lane, wanted)
+  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 then return 0 end
+  local priority = 0
+  while lane['p' .. priority] == 0 do priority = priority + 1 end
+  if lane['p' .. priority] ~= lane.ready then return 0 end
+  local source = sourcesOf(lane, priority)[1]
+  if source.head then return 0 end
+  if source.at > #source.page then refillSource(source, math.min(wanted, lane.ready - lane.taken)) end
+  local suffix = '.' .. int(lane.number)
+  local page = source.page
+  local at = source.at
+  local count = 0
+  while count < wanted do
+    local rank, timeoutMs, id = string.match(page[at] or '', PLAIN_ENTRY_PATTERN)
+    if not id then break end
+    startPlain(starter, suffix, rank, id, timeoutMs)
+    at = at + 1
+    count = count + 1
+  end
+  source.at = at
+  source.consumed = source.consumed + count
+  source.taken = source.taken + count
+  lane.takenOf[priority] = (lane.takenOf[priority] or 0) + count
+  lane.taken = lane.taken + count
+  if count > 0 then serve(lane, count) end
+  return count
+end
+local function groupsOf(request)
+  local groups = {}
+  local seen = {}
+  for _, name in ipairs(request.pools) do
+    if not seen[name] then
+      seen[name] = true
+      local pool = poolNamed(name)
+      pool.atStart = pool.virtualTime
+      for _, action in ipairs(request.actions or call('SMEMBERS', key('actions:' .. name))) do
+        groups[#groups + 1] = newGroup(pool, action)
+        for _, limit in ipairs(openLimits(name, action)) do groups[#groups + 1] = newGroup(pool, action, limit) end
+      end
+    end
+  end
+  return groups
+end
+local function stirUnseen(groups)
+  for _, group in ipairs(groups) do
+    if not group.done then stir({ pool = group.pool.name, action = group.action }) end
+  end
+end
+local function takeEntries(request, limit, claimed)
+  local candidates = {}
+  local look = { left = LOOK_MAX }
+  local groups = groupsOf(request)
+  for _, group in ipairs(groups) do refillGroup(group, candidates, limit, look) end
+  if #candidates == 0 then
+    if look.left <= 0 then stirUnseen(groups) end
+    return nil
+  end
+  local starter = newStarter(request, claimed)
+  local taken, retired = 0, 0
+  local function drop(lane)
+    table.remove(candidates, 1)
+    lane.group.live = lane.group.live - 1
+    refillGroup(lane.group, candidates, limit, look)
+  end
+  while taken < limit and retired < RETIRE_MAX do
+    local lane = candidates[1]
+    if not lane then break end
+    local paged = #candidates == 1 and lane.ready > lane.taken and takePage(starter, lane, limit - taken) or 0
+    taken = taken + paged
+    if paged == 0 then
+      local full = fullLimit(lane)
+      local head
+      if not full and lane.ready > lane.taken then head = nextEntry(lane, math.ceil((limit - taken) / #candidates)) end
+      if not head then
+        if full then park(lane, full) end
+        drop(lane)
+      else
+        local source = head.source
+        pass(source)
+        source.taken = source.taken + 1
+        lane.takenOf[source.priority] = (lane.takenOf[source.priority] or 0) + 1
+        lane.taken = lane.taken + 1
+        if (head.deadlineAt and now >= head.deadlineAt) or (head.expires and laneTime(lane) >= head.expires) then
+          retire(head)
+          retired = retired + 1
+        else
+          taken = taken + 1
+          startEntry(starter, lane, head)
+          takeSlot(lane)
+          serve(lane, 1)
+          lane.distance = lane.distance + 1
+          table.remove(candidates, 1)
+          insertSorted(candidates, lane)
+        end
+      end
+    end
+  end
+  if look.left <= 0 then stirUnseen(groups) end
+  if retired >= RETIRE_MAX and candidates[1] then stir(candidates[1]) end
+  for _, lane in ipairs(laneList) do
+    for _, sources in pairs(lane.sources or {}) do
+      for _, source in ipairs(sources) do closeSource(source) end
+    end
+    lane.sources = nil
+  end
+  return taken > 0 and starter or nil
+end
+local function claimedBefore(request, drawn, claimed)
+  local leases = call('HGETALL', leasesKey(request.worker))
+  for index = 1, #leases, 2 do
+    local id = leases[index]
+    local token = parseLease(leases[index + 1]).token
+    if string.match(token, '^%d+') == drawn then
+      local values = call('HMGET', taskKey(id), 'task', 'state')
+      started({ claimed = claimed }, id, token, values[1], values[2] or '')
+    end
+  end
+end
+function claim(request)
+  local worker = loadWorker(request.worker)
+  if not worker then return nil, 'unknown' end
+  if worker.epoch ~= request.epoch then return nil, 'fenced' end
+  local limits = cjson.decode(request.thresholds)
+  local health = claimHealth(worker, limits)
+  local limit = request.limit
+  if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.degradedClaimMax) end
+  local nextDue = promoteDue(request)
+  local versions = {}
+  for index, pool in ipairs(request.pools) do versions[index] = poolNamed(pool).version end
+  local claimed = {
+    int(now), nextDue and int(nextDue) or '', health ~= 'healthy' and health or '', table.concat(versions, ' '),
+  }
+  local requestId, drawn = string.match(worker.claim or '', '^(%S+) (%d+)$')
+  if requestId == request.id then
+    claimedBefore(request, drawn, claimed)
+    return claimed
+  end
+  if limit > 0 then
+    for _, lane in ipairs(laneList) do flushActive(lane) end
+    local starter = takeEntries(request, limit, claimed)
+    if starter then
+      call('HSET', key('worker:' .. request.worker), 'lastBeatAt', NOW,
+        'claim', request.id .. ' ' .. starter.draw)
+    end
+  end
+  return claimed
+end
+end
+redis.register_function{ function_name = 'reprise_47a124177b7a_beat', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local workerKey = key('worker:' .. ARGV[2])
+local epoch = call('HGET', workerKey, 'epoch')
+if not epoch then return 'unknown' end
+if epoch ~= ARGV[3] then return 'replaced' end
+call('HSET', workerKey, 'lastBeatAt', int(now), 'inFlight', ARGV[4], 'queueDepth', ARGV[5], 'loopLagMs', ARGV[6],
+  'memoryBytes', ARGV[7], 'draining', ARGV[8])
+return 'current'
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_bulk', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local CHUNKS_MAX = 64
+local LOOK_MAX = 2000
+local BYTES_MAX = 8000000
+local request, verb, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local known = recall(request)
+if known then return known end
+local changed = {}
+local bytes = 0
+local function isEnough()
+  return #changed == limit or bytes >= BYTES_MAX
+end
+local function finish(task, status)
+  local state = nextState(task.state, status)
+  state.at = now
+  task.state = state
+  saveState(task)
+  ended(task.id)
+end
+local function cancelRunning(task)
+  local attempt = int(task.state.attempt)
+  local record = call('HGET', taskKey(task.id), attempt)
+  local workerJson = select(4, string.match(record, RECORD_PATTERN))
+  call('HSET', taskKey(task.id), attempt, endRecord(record, 'cancelled'))
+  removeLease(cjson.decode('[' .. workerJson .. ']')[1], task.id)
+  freeSlot(task.lane)
+end
+local CHANGES = {
+  redrive = function(task)
+    local state = task.state
+    state.generation = state.generation + 1
+    state.before = state.attempt
+    state.failures = 0
+    state.losses = 0
+    state.retryReason = 'manual'
+    requeue(task)
+    noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. '}')
+  end,
+  discard = function(task)
+    leave(task)
+    move(task.lane, 'dead', 'discarded')
+    finish(task, 'discarded')
+    noteTask('task.discarded', task, actor, reason, '{}')
+  end,
+  cancel = function(task)
+    local from = task.state.status
+    if from == 'running' then cancelRunning(task)
+    elseif from == 'waiting' then leave(task)
+    else dequeue(task) end
+    move(task.lane, from, 'cancelled')
+    tally(task.lane, 'cancelled')
+    finish(task, 'cancelled')
+    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"}')
+  end,
+  promote = function(task)
+    requeue(task)
+    noteTask('task.promoted', task, actor, reason, '{}')
+  end,
+}
+local FROM = {
+  redrive = { dead = true },
+  discard = { dead = true },
+  cancel = { queued = true, waiting = true, running = true },
+  promote = { waiting = true },
+}
+local change = CHANGES[verb]
+local applies = FROM[verb]
+local function look(id)
+  local task = loadTask(id)
+  if task then bytes = bytes + #task.text + (task.first and #task.first or 0) end
+  return task
+end
+local function changeIfApplies(task)
+  if not applies[task.state.status] then return end
+  change(task)
+  changed[#changed + 1] = task.id
+end
+local function goOverIds(first)
+  for at = first, #ARGV do
+    local task = look(ARGV[at])
+    if task then changeIfApplies(task) end
+    if isEnough() and at < #ARGV then return at - first + 1 end
+  end
+  return nil
+end
+local function goOverDead(after, scope, fingerprint)
+  local most = scope.isAll and limit + 1 or LOOK_MAX
+  local index = key(fingerprint == '' and 'dead' or 'dead:' .. string.sub(fingerprint, 2))
+  local page = call('ZRANGE', index, '(' .. int(after), '+inf', 'BYSCORE', 'LIMIT', 0, most, 'WITHSCORES')
+  for at = 1, #page, 2 do
+    local task = look(page[at])
+    if task and covers(scope, int(task.head.lane)) then changeIfApplies(task) end
+    if isEnough() and at + 1 < #page then return tonumber(page[at + 1]) end
+  end
+  return #page == most * 2 and tonumber(page[#page]) or nil
+end
+local function statusBefore(id)
+  local values = call('HMGET', taskKey(id), 'state', '1')
+  if values[1] then return statusOf(values[1]) end
+  if not values[2] then return 'queued' end
+  bytes = bytes + #values[2]
+  return statusOf(values[2])
+end
+local function goOverAll(after, scope)
+  local partial = math.floor(after / CHUNK)
+  local chunks = call('ZRANGE', key('order'), int(partial), '+inf', 'BYSCORE', 'LIMIT', 0, CHUNKS_MAX)
+  local looked = 0
+  for index, member in ipairs(chunks) do
+    local chunk = tonumber(member)
+    local isLast = index == #chunks and #chunks < CHUNKS_MAX
+    local ids = call('LRANGE', orderKey(chunk), 0, -1)
+    for at = chunk == partial and placeAfter(ids, after) or 1, #ids do
+      local task = applies[statusBefore(ids[at])] and look(ids[at])
+      if task and covers(scope, int(task.head.lane)) then changeIfApplies(task) end
+      if isEnough() and not (isLast and at == #ids) then return seqOf(textOf(ids[at])) end
+    end
+    looked = looked + #ids
+    if not isLast and (looked >= LOOK_MAX or index == CHUNKS_MAX) then return chunk * CHUNK + CHUNK - 1 end
+  end
+  return nil
+end
+local goOnAt
+if ARGV[7] == 'ids' then
+  goOnAt = goOverIds(8)
+elseif verb == 'redrive' or verb == 'discard' then
+  goOnAt = goOverDead(tonumber(ARGV[8]), parseScope(9), ARGV[12])
+else
+  goOnAt = goOverAll(tonumber(ARGV[8]), parseScope(9))
+end
+local answer = { goOnAt and int(goOnAt) or '', unpack(changed) }
+if #changed > 0 then remember(request, answer) end
+flushOperators()
+flushLimits()
+flushLeases()
+flushLanes()
+flushWake()
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_claim', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local answer, refused = claim(parseClaim(2))
+if not answer then return refuse(refused) end
+flushLimits()
+flushLeases()
+flushLanes()
+flushWake()
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local LOOK_MAX = 2000
+local after = tonumber(ARGV[2])
+local scope = parseScope(3)
+local sums = {}
+for index = 1, #COUNTERS do sums[index] = 0 end
+local function add(number)
+  for index, count in ipairs(countersOf(number)) do sums[index] = sums[index] + tonumber(count) end
+end
+local nextAfter = ''
+if scope.isOne then
+  local number = onlyLane(scope)
+  if number then add(number) end
+else
+  local last = tonumber(call('HGET', NUMBERS, 'lanes')) or 0
+  for number = after + 1, math.min(last, after + LOOK_MAX) do
+    if covers(scope, int(number)) then add(int(number)) end
+  end
+  if last > after + LOOK_MAX then nextAfter = int(after + LOOK_MAX) end
+end
+local answer = { nextAfter }
+for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local worker = ARGV[2]
+local epoch = call('HGET', key('worker:' .. worker), 'epoch')
+if not epoch then return call('HEXISTS', key('takeovers'), worker) == 1 and 0 or 1 end
+if epoch ~= ARGV[4] then return 1 end
+call('DEL', key('worker:' .. worker))
+call('ZREM', key('workers'), worker)
+return takeOver(worker, ARGV[3], draw(1), '0', 0, false)
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_document_put', flags = {}, callback = function(keys, args)
+begin(keys, args)
+local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local remembered = recall(request)
+if remembered then return remembered end
+local known = call('HMGET', documentKey(collection, id), 'version', 'createdAt', 'order', 'indexes')
+if version == '' then
+  if known[1] then return refuse('taken') end
+elseif not known[1] then
+  return refuse('missing')
+elseif known[1] ~= version then
+  return refuse('taken')
+end
+local newVersion = int((tonumber(known[1]) or 0) + 1)
+local createdAt = known[2] or int(now)
+local order = known[3]
+if order then
+  leaveIndexes(collection, id, known[4])
+else
+  order = int(call('HINCRBY', NUMBERS, 'documents:' .. collection, 1))
+  call('ZADD', collectionKey(collection), order, id)
+end
+local indexes = {}
+for at = 7, #ARGV do
+  indexes[#indexes + 1] = ARGV[at]
+  call('ZADD', indexKey(collection, ARGV[at]), order, id)
+end
+call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, 'createdAt', createdAt,
+  'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
+return remember(request, { newVersion, createdAt, int(now) })
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local remembered = recall(request)
+if remembered then return remembered end
+local known = call('HMGET', documentKey(collection, id), 'version', 'indexes')
+if not known[1] then return 0 end
+if version ~= '' and known[1] ~= version then return refuse('taken') end
+leaveIndexes(collection, id, known[2])
+call('ZREM', collectionKey(collection), id)
+call('UNLINK', documentKey(collection, id))
+return remember(request, 1)
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_expired', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local HOLDERS_MAX = 200
+local LANES_MAX = 200
+local limit = tonumber(ARGV[2])
+continueLifting()
+local function bySince(a, b)
+  return a.since < b.since or (a.since == b.since and a.id < b.id)
+end
+local leases = {}
+for _, worker in ipairs(call('ZRANGE', key('leases'), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, HOLDERS_MAX)) do
+  local held = call('HGETALL', leasesKey(worker))
+  local first
+  for index = 1, #held, 2 do
+    local lease = parseLease(held[index + 1])
+    if lease.untilAt <= now then
+      leases[#leases + 1] = { id = held[index], since = lease.untilAt, worker = worker, lease = lease }
+    end
+    if not first or lease.untilAt < first then first = lease.untilAt end
+  end
+  if first then call('ZADD', key('leases'), int(first), worker) else call('ZREM', key('leases'), worker) end
+  if #leases >= limit then break end
+end
+table.sort(leases, bySince)
+local entries = {}
+local seen = {}
+local function lookAt(id)
+  if seen[id] then return end
+  seen[id] = true
+  local task = loadTask(id)
+  local kind, since = overdue(task)
+  if kind then entries[#entries + 1] = { id = id, kind = kind, since = since, task = task } end
+end
+for _, id in ipairs(call('ZRANGE', key('deadlines'), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, limit)) do lookAt(id) end
+for _, member in ipairs(call('ZRANGE', key('ttl'), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, LANES_MAX)) do
+  local lane = laneNumbered(tonumber(member))
+  local ttlKey = key('ttl:' .. int(lane.number))
+  for _, id in ipairs(call('ZRANGE', ttlKey, '-inf', int(laneTime(lane)), 'BYSCORE', 'LIMIT', 0, limit)) do lookAt(id) end
+  local first = tonumber(call('ZRANGE', ttlKey, 0, 0, 'WITHSCORES')[2])
+  if first then call('ZADD', key('ttl'), int(wallTime(lane, first)), member) else call('ZREM', key('ttl'), member) end
+end
+table.sort(entries, bySince)
+local answer = { int(now) }
+local function push(...)
+  for index = 1, select('#', ...) do answer[#answer + 1] = select(index, ...) end
+end
+for index = 1, math.min(#leases, limit) do
+  local id, lease, worker = leases[index].id, leases[index].lease, leases[index].worker
+  local values = call('HMGET', taskKey(id), 'task', 'state')
+  local isStuck = lease.renewedAt and lease.renewedAt >= lease.timeoutAt
+  push(isStuck and 'timeout' or 'lease', int(lease.untilAt), id, int(lease.attempt), lease.token .. '.' .. worker,
+    worker, values[1], values[2] or '')
+end
+for index = 1, math.min(#entries, limit - math.min(#leases, limit)) do
+  local entry = entries[index]
+  push(entry.kind, int(entry.since), entry.id, int(entry.task.state.attempt + 1), '', '', entry.task.text, entry.task.stateText or '')
+end
+flushLimits()
+flushLanes()
+flushWake()
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local answer = { int(now) }
+for at = 2, #ARGV do
+  local id = ARGV[at]
+  local values = call('HMGET', taskKey(id), 'task', 'state')
+  if values[1] then
+    local first = not values[2] and call('HGET', taskKey(id), '1')
+    local _, attempt = standing(values[2], first)
+    addTask(answer, id, values[1], values[2], attempt)
+  end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_idle', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local channel = ARGV[2]
+local actionCount = tonumber(ARGV[3])
+local firstPool = 4 + math.max(actionCount, 0)
+local answer = { '1' }
+for at = firstPool, #ARGV, 2 do
+  local version = call('HGET', key('pool:' .. ARGV[at]), 'version') or '0'
+  answer[#answer + 1] = version
+  if ARGV[at + 1] ~= '' and ARGV[at + 1] ~= version then answer[1] = '' end
+end
+if answer[1] == '' then return answer end
+for at = firstPool, #ARGV, 2 do
+  local pool = key('idle:' .. ARGV[at] .. '\\n')
+  if actionCount < 0 then call('ZADD', pool, NOW, channel) end
+  for index = 1, actionCount do call('ZADD', pool .. ARGV[3 + index], NOW, channel) end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_journal_append', flags = {}, callback = function(keys, args)
+begin(keys, args)
+local request = ARGV[2]
+local known = recall(request)
+if known then return known end
+for at = 3, #ARGV, 6 do
+  local taskId = ARGV[at + 1]
+  note(ARGV[at], taskId ~= '' and taskId, tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
+end
+return remember(request, (#ARGV - 2) / 6)
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local numbers = key('journal:' .. ARGV[2])
+local after = tonumber(ARGV[3])
+local wanted = tonumber(ARGV[4])
+local low, high = 0, call('LLEN', numbers)
+while low < high do
+  local middle = math.floor((low + high) / 2)
+  if tonumber(call('LINDEX', numbers, middle)) > after then high = middle else low = middle + 1 end
+end
+local answer = {}
+for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do
+  local entry = call('XRANGE', key('journal'), number .. '-0', number .. '-0')[1]
+  if entry then answer[#answer + 1] = entry end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_lift', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+continueLifting()
+flushLanes()
+flushWake()
+return call('HLEN', key('unfinished'))
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_limit', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request = ARGV[2]
+local known = recall(request)
+if known then return known end
+local pool, action, tenant, concurrency = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local scopeName = pool .. '\\n' .. action .. '\\n' .. tenant
+local function countRunning()
+  local running = 0
+  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
+    local values = call('HMGET', key('lane:' .. int(tonumber(member))), 'pool', 'action', 'tenant', 'running')
+    if (pool == '' or pool == values[1]) and (action == '' or action == values[2]) and (tenant == '' or tenant == values[3]) then
+      running = running + tonumber(values[4])
+    end
+  end
+  return running
+end
+note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
+local isDone = true
+local room
+if concurrency then
+  local running = countRunning()
+  room = concurrency - running
+  call('HSET', key('limits'), scopeName, int(concurrency))
+  call('HSET', key('slots'), scopeName, int(running))
+  local limit = limitNamed(scopeName, concurrency)
+  if room > 0 then limit.freed = room end
+else
+  call('HDEL', key('limits'), scopeName)
+  call('HDEL', key('slots'), scopeName)
+  isDone = endLimit(scopeName)
+end
+if not room or room > 0 then
+  eachStocked(scopeName, 0, function(lane)
+    if lane.ready > 0 and not lane.heldSince then stir(lane) end
+  end)
+end
+flushLimits()
+flushLanes()
+flushWake()
+return remember(request, isDone and 1 or 0)
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local PAGE_MAX = 100
+local BYTES_MAX = 8388608
+local collection, index = ARGV[2], ARGV[3]
+local from = ARGV[4]
+local wanted = tonumber(ARGV[5])
+local list = index == '' and collectionKey(collection) or indexKey(collection, index)
+local answer = { '' }
+local found, bytes = 0, 0
+while true do
+  local page = call('ZRANGE', list, '(' .. from, '+inf', 'BYSCORE', 'LIMIT', 0, PAGE_MAX)
+  for _, id in ipairs(page) do
+    local values = call('HMGET', documentKey(collection, id), 'order', 'text', 'version', 'createdAt', 'updatedAt')
+    from = values[1]
+    found = found + 1
+    bytes = bytes + #values[2]
+    for field = 1, 5 do answer[#answer + 1] = values[field] end
+    if found >= wanted or bytes >= BYTES_MAX then
+      answer[1] = from
+      return answer
+    end
+  end
+  if #page < PAGE_MAX then return answer end
+end
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local BYTES_MAX = 8388608
+local id = ARGV[2]
+local after = tonumber(ARGV[3])
+local wanted = tonumber(ARGV[4])
+local values = call('HMGET', taskKey(id), 'task', 'state')
+if not values[1] then return {} end
+local first = not values[2] and call('HGET', taskKey(id), '1')
+local latest = tonumber(select(2, standing(values[2], first)))
+local count = call('HLEN', taskKey(id)) - (values[2] and 2 or 1)
+local attempt = math.max(after + 1, latest - count + 1)
+local answer = { values[1], '' }
+local bytes = 0
+while attempt <= latest do
+  local record = call('HGET', taskKey(id), int(attempt))
+  if record then
+    answer[#answer + 1] = record
+    bytes = bytes + #record
+    if #answer - 2 >= wanted or bytes >= BYTES_MAX then
+      answer[2] = int(attempt)
+      break
+    end
+  end
+  attempt = attempt + 1
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local LOOK_MAX = 1000
+local PAGE_MAX = 100
+local BYTES_MAX = 8388608
+local groups = key('groups')
+local lastAt, lastNumber = ARGV[2], tonumber(ARGV[3])
+local wanted = tonumber(ARGV[4])
+local action = ARGV[5]
+local function numberOf(member)
+  return tonumber(string.sub(member, 1, 16))
+end
+local function startPlace()
+  if lastAt == '' then return 0 end
+  local low = call('ZCOUNT', groups, '(' .. lastAt, '+inf')
+  local high = low + call('ZCOUNT', groups, lastAt, lastAt)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local member = call('ZRANGE', groups, middle, middle, 'REV')[1]
+    if numberOf(member) < lastNumber then high = middle else low = middle + 1 end
+  end
+  return low
+end
+local answer = { '', '' }
+local found, looked, bytes = 0, 0, 0
+local function add(member)
+  local fingerprint = string.sub(member, 17)
+  local values = call('HMGET', key('group:' .. fingerprint), 'action', 'firstAt', 'lastAt', 'lastTask', 'sample')
+  looked = looked + 1
+  if action ~= '' and string.sub(action, 2) ~= values[1] then return end
+  found = found + 1
+  bytes = bytes + #values[5]
+  local size = #answer
+  answer[size + 1] = fingerprint
+  answer[size + 2] = int(numberOf(member))
+  answer[size + 3] = int(call('ZCARD', key('dead:' .. fingerprint)))
+  for index = 1, 5 do answer[size + 3 + index] = values[index] end
+end
+local place = startPlace()
+while true do
+  local page = call('ZRANGE', groups, place, place + PAGE_MAX - 1, 'REV', 'WITHSCORES')
+  for index = 1, #page, 2 do
+    add(page[index])
+    if found >= wanted or looked >= LOOK_MAX or bytes >= BYTES_MAX then
+      answer[1] = page[index + 1]
+      answer[2] = int(numberOf(page[index]))
+      return answer
+    end
+  end
+  if #page < PAGE_MAX * 2 then return answer end
+  place = place + PAGE_MAX
+end
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local LOOK_MAX = 1000
+local after = tonumber(ARGV[2])
+local wanted = tonumber(ARGV[3])
+local scope = parseScope(4)
+local answer = { '' }
+local found = 0
+local function add(number)
+  local parts = partsOf(number)
+  local size = #answer
+  answer[size + 1] = number
+  for index = 1, 3 do answer[size + 1 + index] = parts[index] end
+  for index, count in ipairs(countersOf(number)) do answer[size + 4 + index] = count end
+  found = found + 1
+end
+if scope.isOne then
+  local number = onlyLane(scope)
+  if number and tonumber(number) > after then add(number) end
+  return answer
+end
+local last = tonumber(call('HGET', NUMBERS, 'lanes')) or 0
+for number = after + 1, math.min(last, after + LOOK_MAX) do
+  if covers(scope, int(number)) then add(int(number)) end
+  if found >= wanted or number == after + LOOK_MAX then
+    answer[1] = number < last and int(number) or ''
+    break
+  end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local LOOK_MAX = 1000
+local BYTES_MAX = 8388608
+local CHUNKS_MAX = 16
+local PAGE_MAX = 100
+local before = tonumber(ARGV[2])
+local wanted = tonumber(ARGV[3])
+local status = ARGV[4]
+local fingerprint = ARGV[5]
+local scope = parseScope(6)
+local answer = { int(now), '' }
+local looked, found, bytes = 0, 0, 0
+local function consider(id)
+  looked = looked + 1
+  local state = call('HGET', taskKey(id), 'state')
+  if not state or status == '' or standing(state) == status then
+    local first = not state and call('HGET', taskKey(id), '1')
+    local itsStatus, attempt = standing(state, first)
+    if status == '' or itsStatus == status then
+      local text = call('HGET', taskKey(id), 'task')
+      bytes = bytes + #text
+      if covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then
+        bytes = bytes + addTask(answer, id, text, state, attempt)
+        found = found + 1
+      end
+    elseif first then
+      bytes = bytes + #first
+    end
+  end
+  return found >= wanted or looked >= LOOK_MAX or bytes >= BYTES_MAX
+end
+local function walkDead(index)
+  local from = before and '(' .. int(before) or '+inf'
+  while true do
+    local page = call('ZRANGE', index, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, PAGE_MAX, 'WITHSCORES')
+    for at = 1, #page, 2 do
+      if consider(page[at]) then return page[at + 1] end
+      from = '(' .. page[at + 1]
+    end
+    if #page < PAGE_MAX * 2 then return '' end
+  end
+end
+local function walkAll()
+  local partial = before and math.floor(before / CHUNK)
+  local from = partial and int(partial) or '+inf'
+  while true do
+    local chunks = call('ZRANGE', key('order'), from, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, CHUNKS_MAX)
+    for _, member in ipairs(chunks) do
+      local chunk = tonumber(member)
+      local ids = call('LRANGE', orderKey(chunk), 0, -1)
+      for at = chunk == partial and placeAfter(ids, before - 1) - 1 or #ids, 1, -1 do
+        if consider(ids[at]) then return int(seqOf(textOf(ids[at]))) end
+      end
+      from = '(' .. member
+    end
+    if #chunks < CHUNKS_MAX then return '' end
+  end
+end
+local function runningOnes()
+  local list = {}
+  if call('ZCARD', key('leases')) > LOOK_MAX then return nil end
+  for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do
+    if #list + call('HLEN', leasesKey(worker)) > LOOK_MAX then return nil end
+    for _, id in ipairs(call('HKEYS', leasesKey(worker))) do
+      local text = textOf(id)
+      bytes = bytes + #text
+      if bytes >= BYTES_MAX then return nil end
+      list[#list + 1] = { id, seqOf(text) }
+    end
+  end
+  return list
+end
+local function waitingOnes()
+  local pools = { scope[1] }
+  if not scope[1] then
+    local last = tonumber(call('HGET', NUMBERS, 'lanes')) or 0
+    if last > LOOK_MAX then return nil end
+    local seen = {}
+    for number = 1, last do
+      local pool = partsOf(int(number))[1]
+      if not seen[pool] then pools[#pools + 1] = pool end
+      seen[pool] = true
+    end
+  end
+  local list = {}
+  for _, pool in ipairs(pools) do
+    local waiting = key('waiting:' .. pool)
+    if #list + call('ZCARD', waiting) > LOOK_MAX then return nil end
+    for _, member in ipairs(call('ZRANGE', waiting, 0, -1)) do
+      list[#list + 1] = { string.sub(member, 17), tonumber(string.sub(member, 1, 16)) }
+    end
+  end
+  return list
+end
+local function walkFew(list)
+  bytes = 0
+  table.sort(list, function(a, b) return a[2] > b[2] end)
+  for _, item in ipairs(list) do
+    if (not before or item[2] < before) and consider(item[1]) then return int(item[2]) end
+  end
+  return ''
+end
+local few
+if status == 'running' then few = runningOnes() elseif status == 'waiting' then few = waitingOnes() end
+if few then
+  answer[2] = walkFew(few)
+elseif fingerprint ~= '' then
+  answer[2] = walkDead(key('dead:' .. string.sub(fingerprint, 2)))
+elseif status == 'dead' then
+  answer[2] = walkDead(key('dead'))
+else
+  bytes = 0
+  answer[2] = walkAll()
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local FIELDS = {
+  'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'registeredAt', 'lastBeatAt', 'inFlight', 'queueDepth',
+  'loopLagMs', 'memoryBytes', 'draining', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
+}
+local wanted = tonumber(ARGV[3])
+local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
+local answer = { int(now), #ids > wanted and ids[wanted] or '' }
+for index = 1, math.min(#ids, wanted) do
+  local values = call('HMGET', key('worker:' .. ids[index]), unpack(FIELDS))
+  if values[1] then
+    local size = #answer
+    answer[size + 1] = ids[index]
+    for at, value in ipairs(values) do answer[size + 1 + at] = value or '' end
+  end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+stir({ pool = ARGV[2], action = ARGV[3] })
+flushWake()
+return 0
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_pause', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request = ARGV[2]
+local known = recall(request)
+if known then return known end
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
+local before = call('HGET', key('holds'), scopeName)
+local since = before and string.match(before, '^%d+') or int(now)
+call('HSET', key('holds'), scopeName, since .. ' ' .. ARGV[6])
+call('HDEL', key('unfinished'), 'resume ' .. scopeName)
+note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9])
+local isDone = beginHold(scopeName, 0)
+flushLanes()
+return remember(request, isDone and 1 or 0)
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_register', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
+local known = recall(request)
+if known then return known end
+local workerKey = key('worker:' .. worker)
+local wasKnown = call('DEL', workerKey) == 1
+local epoch = draw(1)
+local at = int(now)
+call('HSET', workerKey, 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
+  'runtimes', ARGV[9], 'registeredAt', at, 'lastBeatAt', at, 'inFlight', '0', 'queueDepth', '0', 'loopLagMs', '0',
+  'memoryBytes', '0', 'draining', '0', 'consecutiveFailures', '0', 'recentOutcomes', '0', 'recentFailures', '0')
+call('ZADD', key('workers'), 0, worker)
+local isDone = takeOver(worker, workerJson, epoch, '0', 0, wasKnown)
+return remember(request, { int(epoch), isDone })
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_renew', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local leaseMs = tonumber(ARGV[2])
+local function renew(id, attempt, token, progress)
+  local shortToken, worker = splitToken(token)
+  local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
+  if not lease or lease.attempt ~= tonumber(attempt) or lease.token ~= shortToken then
+    return 'superseded ' .. becauseOf(loadTask(id), tonumber(attempt), call('HGET', taskKey(id), attempt))
+  end
+  local lastAt = lease.renewedAt or lease.startedAt
+  lease.timeoutAt = lease.timeoutAt + math.max(now - lastAt - leaseMs, 0)
+  lease.untilAt = math.max(lease.untilAt, math.min(now + leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS))
+  lease.renewedAt = now
+  call('HSET', leasesKey(worker), id, leaseText(lease))
+  if progress ~= '' then call('HSET', key('progress'), id, progress) end
+  return int(lease.untilAt)
+end
+local answers = {}
+for at = 3, #ARGV, 4 do answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) end
+return answers
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_reserve', flags = {}, callback = function(keys, args)
+begin(keys, args)
+local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
+local pool, action, tenant, settings, rest = ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
+local deadlineAt, deadlineMs, dedupeKey = tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[18]
+local before = recall(request)
+if before then
+  if before[1] == 'dropped' then return before end
+  return { before[1], '', '', '', id, before[2], call('HGET', taskKey(id), 'task') or '', before[3] }
+end
+local task = loadTask(id)
+local state = task and task.state
+local behind = task and state.attempt or attempt - 1
+local ceiling = operatorRetries(task and task.profile or cjson.decode(settings), maxRetries) + 1
+if task then ceiling = ceiling + state.before + state.losses end
+if attempt > ceiling then
+  note('message.dropped', id, attempt, 'caller', ARGV[9] .. int(ceiling) .. ARGV[10], '{"attempt":' .. int(attempt) .. '}')
+  return remember(request, { 'dropped', int(ceiling) })
+end
+local status = task and state.status
+local hasEnded = status == 'succeeded' or status == 'cancelled' or status == 'discarded'
+local isKeyTaken = not task and dedupeKey ~= '' and call('HEXISTS', key('keys'), tenant .. '\\n' .. dedupeKey) == 1
+if attempt <= behind or hasEnded or isKeyTaken then return refuse('duplicate') end
+if status == 'running' or attempt > behind + 1 then return refuse('conflict ' .. int(behind)) end
+local number = not task and findLane(pool, action, tenant)
+local lane = task and task.lane or number and laneNumbered(number) or { pool = pool, action = action, tenant = tenant }
+if anyHolds() then
+  local names = scopeNames(lane)
+  for index, hold in ipairs(call('HMGET', key('holds'), unpack(names))) do
+    if hold then return { 'held', names[index] } end
+  end
+end
+local full = fullLimit(lane)
+if full then return { 'full', full.name, int(full.concurrency) } end
+local function profileFor(text)
+  local known = call('HGET', key('profiles'), text)
+  if known then return known end
+  known = int(call('HINCRBY', NUMBERS, 'profiles', 1))
+  call('HSET', key('profiles'), text, known)
+  call('HSET', key('profile'), known, text)
+  return known
+end
+local function accept()
+  local home = laneNamed(pool, action, tenant)
+  local profile = profileFor(settings)
+  local seq = draw(1)
+  local text = '{"seq":' .. int(seq) .. ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(home.number) .. ',"profile":' .. profile
+  if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  text = text .. rest
+  call('HSET', taskKey(id), 'task', text)
+  if dedupeKey ~= '' then call('HSET', key('keys'), tenant .. '\\n' .. dedupeKey, id) end
+  local chunk = math.floor(seq / CHUNK)
+  if call('RPUSH', orderKey(chunk), id) == 1 then call('ZADD', key('order'), int(chunk), int(chunk)) end
+  tally(home, 'accepted')
+  return {
+    id = id, text = text, lane = home, profile = profileNumbered(tonumber(profile)),
+    state = { attempt = attempt - 1, generation = 1, before = 0, failures = 0, losses = 0, rank = seq },
+  }
+end
+local function takeOut()
+  if status == 'queued' then return dequeue(task) end
+  leave(task)
+  if status == 'dead' then state.retryReason = 'manual' end
+  state.rank = nextRank()
+end
+if task then takeOut() else task = accept() end
+move(task.lane, status or nil, 'running')
+takeSlot(task.lane)
+tally(task.lane, 'started')
+local token = startAttempt(task, worker, workerJson, leaseMs)
+remember(request, { int(now), token, stateText(task.state) })
+flushOperators()
+flushLimits()
+flushLeases()
+flushLanes()
+flushWake()
+return { int(now), '', '', '', id, token, task.text, stateText(task.state) }
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_resume', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request = ARGV[2]
+local known = recall(request)
+if known then return known end
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
+if call('HDEL', key('holds'), scopeName) == 0 then return -1 end
+call('HDEL', key('unfinished'), 'pause ' .. scopeName)
+note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8])
+local isDone = endHold(scopeName, 0)
+flushLanes()
+flushWake()
+return remember(request, isDone and 1 or 0)
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_retain', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local BYTES_MAX = 16777216
+local CHUNKS_MAX = 16
+local STEP_MS = 60000
+local SILENT_MS = 86400000
+local WORKERS_MAX = 1000
+local request = ARGV[2]
+local limit = tonumber(ARGV[3])
+local after = tonumber(ARGV[4])
+local kept = { succeeded = tonumber(ARGV[5]), cancelled = tonumber(ARGV[6]), discarded = tonumber(ARGV[7]) }
+local journalMs = tonumber(ARGV[8])
+local seriesMs = tonumber(ARGV[9])
+local remembered = recall(request)
+if remembered then return remembered end
+local bytes = 0
+local function endOf(id)
+  local state = call('HGET', taskKey(id), 'state')
+  if state then return string.match(state, '^{"status":"(%a+)"'), tonumber(string.match(state, '"at":(%d+)')) end
+  local record = call('HGET', taskKey(id), '1')
+  if not record then return 'queued' end
+  bytes = bytes + #record
+  return statusOf(record), tonumber(string.match(record, '"errorMessage":null,"resolvedAt":(%d+)'))
+end
+local outdated = {}
+local function walk()
+  local looked = 0
+  local last
+  local partial = math.floor(after / CHUNK)
+  local from = int(partial)
+  while true do
+    local chunks = call('ZRANGE', key('order'), from, '+inf', 'BYSCORE', 'LIMIT', 0, CHUNKS_MAX)
+    for _, member in ipairs(chunks) do
+      local chunk = tonumber(member)
+      local ids = call('LRANGE', orderKey(chunk), 0, -1)
+      for place = chunk == partial and placeAfter(ids, after) or 1, #ids do
+        if looked >= limit or bytes >= BYTES_MAX then return int(seqOf(textOf(last))) end
+        last = ids[place]
+        looked = looked + 1
+        local status, at = endOf(last)
+        if kept[status] and at and now - at >= kept[status] then
+          local text = textOf(last)
+          bytes = bytes + #text
+          outdated[#outdated + 1] = { id = last, status = status, chunk = chunk, head = parseHead(text) }
+        end
+      end
+      from = '(' .. member
+    end
+    if #chunks < CHUNKS_MAX then return '' end
+  end
+end
+local function removeTask(item)
+  local lane = laneNumbered(item.head.lane)
+  local dedupeKey = item.head.dedupeKey
+  if dedupeKey then call('HDEL', key('keys'), lane.tenant .. '\\n' .. dedupeKey) end
+  call('UNLINK', taskKey(item.id))
+  call('LREM', orderKey(item.chunk), 1, item.id)
+  if call('EXISTS', orderKey(item.chunk)) == 0 then call('ZREM', key('order'), int(item.chunk)) end
+  move(lane, item.status, 'removed')
+end
+local function field(entry, name)
+  for index = 1, #entry[2], 2 do
+    if entry[2][index] == name then return entry[2][index + 1] end
+  end
+end
+local function removeEntries()
+  local removed = 0
+  local keptFrom
+  for _, entry in ipairs(call('XRANGE', key('journal'), '-', '+', 'COUNT', limit)) do
+    if now - tonumber(field(entry, 'at')) < journalMs then break end
+    local number = string.match(entry[1], '^%d+')
+    local taskId = field(entry, 'task')
+    if taskId ~= '' then call('LREM', key('journal:' .. taskId), 1, number) end
+    keptFrom = tonumber(number) + 1
+    removed = removed + 1
+  end
+  if keptFrom then call('XTRIM', key('journal'), 'MINID', '=', int(keptFrom) .. '-0') end
+  return removed
+end
+local function removeMinutes()
+  local upTo = int(now - seriesMs - STEP_MS)
+  for _, minute in ipairs(call('ZRANGE', key('minutes'), '-inf', upTo, 'BYSCORE', 'LIMIT', 0, limit)) do
+    call('UNLINK', key('series:' .. minute))
+    call('ZREM', key('minutes'), minute)
+  end
+end
+local function forgetSilentWorkers()
+  local from = tonumber(call('HGET', NUMBERS, 'workersLooked')) or 0
+  local page = call('ZRANGE', key('workers'), from, from + WORKERS_MAX - 1)
+  local forgotten = 0
+  for _, worker in ipairs(page) do
+    local lastBeatAt = tonumber(call('HGET', key('worker:' .. worker), 'lastBeatAt'))
+    if not lastBeatAt or now - lastBeatAt >= SILENT_MS then
+      call('DEL', key('worker:' .. worker))
+      call('ZREM', key('workers'), worker)
+      forgotten = forgotten + 1
+    end
+  end
+  if #page == WORKERS_MAX then
+    call('HSET', NUMBERS, 'workersLooked', int(from + WORKERS_MAX - forgotten))
+  elseif from > 0 then
+    call('HDEL', NUMBERS, 'workersLooked')
+  end
+end
+local goOn = walk()
+for _, item in ipairs(outdated) do removeTask(item) end
+local entriesRemoved = journalMs and removeEntries() or 0
+if seriesMs then removeMinutes() end
+forgetSilentWorkers()
+if #outdated > 0 then
+  note('tasks.removed', nil, nil, 'retention', 'kept long enough', '{"count":' .. #outdated .. '}')
+end
+flushLanes()
+return remember(request, { int(#outdated), int(entriesRemoved), goOn })
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_retry', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local known = recall(request)
+if known then return known end
+local task = loadTask(id)
+local latest = task and call('HGET', taskKey(id), int(task.state.attempt))
+if not latest then return { 'not_found', '' } end
+local latestStatus = statusOf(latest)
+if latestStatus ~= 'failed' then return { 'wrong_status', latestStatus } end
+local state = task.state
+if state.status ~= 'dead' and state.status ~= 'waiting' then return { 'wrong_status', state.status } end
+local budget = operatorRetries(task.profile, maxRetries)
+if state.failures > budget then return { 'exhausted', int(budget) } end
+local attempt = int(state.attempt + 1)
+state.retryReason = 'manual'
+requeue(task)
+noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. '}')
+remember(request, { 'queued', attempt })
+flushOperators()
+flushLanes()
+flushWake()
+return { 'queued', attempt }
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_series', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local FIELDS_MAX = 10000
+local SCAN_MAX = 1000
+local MINUTES_MAX = 100
+local KINDS = { 'accepted', 'started', 'succeeded', 'failed', 'lost', 'retried', 'dead', 'cancelled' }
+local KIND_INDEX = {}
+for index, kind in ipairs(KINDS) do KIND_INDEX[kind] = index end
+local scope = parseScope(4)
+local only = scope.isOne and onlyLane(scope)
+local from = ARGV[7] ~= '' and ARGV[7] or ARGV[2]
+local position = ARGV[8]
+local answer = { '', '0' }
+local looked = 0
+local function add(minute, counts)
+  local size = #answer
+  answer[size + 1] = minute
+  for index = 1, #KINDS do answer[size + 1 + index] = int(counts[index] or 0) end
+end
+local function addOnly(minute)
+  local fields = {}
+  for index, kind in ipairs(KINDS) do fields[index] = only .. ':' .. kind end
+  looked = looked + #KINDS
+  local counts = {}
+  local isEmpty = true
+  for index, count in ipairs(call('HMGET', key('series:' .. minute), unpack(fields))) do
+    counts[index] = tonumber(count)
+    if count then isEmpty = false end
+  end
+  if not isEmpty then add(minute, counts) end
+  return true
+end
+local function addMinute(minute)
+  local counts = {}
+  local isEmpty = true
+  repeat
+    local page = call('HSCAN', key('series:' .. minute), position, 'COUNT', SCAN_MAX)
+    position = page[1]
+    for index = 1, #page[2], 2 do
+      local number, kind = string.match(page[2][index], '^(%d+):(%a+)$')
+      if covers(scope, number) then
+        local at = KIND_INDEX[kind]
+        counts[at] = (counts[at] or 0) + tonumber(page[2][index + 1])
+        isEmpty = false
+      end
+    end
+    looked = looked + #page[2] / 2
+  until position == '0' or looked >= FIELDS_MAX
+  if not isEmpty then add(minute, counts) end
+  return position == '0'
+end
+if scope.isOne and not only then return answer end
+local addFrom = only and addOnly or addMinute
+while true do
+  local minutes = call('ZRANGE', key('minutes'), from, '(' .. ARGV[3], 'BYSCORE', 'LIMIT', 0, MINUTES_MAX)
+  for _, minute in ipairs(minutes) do
+    if minute ~= ARGV[7] then position = '0' end
+    if looked >= FIELDS_MAX or not addFrom(minute) then
+      answer[1] = minute
+      answer[2] = position
+      return answer
+    end
+    from = '(' .. minute
+  end
+  if #minutes < MINUTES_MAX then return answer end
+end
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_settle', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local answers = settle(2, #ARGV)
+flushLimits()
+flushLeases()
+flushOutcomes()
+flushLanes()
+flushWake()
+return answers
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local claimAt = tonumber(ARGV[2])
+local answers = settle(3, claimAt - 1)
+flushOutcomes()
+unparkFreed()
+flushLeases()
+local claimed = claim(parseClaim(claimAt))
+flushLimits()
+flushLeases()
+flushLanes()
+flushWake()
+return { answers, claimed or { int(now), '', '', '' } }
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_submit', flags = {}, callback = function(keys, args)
+begin(keys, args)
+local CHUNK = 256
+local backlogMax = tonumber(ARGV[2])
+local classCount = tonumber(ARGV[3])
+local callCount = tonumber(ARGV[4])
+local firstTask = 5 + classCount * 5 + callCount
+local function holder(id, tenant, dedupeKey)
+  if call('EXISTS', taskKey(id)) == 1 then return id end
+  return dedupeKey and call('HGET', key('keys'), tenant .. '\\n' .. dedupeKey)
+end
+local function parseExtra(extra)
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs),
+    dedupeKey ~= '' and dedupeKey
+end
+local function tenantOf(class)
+  return ARGV[5 + (class - 1) * 5 + 2]
+end
+local function countNew(first, last)
+  local seen = {}
+  local fresh = 0
+  for at = first, last, 4 do
+    local id, extra = ARGV[at + 1], ARGV[at + 3]
+    local tenant = tenantOf(tonumber(ARGV[at]))
+    local dedupeKey = extra ~= '' and select(5, parseExtra(extra))
+    local named = dedupeKey and '\\n' .. tenant .. '\\n' .. dedupeKey
+    if not seen[id] and not (named and seen[named]) and not holder(id, tenant, dedupeKey) then
+      fresh = fresh + 1
+      seen[id] = true
+      if named then seen[named] = true end
+    end
+  end
+  return fresh
+end
+local function profileFor(text)
+  local number = call('HGET', key('profiles'), text)
+  if number then return number end
+  number = int(call('HINCRBY', NUMBERS, 'profiles', 1))
+  call('HSET', key('profiles'), text, number)
+  call('HSET', key('profile'), number, text)
+  return number
+end
+local queues = {}
+local function queueOf(lane, priority)
+  local name = queueKey(lane, priority)
+  local queue = queues[name]
+  if not queue then
+    queue = { lane = lane, priority = priority, entries = {} }
+    queues[name] = queue
+  end
+  return queue
+end
+local classes = {}
+local function classNumbered(number)
+  local class = classes[number]
+  if class then return class end
+  local at = 5 + (number - 1) * 5
+  local lane = laneNamed(ARGV[at], ARGV[at + 1], ARGV[at + 2])
+  restock(lane)
+  local profile = profileFor(ARGV[at + 4])
+  local settings = profileNumbered(tonumber(profile))
+  local ttlMs = settings.queueTtlMs
+  class = {
+    lane = lane,
+    timeoutMs = settings.timeoutMs,
+    ttlMs = ttlMs ~= cjson.null and ttlMs,
+    middle = ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(lane.number) .. ',"profile":' .. profile,
+    queueMiddle = ' ' .. int(settings.timeoutMs) .. ' - - p ',
+    entries = queueOf(lane, ARGV[at + 3]).entries,
+  }
+  classes[number] = class
+  return class
+end
+local taskCount = (#ARGV - firstTask + 1) / 4
+local backlog = tonumber(call('HGET', NUMBERS, 'backlog')) or 0
+local sequence = draw(taskCount) - taskCount
+local chunks = {}
+local answers = {}
+local function accept(at)
+  local classNumber, id, rest, extra = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  sequence = sequence + 1
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = 0, 0, nil, nil, nil
+  local taken
+  if extra ~= '' then
+    delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = parseExtra(extra)
+    taken = holder(id, tenantOf(classNumber), dedupeKey)
+    if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+  end
+  if not taken and not classes[classNumber] and call('EXISTS', taskKey(id)) == 1 then taken = id end
+  local class
+  if not taken then
+    class = classNumbered(classNumber)
+    local due = math.max(dueAt, now + delayMs)
+    local isQueued = due <= now
+    local expires = class.ttlMs and isQueued and laneTime(class.lane) + class.ttlMs
+    local text = '{"seq":' .. int(sequence) .. class.middle
+    if expires then text = text .. ',"expires":' .. int(expires) end
+    if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+    if call('HSETNX', taskKey(id), 'task', text .. rest) == 0 then
+      taken = id
+    else
+      local lane = class.lane
+      if dedupeKey then call('HSET', key('keys'), lane.tenant .. '\\n' .. dedupeKey, id) end
+      if isQueued then
+        local entries = class.entries
+        if expires or deadlineAt then
+          entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
+          watchTimes(lane, id, expires, deadlineAt)
+        else
+          entries[#entries + 1] = int(sequence) .. class.queueMiddle .. id
+        end
+      else
+        local state = { status = 'waiting', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+          since = now, dueAt = due, reason = 'delayed' }
+        call('HSET', taskKey(id), 'state', stateText(state))
+        call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016.0f', sequence) .. id)
+        move(lane, nil, 'waiting')
+        stir(lane)
+      end
+      tally(lane, 'accepted')
+      local chunk = math.floor(sequence / CHUNK)
+      local ids = chunks[chunk]
+      if not ids then
+        ids = {}
+        chunks[chunk] = ids
+      end
+      ids[#ids + 1] = id
+    end
+  end
+  if not taken then backlog = backlog + 1 end
+  return taken
+end
+local at = firstTask
+for number = 1, callCount do
+  local size = tonumber(ARGV[firstTask - callCount + number - 1])
+  local last = at + size * 4 - 1
+  local refusal
+  if backlog + size > backlogMax then
+    local fresh = countNew(at, last)
+    if fresh > 0 and backlog + fresh > backlogMax then refusal = '\\n' .. int(backlog) .. ' ' .. int(fresh) end
+  end
+  while at <= last do
+    answers[#answers + 1] = refusal or accept(at) or ''
+    at = at + 4
+  end
+end
+for name, queue in pairs(queues) do
+  local count = #queue.entries
+  if count > 0 then
+    local lane = queue.lane
+    if lane.ready == 0 then catchUp(lane) end
+    call('RPUSH', name, unpack(queue.entries))
+    local slot = 'p' .. queue.priority
+    lane[slot] = lane[slot] + count
+    lane.ready = lane.ready + count
+    move(lane, nil, 'queued', count)
+    stir(lane, count)
+  end
+end
+for chunk, ids in pairs(chunks) do
+  if call('RPUSH', key('order:' .. chunk), unpack(ids)) == #ids then call('ZADD', key('order'), chunk, chunk) end
+end
+flushLanes()
+flushWake()
+return answers
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local worker = ARGV[2]
+local bound, cursor, taken, isTold = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d)$')
+if not bound then return 1 end
+return takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), isTold == '1')
+end }
+redis.register_function{ function_name = 'reprise_47a124177b7a_watch', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
+local answer = ''
+for at = 3, #ARGV do
+  local id = ARGV[at]
+  local values = call('HMGET', taskKey(id), 'state', '1')
+  local status = string.match(values[1] or values[2] or '', '^{"status":"(%a+)"')
+  if ENDS[status] then
+    answer = '1'
+  else
+    local channels = call('HGET', key('watched'), id) or ''
+    if not string.find(' ' .. channels .. ' ', ' ' .. ARGV[2] .. ' ', 1, true) then
+      call('HSET', key('watched'), id, channels == '' and ARGV[2] or channels .. ' ' .. ARGV[2])
+    end
+  end
+end
+return answer
+end }`,
+}
+
+export const beatScript: Script = { name: 'reprise_47a124177b7a_beat', library, readOnly: false }
+export const bulkScript: Script = { name: 'reprise_47a124177b7a_bulk', library, readOnly: false }
+export const claimScript: Script = { name: 'reprise_47a124177b7a_claim', library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_47a124177b7a_count_lanes', library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_47a124177b7a_deregister', library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_47a124177b7a_document_put', library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_47a124177b7a_document_remove', library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_47a124177b7a_expired', library, readOnly: false }
+export const findTasksScript: Script = { name: 'reprise_47a124177b7a_find_tasks', library, readOnly: true }
+export const idleScript: Script = { name: 'reprise_47a124177b7a_idle', library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_47a124177b7a_journal_append', library, readOnly: false }
+export const journalReadScript: Script = { name: 'reprise_47a124177b7a_journal_read', library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_47a124177b7a_lift', library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_47a124177b7a_limit', library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_47a124177b7a_list_documents', library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_47a124177b7a_list_executions', library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_47a124177b7a_list_groups', library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_47a124177b7a_list_lanes', library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_47a124177b7a_list_tasks', library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_47a124177b7a_list_workers', library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_47a124177b7a_pass_on', library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_47a124177b7a_pause', library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_47a124177b7a_register', library, readOnly: false }
+export const renewScript: Script = { name: 'reprise_47a124177b7a_renew', library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_47a124177b7a_reserve', library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_47a124177b7a_resume', library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_47a124177b7a_retain', library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_47a124177b7a_retry', library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_47a124177b7a_series', library, readOnly: true }
+export const settleScript: Script = { name: 'reprise_47a124177b7a_settle', library, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_47a124177b7a_settle_and_claim', library, readOnly: false }
+export const submitScript: Script = { name: 'reprise_47a124177b7a_submit', library, readOnly: false }
+export const takeOverScript: Script = { name: 'reprise_47a124177b7a_take_over', library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_47a124177b7a_watch', library, readOnly: false }

@@ -1,0 +1,128 @@
+// Opening a store: is this a server we can trust with tasks, and is what stands under the prefix ours and of a layout we
+// know? Every refusal says how to fix it.
+
+import { InvalidError, SchemaTooNewError, StoreFailedError } from '@reprise/core'
+import type { Link } from './link/link.ts'
+
+/** The layout this version writes. docs/redis-layout.md describes it. */
+export const LAYOUT = 1
+const VERSION_MIN = 7
+export const PARTITIONS_MAX = 1_024
+
+export type Durability = 'durable' | 'fast'
+
+export interface StoreChecks {
+  /** What an acknowledged write survives, in one line for a log. */
+  readonly durability: string
+}
+
+/** Looks at the server. Throws if it is too old, may evict tasks, or does not persist what must be durable. */
+export async function checkServer(link: Link, key: string, durability: Durability): Promise<StoreChecks> {
+  const info = parseInfo(String(await link.command(key, ['INFO'])))
+  const name = info.get('valkey_version') === undefined ? 'Redis' : 'Valkey'
+  const version = info.get('valkey_version') ?? info.get('redis_version') ?? '0'
+  if (Number.parseInt(version, 10) < VERSION_MIN) {
+    throw new StoreFailedError(
+      `This is ${name} ${version}; Reprise needs version ${VERSION_MIN} or later. Upgrade the server.`,
+    )
+  }
+  const policy = info.get('maxmemory_policy') ?? 'noeviction'
+  if (policy !== 'noeviction') {
+    throw new StoreFailedError(
+      `The server's maxmemory-policy is '${policy}': it would delete tasks when memory gets short. ` +
+        `Set it to noeviction: run 'redis-cli CONFIG SET maxmemory-policy noeviction' and put 'maxmemory-policy noeviction' into redis.conf.`,
+    )
+  }
+  const hasAof = info.get('aof_enabled') === '1'
+  if (durability === 'durable' && !hasAof) {
+    throw new StoreFailedError(
+      `The engine was opened with durability 'durable', and this server keeps no append-only file. ` +
+        `Run 'redis-cli CONFIG SET appendonly yes' and put 'appendonly yes' into redis.conf, or open it with durability 'fast'.`,
+    )
+  }
+  return { durability: `${name} ${version}, ${await persistence(link, key, hasAof)}` }
+}
+
+async function persistence(link: Link, key: string, hasAof: boolean): Promise<string> {
+  if (hasAof) {
+    switch (await setting(link, key, 'appendfsync')) {
+      case 'always':
+        return 'append-only file, synced at every write: survives a loss of power'
+      case 'no':
+        return 'append-only file, synced when the system likes: survives a crash of the server process'
+      case 'everysec':
+        return 'append-only file, synced every second: survives a crash of the server process; a loss of power may cost the last second'
+      default:
+        return 'append-only file: survives a crash of the server process'
+    }
+  }
+  const save = await setting(link, key, 'save')
+  return save === ''
+    ? 'in memory only: a restart of the server loses everything'
+    : 'snapshots only: a crash of the server loses what came after the last one'
+}
+
+/** One setting of the server; null where CONFIG is not allowed, as on some managed servers. */
+async function setting(link: Link, key: string, name: string): Promise<string | null> {
+  try {
+    const reply = await link.command(key, ['CONFIG', 'GET', name])
+    return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : null
+  } catch {
+    return null
+  }
+}
+
+function parseInfo(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split('\r\n').flatMap((line) => {
+      const colon = line.indexOf(':')
+      return colon === -1 ? [] : [[line.slice(0, colon), line.slice(colon + 1)] as const]
+    }),
+  )
+}
+
+const PREFIX = /^[\w.:{}-]{1,100}$/
+
+/** A prefix must leave room for what stands beside the tasks, and on a cluster keep one partition together. */
+export function checkPrefix(prefix: string, partitions: number, isCluster: boolean): void {
+  if (!PREFIX.test(prefix)) {
+    throw new InvalidError(
+      `A key prefix has 1 to 100 letters, digits or the characters . _ - : { }, unlike '${prefix.slice(0, 40)}'.`,
+    )
+  }
+  const hasTag = /\{[^}]+\}/.test(prefix)
+  if (partitions > 1 && /[{}]/.test(prefix)) {
+    throw new InvalidError(
+      'The prefix of a store with several partitions must not contain braces: each partition adds its own.',
+    )
+  }
+  if (isCluster && partitions === 1 && !hasTag) {
+    throw new InvalidError(
+      `On a cluster, all keys of a partition must live in one slot: write the prefix as '{${prefix}}', or open the store with several partitions.`,
+    )
+  }
+}
+
+/** The key prefix of each partition. One partition has the store's own. */
+export function partitionPrefixes(prefix: string, partitions: number): readonly string[] {
+  if (partitions === 1) return [prefix]
+  return Array.from({ length: partitions }, (_, index) => `${prefix}:{${index}}`)
+}
+
+/** Creates the store if there is none yet; otherwise it must be of a layout and partition count we can open. Answers the latter. */
+export async function openStore(link: Link, prefix: string, partitions: number | null): Promise<number> {
+  const key = `${prefix}/store`
+  await link.command(key, ['HSETNX', key, 'partitions', String(partitions ?? 1)])
+  await link.command(key, ['HSETNX', key, 'layout', String(LAYOUT)])
+  const reply = await link.command(key, ['HMGET', key, 'layout', 'partitions'])
+  const [layout, count] = Array.isArray(reply) ? reply.map(Number) : []
+  if (layout === undefined || count === undefined)
+    throw new StoreFailedError(`The key '${key}' does not describe a store of Reprise.`)
+  if (layout > LAYOUT) throw new SchemaTooNewError(layout, LAYOUT)
+  if (partitions !== null && partitions !== count) {
+    throw new InvalidError(
+      `The store '${prefix}' has ${count} ${count === 1 ? 'partition' : 'partitions'}, not ${partitions}. The number is fixed when a store is created: open it with ${count}, or choose another prefix.`,
+    )
+  }
+  return count
+}

@@ -1,0 +1,241 @@
+// Looking at tasks and their attempts. A script answers with the stored texts of one moment; here they become what callers
+// see. Pages are put together from several short looks where filters make that necessary.
+
+import {
+  type DeadReason,
+  type Execution,
+  type Page,
+  type PageRequest,
+  type Progress,
+  pageCursor,
+  pageLimit,
+  StoreFailedError,
+  type Task,
+  type TaskId,
+  type TaskQuery,
+  type TaskState,
+  type WaitReason,
+  type WorkerId,
+} from '@reprise/core'
+import { asTexts, type Partition } from './partition.ts'
+import {
+  type AttemptRecord,
+  executionOf,
+  failureOf,
+  type Head,
+  parseRecord,
+  parseState,
+  parseText,
+  plainState,
+  type State,
+  snapshotOf,
+  tokenOf,
+} from './records.ts'
+import { findTasksScript, listExecutionsScript, listTasksScript } from './scripts.generated.ts'
+
+/** A filter as scripts read it: empty if it is not given. */
+export const given = (value: string | undefined): string => (value === undefined ? '' : `=${value}`)
+
+/** A scope as scripts read it. */
+export const givenScope = (scope: {
+  readonly pool?: string
+  readonly action?: string
+  readonly tenant?: string
+}): string[] => [given(scope.pool), given(scope.action), given(scope.tenant)]
+
+/** A task as a script saw it. */
+interface Sight {
+  readonly id: string
+  readonly now: number
+  readonly head: Head
+  readonly payload: Task['payload']
+  readonly state: string
+  readonly record: string
+  readonly lease: string
+  readonly progress: string
+  readonly heldSince: string
+  readonly heldMs: string
+}
+
+const FIELDS_PER_TASK = 8
+
+function sightsOf(fields: readonly string[], from: number, now: number): Sight[] {
+  const sights: Sight[] = []
+  for (let at = from; at < fields.length; at += FIELDS_PER_TASK) {
+    const [id = '', text = '', state = '', record = '', lease = '', progress = '', heldSince = '', heldMs = ''] =
+      fields.slice(at, at + FIELDS_PER_TASK)
+    sights.push({ id, now, ...parseText(text), state, record, lease, progress, heldSince, heldMs })
+  }
+  return sights
+}
+
+function taskOf(partition: Partition, sight: Sight): Task {
+  const { id, head, payload } = sight
+  const latest = sight.record === '' ? null : parseRecord(sight.record)
+  const state = sight.state === '' ? plainState(head, latest?.record ?? null) : parseState(sight.state)
+  const { generation, attempt, failures, losses } = state
+  return {
+    ...snapshotOf(partition, id, head, payload),
+    acceptedAt: head.acceptedAt,
+    generation,
+    attempt,
+    failures,
+    losses,
+    state: taskState(sight, state, latest),
+  }
+}
+
+function taskState(sight: Sight, state: State, latest: ReturnType<typeof parseRecord> | null): TaskState {
+  const { status, since = 0, at = 0 } = state
+  switch (status) {
+    case 'queued':
+      return { status, since, expiresAt: state.expires === undefined ? null : wallTime(sight, state.expires) }
+    case 'waiting':
+      return { status, since, dueAt: state.dueAt ?? 0, reason: state.reason as WaitReason }
+    case 'running':
+      return { status, ...runningPart(sight, known(latest).record) }
+    case 'succeeded':
+      return { status, at, result: known(latest).result }
+    case 'dead': {
+      const failure = failureOf(known(latest).record)
+      return { status, at, reason: state.reason as DeadReason, failure: known(failure) }
+    }
+    case 'discarded':
+    case 'cancelled':
+      return { status, at }
+  }
+}
+
+function known<T>(value: T | null): T {
+  if (value === null) throw new StoreFailedError('The store has a task without the attempt that it names.')
+  return value
+}
+
+/** A moment of lane time on the store's clock. Lane time stands still while the lane is held. */
+function wallTime({ now, heldSince, heldMs }: Sight, moment: number): number {
+  const laneTime = (heldSince === '' ? now : Number(heldSince)) - Number(heldMs)
+  return moment + now - laneTime
+}
+
+// '<token> <start> <kind> <attempt> <end> <time-out> <last renewal or ->'; a token contains no blank.
+const LEASE = /^\S+ \d+ \w \d+ (?<leaseUntil>\d+) (?<timeoutAt>\d+) /
+
+function runningPart(
+  { lease, progress }: Sight,
+  record: AttemptRecord,
+): Omit<Extract<TaskState, { readonly status: 'running' }>, 'status'> {
+  const { leaseUntil, timeoutAt } = LEASE.exec(lease)?.groups ?? {}
+  return {
+    attempt: record.attempt,
+    worker: (record.worker ?? '') as WorkerId,
+    token: tokenOf(record),
+    startedAt: record.dispatchedAt,
+    leaseUntil: Number(leaseUntil),
+    timeoutAt: Number(timeoutAt),
+    progress: progress === '' ? null : (JSON.parse(progress) as Progress),
+  }
+}
+
+async function tasksOf(partition: Partition, sights: readonly Sight[]): Promise<Task[]> {
+  await partition.learn(sights.map(({ head }) => head))
+  return sights.map((sight) => taskOf(partition, sight))
+}
+
+async function look(partition: Partition, ids: readonly string[]): Promise<Sight[]> {
+  if (ids.length === 0) return []
+  const fields = asTexts(await partition.run(findTasksScript, ids))
+  return sightsOf(fields, 1, Number(fields[0]))
+}
+
+/** One task, and the store's time when it was looked at. */
+export async function seeTask(
+  partition: Partition,
+  id: string,
+): Promise<{ readonly task: Task; readonly now: number } | null> {
+  const [sight] = await look(partition, [id])
+  if (sight === undefined) return null
+  const [task] = await tasksOf(partition, [sight])
+  return task === undefined ? null : { task, now: sight.now }
+}
+
+export async function findTask(partition: Partition, id: TaskId): Promise<Task | null> {
+  return (await seeTask(partition, id))?.task ?? null
+}
+
+/** Those of them that there are, in this order. */
+export async function findTasks(partition: Partition, ids: readonly TaskId[]): Promise<readonly Task[]> {
+  return tasksOf(partition, await look(partition, ids))
+}
+
+/** Newest first. */
+export async function listTasks(partition: Partition, query: TaskQuery): Promise<Page<Task>> {
+  const limit = pageLimit(query)
+  const cursor = pageCursor(query)
+  const { status, fingerprint } = query
+  if (fingerprint !== undefined && status !== undefined && status !== 'dead') return { items: [], next: null }
+  const filter = [status ?? '', given(fingerprint), ...givenScope(query)]
+  const sights: Sight[] = []
+  let before = cursor === null ? '' : String(cursor)
+  do {
+    // One more than the page has: whether there is a next one.
+    const wanted = limit + 1 - sights.length
+    const fields = asTexts(await partition.run(listTasksScript, [before, String(wanted), ...filter]))
+    sights.push(...sightsOf(fields, 2, Number(fields[0])))
+    before = fields[1] ?? ''
+  } while (before !== '' && sights.length <= limit)
+  const shown = sights.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    items: await tasksOf(partition, shown),
+    next: sights.length > limit && last !== undefined ? String(last.head.seq) : null,
+  }
+}
+
+async function executionsOf(
+  partition: Partition,
+  id: TaskId,
+  text: string,
+  records: readonly string[],
+): Promise<Execution[]> {
+  const { head, payload } = parseText(text)
+  await partition.learn([head])
+  const snapshot = snapshotOf(partition, id, head, payload)
+  return records.map((record) => executionOf(parseRecord(record).record, snapshot))
+}
+
+export async function findExecution(partition: Partition, id: TaskId, attempt: number): Promise<Execution | null> {
+  const [text = '', record = ''] = asTexts(
+    await partition.command('HMGET', partition.taskKey(id), 'task', String(attempt)),
+  )
+  if (text === '' || record === '') return null
+  return (await executionsOf(partition, id, text, [record]))[0] ?? null
+}
+
+export async function latestExecution(partition: Partition, id: TaskId): Promise<Execution | null> {
+  const [sight] = await look(partition, [id])
+  if (sight === undefined || sight.record === '') return null
+  await partition.learn([sight.head])
+  return executionOf(parseRecord(sight.record).record, snapshotOf(partition, id, sight.head, sight.payload))
+}
+
+/** Oldest attempt first. */
+export async function listExecutions(
+  partition: Partition,
+  id: TaskId,
+  page: PageRequest | undefined,
+): Promise<Page<Execution>> {
+  const limit = pageLimit(page)
+  let after = String(pageCursor(page) ?? 0)
+  const records: string[] = []
+  let text = ''
+  do {
+    const wanted = String(limit + 1 - records.length)
+    const [taskText = '', more = '', ...found] = asTexts(await partition.run(listExecutionsScript, [id, after, wanted]))
+    if (taskText === '') return { items: [], next: null }
+    records.push(...found)
+    text = taskText
+    after = more
+  } while (after !== '' && records.length <= limit)
+  const items = await executionsOf(partition, id, text, records.slice(0, limit))
+  return { items, next: records.length > limit ? String(items.at(-1)?.attempt) : null }
+}

@@ -1,0 +1,46 @@
+// Writes packages/engine-redis/src/scripts.generated.ts from the .lua files of that package. With --check it writes
+// nothing and exits with 1 if the file is not what it would write.
+
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compileLua, type LuaFile, renderLuaModule } from './lua-compiler.ts'
+
+const root = join(import.meta.dirname, '..')
+const luaFolder = 'packages/engine-redis/lua'
+const outputPath = 'packages/engine-redis/src/scripts.generated.ts'
+
+function readLuaFiles(folder: string): LuaFile[] {
+  return readdirSync(join(root, folder))
+    .filter((file) => file.endsWith('.lua'))
+    .map((file) => ({ name: file.slice(0, -'.lua'.length), text: readText(join(root, folder, file)) }))
+}
+
+function readText(path: string): string {
+  return readFileSync(path, 'utf8').replaceAll('\r\n', '\n')
+}
+
+function main(): number {
+  const compiled = compileLua(readLuaFiles(luaFolder), readLuaFiles(`${luaFolder}/include`))
+  if (compiled.problems.length > 0) process.stderr.write(`${compiled.problems.join('\n')}\n`)
+  if (compiled.problems.some((problem) => !problem.includes('no script includes it'))) return 1
+  const output = join(root, outputPath)
+  const fresh = renderLuaModule(compiled)
+  const current = existsSync(output) ? readText(output) : undefined
+  if (process.argv.includes('--check')) {
+    if (current === fresh) {
+      process.stdout.write(`${outputPath} is up to date (${compiled.functions.length} functions)\n`)
+      return 0
+    }
+    process.stderr.write(
+      `${outputPath} does not match the .lua files: run \`npm run generate\` and commit the result\n`,
+    )
+    return 1
+  }
+  if (current !== fresh) writeFileSync(output, fresh)
+  process.stdout.write(
+    `${outputPath} ${current === fresh ? 'was up to date' : 'written'} (${compiled.functions.length} functions)\n`,
+  )
+  return 0
+}
+
+process.exitCode = main()

@@ -1,0 +1,161 @@
+// Turns Lua files into one TypeScript module that holds one Redis function library: the includes once, then each script
+// as a function of the library. Comments and blank lines are taken out. Pure: text in, text or problems out; reading and
+// writing files is the part of compile-lua.ts.
+//
+// An include shares the top-level names that others use and keeps the rest to itself: Lua allows 200 locals at a time.
+
+import { createHash } from 'node:crypto'
+
+export interface LuaFile {
+  /** The name without folder and extension. */
+  readonly name: string
+  readonly text: string
+}
+
+interface CompiledFunction {
+  /** As the scripts' module names it: settleAndClaim. */
+  readonly name: string
+  /** As the library names it, behind the library's own name: settle_and_claim. */
+  readonly suffix: string
+  readonly flags: readonly string[]
+  readonly body: string
+}
+
+export interface CompiledLua {
+  readonly functions: readonly CompiledFunction[]
+  readonly includes: readonly string[]
+  /** Each as `name: what is wrong`. When there are any, nothing may be written. */
+  readonly problems: readonly string[]
+}
+
+const shebang = /^#!lua(?: flags=(?<flags>[a-z,-]+))?$/
+const includeLine = /^-- @include (?<names>.+)$/m
+const declaration = /^local (?:function (?<single>\w+)|(?<list>\w+(?:, \w+)*))(?<value> =)?/
+
+/** What comes before the includes: each call sets the keys and arguments, then all that belongs to one call only. */
+const PRELUDE = `local KEYS, ARGV
+local beginnings = {}
+local function atBegin(start)
+  beginnings[#beginnings + 1] = start
+end
+local function begin(keys, args)
+  KEYS, ARGV = keys, args
+  for index = 1, #beginnings do beginnings[index]() end
+end`
+
+export function compileLua(scripts: readonly LuaFile[], includes: readonly LuaFile[]): CompiledLua {
+  const problems: string[] = []
+  const texts = new Map(includes.map(({ name, text }) => [name, text]))
+  const lists = scripts.map(({ text }) => includeLine.exec(text)?.groups?.names?.split(' ') ?? [])
+  const order = inOrder(lists, problems)
+  for (const name of order) if (!texts.has(name)) problems.push(`there is no include '${name}'`)
+  for (const { name, text } of includes) {
+    if (!order.includes(name)) problems.push(`include/${name}: no script includes it`)
+    if (!text.startsWith('-- ')) problems.push(`include/${name}: it must open with a comment that says what it is`)
+  }
+  const functions = scripts.toSorted(byName).map(({ name, text }) => {
+    const [first = '', ...rest] = text.split('\n')
+    const head = shebang.exec(first)
+    if (head === null) problems.push(`${name}: the first line must be '#!lua' or '#!lua flags=...'`)
+    if (!rest.slice(0, 2).every((line) => line.startsWith('-- '))) {
+      problems.push(`${name}: the contract must follow the first line, as a comment`)
+    }
+    return {
+      name: name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      suffix: name.replaceAll('-', '_'),
+      flags: head?.groups?.flags?.split(',') ?? [],
+      body: stripped(rest.join('\n')),
+    }
+  })
+  const words = new Map([...texts, ...scripts.map(({ name, text }) => [`${name}.lua`, text] as const)].map(wordsOf))
+  const isUsedOutside =
+    (include: string) =>
+    (name: string): boolean =>
+      [...words].some(([other, found]) => other !== include && found.has(name))
+  const bodies = order.map((name) => includeBody(texts.get(name) ?? '', isUsedOutside(name)))
+  return { functions, includes: bodies, problems }
+}
+
+export function renderLuaModule({ functions, includes }: CompiledLua): string {
+  const library = (name: string): string =>
+    [
+      `#!lua name=${name}`,
+      PRELUDE,
+      ...includes,
+      ...functions.map(({ suffix, flags, body }) =>
+        [
+          'redis.register_function{',
+          `function_name = '${name}_${suffix}', flags = {${flags.map((flag) => `'${flag}'`).join(', ')}},`,
+          `callback = function(keys, args)\nbegin(keys, args)\n${body}\nend }`,
+        ].join(' '),
+      ),
+    ].join('\n')
+  // Named by what it says: workers of different versions can share a server.
+  const name = `reprise_${createHash('sha1').update(library('')).digest('hex').slice(0, 12)}`
+  const entries = functions.map(
+    (compiled) =>
+      `export const ${compiled.name}Script: Script = { name: '${name}_${compiled.suffix}', library, readOnly: ${compiled.flags.includes('no-writes')} }\n`,
+  )
+  return [
+    '// The Lua of this package as one function library, compiled from its lua folder. Do not edit: change the .lua files\n',
+    '// and run `npm run generate`.\n\n',
+    `import type { Library, Script } from './link/link.ts'\n\n`,
+    `export const library: Library = {\n  name: '${name}',\n  text: ${templateLiteral(library(name))},\n}\n\n`,
+    entries.join(''),
+  ].join('')
+}
+
+/** All names of the lists, so that each comes after those that stand before it in any list. */
+function inOrder(lists: readonly (readonly string[])[], problems: string[]): string[] {
+  const left = new Set(lists.flat())
+  const ordered: string[] = []
+  while (left.size > 0) {
+    const next = [...left].find((name) =>
+      lists.every(
+        (list) => !list.includes(name) || list.slice(0, list.indexOf(name)).every((before) => !left.has(before)),
+      ),
+    )
+    if (next === undefined) {
+      problems.push(`the includes ${[...left].join(', ')} stand in different orders in different scripts`)
+      return ordered
+    }
+    left.delete(next)
+    ordered.push(next)
+  }
+  return ordered
+}
+
+/** The words of a file's code. */
+const wordsOf = ([name, text]: readonly [string, string]): readonly [string, ReadonlySet<string>] => [
+  name,
+  new Set(stripped(text).match(/\w+/g)),
+]
+
+function includeBody(text: string, isUsedOutside: (name: string) => boolean): string {
+  const shared: string[] = []
+  const lines = stripped(text)
+    .split('\n')
+    .flatMap((line) => {
+      const groups = declaration.exec(line)?.groups
+      const names = groups?.single === undefined ? (groups?.list?.split(', ') ?? []) : [groups.single]
+      if (!names.some(isUsedOutside)) return [line]
+      shared.push(...names)
+      // What is only declared is declared outside; what has a value gets it here.
+      return groups?.single === undefined && groups?.value === undefined ? [] : [line.slice('local '.length)]
+    })
+  return [shared.length === 0 ? '' : `local ${shared.join(', ')}`, 'do', ...lines, 'end'].join('\n')
+}
+
+const byName = (a: LuaFile, b: LuaFile): number => (a.name < b.name ? -1 : 1)
+
+/** Without comment lines and blank lines. Comments stand on lines of their own. */
+function stripped(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.trim().startsWith('--'))
+    .join('\n')
+}
+
+function templateLiteral(text: string): string {
+  return `\`${text.replace(/\\|`|\$\{/g, '\\$&')}\``
+}
