@@ -1,5 +1,5 @@
-// Turns Lua files into one TypeScript module that holds one Redis function library: the includes once, then each script
-// as a function of the library. Comments and blank lines are taken out. Pure: text in, text or problems out; reading and
+// Turns Lua files into one TypeScript module that holds Redis function libraries: the includes they need, then each script
+// as a function of its library. Comments and blank lines are taken out. Pure: text in, text or problems out; reading and
 // writing files is the part of compile-lua.ts.
 //
 // An include shares the top-level names that others use and keeps the rest to itself: Lua allows 200 locals at a time.
@@ -43,6 +43,7 @@ local function begin(keys, args)
   for index = 1, #beginnings do beginnings[index]() end
 end`
 
+/** One library of these scripts; of the includes, it takes those that its scripts name. */
 export function compileLua(scripts: readonly LuaFile[], includes: readonly LuaFile[]): CompiledLua {
   const problems: string[] = []
   const texts = new Map(includes.map(({ name, text }) => [name, text]))
@@ -50,7 +51,6 @@ export function compileLua(scripts: readonly LuaFile[], includes: readonly LuaFi
   const order = inOrder(lists, problems)
   for (const name of order) if (!texts.has(name)) problems.push(`there is no include '${name}'`)
   for (const { name, text } of includes) {
-    if (!order.includes(name)) problems.push(`include/${name}: no script includes it`)
     if (!text.startsWith('-- ')) problems.push(`include/${name}: it must open with a comment that says what it is`)
   }
   const functions = scripts.toSorted(byName).map(({ name, text }) => {
@@ -67,7 +67,8 @@ export function compileLua(scripts: readonly LuaFile[], includes: readonly LuaFi
       body: stripped(rest.join('\n')),
     }
   })
-  const words = new Map([...texts, ...scripts.map(({ name, text }) => [`${name}.lua`, text] as const)].map(wordsOf))
+  const used = [...texts].filter(([name]) => order.includes(name))
+  const words = new Map([...used, ...scripts.map(({ name, text }) => [`${name}.lua`, text] as const)].map(wordsOf))
   const isUsedOutside =
     (include: string) =>
     (name: string): boolean =>
@@ -76,7 +77,17 @@ export function compileLua(scripts: readonly LuaFile[], includes: readonly LuaFi
   return { functions, includes: bodies, problems }
 }
 
-export function renderLuaModule({ functions, includes }: CompiledLua): string {
+/** One library under each of the given names. */
+export function renderLuaModule(libraries: ReadonlyMap<string, CompiledLua>): string {
+  return [
+    '// The Lua of this package as function libraries, compiled from its lua folder. Do not edit: change the .lua files\n',
+    '// and run `npm run generate`.\n\n',
+    `import type { Library, Script } from './link/link.ts'\n\n`,
+    [...libraries].map(([name, compiled]) => renderLibrary(name, compiled)).join('\n'),
+  ].join('')
+}
+
+function renderLibrary(constant: string, { functions, includes }: CompiledLua): string {
   const library = (name: string): string =>
     [
       `#!lua name=${name}`,
@@ -94,13 +105,10 @@ export function renderLuaModule({ functions, includes }: CompiledLua): string {
   const name = `reprise_${createHash('sha1').update(library('')).digest('hex').slice(0, 12)}`
   const entries = functions.map(
     (compiled) =>
-      `export const ${compiled.name}Script: Script = { name: '${name}_${compiled.suffix}', library, readOnly: ${compiled.flags.includes('no-writes')} }\n`,
+      `export const ${compiled.name}Script: Script = { name: '${name}_${compiled.suffix}', library: ${constant}, readOnly: ${compiled.flags.includes('no-writes')} }\n`,
   )
   return [
-    '// The Lua of this package as one function library, compiled from its lua folder. Do not edit: change the .lua files\n',
-    '// and run `npm run generate`.\n\n',
-    `import type { Library, Script } from './link/link.ts'\n\n`,
-    `export const library: Library = {\n  name: '${name}',\n  text: ${templateLiteral(library(name))},\n}\n\n`,
+    `export const ${constant}: Library = {\n  name: '${name}',\n  text: ${templateLiteral(library(name))},\n}\n\n`,
     entries.join(''),
   ].join('')
 }

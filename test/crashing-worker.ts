@@ -1,13 +1,13 @@
-// A worker process for the crash tests: node crashing-worker.ts <store> <effects file>. It notes each run of its handler
+// A worker process for the crash tests: node crashing-worker.ts <engine address> <effects file>. It notes each run of its handler
 // in the effects file, says 'ready' when it works, and works until it is killed.
 
 import { appendFileSync } from 'node:fs'
 import { createWorker, stopOnSignals } from '@reprise/worker'
 import { recordEffect } from './crash-action.ts'
 
-const [path = '', effects = ''] = process.argv.slice(2)
+const [engine = '', effects = ''] = process.argv.slice(2)
 const worker = await createWorker({
-  engine: `sqlite:${path}`,
+  engine,
   actions: [recordEffect((line) => appendFileSync(effects, `${line}\n`))],
   concurrency: 8,
   lease: '1500ms',

@@ -2,18 +2,33 @@
 
 import { parseArgs } from 'node:util'
 
-const ENGINES = ['sqlite'] as const
-export const MODES = ['fast', 'durable'] as const
-export const SCENARIOS = ['submit', 'process', 'durable', 'backlog', 'latency', 'mixed'] as const
+const ENGINES = ['sqlite', 'redis'] as const
+const MODES = ['fast', 'durable'] as const
 
 export type EngineName = (typeof ENGINES)[number]
 /** How safe a write is before it counts as done: `durable` syncs every commit to disk, `fast` does not. */
 export type Mode = (typeof MODES)[number]
-export type Scenario = (typeof SCENARIOS)[number]
+export type Scenario =
+  | 'submit'
+  | 'process'
+  | 'durable'
+  | 'mixed'
+  | 'memory'
+  | 'latency'
+  | 'lateness'
+  | 'backlog'
+  | 'processes'
+  | 'redrive'
+
+/** What there is to measure of each engine, in the order in which it is done. */
+export const SCENARIOS: Readonly<Record<EngineName, readonly Scenario[]>> = {
+  sqlite: ['submit', 'process', 'durable', 'mixed', 'backlog', 'latency'],
+  redis: ['submit', 'process', 'mixed', 'memory', 'latency', 'lateness', 'backlog', 'processes', 'redrive'],
+}
 
 export interface BenchArguments {
   readonly engine: EngineName
-  /** Null: `fast`, and the durable comparison beside it. */
+  /** Null: `fast`; and on SQLite the durable comparison beside it. */
   readonly mode: Mode | null
   readonly scenarios: ReadonlySet<Scenario>
   readonly tasks: number | null
@@ -30,11 +45,13 @@ export const HELP = `Measures Reprise against a peer and against the limit of it
 
 Usage: npm run bench -- [options]
 
-  --engine sqlite         the engine to measure (default: sqlite)
-  --mode fast|durable     one mode only (default: fast, and the process comparison in durable as well)
-  --only a,b              scenarios: ${SCENARIOS.join(', ')} (default: all)
-  --tasks N               tasks per round (default: 200,000 in fast, 50,000 in durable)
-  --quick                 one small round of everything, in less than a minute; its figures are rough
+  --engine sqlite|redis   the engine to measure (default: sqlite); redis starts a redis-server of its own
+  --mode fast|durable     one mode only (default: fast, and on sqlite the process comparison in durable as well)
+  --only a,b              scenarios (default: all)
+                            sqlite: ${SCENARIOS.sqlite.join(', ')}
+                            redis: ${SCENARIOS.redis.join(', ')}
+  --tasks N               tasks per round, at most (default: see docs/performance.md)
+  --quick                 one small round of everything, in a minute or two; its figures are rough
   --no-peers              measure without the peer; nothing is installed
   --json                  print one JSON object as the last line
   --help                  this text
@@ -44,10 +61,11 @@ const TASKS_MAX = 10_000_000
 
 export function parseArguments(words: readonly string[]): BenchArguments {
   const values = parsedWords(words)
+  const engine = oneOf(ENGINES, values.engine ?? 'sqlite', '--engine')
   return {
-    engine: oneOf(ENGINES, values.engine ?? 'sqlite', '--engine'),
+    engine,
     mode: values.mode === undefined ? null : oneOf(MODES, values.mode, '--mode'),
-    scenarios: scenariosOf(values.only, values.mode === undefined),
+    scenarios: scenariosOf(engine, values.only, values.mode === undefined),
     tasks: values.tasks === undefined ? null : taskCount(values.tasks),
     quick: values.quick === true,
     peers: values['no-peers'] !== true,
@@ -78,9 +96,11 @@ function parsedWords(words: readonly string[]) {
 }
 
 /** Of a run in one mode, the durable comparison beside the main one is no part. */
-function scenariosOf(only: string | undefined, bothModes: boolean): ReadonlySet<Scenario> {
-  const named = only === undefined ? SCENARIOS : only.split(',').map((name) => oneOf(SCENARIOS, name.trim(), '--only'))
-  const scenarios = new Set(named)
+function scenariosOf(engine: EngineName, only: string | undefined, bothModes: boolean): ReadonlySet<Scenario> {
+  const known = SCENARIOS[engine]
+  const scenarios = new Set(
+    only === undefined ? known : only.split(',').map((name) => oneOf(known, name.trim(), '--only')),
+  )
   if (bothModes) return scenarios
   if (only !== undefined && scenarios.has('durable')) {
     throw new UsageError("--only durable compares in a second mode; with --mode, ask for 'process'.")

@@ -1,23 +1,31 @@
 // Does the length of the queue matter? A backlog is handed in by one process; another one, which never saw it before,
 // works off a part of it while the rest stands, and says how fast it was and how much memory it took.
 
-import type { Mode } from './arguments.ts'
-import type { OutcomeOf } from './measurement.ts'
-import { inputBatches } from './payload.ts'
+import { openQueue } from './contestants.ts'
 import { perSecond } from './queue-under-test.ts'
-import { openReprise } from './reprise.ts'
+import type { Store } from './store.ts'
+import { fill } from './throughput.ts'
 
-export async function measureFill(path: string, mode: Mode, tasks: number): Promise<OutcomeOf<'fill'>> {
-  const queue = await openReprise(path, mode)
-  const submitPerS = await perSecond(tasks, async () => {
-    for (const batch of inputBatches(0, tasks)) await queue.submit(batch)
-  })
-  await queue.close()
-  return { submitPerS }
+export interface BacklogRequest {
+  readonly store: Store
+  readonly tasks: number
 }
 
-export async function measureBacklog(path: string, mode: Mode, tasks: number): Promise<OutcomeOf<'backlog'>> {
-  const queue = await openReprise(path, mode)
+export interface Backlog {
+  readonly processPerS: number
+  /** The most memory this process had. */
+  readonly peakMb: number
+}
+
+export async function handInBacklog({ store, tasks }: BacklogRequest): Promise<null> {
+  const queue = await openQueue(store, 'ours')
+  await fill(queue, store, tasks)
+  await queue.close()
+  return null
+}
+
+export async function measureBacklog({ store, tasks }: BacklogRequest): Promise<Backlog> {
+  const queue = await openQueue(store, 'ours')
   const processPerS = await perSecond(tasks, () => queue.process(tasks))
   await queue.close()
   return { processPerS, peakMb: process.resourceUsage().maxRSS / 1_024 }

@@ -2,8 +2,8 @@
 
 import { median } from './statistics.ts'
 
-/** Whose figure it is. */
-export type Side = 'ours' | 'plainjob' | 'limit'
+/** Who is measured, and whose figure it is: Reprise, the engine's peer, or the limit of its store. */
+export type Side = 'ours' | 'peer' | 'limit'
 
 export class Figures {
   readonly #samples = new Map<Side, Map<string, number[]>>()

@@ -1,69 +1,82 @@
 // From submit to the start of the handler when nothing else is going on: one task at a time, the next one only when the
-// one before has ended and the worker has come to rest. The worker is in this process, or in another on the same file.
+// one before has started and the worker has come to rest. The worker is in this process, or in another on the same store.
 
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { createClient, defineAction } from '@reprise/client'
-import { createWorker } from '@reprise/worker'
-import type { Mode } from './arguments.ts'
-import { NODE_OPTIONS, type OutcomeOf, type WorkerRuns } from './measurement.ts'
-import { type Input, inputOf } from './payload.ts'
-import { CONCURRENCY } from './queue-under-test.ts'
-import { openEngine } from './reprise.ts'
+import { type FullSide, openFullQueue } from './contestants.ts'
+import { inputOf } from './payload.ts'
+import type { FullQueue, Handler } from './queue-under-test.ts'
+import type { Store } from './store.ts'
+import { moment, startWorker } from './worker-elsewhere.ts'
 
-const ACTION = 'bench.started'
-const REST_MS = 5
-/** First tasks are slower: nothing is compiled yet. */
-const WARMUP_SAMPLES = 50
-const WORKER_PROCESS = fileURLToPath(new URL('./latency-worker-process.ts', import.meta.url))
+/** Where the worker is, seen from the client. */
+export type WorkerPlace = 'in process' | 'across processes'
 
-/** Answers with the moment its handler started. */
-export const startedAction = defineAction<Input, number>({ name: ACTION, run: async () => moment() })
-
-/** In milliseconds. Processes of one machine read the same monotonic clock, so moments of two of them compare. */
-function moment(): number {
-  return Number(process.hrtime.bigint()) / 1e6
+export interface LatencyRequest {
+  readonly store: Store
+  readonly side: FullSide
+  readonly samples: number
+  readonly worker: WorkerPlace
 }
 
-export async function measureLatency(
-  path: string,
-  mode: Mode,
-  samples: number,
-  workerRuns: WorkerRuns,
-): Promise<OutcomeOf<'latency'>> {
-  const engine = await openEngine(path, mode)
-  const client = await createClient({ engine })
-  const stopWorker = workerRuns === 'in process' ? await workerHere(engine) : await workerElsewhere(path, mode)
+export interface Latency {
+  readonly samplesMs: readonly number[]
+}
+
+const REST_MS = 10
+/** First tasks are slower: nothing is compiled yet. */
+export const WARMUP_SAMPLES = 50
+const START_MS_MAX = 30_000
+
+export async function measureLatency({ store, side, samples, worker }: LatencyRequest): Promise<Latency> {
+  const queue = await openFullQueue(store, side)
+  const starts = new Starts()
+  const elsewhere =
+    worker === 'across processes' ? startWorker(store, side, ({ number, moment: at }) => starts.add(number, at)) : null
+  const working = elsewhere === null ? workHere(queue, starts) : elsewhere.failed
   const samplesMs: number[] = []
   for (let number = 0; number < WARMUP_SAMPLES + samples; number++) {
-    await sleep(REST_MS)
-    const submittedAt = moment()
-    const task = await client.submit(startedAction, inputOf(number))
-    const startedAt = await task.result({ timeout: '30s' })
-    if (number >= WARMUP_SAMPLES) samplesMs.push(startedAt - submittedAt)
+    const latencyMs = await Promise.race([sample(queue, starts, number), working])
+    if (number >= WARMUP_SAMPLES) samplesMs.push(latencyMs)
   }
-  await stopWorker()
-  await client.close()
-  await engine.close()
+  await elsewhere?.stop()
+  await queue.close()
   return { samplesMs }
 }
 
-type Stop = () => Promise<void>
-
-async function workerHere(engine: Awaited<ReturnType<typeof openEngine>>): Promise<Stop> {
-  const worker = await createWorker({ engine, actions: [startedAction], concurrency: CONCURRENCY })
-  return () => worker.stop()
+/** One task's latency, with a rest before it. */
+export async function sample(queue: FullQueue, starts: Starts, number: number): Promise<number> {
+  await sleep(REST_MS)
+  const submittedAt = moment()
+  const [startedAt] = await Promise.all([starts.of(number), queue.submitOne(inputOf(number))])
+  return startedAt - submittedAt
 }
 
-/** The process says when its worker runs, and stops when it is let go. */
-async function workerElsewhere(path: string, mode: Mode): Promise<Stop> {
-  const child = fork(WORKER_PROCESS, [path, mode], { execArgv: [...NODE_OPTIONS] })
-  await once(child, 'message')
-  return async () => {
-    const exited = once(child, 'exit')
-    child.disconnect()
-    await exited
+/** Never comes back; rejects if the worker fails. */
+async function workHere(queue: FullQueue, starts: Starts): Promise<never> {
+  const handler: Handler = ({ number }) => {
+    starts.add(number, moment())
+    return 'succeeds'
+  }
+  await queue.process(Number.POSITIVE_INFINITY, handler)
+  throw new Error('The worker has ended.')
+}
+
+/** Handlers' starts, for whoever waits for one of them. */
+export class Starts {
+  readonly #waiting = new Map<number, (startedAt: number) => void>()
+
+  add(number: number, startedAt: number): void {
+    this.#waiting.get(number)?.(startedAt)
+    this.#waiting.delete(number)
+  }
+
+  of(number: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const tooLate = setTimeout(() => reject(new Error(`Task ${number} did not start.`)), START_MS_MAX)
+      this.#waiting.set(number, (startedAt) => {
+        clearTimeout(tooLate)
+        resolve(startedAt)
+      })
+    })
   }
 }

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Mode } from './arguments.ts'
 import type { Input } from './payload.ts'
 import { CONCURRENCY, type QueueUnderTest } from './queue-under-test.ts'
+import type { Store } from './store.ts'
 
 // As in the engine's database.ts: the limit has the same file, cache and log.
 const pragmas = (mode: Mode): string => `
@@ -31,8 +32,8 @@ const COUNT = 'SELECT count(*) AS count FROM queue WHERE status = 2'
 
 type ClaimedRow = readonly [seq: number, payload: string]
 
-export async function openLimitSqlite(path: string, mode: Mode): Promise<QueueUnderTest> {
-  const db = new DatabaseSync(path)
+export async function openLimitSqlite({ at, mode }: Store): Promise<QueueUnderTest> {
+  const db = new DatabaseSync(at)
   db.exec(pragmas(mode))
   db.exec(SCHEMA)
   const insert = db.prepare(INSERT)
@@ -64,8 +65,8 @@ export async function openLimitSqlite(path: string, mode: Mode): Promise<QueueUn
         claimed = settleAndClaim(claimed)
       }
     },
-    async succeeded() {
-      return Number(db.prepare(COUNT).get()?.count)
+    async counts() {
+      return { succeeded: Number(db.prepare(COUNT).get()?.count), dead: 0 }
     },
     async close() {
       db.close()

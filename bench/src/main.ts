@@ -2,10 +2,11 @@
 // JSON. A missed target is a finding, not a failure: the exit code is 0 whenever everything could be measured.
 
 import { HELP, parseArguments, UsageError } from './arguments.ts'
-import { installPeers } from './peers.ts'
+import { installPeer } from './peers.ts'
 import { planOf } from './plan.ts'
 import { reportOf } from './report.ts'
-import { run } from './run.ts'
+import { runScenarios } from './scenarios.ts'
+import { openStores, StoreMissingError } from './stores.ts'
 import { tableOf } from './table.ts'
 
 const USAGE_EXIT_CODE = 2
@@ -23,10 +24,11 @@ async function main(words: readonly string[]): Promise<void> {
   }
   const { engine, mode, scenarios } = wanted
   const plan = planOf(wanted)
-  const problem = wanted.peers ? installPeers(engine, tell) : 'not asked for'
-  if (problem !== null) tell(`measuring without the peer: ${problem}`)
-  const figures = await run({ engine, mode, scenarios, plan, tell, withPeer: problem === null })
   const mainMode = mode ?? 'fast'
+  await using stores = await openStores(engine, mainMode)
+  const problem = wanted.peers ? installPeer(engine, tell) : 'not asked for'
+  if (problem !== null) tell(`measuring without the peer: ${problem}`)
+  const figures = await runScenarios({ engine, mode, scenarios, plan, stores, tell, withPeer: problem === null })
   const report = reportOf(engine, mainMode, plan.tasks[mainMode], figures)
   process.stdout.write(`${tableOf(report, figures)}\n`)
   if (wanted.json) process.stdout.write(`${JSON.stringify(report)}\n`)
@@ -35,7 +37,11 @@ async function main(words: readonly string[]): Promise<void> {
 try {
   await main(process.argv.slice(2))
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error
-  process.stderr.write(`${error.message}\nnpm run bench -- --help says what there is.\n`)
-  process.exitCode = USAGE_EXIT_CODE
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\nnpm run bench -- --help says what there is.\n`)
+    process.exitCode = USAGE_EXIT_CODE
+  } else if (error instanceof StoreMissingError) {
+    process.stderr.write(`There is nothing to measure on: ${error.message}\n`)
+    process.exitCode = 1
+  } else throw error
 }

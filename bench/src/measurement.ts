@@ -4,50 +4,45 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { EngineName, Mode } from './arguments.ts'
-import type { Throughput, ThroughputRequest } from './queue-under-test.ts'
+import type { Backlog, BacklogRequest } from './backlog.ts'
+import type { Latency, LatencyRequest } from './latency.ts'
+import type { Lateness, LatenessRequest } from './lateness.ts'
+import type { MixedRequest } from './mixed.ts'
+import { NODE_OPTIONS } from './node-options.ts'
+import type { ProcessesRequest } from './processes.ts'
+import type { RedriveRequest } from './redrive.ts'
+import type { Throughput, ThroughputRequest } from './throughput.ts'
 
-export type Contestant = 'reprise' | 'plainjob' | 'limit'
-
-interface OnStore {
-  readonly engine: EngineName
-  readonly path: string
-  readonly mode: Mode
-}
-
-export type Measurement =
+/** What is asked, and what is answered. */
+interface Measurements {
   /** Hand in tasks, then work them off. */
-  | (OnStore & ThroughputRequest & { readonly kind: 'throughput'; readonly contestant: Contestant })
-  /** Only hand in tasks, for a backlog. */
-  | (OnStore & { readonly kind: 'fill'; readonly tasks: number })
-  /** Work off this many of a backlog that is there. */
-  | (OnStore & { readonly kind: 'backlog'; readonly tasks: number })
-  /** From submit to the start of the handler, one task at a time. */
-  | (OnStore & { readonly kind: 'latency'; readonly samples: number; readonly workerRuns: WorkerRuns })
+  readonly throughput: readonly [ThroughputRequest, Throughput]
   /** Work off tasks of which some fail. */
-  | (OnStore & { readonly kind: 'mixed'; readonly tasks: number })
-
-/** Where the worker is, seen from the client. */
-export type WorkerRuns = 'in process' | 'across processes'
-
-interface Outcomes {
-  readonly throughput: Throughput
-  readonly fill: { readonly submitPerS: number }
-  readonly backlog: { readonly processPerS: number; readonly peakMb: number }
-  readonly latency: { readonly samplesMs: readonly number[] }
-  readonly mixed: { readonly processPerS: number }
+  readonly mixed: readonly [MixedRequest, { readonly processPerS: number }]
+  /** Only hand in tasks. */
+  readonly fill: readonly [BacklogRequest, null]
+  /** Work off this many of a backlog that is there. */
+  readonly backlog: readonly [BacklogRequest, Backlog]
+  /** From submit to the start of the handler, one task at a time. */
+  readonly latency: readonly [LatencyRequest, Latency]
+  /** From when a task is due to the start of the handler. */
+  readonly lateness: readonly [LatenessRequest, Lateness]
+  /** Several worker processes on a backlog that is there. */
+  readonly processes: readonly [ProcessesRequest, { readonly processPerS: number }]
+  /** Dead letters back to work. */
+  readonly redrive: readonly [RedriveRequest, { readonly redrivePerS: number }]
 }
 
-export type OutcomeOf<Kind extends Measurement['kind']> = Outcomes[Kind]
+export type Kind = keyof Measurements
+export type RequestOf<K extends Kind> = Measurements[K][0]
+export type AnswerTo<K extends Kind> = Measurements[K][1]
 
-/** How every process of the benchmark is started. */
-export const NODE_OPTIONS: readonly string[] = ['--conditions=reprise-source', '--expose-gc', '--no-warnings']
 /** No measurement takes this long; one that does is stuck. */
-const MEASUREMENT_MS_MAX = 1_800_000
+const MEASUREMENT_MS_MAX = 600_000
 const MEASUREMENT_PROCESS = fileURLToPath(new URL('./measurement-process.ts', import.meta.url))
 
-export async function measure<M extends Measurement>(measurement: M): Promise<OutcomeOf<M['kind']>> {
-  const child = spawn(process.execPath, [...NODE_OPTIONS, MEASUREMENT_PROCESS, JSON.stringify(measurement)], {
+export async function measure<K extends Kind>(kind: K, request: RequestOf<K>): Promise<AnswerTo<K>> {
+  const child = spawn(process.execPath, [...NODE_OPTIONS, MEASUREMENT_PROCESS, kind, JSON.stringify(request)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: MEASUREMENT_MS_MAX,
   })
@@ -56,7 +51,7 @@ export async function measure<M extends Measurement>(measurement: M): Promise<Ou
     child.once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'))
   })
   const [answer, problems, code] = await Promise.all([text(child.stdout), text(child.stderr), exited])
-  if (code !== 0) throw new Error(`The measurement '${measurement.kind}' ended with ${code}.\n${problems.trim()}`)
+  if (code !== 0) throw new Error(`The measurement '${kind}' ended with ${code}.\n${problems.trim()}`)
   // The other end is measurement-process.ts, which answers each kind with its own outcome.
-  return JSON.parse(answer) as OutcomeOf<M['kind']>
+  return JSON.parse(answer) as AnswerTo<K>
 }

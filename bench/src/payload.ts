@@ -23,3 +23,11 @@ export function* inputBatches(from: number, to: number): Generator<Input[]> {
     yield Array.from({ length: count }, (_, index) => inputOf(start + index))
   }
 }
+
+/** From 0 to 1, the same for the same number: chance that comes out alike for every contestant. */
+export function chanceOf(number: number): number {
+  let mixed = Math.imul(number + 1, 0x9e3779b1)
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32
+}

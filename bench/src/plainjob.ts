@@ -1,13 +1,10 @@
-// The peer: plainjob, a queue on SQLite and better-sqlite3, in the configuration in which it is fastest. It runs one job
+// The peer on SQLite: plainjob, a queue on SQLite and better-sqlite3, in the configuration in which it is fastest. It runs one job
 // per worker, so a hundred workers share one queue; its batch insert is used; it polls without a pause. The pragmas it
 // sets itself are left alone, because ours made it slower; only `durable` asks it for full sync, as we do.
 
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { Mode } from './arguments.ts'
-import { PEERS_FOLDER } from './peers.ts'
+import { loadPeer } from './peers.ts'
 import { CONCURRENCY, type QueueUnderTest } from './queue-under-test.ts'
+import type { Store } from './store.ts'
 
 // The peer is no dependency, so its types are not at hand: this is the part of it that is used.
 interface BetterSqlite {
@@ -42,12 +39,13 @@ interface Plainjob {
 
 const TYPE = 'bench'
 const DONE = 2
+const FAILED = 3
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-export async function openPlainjob(path: string, mode: Mode): Promise<QueueUnderTest> {
-  const { better, defineQueue, defineWorker } = (await loadPeer('plainjob')) as Plainjob
-  const { default: Database } = (await loadPeer('better-sqlite3')) as { default: new (path: string) => BetterSqlite }
-  const database = new Database(path)
+export async function openPlainjob({ at, mode }: Store): Promise<QueueUnderTest> {
+  const { better, defineQueue, defineWorker } = loadPeer('sqlite', 'plainjob') as Plainjob
+  const Database = loadPeer('sqlite', 'better-sqlite3') as new (path: string) => BetterSqlite
+  const database = new Database(at)
   const queue = defineQueue({ connection: better(database), logger: silent })
   // It sets NORMAL itself.
   if (mode === 'durable') database.pragma('synchronous = FULL')
@@ -57,11 +55,11 @@ export async function openPlainjob(path: string, mode: Mode): Promise<QueueUnder
     async submit(inputs) {
       queue.addMany(TYPE, inputs)
     },
-    async process(count) {
+    async process(attempts) {
       let done = 0
       const allDone = Promise.withResolvers<void>()
       const onCompleted = (): void => {
-        if (++done === count) allDone.resolve()
+        if (++done === attempts) allDone.resolve()
       }
       const run = async ({ data }: { readonly data: string }): Promise<void> => {
         // Reprise and the limit give a handler its input parsed; here that is the handler's part.
@@ -73,8 +71,8 @@ export async function openPlainjob(path: string, mode: Mode): Promise<QueueUnder
       for (const worker of workers) running.push(worker.start())
       await allDone.promise
     },
-    async succeeded() {
-      return queue.countJobs({ status: DONE })
+    async counts() {
+      return { succeeded: queue.countJobs({ status: DONE }), dead: queue.countJobs({ status: FAILED }) }
     },
     async close() {
       await Promise.all(workers.map((worker) => worker.stop()))
@@ -82,9 +80,4 @@ export async function openPlainjob(path: string, mode: Mode): Promise<QueueUnder
       queue.close()
     },
   }
-}
-
-async function loadPeer(name: string): Promise<unknown> {
-  const path = createRequire(join(PEERS_FOLDER, 'package.json')).resolve(name)
-  return import(pathToFileURL(path).href)
 }

@@ -1,62 +1,52 @@
-// What the benchmark asks of a contestant, whoever it is: Reprise, a peer, or the limit. And the one measurement that
-// all of them go through alike: hand in so many tasks, then work them off.
+// What the benchmark asks of a contestant, whoever it is: Reprise, a peer, or the limit of a store. Every measurement is
+// written against this, so that all contestants go through the same.
 
-import type { Mode } from './arguments.ts'
-import { type Input, inputBatches } from './payload.ts'
+import type { Input } from './payload.ts'
+import type { Store } from './store.ts'
 
 /** How many handlers may run at once, for every contestant that has handlers. */
 export const CONCURRENCY = 100
+/** How long a failed attempt waits for the next one, in measurements with failures. */
+export const RETRY_DELAY_MS = 10
 
 export interface QueueUnderTest {
   /** Comes back when the store has accepted them all. */
   submit(inputs: readonly Input[]): Promise<void>
-  /** Starts working, and comes back when this many tasks have ended in the store. Called once. */
-  process(count: number): Promise<void>
-  /** How many tasks the store says have succeeded. */
-  succeeded(): Promise<number>
+  /** Starts working, and comes back when this many attempts have ended in the store. Called once. */
+  process(attempts: number, handler?: Handler): Promise<void>
+  counts(): Promise<EndedCounts>
   close(): Promise<void>
 }
 
-export type OpenQueue = (path: string, mode: Mode) => Promise<QueueUnderTest>
-
-export interface ThroughputRequest {
-  readonly path: string
-  readonly mode: Mode
-  readonly tasks: number
-  readonly warmupTasks: number
-  /** False to measure submission only. */
-  readonly process: boolean
+/** What only a queue with failures, delays and dead letters can do. */
+export interface FullQueue extends QueueUnderTest {
+  submitOne(input: Input): Promise<void>
+  /** Each is due at the moment (epoch milliseconds) at the same place. */
+  submitDelayed(inputs: readonly Input[], dueAt: readonly number[]): Promise<void>
+  /** Sends all dead letters back to work. */
+  redrive(): Promise<void>
 }
 
-export interface Throughput {
-  readonly submitPerS: number
-  readonly processPerS: number | null
+/** How many tasks the store says have ended so. */
+export interface EndedCounts {
+  readonly succeeded: number
+  readonly dead: number
 }
 
-export async function measureThroughput(open: OpenQueue, request: ThroughputRequest): Promise<Throughput> {
-  const { path, mode, tasks, warmupTasks } = request
-  await run(open, `${path}-warmup`, mode, warmupTasks, true)
-  return run(open, path, mode, tasks, request.process)
+export type Outcome = 'succeeds' | 'fails' | 'dies'
+
+/** Decides how an attempt ends. The contestant's own handler calls it, and is async whatever it says. */
+export type Handler = (input: Input, attempt: number) => Outcome
+
+export const succeedAlways: Handler = () => 'succeeds'
+
+export interface OpenOptions {
+  /** One retry for each task, after RETRY_DELAY_MS. Otherwise a contestant's own default. */
+  readonly retrying?: boolean
 }
 
-async function run(open: OpenQueue, path: string, mode: Mode, tasks: number, process: boolean): Promise<Throughput> {
-  const queue = await open(path, mode)
-  try {
-    const batches = [...inputBatches(0, tasks)]
-    const submitPerS = await perSecond(tasks, async () => {
-      for (const batch of batches) await queue.submit(batch)
-    })
-    batches.length = 0
-    if (!process) return { submitPerS, processPerS: null }
-    const processPerS = await perSecond(tasks, () => queue.process(tasks))
-    // A contestant that lost a task has no figure.
-    const succeeded = await queue.succeeded()
-    if (succeeded !== tasks) throw new Error(`Of ${tasks} tasks ${succeeded} have succeeded.`)
-    return { submitPerS, processPerS }
-  } finally {
-    await queue.close()
-  }
-}
+export type OpenQueue = (store: Store, options?: OpenOptions) => Promise<QueueUnderTest>
+export type OpenFullQueue = (store: Store, options?: OpenOptions) => Promise<FullQueue>
 
 /** The rate at which the work does `count` of something. Garbage of earlier work is not held against it. */
 export async function perSecond(count: number, work: () => Promise<void>): Promise<number> {
@@ -64,4 +54,13 @@ export async function perSecond(count: number, work: () => Promise<void>): Promi
   const startedAt = performance.now()
   await work()
   return (count / (performance.now() - startedAt)) * 1_000
+}
+
+/** A contestant that lost a task has no figure. */
+export async function checkCounts(queue: QueueUnderTest, expected: EndedCounts): Promise<void> {
+  const { succeeded, dead } = await queue.counts()
+  if (succeeded === expected.succeeded && dead === expected.dead) return
+  throw new Error(
+    `${succeeded} tasks have succeeded and ${dead} are dead; it should be ${expected.succeeded} and ${expected.dead}.`,
+  )
 }

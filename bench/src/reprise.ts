@@ -1,55 +1,72 @@
-// Reprise as a contestant: client and worker of the public SDK in one process, on one engine, with every default except
-// the concurrency. Nothing here reaches past what an application can use.
+// Reprise as a contestant: client and worker of the public SDK in one process, on one address, with every default except
+// the concurrency; and it does not log the failures it is given on purpose, as no peer does. Nothing here reaches past
+// what an application can use.
 
-import { createClient, defineAction } from '@reprise/client'
-import type { Engine } from '@reprise/core'
-import { openSqliteEngine } from '@reprise/engine-sqlite'
-import { createWorker, type Worker } from '@reprise/worker'
-import type { Mode } from './arguments.ts'
+import { createClient, defineAction, Permanent, Transient } from '@reprise/client'
+import { consoleLogger, createWorker, type Worker } from '@reprise/worker'
 import type { Input } from './payload.ts'
-import { CONCURRENCY, type QueueUnderTest } from './queue-under-test.ts'
+import { CONCURRENCY, type FullQueue, type Handler, type OpenOptions, RETRY_DELAY_MS } from './queue-under-test.ts'
+import { addressOf, type Store } from './store.ts'
 
-const ACTION = 'bench.nothing'
+const RETRYING = { maxRetries: 1, backoff: { kind: 'fixed', delayMs: RETRY_DELAY_MS, jitter: 0 } } as const
 
-export function openEngine(path: string, mode: Mode): Promise<Engine> {
-  return openSqliteEngine({ path, durability: mode })
-}
-
-export async function openReprise(path: string, mode: Mode): Promise<QueueUnderTest> {
-  const engine = await openEngine(path, mode)
+export async function openReprise(store: Store, { retrying = false }: OpenOptions = {}): Promise<FullQueue> {
+  const engine = addressOf(store)
   const client = await createClient({ engine })
-  const submitted = defineAction<Input>({ name: ACTION })
+  const definition = { name: 'bench', ...(retrying ? RETRYING : {}) }
+  const submitted = defineAction<Input>(definition)
   let worker: Worker | null = null
   return {
     async submit(inputs) {
       await client.submitMany(submitted, inputs)
     },
-    async process(count) {
+    async submitOne(input) {
+      await client.submit(submitted, input)
+    },
+    async submitDelayed(inputs, dueAt) {
+      await client.submitMany(submitted, inputs, (_input, index) => ({ runAt: new Date(dueAt[index] ?? 0) }))
+    },
+    async process(attempts, handler) {
       let started = 0
       const allStarted = Promise.withResolvers<void>()
-      const counting = defineAction<Input>({
-        name: ACTION,
-        run: async () => {
-          if (++started === count) allStarted.resolve()
+      const counted = defineAction<Input>({
+        ...definition,
+        run: async (input, { attempt }) => {
+          if (++started === attempts) allStarted.resolve()
+          if (handler !== undefined) throwAsTold(handler, input, attempt)
         },
       })
       // A worker goes on after an error of its store; a measurement with one is worth nothing.
       const onError = (error: unknown): void => allStarted.reject(error)
-      worker = await createWorker({ engine, actions: [counting], concurrency: CONCURRENCY, onError })
+      const log = consoleLogger({ level: 'error' })
+      worker = await createWorker({ engine, actions: [counted], concurrency: CONCURRENCY, onError, log })
       await allStarted.promise
       // Only the last hundred or so are still to be settled: looking at every turn costs nothing that counts.
-      while (worker.stats().succeeded < count) await nextTurn()
+      while (settledBy(worker) < attempts) await nextTurn()
     },
-    async succeeded() {
-      const { succeeded } = await client.counts()
-      return succeeded
+    async counts() {
+      const { succeeded, dead } = await client.counts()
+      return { succeeded, dead }
+    },
+    async redrive() {
+      await client.redrive({}, { actor: 'bench', reason: 'measuring' })
     },
     async close() {
       await worker?.stop()
       await client.close()
-      await engine.close()
     },
   }
+}
+
+function throwAsTold(handler: Handler, input: Input, attempt: number): void {
+  const outcome = handler(input, attempt)
+  if (outcome === 'dies') throw new Permanent('this one never works')
+  if (outcome === 'fails') throw new Transient('works the next time')
+}
+
+function settledBy(worker: Worker): number {
+  const { succeeded, failed } = worker.stats()
+  return succeeded + failed
 }
 
 function nextTurn(): Promise<void> {

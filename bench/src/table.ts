@@ -1,12 +1,14 @@
 // The report for people: figures side by side, then the targets with what became of them.
 
 import type { Figures, Side } from './figures.ts'
-import { isMet, type Report, type Target, targetsOf } from './report.ts'
+import { PEER_NAMES } from './peers.ts'
+import type { Report } from './report.ts'
+import { isMet, type Target, targetsOf } from './targets.ts'
 
 interface Row {
   readonly name: string
   readonly label: string
-  readonly unit: 'per s' | 'ms' | 'MB'
+  readonly unit: 'per s' | 'ms' | 'MB' | 'B'
 }
 
 const RATES: readonly Row[] = [
@@ -17,35 +19,46 @@ const RATES: readonly Row[] = [
   { name: 'mixed', label: 'process, 10 % fail once, 1 % die', unit: 'per s' },
   { name: 'backlogSmall', label: 'process, small backlog standing', unit: 'per s' },
   { name: 'backlogLarge', label: 'process, large backlog standing', unit: 'per s' },
+  { name: 'oneProcess', label: 'process, one worker process', unit: 'per s' },
+  { name: 'twoProcesses', label: 'process, two worker processes', unit: 'per s' },
+  { name: 'redrive', label: 'redrive of dead letters', unit: 'per s' },
 ]
+
+const PERCENTS = ['P50', 'P99']
 
 const LATENCIES: readonly Row[] = ['', 'Durable'].flatMap((suffix) =>
   [
     { place: 'InProcess', words: 'in process' },
     { place: 'AcrossProcesses', words: 'across processes' },
   ].flatMap(({ place, words }) =>
-    ['P50', 'P99'].map((percent): Row => {
+    PERCENTS.map((percent): Row => {
       const label = `submit to start, ${words}${suffix === '' ? '' : ', durable'}, ${percent.toLowerCase()}`
       return { name: `latency${place}${suffix}${percent}Ms`, label, unit: 'ms' }
     }),
   ),
 )
 
+const LATENESS: readonly Row[] = PERCENTS.map((percent) => {
+  return { name: `lateness${percent}Ms`, label: `due to start, ${percent.toLowerCase()}`, unit: 'ms' }
+})
+
 const MEMORY: readonly Row[] = [
+  { name: 'memoryPerTaskBytes', label: "store's memory per finished task", unit: 'B' },
   { name: 'memorySmallMb', label: "worker's peak memory, small backlog", unit: 'MB' },
   { name: 'memoryMb', label: "worker's peak memory, large backlog", unit: 'MB' },
 ]
 
-const SIDES: readonly Side[] = ['ours', 'plainjob', 'limit']
+const SIDES: readonly Side[] = ['ours', 'peer', 'limit']
 const COLUMN = 14
 
 export function tableOf(report: Report, figures: Figures): string {
-  const rows = [...RATES, ...LATENCIES, ...MEMORY].filter(({ name }) => figures.get('ours', name) !== null)
+  const rows = [...RATES, ...LATENCIES, ...LATENESS, ...MEMORY].filter(({ name }) => figures.get('ours', name) !== null)
   const width = Math.max(40, ...rows.map(({ label }) => label.length), ...targetsOf(report).map(lengthOfLabel)) + 2
+  const names = ['reprise', PEER_NAMES[report.engine], 'limit']
   const lines = [
     `Reprise on ${report.engine}, ${report.mode}, ${count(report.tasks)} tasks per round`,
     '',
-    `${''.padEnd(width)}${['reprise', 'plainjob', 'limit'].map((name) => name.padStart(COLUMN)).join('')}   lowest to highest of ours`,
+    `${''.padEnd(width)}${names.map((name) => name.padStart(COLUMN)).join('')}   lowest to highest of ours`,
     ...rows.map((row) => rowText(row, figures, width)),
     '',
     ...targetsOf(report).map((target) => targetText(target, width)),
@@ -64,11 +77,15 @@ function rowText({ name, label, unit }: Row, figures: Figures, width: number): s
 }
 
 function targetText(target: Target, width: number): string {
-  const { label, value, atLeast, below, aim } = target
-  const wanted = below === undefined ? `at least ${atLeast}` : `below ${below}`
-  const aimed = aim === undefined ? '' : `, aim ${aim}${(value ?? 0) >= aim ? ' reached' : ''}`
-  const shown = value === null ? '–' : value.toFixed(2)
-  return `${label.padEnd(width)}${shown.padStart(COLUMN)}   ${isMet(target) ? 'met' : 'MISSED'} (${wanted}${aimed})`
+  const { label, value, aim } = target
+  const aimed = aim === undefined ? '' : `, aim ${aim}${value >= aim ? ' reached' : ''}`
+  const shown = value.toFixed(2).padStart(COLUMN)
+  return `${label.padEnd(width)}${shown}   ${isMet(target) ? 'met' : 'MISSED'} (${wantedText(target)}${aimed})`
+}
+
+function wantedText({ atLeast, atMost, below }: Target): string {
+  if (atLeast !== undefined) return `at least ${atLeast}`
+  return atMost === undefined ? `below ${below}` : `at most ${atMost}`
 }
 
 const lengthOfLabel = ({ label }: Target): number => label.length

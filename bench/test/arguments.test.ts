@@ -8,7 +8,7 @@ test('without options everything is measured, with the peer', () => {
   expect(parseArguments([])).toEqual({
     engine: 'sqlite',
     mode: null,
-    scenarios: new Set(SCENARIOS),
+    scenarios: new Set(SCENARIOS.sqlite),
     tasks: null,
     quick: false,
     peers: true,
@@ -36,8 +36,14 @@ test('a run in one mode leaves out the comparison in the other', () => {
   expect(() => parseArguments(['--mode', 'fast', '--only', 'durable'])).toThrow(UsageError)
 })
 
+test('each engine has scenarios of its own', () => {
+  expect(parseArguments(['--engine', 'redis']).scenarios).toEqual(new Set(SCENARIOS.redis))
+  expect(parseArguments(['--engine', 'redis', '--only', 'memory']).scenarios).toEqual(new Set(['memory']))
+  expect(() => parseArguments(['--only', 'memory'])).toThrow(UsageError)
+})
+
 test.each([
-  [['--engine', 'oracle'], /--engine knows sqlite, not 'oracle'/],
+  [['--engine', 'oracle'], /--engine knows sqlite, redis, not 'oracle'/],
   [['--mode', 'safe'], /--mode knows fast, durable, not 'safe'/],
   [['--only', 'process,everything'], /--only knows .*not 'everything'/],
   [['--tasks', '0'], /--tasks is a whole number/],
@@ -49,8 +55,10 @@ test.each([
   expect(() => parseArguments(words)).toThrow(message)
 })
 
-test('--tasks bounds every part of the plan', () => {
-  const plan = planOf({ quick: false, tasks: 500 })
-  expect(plan.tasks).toEqual({ fast: 500, durable: 500 })
-  expect(Math.max(plan.warmupTasks, plan.mixedTasks, plan.backlog.processed)).toBe(500)
+test.each(['sqlite', 'redis'] as const)('--tasks bounds what is worked off on %s', (engine) => {
+  const plan = planOf({ engine, quick: false, tasks: 100 })
+  expect(plan.tasks).toEqual({ fast: 100, durable: 100 })
+  const { warmupTasks, mixedTasks, memoryTasks, latencySamples, deadLetters } = plan
+  expect(new Set([warmupTasks, mixedTasks, memoryTasks, latencySamples, deadLetters])).toEqual(new Set([100]))
+  expect([plan.backlog.processed, plan.delayed.tasks]).toEqual([100, 100])
 })

@@ -7,9 +7,10 @@ import { expect, test } from 'vitest'
 const aNumber: unknown = expect.any(Number)
 const root = join(import.meta.dirname, '..', '..')
 
+const OPTIONS = ['--conditions=reprise-source', '--expose-gc', '--no-warnings', 'bench/src/main.ts']
+
 function bench(...words: string[]) {
-  const options = ['--conditions=reprise-source', '--expose-gc', '--no-warnings', 'bench/src/main.ts']
-  return spawnSync(process.execPath, [...options, ...words], { cwd: root, encoding: 'utf8' })
+  return spawnSync(process.execPath, [...OPTIONS, ...words], { cwd: root, encoding: 'utf8' })
 }
 
 test('prints a table, and the report as the last line', () => {
@@ -64,6 +65,52 @@ test('every scenario of ours runs', () => {
     'mixed',
   ])
 }, 60_000)
+
+test('the report on Redis has the same form', () => {
+  const only = ['--only', 'submit,memory']
+  const { status, stdout, stderr } = bench(
+    '--engine',
+    'redis',
+    ...only,
+    '--tasks',
+    '300',
+    '--quick',
+    '--no-peers',
+    '--json',
+  )
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+  const report: unknown = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
+  expect(report).toEqual({
+    engine: 'redis',
+    mode: 'fast',
+    tasks: 300,
+    ours: { submit: aNumber, memoryPerTaskBytes: aNumber },
+    peers: {},
+    limit: { submit: aNumber, memoryPerTaskBytes: aNumber },
+    ratios: {
+      process: null,
+      submit: null,
+      memory: null,
+      latencyP50: null,
+      latencyP99: null,
+      lateness: null,
+      limit: null,
+      backlog: null,
+      processes: null,
+    },
+  })
+})
+
+test('says what is missing where there is no redis-server', () => {
+  const words = ['--engine', 'redis', '--quick', '--no-peers']
+  const { status, stderr } = spawnSync(process.execPath, [...OPTIONS, ...words], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: '' },
+  })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^There is nothing to measure on: redis-server is missing/)
+})
 
 test('help is given, and a wrong word is refused with exit code 2', () => {
   const help = bench('--help')

@@ -132,6 +132,11 @@ export interface ExpiredResult {
   readonly overdue: readonly Overdue[]
   /** The store's time, for decisions. */
   readonly now: number
+  /**
+   * Since when somebody has looked all the time, whoever it was; missing where the store does not keep it in mind. A recent
+   * time means that the store, or everybody, was away before: live workers may not have renewed yet.
+   */
+  readonly steadySince?: number
 }
 
 /** Which tasks a bulk action is about: these ids, or all that agree with what is given. */
@@ -223,6 +228,8 @@ export interface EngineInfo {
   readonly kind: string
   /** What an acknowledged write survives, in one line for a log. */
   readonly durability: string
+  /** Calls that a busy worker should have under way: more than one where the store works while its caller does. */
+  readonly callsAtOnce: number
   /** Subjects of the conformance suite this engine declares it can't do. */
   readonly lacks: readonly string[]
 }

@@ -16,4 +16,9 @@ export interface EngineFactory {
   readonly name: string
   /** A fresh, empty store. Whoever opens it closes it. */
   open(options: EngineOptions): Promise<Engine>
+  /**
+   * Where the store keeps a task, for a store that keeps them in several places. Tasks of different places have no order among
+   * each other: what the suite says about order, it tries with tasks of one place.
+   */
+  placeOf?(id: string): number
 }

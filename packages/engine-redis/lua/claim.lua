@@ -3,12 +3,15 @@
 -- ARGV: time, then the claim.
 -- Checks before the first write: that the worker is registered (else REPRISE unknown) with this epoch (else REPRISE fenced).
 
--- @include base lanes tasks queue limits wake leases health claim
+-- @include base lanes tasks queue limits wake leases health promotion sources starting claim blocked
 
-local answer, refused = claim(parseClaim(2))
+local request = parseClaim(2)
+local answer, refused = claim(request)
 if not answer then return refuse(refused) end
 flushLimits()
 flushLeases()
+flushWorkers()
 flushLanes()
+if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer

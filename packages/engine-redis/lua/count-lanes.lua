@@ -4,14 +4,14 @@
 -- Answers { number of the lane to go on from ('' when all were looked at), then the sums in the order of
 -- include/counters.lua }.
 
--- @include base scope counters
+-- @include base lanes scope counters
 
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
 local scope = parseScope(3)
 
 local sums = {}
-for index = 1, #COUNTERS do sums[index] = 0 end
+for index = 1, LAST_COUNTER - FIRST_COUNTER + 1 do sums[index] = 0 end
 
 local function add(number)
   for index, count in ipairs(countersOf(number)) do sums[index] = sums[index] + tonumber(count) end

@@ -12,4 +12,4 @@ if not epoch then return call('HEXISTS', key('takeovers'), worker) == 1 and 0 or
 if epoch ~= ARGV[4] then return 1 end
 call('DEL', key('worker:' .. worker))
 call('ZREM', key('workers'), worker)
-return takeOver(worker, ARGV[3], draw(1), '0', 0, false)
+return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- expired: leases and queue entries past their time. It changes no task; it only brings its own indexes up to date.
 -- ARGV: time, limit.
--- Answers { time, then per item: kind, since, id, attempt, token or '', worker or '', its text, its state or '' }.
+-- Answers { time, since when somebody has looked all the time, then per item: kind, since, id, attempt, token or '', worker or '', its text, its state or '' }.
 
 -- @include base lanes tasks queue limits wake leases lifting
 
@@ -10,6 +10,12 @@ local LANES_MAX = 200
 local limit = tonumber(ARGV[2])
 
 continueLifting()
+
+-- Looks further apart than this are a break: the server, the network or everybody was away. Sweeps look every second.
+local BREAK_MS = 3000
+local lookedAt, steadySince = unpack(call('HMGET', NUMBERS, 'lookedAt', 'steadySince'))
+if not lookedAt or math.abs(now - tonumber(lookedAt)) > BREAK_MS then steadySince = NOW end
+call('HSET', NUMBERS, 'lookedAt', NOW, 'steadySince', steadySince)
 
 local function bySince(a, b)
   return a.since < b.since or (a.since == b.since and a.id < b.id)
@@ -51,7 +57,7 @@ for _, member in ipairs(call('ZRANGE', key('ttl'), '-inf', int(now), 'BYSCORE', 
 end
 table.sort(entries, bySince)
 
-local answer = { int(now) }
+local answer = { NOW, steadySince }
 local function push(...)
   for index = 1, select('#', ...) do answer[#answer + 1] = select(index, ...) end
 end

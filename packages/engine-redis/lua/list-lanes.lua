@@ -4,7 +4,7 @@
 -- Answers { number of the lane to go on from ('' when all were looked at), then per lane: number, pool, action, tenant,
 -- and the counters of include/counters.lua }.
 
--- @include base scope counters
+-- @include base lanes scope counters
 
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])

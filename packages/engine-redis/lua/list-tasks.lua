@@ -28,7 +28,7 @@ local function consider(id)
     local first = not state and call('HGET', taskKey(id), '1')
     local itsStatus, attempt = standing(state, first)
     if status == '' or itsStatus == status then
-      local text = call('HGET', taskKey(id), 'task')
+      local text = textOf(id)
       bytes = bytes + #text
       if covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then
         bytes = bytes + addTask(answer, id, text, state, attempt)

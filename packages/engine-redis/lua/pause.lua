@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- pause: puts a hold on a scope. A hold that is there keeps its time and takes the new actor and reason.
 -- ARGV: time, request id, pool, action, tenant (each '' if not given), actor and reason (JSON), actor, reason, data of the
---   journal entry.
+--   journal entry ('' for none).
 -- Answers 1 if every lane was told, 0 if lift must go on. A repetition (same request id) changes nothing.
 
 -- @include base answers lanes journal lifting
@@ -14,8 +14,9 @@ local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
 local before = call('HGET', key('holds'), scopeName)
 local since = before and string.match(before, '^%d+') or int(now)
 call('HSET', key('holds'), scopeName, since .. ' ' .. ARGV[6])
+nowExists('holds')
 call('HDEL', key('unfinished'), 'resume ' .. scopeName)
-note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9])
+if ARGV[9] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9]) end
 local isDone = beginHold(scopeName, 0)
 flushLanes()
 return remember(request, isDone and 1 or 0)

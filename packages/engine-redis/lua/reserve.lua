@@ -4,11 +4,12 @@
 --   dropped message (the ceiling stands between them), pool, action, tenant, settings (JSON), rest of the task's text
 --   (from the comma after the profile on), deadlineAt or '', deadlineMs or '', dedupe key or ''.
 -- Answers as a claim of one task does; or { 'dropped', ceiling }, and then only the journal was written.
--- Checks before the first write, in this order: the ceiling; that the attempt is new (else REPRISE duplicate); that it is the
+-- Checks before the first write, in this order: the ceiling; that the attempt is new (else REPRISE duplicate, or REPRISE barred
+-- for a new task whose ticket is no good, see include/keys.lua); that it is the
 -- next one (else REPRISE conflict <attempts so far>); that nothing holds its lane (else it answers { 'held', scope }), and that
 -- every limit has room (else { 'full', scope, concurrency }). A repetition (same request id) gets the same answer.
 
--- @include base answers lanes tasks queue limits wake journal leases endings operators order
+-- @include base answers lanes tasks queue limits wake journal leases endings operators order keys
 
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -18,7 +19,7 @@ local deadlineAt, deadlineMs, dedupeKey = tonumber(ARGV[16]), tonumber(ARGV[17])
 local before = recall(request)
 if before then
   if before[1] == 'dropped' then return before end
-  return { before[1], '', '', '', id, before[2], call('HGET', taskKey(id), 'task') or '', before[3] }
+  return { before[1], '', '', '', '', '\n' .. before[2] .. '\n' .. before[3], id, call('HGET', taskKey(id), 'task') or '' }
 end
 
 local task = loadTask(id)
@@ -33,8 +34,9 @@ end
 
 local status = task and state.status
 local hasEnded = status == 'succeeded' or status == 'cancelled' or status == 'discarded'
-local isKeyTaken = not task and dedupeKey ~= '' and call('HEXISTS', key('keys'), tenant .. '\n' .. dedupeKey) == 1
-if attempt <= behind or hasEnded or isKeyTaken then return refuse('duplicate') end
+local keyTaken = not task and dedupeKey ~= '' and keyHolder(tenant, dedupeKey)
+if keyTaken == '\r' then return refuse('barred') end
+if attempt <= behind or hasEnded or keyTaken then return refuse('duplicate') end
 if status == 'running' or attempt > behind + 1 then return refuse('conflict ' .. int(behind)) end
 
 -- A refusal leaves no lane behind: a lane that does not exist yet is asked about by its names alone.
@@ -68,7 +70,7 @@ local function accept()
   if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
   text = text .. rest
   call('HSET', taskKey(id), 'task', text)
-  if dedupeKey ~= '' then call('HSET', key('keys'), tenant .. '\n' .. dedupeKey, id) end
+  if dedupeKey ~= '' then keepKey(tenant, dedupeKey, id) end
   local chunk = math.floor(seq / CHUNK)
   if call('RPUSH', orderKey(chunk), id) == 1 then call('ZADD', key('order'), int(chunk), int(chunk)) end
   tally(home, 'accepted')
@@ -98,4 +100,4 @@ flushLimits()
 flushLeases()
 flushLanes()
 flushWake()
-return { int(now), '', '', '', id, token, task.text, stateText(task.state) }
+return { NOW, '', '', '', '', '\n' .. token .. '\n' .. stateText(task.state), id, task.text }

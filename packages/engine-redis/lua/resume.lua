@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- resume: lifts the hold on exactly this scope.
--- ARGV: time, request id, pool, action, tenant (each '' if not given), actor, reason, data of the journal entry.
+-- ARGV: time, request id, pool, action, tenant (each '' if not given), actor, reason, data of the journal entry ('' for
+--   none).
 -- Answers -1 if there was no such hold (then nothing is written), 1 if every lane was told, 0 if lift must go on. A repetition
 -- (same request id) gets the same answer.
 
@@ -13,7 +14,7 @@ if known then return known end
 local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
 if call('HDEL', key('holds'), scopeName) == 0 then return -1 end
 call('HDEL', key('unfinished'), 'pause ' .. scopeName)
-note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8])
+if ARGV[8] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8]) end
 local isDone = endHold(scopeName, 0)
 flushLanes()
 flushWake()

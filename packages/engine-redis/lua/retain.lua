@@ -4,7 +4,7 @@
 --   tasks, journal entries, minutes of the series.
 -- Answers { tasks removed, journal entries removed, seq to go on from or '' }. There is nothing to check before the first write.
 
--- @include base answers lanes tasks journal order
+-- @include base answers lanes tasks journal order keys
 
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -66,7 +66,7 @@ end
 local function removeTask(item)
   local lane = laneNumbered(item.head.lane)
   local dedupeKey = item.head.dedupeKey
-  if dedupeKey then call('HDEL', key('keys'), lane.tenant .. '\n' .. dedupeKey) end
+  if dedupeKey then dropKey(lane.tenant, dedupeKey, item.id) end
   call('UNLINK', taskKey(item.id))
   call('LREM', orderKey(item.chunk), 1, item.id)
   if call('EXISTS', orderKey(item.chunk)) == 0 then call('ZREM', key('order'), int(item.chunk)) end

@@ -5,7 +5,7 @@
 -- Answers { minute to go on with ('' when all were looked at), position in it, then per minute with events: the minute, then
 --   how many of each kind }. A minute in several answers is to be added up: no field is counted twice, as these hashes only grow.
 
--- @include base scope
+-- @include base lanes scope
 
 local FIELDS_MAX = 10000
 local SCAN_MAX = 1000

@@ -3,16 +3,18 @@
 -- ARGV: time, index of the claim's first argument, then the settlements, then the claim.
 -- Answers { answers of the settlements, answer of the claim or false }.
 
--- @include base lanes tasks queue limits wake journal leases endings settle health claim
+-- @include base lanes tasks queue limits wake journal leases endings health settle promotion sources starting claim blocked
 
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
-flushOutcomes()
 unparkFreed()
 flushLeases()
-local claimed = claim(parseClaim(claimAt))
+local request = parseClaim(claimAt)
+local claimed = claim(request)
 flushLimits()
 flushLeases()
+flushWorkers()
 flushLanes()
+if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request) end
 flushWake()
-return { answers, claimed or { int(now), '', '', '' } }
+return { answers, claimed or { NOW, '', '', '', '' } }

@@ -3,12 +3,12 @@
 -- ARGV: time, then the settlements.
 -- Checks before each settlement's first write: that the attempt runs under the token (or that the entry is overdue).
 
--- @include base lanes tasks queue limits wake journal leases endings settle
+-- @include base lanes tasks queue limits wake journal leases endings health settle
 
 local answers = settle(2, #ARGV)
 flushLimits()
 flushLeases()
-flushOutcomes()
+flushWorkers()
 flushLanes()
 flushWake()
 return answers

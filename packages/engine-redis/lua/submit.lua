@@ -1,24 +1,22 @@
 #!lua
 -- submit: accepts the tasks of several calls, each id and each dedupe key once; of each call all new ones or none.
 -- ARGV: time, backlogMax, number of classes, number of calls; per class: pool, action, tenant, priority, settings (JSON);
---   per call: how many tasks it has;
---   per task: class, id, rest of its text (from the comma after the profile on), its own times and key or ''
---     (delayMs, dueAt, deadlineAt, deadlineMs separated by blanks, '-' for none; then a blank and the dedupe key, if any).
--- Answers one text per task: '' if accepted, else the id of the task that has its id or key; and for the tasks of a call that
--- is refused '\n<backlog> <new ones>'.
+--   per call: number of runs; per run of tasks that share them: class, times and key of their own or '' (delayMs, dueAt,
+--     deadlineAt, deadlineMs separated by blanks, '-' for none; then a blank and the dedupe key, if any), number of tasks;
+--     per task: id, rest of its text (from the comma after the profile on).
+-- Answers two things for each task that was not accepted: its place, counted from 0, and the id of the task that has its id or
+-- key ('\r' if its ticket is barred, see include/keys.lua); or, if its call was refused, '\n<backlog> <new ones>'.
 -- Checks before a call's first write: that the backlog has room for all its new tasks.
 
--- @include base lanes tasks queue wake
+-- @include base lanes tasks queue wake order keys
 
-local CHUNK = 256
 local backlogMax = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
 local callCount = tonumber(ARGV[4])
-local firstTask = 5 + classCount * 5 + callCount
 
 local function holder(id, tenant, dedupeKey)
   if call('EXISTS', taskKey(id)) == 1 then return id end
-  return dedupeKey and call('HGET', key('keys'), tenant .. '\n' .. dedupeKey)
+  return dedupeKey and keyHolder(tenant, dedupeKey)
 end
 
 local function parseExtra(extra)
@@ -31,21 +29,35 @@ local function tenantOf(class)
   return ARGV[5 + (class - 1) * 5 + 2]
 end
 
-local function countNew(first, last)
+-- Calls back for each run of a call that starts at ARGV[at]; answers where the next call starts.
+local function eachRun(at, visit)
+  local runs = tonumber(ARGV[at])
+  at = at + 1
+  for _ = 1, runs do
+    local count = tonumber(ARGV[at + 2])
+    visit(tonumber(ARGV[at]), ARGV[at + 1], at + 3, count)
+    at = at + 3 + count * 2
+  end
+  return at
+end
+
+local function countNew(callAt)
   local seen = {}
-  local fresh = 0
-  for at = first, last, 4 do
-    local id, extra = ARGV[at + 1], ARGV[at + 3]
-    local tenant = tenantOf(tonumber(ARGV[at]))
+  local new = 0
+  eachRun(callAt, function(classNumber, extra, at, count)
+    local tenant = tenantOf(classNumber)
     local dedupeKey = extra ~= '' and select(5, parseExtra(extra))
     local named = dedupeKey and '\n' .. tenant .. '\n' .. dedupeKey
-    if not seen[id] and not (named and seen[named]) and not holder(id, tenant, dedupeKey) then
-      fresh = fresh + 1
-      seen[id] = true
-      if named then seen[named] = true end
+    for index = at, at + count * 2 - 1, 2 do
+      local id = ARGV[index]
+      if not seen[id] and not (named and seen[named]) and not holder(id, tenant, dedupeKey) then
+        new = new + 1
+        seen[id] = true
+        if named then seen[named] = true end
+      end
     end
-  end
-  return fresh
+  end)
+  return new
 end
 
 local function profileFor(text)
@@ -85,89 +97,138 @@ local function classNumbered(number)
     timeoutMs = settings.timeoutMs,
     ttlMs = ttlMs ~= cjson.null and ttlMs,
     middle = ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(lane.number) .. ',"profile":' .. profile,
-    queueMiddle = ' ' .. int(settings.timeoutMs) .. ' - - p ',
+    timeout = plainTimeout(settings.timeoutMs),
     entries = queueOf(lane, ARGV[at + 3]).entries,
   }
   classes[number] = class
   return class
 end
 
-local taskCount = (#ARGV - firstTask + 1) / 4
 local backlog = tonumber(call('HGET', NUMBERS, 'backlog')) or 0
-local sequence = draw(taskCount) - taskCount
+local sequence
 local chunks = {}
 local answers = {}
+local answered = 0
 
--- Accepts one task. Answers the id of the task that has its id or key; nil if it was accepted.
-local function accept(at)
-  local classNumber, id, rest, extra = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  sequence = sequence + 1
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = 0, 0, nil, nil, nil
-  local taken
-  if extra ~= '' then
-    delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = parseExtra(extra)
-    taken = holder(id, tenantOf(classNumber), dedupeKey)
-    if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+-- For the next task; nil if it was accepted.
+local function answer(text)
+  if text then
+    answers[#answers + 1] = answered
+    answers[#answers + 1] = text
   end
-  -- A duplicate leaves no lane behind.
-  if not taken and not classes[classNumber] and call('EXISTS', taskKey(id)) == 1 then taken = id end
-  local class
-  if not taken then
-    class = classNumbered(classNumber)
-    local due = math.max(dueAt, now + delayMs)
-    local isQueued = due <= now
-    local expires = class.ttlMs and isQueued and laneTime(class.lane) + class.ttlMs
-    local text = '{"seq":' .. int(sequence) .. class.middle
-    if expires then text = text .. ',"expires":' .. int(expires) end
-    if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
-    if call('HSETNX', taskKey(id), 'task', text .. rest) == 0 then
-      taken = id
-    else
-      local lane = class.lane
-      if dedupeKey then call('HSET', key('keys'), lane.tenant .. '\n' .. dedupeKey, id) end
-      if isQueued then
-        local entries = class.entries
-        if expires or deadlineAt then
-          entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
-          watchTimes(lane, id, expires, deadlineAt)
-        else
-          entries[#entries + 1] = int(sequence) .. class.queueMiddle .. id
-        end
-      else
-        local state = { status = 'waiting', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
-          since = now, dueAt = due, reason = 'delayed' }
-        call('HSET', taskKey(id), 'state', stateText(state))
-        call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016.0f', sequence) .. id)
-        move(lane, nil, 'waiting')
-        stir(lane)
-      end
-      tally(lane, 'accepted')
-      local chunk = math.floor(sequence / CHUNK)
-      local ids = chunks[chunk]
-      if not ids then
-        ids = {}
-        chunks[chunk] = ids
-      end
-      ids[#ids + 1] = id
-    end
-  end
-  if not taken then backlog = backlog + 1 end
-  return taken
+  answered = answered + 1
 end
 
-local at = firstTask
-for number = 1, callCount do
-  local size = tonumber(ARGV[firstTask - callCount + number - 1])
-  local last = at + size * 4 - 1
+local function chunkOf(number)
+  local chunk = math.floor(number / CHUNK)
+  local ids = chunks[chunk]
+  if not ids then
+    ids = {}
+    chunks[chunk] = ids
+  end
+  return ids
+end
+
+-- Accepts one task that may have times, a key or a queue TTL. Answers the id of the task that has its id or key; nil if it was
+-- accepted.
+local function accept(classNumber, extra, id, rest)
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = 0, 0, nil, nil, nil
+  if extra ~= '' then
+    delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = parseExtra(extra)
+    if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+  end
+  local taken = holder(id, tenantOf(classNumber), dedupeKey)
+  if taken then return taken end
+  local class = classNumbered(classNumber)
+  local lane = class.lane
+  local due = math.max(dueAt, now + delayMs)
+  local isQueued = due <= now
+  local expires = class.ttlMs and isQueued and laneTime(lane) + class.ttlMs
+  local text = '{"seq":' .. int(sequence) .. class.middle
+  if expires then text = text .. ',"expires":' .. int(expires) end
+  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  call('HSET', taskKey(id), 'task', text .. rest)
+  if dedupeKey then keepKey(lane.tenant, dedupeKey, id) end
+  if isQueued then
+    local entries = class.entries
+    if expires or deadlineAt then
+      entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
+      watchTimes(lane, id, expires, deadlineAt)
+    else
+      entries[#entries + 1] = plainEntry(int(sequence), class.timeout, id)
+    end
+  else
+    local state = { status = 'waiting', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+      since = now, dueAt = due, reason = 'delayed' }
+    call('HSET', taskKey(id), 'state', stateText(state))
+    call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016d', sequence) .. id)
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  tally(lane, 'accepted')
+  local ids = chunkOf(sequence)
+  ids[#ids + 1] = id
+  return nil
+end
+
+-- Accepts plain tasks of one class from ARGV[at] on: the short way that nearly all go. It is accept() and plainEntry(), written
+-- out.
+local function acceptPlain(class, at, count)
+  local args, middle, timeout, entries = ARGV, class.middle, class.timeout, class.entries
+  local size, accepted, number = #entries, 0, sequence
+  local ids, idsSize, nextChunk = nil, 0, -1
+  for index = at, at + count * 2 - 1, 2 do
+    local id, numeral = args[index], format('%d', number)
+    if call('HSETNX', TASK_PREFIX .. id, 'task', '{"seq":' .. numeral .. middle .. args[index + 1]) == 1 then
+      size = size + 1
+      entries[size] = PLAIN_HEADS[#numeral] .. numeral .. timeout .. id
+      if number >= nextChunk then
+        ids = chunkOf(number)
+        idsSize = #ids
+        nextChunk = (math.floor(number / CHUNK) + 1) * CHUNK
+      end
+      idsSize = idsSize + 1
+      ids[idsSize] = id
+      accepted = accepted + 1
+    else
+      answers[#answers + 1] = answered
+      answers[#answers + 1] = id
+    end
+    answered = answered + 1
+    number = number + 1
+  end
+  sequence = number
+  tally(class.lane, 'accepted', accepted)
+  backlog = backlog + accepted
+end
+
+local function acceptRun(classNumber, extra, at, count)
+  sequence = draw(count) - count + 1
+  local stop = at + count * 2
+  while at < stop do
+    local class = classes[classNumber]
+    if class and extra == '' and not class.ttlMs then return acceptPlain(class, at, (stop - at) / 2) end
+    -- The class is made with its first new task: a duplicate leaves no lane behind.
+    local taken = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
+    if not taken then backlog = backlog + 1 end
+    answer(taken)
+    sequence = sequence + 1
+    at = at + 2
+  end
+end
+
+local at = 5 + classCount * 5
+for _ = 1, callCount do
+  local size = 0
+  eachRun(at, function(_, _, _, count) size = size + count end)
   local refusal
   if backlog + size > backlogMax then
-    local fresh = countNew(at, last)
-    if fresh > 0 and backlog + fresh > backlogMax then refusal = '\n' .. int(backlog) .. ' ' .. int(fresh) end
+    local new = countNew(at)
+    if new > 0 and backlog + new > backlogMax then refusal = '\n' .. int(backlog) .. ' ' .. int(new) end
   end
-  while at <= last do
-    answers[#answers + 1] = refusal or accept(at) or ''
-    at = at + 4
-  end
+  at = eachRun(at, refusal and function(_, _, _, count)
+    for _ = 1, count do answer(refusal) end
+  end or acceptRun)
 end
 
 for name, queue in pairs(queues) do

@@ -5,6 +5,7 @@ import {
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
+  type HealthStatus,
   type HealthThresholds,
   type LeaseToken,
   NotFoundError,
@@ -21,18 +22,31 @@ import { asList, asTexts, type Partition } from './partition.ts'
 import { CLAIMED_PLAIN, parseState, parseText, snapshotOf } from './records.ts'
 import { claimScript, settleAndClaimScript } from './scripts.generated.ts'
 import { settlementArguments, settleResults } from './settle.ts'
+import type { DrawRequestId } from './unheard-claims.ts'
 
-/** Names one call, so that its repetition is known as such. */
-export type DrawRequestId = () => string
+export type { DrawRequestId } from './unheard-claims.ts'
+
+/** A part of a shared limit that is full, while lanes of the asked pools stand at it. */
+export interface Blocked {
+  /** The limit's scope, as scripts spell it. */
+  readonly scope: string
+  /** Pool and action of such a lane, in two lines. */
+  readonly lane: string
+  readonly version: number
+}
 
 /** A claim, and how the asked pools stood when it was made: see wake.ts. */
 export interface PartitionClaim extends ClaimResult {
   readonly versions: readonly string[]
+  /** Of a store with several partitions only. */
+  readonly blocked: readonly Blocked[]
 }
 
 export interface ClaimSettings {
   readonly thresholds: HealthThresholds
   readonly drawRequestId: DrawRequestId
+  /** In a store with several partitions: the worker's, judged by what all of them saw. */
+  readonly health?: HealthStatus
 }
 
 export async function claim(
@@ -40,13 +54,18 @@ export async function claim(
   request: ClaimRequest,
   settings: ClaimSettings,
 ): Promise<PartitionClaim> {
-  const args = claimArguments(request, settings)
   try {
-    return await claimResult(partition, await partition.run(claimScript, args), request)
+    return await partition.unheardClaims.claim(request, settings.drawRequestId, async (requestId) => {
+      const reply = await partition.run(claimScript, claimArguments(request, settings, requestId))
+      return claimResult(partition, reply, request)
+    })
   } catch (error) {
     if (!(error instanceof ScriptRefusal)) throw error
     if (error.message === 'fenced') throw new WorkerFencedError(request.worker, request.epoch)
-    if (error.message === 'unknown') throw new NotFoundError('worker', request.worker)
+    if (error.message === 'unknown') {
+      partition.forget()
+      throw new NotFoundError('worker', request.worker)
+    }
     throw new StoreFailedError(`A claim was refused: ${error.message}`)
   }
 }
@@ -58,16 +77,18 @@ export async function settleAndClaim(
   settings: ClaimSettings,
 ): Promise<{ readonly settled: readonly SettleResult[] } & PartitionClaim> {
   checkBatch(settlements.length)
-  const claiming = claimArguments(request, settings)
   const settling = settlementArguments(settlements)
-  const reply = asList(
-    await partition.run(settleAndClaimScript, [String(settling.length + 3), ...settling, ...claiming]),
-  )
-  const result = await claimResult(partition, reply[1], request)
-  return { settled: settleResults(asList(reply[0])), ...result }
+  return partition.unheardClaims.claim(request, settings.drawRequestId, async (requestId) => {
+    const claiming = claimArguments(request, settings, requestId)
+    const reply = asList(
+      await partition.run(settleAndClaimScript, [String(settling.length + 3), ...settling, ...claiming]),
+    )
+    const result = await claimResult(partition, reply[1], request)
+    return { settled: settleResults(asList(reply[0])), ...result }
+  })
 }
 
-function claimArguments(request: ClaimRequest, settings: ClaimSettings): string[] {
+function claimArguments(request: ClaimRequest, settings: ClaimSettings, requestId: string): string[] {
   const { worker, epoch, pools, actions, limit, leaseMs } = request
   checkLimit(limit)
   checkLeaseMs(leaseMs)
@@ -78,10 +99,11 @@ function claimArguments(request: ClaimRequest, settings: ClaimSettings): string[
     String(limit),
     String(leaseMs),
     thresholdsText(settings.thresholds),
-    settings.drawRequestId(),
+    requestId,
     String(pools.length),
     ...pools,
     ...(actions === null ? ['-1'] : [String(actions.length), ...actions]),
+    ...(settings.health === undefined ? [] : [settings.health]),
   ]
 }
 
@@ -93,8 +115,9 @@ function thresholdsText(thresholds: HealthThresholds): string {
   return known
 }
 
-const FIELDS_PER_TASK = 4
-const FIELDS_BEFORE_TASKS = 4
+const FIELDS_BEFORE_TASKS = 5
+/** What a field starts with that says something unusual about the task after it. No id does. */
+const UNUSUAL = '\n'
 
 export async function claimResult(
   partition: Partition,
@@ -103,21 +126,23 @@ export async function claimResult(
 ): Promise<PartitionClaim> {
   const fields = asTexts(reply)
   const now = Number(fields[0])
-  const texts = []
-  for (let at = FIELDS_BEFORE_TASKS; at < fields.length; at += FIELDS_PER_TASK)
-    texts.push(parseText(fields[at + 2] ?? ''))
-  await partition.learn(texts.map(({ head }) => head))
-  const claimed = texts.map(({ head, payload }, index): Claimed => {
-    const at = FIELDS_BEFORE_TASKS + index * FIELDS_PER_TASK
-    const id = fields[at] ?? ''
-    const stateText = fields[at + 3] ?? ''
+  const draw = fields[4] ?? ''
+  const parts = []
+  for (let at = FIELDS_BEFORE_TASKS; at < fields.length; at += 2) {
+    const unusual = fields[at]?.startsWith(UNUSUAL) === true ? (fields[at++] ?? '') : ''
+    parts.push({ id: fields[at] ?? '', unusual, ...parseText(fields[at + 1] ?? '') })
+  }
+  const names = await partition.learn(parts.map(({ head }) => head))
+  const claimed = parts.map(({ id, unusual, head, payload }, index): Claimed => {
+    const [, token = '', stateText = ''] =
+      unusual === '' ? ['', `${draw}-${index + 1}.${head.lane}`] : unusual.split(UNUSUAL)
     const state = stateText === '' ? CLAIMED_PLAIN : parseState(stateText)
-    const snapshot = snapshotOf(partition, id, head, payload)
+    const snapshot = snapshotOf(names, id, head, payload)
     const timeoutAt = now + snapshot.settings.timeoutMs
     return {
       taskId: id as TaskId,
       attempt: state.attempt,
-      token: `${fields[at + 1] ?? ''}.${worker}` as LeaseToken,
+      token: `${token}.${worker}` as LeaseToken,
       snapshot,
       generation: state.generation,
       failures: state.failures,
@@ -129,11 +154,24 @@ export async function claimResult(
       timeoutAt,
     }
   })
+  const [versions = '', ...blocked] = (fields[3] ?? '').split('\n')
   return {
     claimed,
     nextDueAt: fields[1] === '' ? null : Number(fields[1]),
     heldBack: fields[2] === 'unhealthy' || fields[2] === 'degraded' ? fields[2] : null,
     now,
-    versions: (fields[3] ?? '').split(' '),
+    versions: versions.split(' '),
+    blocked: blocked.length === 0 ? [] : blockedOf(blocked),
   }
+}
+
+const LINES_PER_BLOCKED = 6
+
+function blockedOf(lines: readonly string[]): Blocked[] {
+  const found: Blocked[] = []
+  for (let at = 0; at < lines.length; at += LINES_PER_BLOCKED) {
+    const [pool, action, tenant, ...lane] = lines.slice(at, at + LINES_PER_BLOCKED)
+    found.push({ scope: `${pool}\n${action}\n${tenant}`, lane: lane.slice(0, 2).join('\n'), version: Number(lane[2]) })
+  }
+  return found
 }

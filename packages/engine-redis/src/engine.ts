@@ -14,7 +14,9 @@ import {
 import { openLink } from './link/link.ts'
 import { Partition } from './partition.ts'
 import { partitionEngine } from './partition-engine.ts'
-import { checkPrefix, checkServer, type Durability, openStore, PARTITIONS_MAX, partitionPrefixes } from './store.ts'
+import { partitionedEngine } from './partitioned/partitioned-engine.ts'
+import { Partitions } from './partitioned/partitions.ts'
+import { checkServer, type Durability, openStore, PARTITIONS_MAX, partitionPrefixes } from './store.ts'
 import { Wake } from './wake.ts'
 
 export interface RedisEngineOptions {
@@ -58,23 +60,28 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
   try {
     const checks = await checkServer(link, `${prefix}/store`, durability)
     const partitions = await openStore(link, prefix, asked)
-    checkPrefix(prefix, partitions, link.isCluster)
-    const [only = prefix] = partitionPrefixes(prefix, partitions)
+    const [only = prefix, ...others] = partitionPrefixes(prefix, partitions)
+    // They may live on other servers than the one that was looked at.
+    if (link.isCluster) for (const other of others) await checkServer(link, `${other}/numbers`, durability)
     const partition = new Partition(link, only, clock ?? null)
-    const wake = new Wake(partition, randomUUID(), clock ?? systemClock)
+    const store = new Partitions(
+      partition,
+      others.map((other) => new Partition(link, other, clock ?? null)),
+    )
+    await Promise.all(store.all.map((one) => one.open()))
+    const wake = new Wake(store.all, randomUUID(), clock ?? systemClock, (id) => store.placeOf(id))
     await wake.open()
     const session = randomUUID().slice(0, 13)
     let requests = 0
-    return partitionEngine({
-      partition,
+    const parts = {
       wake,
-      info: { kind: 'redis', durability: checks.durability, lacks: [] },
-      clock: clock ?? systemClock,
+      info: { kind: 'redis', durability: checks.durability, callsAtOnce: 2, lacks: [] },
       thresholds: options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS,
       backlogMax: options.backlogMax ?? DEFAULT_BACKLOG_MAX,
       drawRequestId: () => `${session}.${++requests}`,
       close: () => link.close(),
-    })
+    }
+    return store.size === 1 ? partitionEngine({ partition, ...parts }) : partitionedEngine({ store, ...parts })
   } catch (error) {
     await link.close()
     throw error

@@ -24,20 +24,38 @@ export async function listFailureGroups(
   query: FailureGroupQuery = {},
 ): Promise<Page<FailureGroup>> {
   const limit = pageLimit(query)
-  let after = parseCursor(query.cursor)
-  const rows: string[][] = []
-  do {
-    const wanted = String(limit + 1 - rows.length)
-    const fields = asTexts(await partition.run(listGroupsScript, [...after, wanted, given(query.action)]))
-    for (let at = 2; at < fields.length; at += FIELDS_PER_GROUP) rows.push(fields.slice(at, at + FIELDS_PER_GROUP))
-    after = fields.slice(0, 2)
-  } while (after[0] !== '' && rows.length <= limit)
+  const rows = await groupRows(partition, query.cursor, limit + 1, query)
   const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
   return {
-    items: shown.map(groupOf),
-    next: rows.length > limit && last !== undefined ? `${last[5]}.${last[1]}` : null,
+    items: shown.map(({ group }) => group),
+    next: rows.length > limit ? (shown.at(-1)?.cursor ?? null) : null,
   }
+}
+
+export interface GroupRow {
+  readonly cursor: string
+  readonly group: FailureGroup
+}
+
+/** The groups that come after the cursor, as many as are wanted if there are so many. */
+export async function groupRows(
+  partition: Partition,
+  cursor: string | undefined,
+  wanted: number,
+  query: FailureGroupQuery,
+): Promise<readonly GroupRow[]> {
+  let after = parseCursor(cursor)
+  const rows: GroupRow[] = []
+  do {
+    const args = [...after, String(wanted - rows.length), given(query.action)]
+    const fields = asTexts(await partition.run(listGroupsScript, args))
+    for (let at = 2; at < fields.length; at += FIELDS_PER_GROUP) {
+      const row = fields.slice(at, at + FIELDS_PER_GROUP)
+      rows.push({ cursor: `${row[5]}.${row[1]}`, group: groupOf(row) })
+    }
+    after = fields.slice(0, 2)
+  } while (after[0] !== '' && rows.length < wanted)
+  return rows
 }
 
 function parseCursor(cursor: string | undefined): readonly string[] {

@@ -4,13 +4,21 @@
 import { type By, type ExplainFacts, InvalidError, type Scope } from '@reprise/core'
 import type { DrawRequestId } from './claim.ts'
 import type { Reply } from './link/link.ts'
-import { asTexts, type LaneName, type Partition, scopeName } from './partition.ts'
+import type { LaneName } from './names.ts'
+import { asTexts, type Partition, scopeName } from './partition.ts'
 import { liftScript, limitScript, pauseScript, resumeScript } from './scripts.generated.ts'
 
-export async function pause(partition: Partition, scope: Scope, by: By, drawRequestId: DrawRequestId): Promise<void> {
+/** `isTold`: the journal tells of it. In a store with several partitions one of them does. */
+export async function pause(
+  partition: Partition,
+  scope: Scope,
+  by: By,
+  drawRequestId: DrawRequestId,
+  isTold = true,
+): Promise<void> {
   const { actor, reason } = by
   const args = [drawRequestId(), ...partsOf(scope), JSON.stringify({ actor, reason }), actor, reason]
-  await finish(partition, await partition.run(pauseScript, [...args, JSON.stringify(given(scope))]))
+  await finish(partition, await partition.run(pauseScript, [...args, isTold ? JSON.stringify(given(scope)) : '']))
 }
 
 /** False if there was no hold on exactly this scope. */
@@ -19,8 +27,10 @@ export async function resume(
   scope: Scope,
   by: By,
   drawRequestId: DrawRequestId,
+  isTold = true,
 ): Promise<boolean> {
-  const args = [drawRequestId(), ...partsOf(scope), by.actor, by.reason, JSON.stringify(given(scope))]
+  const data = isTold ? JSON.stringify(given(scope)) : ''
+  const args = [drawRequestId(), ...partsOf(scope), by.actor, by.reason, data]
   const answer = await partition.run(resumeScript, args)
   if (Number(answer) === NOTHING_TO_LIFT) return false
   await finish(partition, answer)
@@ -34,19 +44,23 @@ export async function limit(
   by: By,
   drawRequestId: DrawRequestId,
 ): Promise<void> {
+  await finish(partition, await partition.run(limitScript, limitArguments(scope, concurrency, by, drawRequestId())))
+}
+
+export function limitArguments(scope: Scope, concurrency: number | null, by: By, requestId: string): string[] {
   if (concurrency !== null && (!Number.isSafeInteger(concurrency) || concurrency < 0)) {
     throw new InvalidError(`A limit is a whole number of running tasks, 0 or more, not ${concurrency}.`)
   }
   const data = JSON.stringify({ ...given(scope), concurrency })
-  const args = [drawRequestId(), ...partsOf(scope), concurrency === null ? '' : String(concurrency)]
-  await finish(partition, await partition.run(limitScript, [...args, by.actor, by.reason, data]))
+  const text = concurrency === null ? '' : String(concurrency)
+  return [requestId, ...partsOf(scope), text, by.actor, by.reason, data]
 }
 
 const NOTHING_TO_LIFT = -1
 const ALL_TOLD = 1
 
 /** Goes on until every lane was told. */
-async function finish(partition: Partition, answer: Reply): Promise<void> {
+export async function finish(partition: Partition, answer: Reply): Promise<void> {
   if (Number(answer) === ALL_TOLD) return
   while (Number(await partition.run(liftScript, [])) > 0);
 }
@@ -54,7 +68,7 @@ async function finish(partition: Partition, answer: Reply): Promise<void> {
 const partsOf = (scope: Scope): string[] => [scope.pool ?? '', scope.action ?? '', scope.tenant ?? '']
 
 /** Only what is given. */
-function given({ pool, action, tenant }: Scope): Scope {
+export function given({ pool, action, tenant }: Scope): Scope {
   return {
     ...(pool === undefined ? {} : { pool }),
     ...(action === undefined ? {} : { action }),
@@ -72,10 +86,25 @@ export async function gatesFacts(partition: Partition, lane: LaneName): Promise<
 
 /** For many lanes at once, in their order. */
 export async function gatesFactsOf(partition: Partition, lanes: readonly LaneName[]): Promise<readonly GatesFacts[]> {
-  const scopes = lanes.map(scopesOf)
-  const names = [...new Set(scopes.flat().map(scopeName))]
-  const [holds, limits, slots] = await lookUp(partition, names)
-  return scopes.map((covering) => ({
+  const [holds, limits, slots] = await lookUp(partition, ['holds', 'limits', 'slots'], namesCovering(lanes))
+  return lanes.map((lane) => factsOf(lane, { holds, limits, slots }))
+}
+
+/** Every scope that covers one of these lanes, by name. */
+export const namesCovering = (lanes: readonly LaneName[]): string[] => [
+  ...new Set(lanes.flatMap(scopesOf).map(scopeName)),
+]
+
+/** What the store has under the names of scopes. */
+export type Found = ReadonlyMap<string, string> | undefined
+
+/** Holds, limits and how many tasks run under each. */
+export function factsOf(
+  lane: LaneName,
+  { holds, limits, slots }: { readonly holds: Found; readonly limits: Found; readonly slots: Found },
+): GatesFacts {
+  const covering = scopesOf(lane)
+  return {
     holds: covering.flatMap((scope) => {
       const text = holds?.get(scopeName(scope))
       return text === undefined ? [] : [{ scope, ...parseHold(text) }]
@@ -86,7 +115,7 @@ export async function gatesFactsOf(partition: Partition, lanes: readonly LaneNam
       if (concurrency === undefined) return []
       return [{ scope, running: Number(slots?.get(name) ?? 0), concurrency: Number(concurrency) }]
     }),
-  }))
+  }
 }
 
 /** Every scope that covers a lane; sorted by pool, action and tenant, because what is not given sorts before any name. */
@@ -105,13 +134,16 @@ function parseHold(text: string): { readonly by: By; readonly since: number } {
   return { by: JSON.parse(text.slice(blank + 1)) as By, since: Number(text.slice(0, blank)) }
 }
 
-const GATE_HASHES = ['holds', 'limits', 'slots'] as const
 const NAMES_PER_COMMAND = 1_000
 
-/** What the hashes of gates have under these names. Most stores have hardly any gates: then nobody asks for names. */
-async function lookUp(partition: Partition, names: readonly string[]): Promise<readonly ReadonlyMap<string, string>[]> {
-  const sizes = await partition.pipeline(GATE_HASHES.map((hash) => ['HLEN', partition.key(hash)]))
-  const questions = GATE_HASHES.flatMap((hash, index) => {
+/** What these hashes have under these names. Most stores have hardly any gates: then nobody asks for names. */
+export async function lookUp(
+  partition: Partition,
+  hashes: readonly string[],
+  names: readonly string[],
+): Promise<readonly ReadonlyMap<string, string>[]> {
+  const sizes = await partition.pipeline(hashes.map((hash) => ['HLEN', partition.key(hash)]))
+  const questions = hashes.flatMap((hash, index) => {
     if (Number(sizes[index] ?? 0) === 0) return []
     const chunks = Math.ceil(names.length / NAMES_PER_COMMAND)
     return Array.from({ length: chunks }, (_, chunk) => {
@@ -120,7 +152,7 @@ async function lookUp(partition: Partition, names: readonly string[]): Promise<r
     })
   })
   const replies = await partition.pipeline(questions.map(({ command }) => command))
-  const found = GATE_HASHES.map(() => new Map<string, string>())
+  const found = hashes.map(() => new Map<string, string>())
   questions.forEach(({ index, asked }, at) => {
     asTexts(replies[at]).forEach((text, place) => {
       const name = asked[place]

@@ -33,7 +33,7 @@ function entryArguments({ type, taskId, attempt, actor, reason, data }: JournalE
   return [type, taskId ?? '', attempt === null ? '' : String(attempt), actor, reason, JSON.stringify(data)]
 }
 
-async function readJournal(partition: Partition, query: JournalQuery = {}): Promise<JournalPage> {
+export async function readJournal(partition: Partition, query: JournalQuery = {}): Promise<JournalPage> {
   const limit = pageLimit(query)
   const after = String(pageCursor(query) ?? 0)
   const reply =

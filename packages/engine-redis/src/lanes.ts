@@ -13,6 +13,7 @@ import {
   type PoolName,
   pageCursor,
   pageLimit,
+  type Scope,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
   type SeriesPoint,
@@ -27,30 +28,54 @@ import { givenScope } from './tasks.ts'
 /** By creation. */
 export async function listLanes(partition: Partition, query: LaneQuery = {}): Promise<Page<LaneView>> {
   const limit = pageLimit(query)
-  let after = String(pageCursor(query) ?? 0)
-  const rows: string[][] = []
-  do {
-    const wanted = String(limit + 1 - rows.length)
-    const fields = asTexts(await partition.run(listLanesScript, [after, wanted, ...givenScope(query)]))
-    for (let at = 1; at < fields.length; at += FIELDS_PER_LANE) rows.push(fields.slice(at, at + FIELDS_PER_LANE))
-    after = fields[0] ?? ''
-  } while (after !== '' && rows.length <= limit)
+  const rows = await laneRows(partition, pageCursor(query) ?? 0, limit + 1, query)
   const shown = rows.slice(0, limit)
-  const items = await viewsOf(partition, shown)
-  return { items, next: rows.length > limit ? String(shown.at(-1)?.[0]) : null }
+  const facts = await gatesFactsOf(partition, shown)
+  return {
+    items: shown.map((row, index) => laneView(row, row.counts, facts[index])),
+    next: rows.length > limit ? String(shown.at(-1)?.number) : null,
+  }
+}
+
+export interface LaneRow {
+  readonly number: number
+  readonly pool: PoolName
+  readonly action: ActionName
+  readonly tenant: TenantId
+  readonly counts: Counts
 }
 
 const FIELDS_PER_LANE = 12
 
-async function viewsOf(partition: Partition, rows: readonly (readonly string[])[]): Promise<LaneView[]> {
-  const views = rows.map(([, pool = '', action = '', tenant = '', ...counters]) => ({
-    pool: pool as PoolName,
-    action: action as ActionName,
-    tenant: tenant as TenantId,
-    counts: countsOf(counters),
-  }))
-  const facts = await gatesFactsOf(partition, views)
-  return views.map((view, index) => ({ ...view, gates: gatesOf(facts[index]) }))
+/** The next lanes of a scope, as many as are wanted if there are so many. */
+export async function laneRows(
+  partition: Partition,
+  after: number,
+  wanted: number,
+  scope: Scope,
+): Promise<readonly LaneRow[]> {
+  const rows: LaneRow[] = []
+  let goOnAt = String(after)
+  do {
+    const args = [goOnAt, String(wanted - rows.length), ...givenScope(scope)]
+    const fields = asTexts(await partition.run(listLanesScript, args))
+    for (let at = 1; at < fields.length; at += FIELDS_PER_LANE) {
+      const [number, pool = '', action = '', tenant = '', ...counters] = fields.slice(at, at + FIELDS_PER_LANE)
+      rows.push({
+        number: Number(number),
+        pool: pool as PoolName,
+        action: action as ActionName,
+        tenant: tenant as TenantId,
+        counts: countsOf(counters),
+      })
+    }
+    goOnAt = fields[0] ?? ''
+  } while (goOnAt !== '' && rows.length < wanted)
+  return rows
+}
+
+export function laneView({ pool, action, tenant }: LaneRow, counted: Counts, facts: GatesFacts | undefined): LaneView {
+  return { pool, action, tenant, counts: counted, gates: gatesOf(facts) }
 }
 
 /** What holds a lane now: its pauses, then its full limits. */
@@ -76,14 +101,14 @@ export async function counts(partition: Partition, query: CountsQuery = {}): Pro
 }
 
 /** From the texts of a lane's counters, in the order of the scripts. */
-function countsOf(fields: readonly string[]): Counts {
+export function countsOf(fields: readonly string[]): Counts {
   const [queued = 0, waiting = 0, running = 0, succeeded = 0, dead = 0, discarded = 0, cancelled = 0, removed = 0] =
     fields.map(Number)
   const accepted = queued + waiting + running + succeeded + dead + discarded + cancelled + removed
   return { accepted, queued, waiting, running, succeeded, dead, discarded, cancelled, removed }
 }
 
-function added(a: Counts, b: Counts): Counts {
+export function added(a: Counts, b: Counts): Counts {
   return {
     accepted: a.accepted + b.accepted,
     queued: a.queued + b.queued,

@@ -36,6 +36,7 @@ export async function renew(
   })
 }
 
+const FIELDS_BEFORE_ITEMS = 2
 const FIELDS_PER_ITEM = 8
 
 /** Only looks. Leases first, then queue entries. */
@@ -43,14 +44,14 @@ export async function expired(partition: Partition, limit: number): Promise<Expi
   checkLimit(limit)
   const fields = asTexts(await partition.run(expiredScript, [String(limit)]))
   const items = []
-  for (let at = 1; at < fields.length; at += FIELDS_PER_ITEM) {
+  for (let at = FIELDS_BEFORE_ITEMS; at < fields.length; at += FIELDS_PER_ITEM) {
     const [kind = '', since = '', id = '', attempt = '', token = '', worker = '', text = '', state = ''] = fields.slice(
       at,
       at + FIELDS_PER_ITEM,
     )
     items.push({ kind, since, id, attempt, token, worker, state, ...parseText(text) })
   }
-  await partition.learn(items.map(({ head }) => head))
+  const names = await partition.learn(items.map(({ head }) => head))
   const overdue = items.map((item): Overdue => {
     const state: Pick<State, 'generation' | 'failures' | 'losses'> =
       item.state === '' ? { generation: 1, failures: 0, losses: 0 } : parseState(item.state)
@@ -58,7 +59,7 @@ export async function expired(partition: Partition, limit: number): Promise<Expi
     const taskId = item.id as TaskId
     const attempt = Number(item.attempt)
     const base = {
-      snapshot: snapshotOf(partition, item.id, item.head, item.payload),
+      snapshot: snapshotOf(names, item.id, item.head, item.payload),
       generation,
       failures,
       losses,
@@ -70,5 +71,5 @@ export async function expired(partition: Partition, limit: number): Promise<Expi
     }
     return { kind: item.kind === 'deadline' ? 'deadline' : 'queue_ttl', ref: { taskId, attempt }, ...base }
   })
-  return { overdue, now: Number(fields[0]) }
+  return { overdue, now: Number(fields[0]), steadySince: Number(fields[1]) }
 }

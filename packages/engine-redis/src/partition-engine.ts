@@ -2,7 +2,6 @@
 // files named after them and in the scripts they call.
 
 import {
-  type Clock,
   type Engine,
   type EngineInfo,
   type HealthThresholds,
@@ -36,7 +35,6 @@ export interface PartitionEngineParts {
   readonly partition: Partition
   readonly wake: Wake
   readonly info: EngineInfo
-  readonly clock: Clock
   readonly thresholds: HealthThresholds
   readonly backlogMax: number
   readonly drawRequestId: DrawRequestId
@@ -45,17 +43,15 @@ export interface PartitionEngineParts {
 }
 
 export function partitionEngine(parts: PartitionEngineParts): Engine {
-  const { partition, wake, clock, thresholds, backlogMax, drawRequestId } = parts
+  const { partition, wake, thresholds, backlogMax, drawRequestId } = parts
   const settings = { thresholds, drawRequestId }
   let closing: Promise<void> | null = null
 
   const submissions: Grouping<TaskSpec, SubmitResult> = new Grouping(
-    clock,
     (calls) => submit(partition, calls, backlogMax),
     () => settlements.flush(),
   )
   const settlements: Grouping<Settlement, SettleResult> = new Grouping(
-    clock,
     (calls) => settle(partition, calls),
     () => submissions.flush(),
   )
@@ -78,7 +74,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
 
     submit: (tasks) => grouped(submissions, tasks),
     async claim(request) {
-      const { versions, ...result } = await claim(inOrder(), request, settings)
+      const { versions, blocked: _, ...result } = await claim(inOrder(), request, settings)
       wake.saw(request.pools, versions)
       return result
     },
@@ -86,7 +82,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     renew: async (leases, leaseMs) => renew(inOrder(), leases, leaseMs),
     settle: (items) => grouped(settlements, items),
     async settleAndClaim(items, request) {
-      const { versions, ...result } = await settleAndClaim(inOrder(), items, request, settings)
+      const { versions, blocked: _, ...result } = await settleAndClaim(inOrder(), items, request, settings)
       wake.saw(request.pools, versions)
       return result
     },

@@ -1,22 +1,22 @@
 // One partition of a store: a key prefix whose keys all live in one slot, the scripts run there, and what can be
 // remembered of it because it never changes. Every verb is a function over a partition.
 
-import { type Clock, StoreFailedError, type TaskSettings } from '@reprise/core'
+import { type Clock, StoreFailedError, systemClock, type TaskSettings } from '@reprise/core'
 import type { Link, Reply, Script } from './link/link.ts'
+import { Names } from './names.ts'
+import { idleScript, renewScript } from './scripts.generated.ts'
+import { UnheardClaims } from './unheard-claims.ts'
 
-export interface LaneName {
-  readonly pool: string
-  readonly action: string
-  readonly tenant: string
-}
+const LEARNED_MS_MAX = 60_000
 
 export class Partition {
   readonly link: Link
   readonly prefix: string
+  readonly unheardClaims = new UnheardClaims()
   readonly #numbersKey: string
   readonly #clock: Clock | null
-  readonly #profiles = new Map<number, TaskSettings>()
-  readonly #lanes = new Map<number, LaneName>()
+  #names = new Names()
+  #learnedAt = systemClock.monotonic()
 
   /** `clock` is set by tests only: otherwise the server's own time decides. */
   constructor(link: Link, prefix: string, clock: Clock | null) {
@@ -59,48 +59,39 @@ export class Partition {
     return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)
   }
 
-  /** The settings that tasks refer to by number. They are never changed, so they are asked for once. */
-  profile(number: number): TaskSettings {
-    const known = this.#profiles.get(number)
-    if (known === undefined) throw new StoreFailedError(`The store has no settings number ${number}.`)
-    return known
+  /** Lets its server learn our functions, so that calls which follow one another are not held up by it one by one. */
+  async open(): Promise<void> {
+    await Promise.all([this.run(renewScript, ['1']), this.run(idleScript, ['', '-1'])])
   }
 
-  /** Lanes are never renamed or removed either. */
-  lane(number: number): LaneName {
-    const known = this.#lanes.get(number)
-    if (known === undefined) throw new StoreFailedError(`The store has no lane number ${number}.`)
-    return known
-  }
-
-  /** Makes sure that `lane()` and `profile()` know what these task texts refer to. */
-  async learn(heads: readonly { readonly lane: number; readonly profile: number }[]): Promise<void> {
-    const lanes = new Set<number>()
-    const profiles = new Set<number>()
-    for (const { lane, profile } of heads) {
-      if (!this.#lanes.has(lane)) lanes.add(lane)
-      if (!this.#profiles.has(profile)) profiles.add(profile)
-    }
-    if (lanes.size === 0 && profiles.size === 0) return
+  /** What these task texts refer to by number. */
+  async learn(heads: readonly { readonly lane: number; readonly profile: number }[]): Promise<Names> {
+    if (systemClock.monotonic() - this.#learnedAt > LEARNED_MS_MAX) this.forget()
+    const names = this.#names
+    const { lanes, profiles } = names.missing(heads)
+    if (lanes.length === 0 && profiles.length === 0) return names
     const replies = await this.pipeline([
-      ...[...lanes].map((lane) => ['HMGET', this.key(`lane:${lane}`), 'pool', 'action', 'tenant']),
-      ...[...profiles].map((profile) => ['HGET', this.key('profile'), String(profile)]),
+      ...lanes.map((lane) => ['HMGET', this.key(`lane:${lane}`), 'pool', 'action', 'tenant']),
+      ...profiles.map((profile) => ['HGET', this.key('profile'), String(profile)]),
     ])
-    let at = 0
-    for (const number of lanes) {
-      const [pool = '', action = '', tenant = ''] = asTexts(replies[at++] ?? [])
-      this.#lanes.set(number, { pool, action, tenant })
+    for (const [index, number] of lanes.entries()) {
+      const [pool = '', action = '', tenant = ''] = asTexts(replies[index])
+      names.addLane(number, { pool, action, tenant })
     }
-    for (const number of profiles) {
-      const text = replies[at++]
-      if (typeof text === 'string') this.#profiles.set(number, JSON.parse(text) as TaskSettings)
+    for (const [index, number] of profiles.entries()) {
+      const text = replies[lanes.length + index]
+      if (typeof text === 'string') names.addProfile(number, JSON.parse(text) as TaskSettings)
     }
+    return names
   }
 
-  /** After the store was emptied under us, numbers mean something else. */
+  /**
+   * In a store that was emptied, restored or failed over to a replica that lagged behind, numbers may mean something else.
+   * So they are asked for again after each gap in our connection, whenever a worker is not known any more, and now and then.
+   */
   forget(): void {
-    this.#lanes.clear()
-    this.#profiles.clear()
+    this.#learnedAt = systemClock.monotonic()
+    this.#names = new Names()
   }
 }
 

@@ -21,7 +21,7 @@ import type {
   WorkerId,
 } from '@reprise/core'
 import { DEFAULT_PRIORITY } from '@reprise/core'
-import type { Partition } from './partition.ts'
+import type { Names } from './names.ts'
 
 /** The first line of a task's text. What has its usual value is left out. */
 export interface Head {
@@ -68,9 +68,9 @@ export function textRest(spec: {
   return `${rest},${PAYLOAD_NAME}${spec.payload}}`
 }
 
-/** The snapshot of a task whose lane and profile the partition has learned. */
-export function snapshotOf(partition: Partition, id: string, head: Head, payload: JsonText): Snapshot {
-  const { pool, action, tenant } = partition.lane(head.lane)
+/** The snapshot of a task whose lane and profile are among these names. */
+export function snapshotOf(names: Names, id: string, head: Head, payload: JsonText): Snapshot {
+  const { pool, action, tenant } = names.lane(head.lane)
   return {
     id: id as TaskId,
     action: action as ActionName,
@@ -79,7 +79,7 @@ export function snapshotOf(partition: Partition, id: string, head: Head, payload
     payload,
     labels: head.labels ?? {},
     priority: head.priority ?? DEFAULT_PRIORITY,
-    settings: partition.profile(head.profile),
+    settings: names.profile(head.profile),
     retryToken: (head.retryToken ?? id) as RetryToken,
     dedupeKey: head.dedupeKey ?? null,
     deadlineAt: head.deadlineAt ?? null,

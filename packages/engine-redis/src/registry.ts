@@ -23,8 +23,20 @@ export async function register(
   registration: WorkerRegistration,
   drawRequestId: DrawRequestId,
 ): Promise<{ readonly epoch: number }> {
+  const { epoch } = await registerThere(partition, registration, drawRequestId, [])
+  return { epoch }
+}
+
+/** In a store with several partitions `more` has the epoch and, for the home, how many leases were taken in the others. */
+export async function registerThere(
+  partition: Partition,
+  registration: WorkerRegistration,
+  drawRequestId: DrawRequestId,
+  more: readonly string[],
+): Promise<{ readonly epoch: number; readonly leases: number }> {
+  partition.forget()
   const { worker, pools, actions, host, version, runtimes } = registration
-  const [epoch, isDone] = asTexts(
+  const [epoch, isDone, taken] = asTexts(
     await partition.run(registerScript, [
       drawRequestId(),
       worker,
@@ -34,10 +46,11 @@ export async function register(
       host,
       version,
       JSON.stringify(runtimes),
+      ...more,
     ]),
   )
-  if (isDone !== '1') await takeOver(partition, worker)
-  return { epoch: Number(epoch) }
+  const leases = isDone === '1' ? Number(taken) : await takeOver(partition, worker)
+  return { epoch: Number(epoch), leases }
 }
 
 export async function beat(partition: Partition, report: BeatReport): Promise<BeatResult> {
@@ -53,11 +66,11 @@ export async function deregister(partition: Partition, worker: WorkerId, epoch: 
   if (Number(isDone) !== 1) await takeOver(partition, worker)
 }
 
-/** A worker may hold very many leases; they are taken some at a time. */
-async function takeOver(partition: Partition, worker: WorkerId): Promise<void> {
+/** A worker may hold very many leases; they are taken some at a time. Answers how many were. */
+async function takeOver(partition: Partition, worker: WorkerId): Promise<number> {
   for (;;) {
-    const isDone = await partition.run(takeOverScript, [worker, JSON.stringify(worker)])
-    if (Number(isDone) === 1) return
+    const [isDone, taken] = asTexts(await partition.run(takeOverScript, [worker, JSON.stringify(worker)]))
+    if (isDone === '1') return Number(taken)
   }
 }
 

@@ -26,29 +26,51 @@ export async function reserve(
   request: ReserveRequest,
   drawRequestId: DrawRequestId,
 ): Promise<Claimed> {
-  checkLeaseMs(request.leaseMs)
-  if (!Number.isSafeInteger(request.attempt) || request.attempt < 1) {
-    throw new InvalidError(`An attempt is a whole number from 1, not ${request.attempt}.`)
+  checkReserve(request)
+  const answer = await reserveThere(partition, request, drawRequestId, request.task.dedupeKey)
+  if ('lease' in answer) return answer.lease
+  throw refusal(request, answer)
+}
+
+export function checkReserve({ leaseMs, attempt }: ReserveRequest): void {
+  checkLeaseMs(leaseMs)
+  if (!Number.isSafeInteger(attempt) || attempt < 1) {
+    throw new InvalidError(`An attempt is a whole number from 1, not ${attempt}.`)
   }
-  const reply = await answerTo(partition, request, drawRequestId())
+}
+
+/** Why there is no lease: a word, then details. */
+export interface ReserveRefusal {
+  readonly what: string
+  readonly details: readonly string[]
+}
+
+/** `key` is the dedupe key; in a store with several partitions, the ticket in its place. */
+export async function reserveThere(
+  partition: Partition,
+  request: ReserveRequest,
+  drawRequestId: DrawRequestId,
+  key: string | null,
+): Promise<{ readonly lease: Claimed } | ReserveRefusal> {
+  const reply = await answerTo(partition, reserveArguments(request, drawRequestId(), key))
   const [what = '', ...details] = asTexts(reply)
-  if (!/^\d+$/.test(what)) throw refusal(request, what, details)
+  if (!/^\d+$/.test(what)) return { what, details }
   const [lease] = (await claimResult(partition, reply, request)).claimed
   if (lease === undefined) throw new StoreFailedError('A reservation was answered without a lease.')
-  return lease
+  return { lease }
 }
 
 /** The script's answer. What it refuses as an error comes as any other answer: the word, then the details. */
-async function answerTo(partition: Partition, request: ReserveRequest, requestId: string): Promise<Reply> {
+async function answerTo(partition: Partition, args: readonly string[]): Promise<Reply> {
   try {
-    return await partition.run(reserveScript, reserveArguments(request, requestId))
+    return await partition.run(reserveScript, args)
   } catch (error) {
     if (error instanceof ScriptRefusal) return error.message.split(' ')
     throw error
   }
 }
 
-function reserveArguments(request: ReserveRequest, requestId: string): string[] {
+function reserveArguments(request: ReserveRequest, requestId: string, key: string | null): string[] {
   const { task, attempt, maxRetries, worker, leaseMs } = request
   return [
     requestId,
@@ -66,7 +88,7 @@ function reserveArguments(request: ReserveRequest, requestId: string): string[] 
     textRest(task),
     task.deadlineAt === null ? '' : String(task.deadlineAt),
     task.deadlineMs === null ? '' : String(task.deadlineMs),
-    task.dedupeKey ?? '',
+    key ?? '',
   ]
 }
 
@@ -79,7 +101,7 @@ function sentenceAroundCeiling(id: string, attempt: number): readonly [string, s
   return [one.slice(0, at), one.slice(at + 1)]
 }
 
-function refusal({ task: { id }, attempt }: ReserveRequest, what: string, details: readonly string[]): Error {
+export function refusal({ task: { id }, attempt }: ReserveRequest, { what, details }: ReserveRefusal): Error {
   const [detail = '', concurrency] = details
   switch (what) {
     case 'dropped':

@@ -1,11 +1,11 @@
-// The Lua of this package as one function library, compiled from its lua folder. Do not edit: change the .lua files
+// The Lua of this package as function libraries, compiled from its lua folder. Do not edit: change the .lua files
 // and run `npm run generate`.
 
 import type { Library, Script } from './link/link.ts'
 
-export const library: Library = {
-  name: 'reprise_47a124177b7a',
-  text: `#!lua name=reprise_47a124177b7a
+export const hotLibrary: Library = {
+  name: 'reprise_c015df66cd35',
+  text: `#!lua name=reprise_c015df66cd35
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -15,13 +15,13 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, refuse
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, refuse
 do
 function int(number)
-  return string.format('%.0f', number)
+  return format('%d', number)
 end
 atBegin(function()
-  call = redis.call
+  call, byteAt, part, format = redis.call, string.byte, string.sub, string.format
   NUMBERS = KEYS[1]
   PREFIX = string.sub(NUMBERS, 1, -9)
   TASK_PREFIX = PREFIX .. ':'
@@ -43,32 +43,41 @@ end
 function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', count)
 end
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
+local unusual
+atBegin(function()
+  unusual = nil
+end)
+function exists(name)
+  if unusual == nil then
+    local keys = {}
+    for index, unusualName in ipairs(UNUSUAL) do keys[index] = key(unusualName) end
+    unusual = call('EXISTS', unpack(keys)) > 0 and {}
+  end
+  if not unusual then return false end
+  if unusual[name] == nil then unusual[name] = call('EXISTS', key(name)) == 1 end
+  return unusual[name]
+end
+local function nowExists(name)
+  unusual = { [name] = true }
+end
 function refuse(text)
   return redis.error_reply('REPRISE ' .. text)
 end
 end
-local recall, remember
+local lanes, laneList, pools, backlogChange, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, scopeNames, holdOn, applyHold, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
 do
-local ANSWER_KEPT_MS = 60000
-function recall(request)
-  local kept = call('GET', key('answer:' .. request))
-  return kept and cmsgpack.unpack(kept) or nil
-end
-function remember(request, answer)
-  call('SET', key('answer:' .. request), cmsgpack.pack(answer), 'PX', ANSWER_KEPT_MS)
-  return answer
-end
-end
-local lanes, laneList, pools, backlogChange, holdsExist, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
-do
-local LANE_TEXTS = 5
-local LANE_FIELDS = {
-  'pool', 'action', 'tenant', 'heldSince', 'parked',
-  'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded',
-  'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
+local LANE_NUMBERS = {
+  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
+  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
 }
+local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+local QUEUED_AT, RUNNING_AT = 8, 10
+local function laneNumbers(text)
+  return text and cmsgpack.unpack(text) or FRESH_NUMBERS
+end
 atBegin(function()
-  lanes, laneList, pools, backlogChange, holdsExist = {}, {}, {}, 0, nil
+  lanes, laneList, pools, backlogChange = {}, {}, {}, 0
 end)
 function activeKey(pool, action)
   return key('active:' .. pool .. '\\n' .. action)
@@ -115,20 +124,18 @@ end
 function laneNumbered(number)
   local known = lanes[number]
   if known then return known end
-  local values = call('HMGET', key('lane:' .. int(number)), unpack(LANE_FIELDS))
-  local lane = {
-    pool = values[1], action = values[2], tenant = values[3],
-    heldSince = tonumber(values[4]) or false, parked = values[5] ~= '' and values[5],
-  }
-  local was = { heldSince = lane.heldSince, parked = lane.parked }
-  for index = LANE_TEXTS + 1, #LANE_FIELDS do
-    local name = LANE_FIELDS[index]
-    local value = tonumber(values[index]) or 0
-    lane[name] = value
-    was[name] = value
-  end
-  lane.was = was
-  return keepLane(number, lane)
+  local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
+  local was = laneNumbers(texts[5])
+  local parked = texts[4] ~= '' and texts[4]
+  return keepLane(number, {
+    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
+    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
+    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
+    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
+    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
+    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+    group = false, distance = false, sources = false, takenOf = false, taken = false,
+  })
 end
 function scopeNames(lane)
   local names = {}
@@ -141,9 +148,8 @@ function scopeNames(lane)
   end
   return names
 end
-function anyHolds()
-  if holdsExist == nil then holdsExist = call('HLEN', key('holds')) > 0 end
-  return holdsExist
+local function anyHolds()
+  return exists('holds')
 end
 function holdOn(lane)
   if not anyHolds() then return false end
@@ -155,7 +161,7 @@ end
 function applyHold(lane, hold)
   lane.heldSince = tonumber(string.match(hold, '^%d+'))
 end
-function findLane(pool, action, tenant)
+local function findLane(pool, action, tenant)
   return tonumber(call('HGET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant))
 end
 function laneNamed(pool, action, tenant)
@@ -222,28 +228,23 @@ end
 local function flushLane(lane)
   flushActive(lane)
   local was = lane.was
-  local changes = {}
-  for index = LANE_TEXTS + 1, #LANE_FIELDS do
-    local name = LANE_FIELDS[index]
-    if lane[name] ~= was[name] then
-      changes[#changes + 1] = name
-      changes[#changes + 1] = int(lane[name])
+  local numbers = {
+    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
+    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
+    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
+  }
+  for index = 1, #LANE_NUMBERS do
+    if numbers[index] ~= was[index] then
+      call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
+      break
     end
   end
-  if lane.heldSince ~= was.heldSince then
-    changes[#changes + 1] = 'heldSince'
-    changes[#changes + 1] = lane.heldSince and int(lane.heldSince) or ''
-  end
-  if lane.parked ~= was.parked then
-    changes[#changes + 1] = 'parked'
-    changes[#changes + 1] = lane.parked or ''
-  end
-  if #changes > 0 then call('HSET', key('lane:' .. int(lane.number)), unpack(changes)) end
+  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
-  if (lane.queued > 0) ~= (was.queued > 0) then
+  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
     if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
   end
-  if (lane.running > 0) ~= (was.running > 0) then
+  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do
@@ -261,7 +262,7 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', backlogChange) end
 end
 end
-local profiles, profileNumbered, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local profiles, profileNumbered, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
 atBegin(function()
   profiles = {}
@@ -274,7 +275,7 @@ function profileNumbered(number)
   end
   return known
 end
-function parseHead(text)
+local function parseHead(text)
   local stop = string.find(text, '\\n', 1, true)
   return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
 end
@@ -305,7 +306,7 @@ local STATE_FIELDS = {
   'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint', 'request',
 }
 function stateText(state)
-  local text = string.format('{"status":"%s","attempt":%.0f,"generation":%.0f,"before":%.0f,"failures":%.0f,"losses":%.0f',
+  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
     state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
   for _, name in ipairs(STATE_FIELDS) do
     local value = state[name]
@@ -325,21 +326,37 @@ function nextState(state, status)
   }
 end
 function waitingMember(task)
-  return string.format('%016.0f', task.head.seq) .. task.id
+  return string.format('%016d', task.head.seq) .. task.id
 end
 end
-local ENTRY_PATTERN, PLAIN_ENTRY_PATTERN, queueKey, returnedKey, entryText, watchTimes, forgetTimes, deadlineOf, enqueue, unready, dequeue, overdue
+local PLAIN_ENTRY, LENGTH_ZERO, PLAIN_HEADS, queueKey, returnedKey, plainTimeout, plainEntry, parseEntry, entryText, watchTimes, forgetTimes, enqueue, unready, dequeue, overdue
 do
-ENTRY_PATTERN = '^(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
-PLAIN_ENTRY_PATTERN = '^(%d+) (%d+) %- %- p (.+)$'
+PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
+local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
 function queueKey(lane, priority)
   return key('queue:' .. int(lane.number) .. ':' .. priority)
 end
 function returnedKey(lane, priority)
   return key('returned:' .. int(lane.number) .. ':' .. priority)
 end
+function plainTimeout(timeoutMs)
+  return string.format('%012d', timeoutMs)
+end
+function plainEntry(rank, timeout, id)
+  return PLAIN_HEADS[#rank] .. rank .. timeout .. id
+end
+local function parsePlain(entry)
+  local from = string.byte(entry, 2) - LENGTH_ZERO + 3
+  return string.sub(entry, from, from + 11), string.sub(entry, from + 12)
+end
+function parseEntry(entry)
+  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  local timeoutMs, id = parsePlain(entry)
+  return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
+end
 function entryText(rank, timeoutMs, expires, deadlineAt, kind, id)
-  return int(rank) .. ' ' .. int(timeoutMs) .. ' ' .. (expires and int(expires) or '-') .. ' '
+  return 'x' .. int(rank) .. ' ' .. int(timeoutMs) .. ' ' .. (expires and int(expires) or '-') .. ' '
     .. (deadlineAt and int(deadlineAt) or '-') .. ' ' .. kind .. ' ' .. id
 end
 function watchTimes(lane, id, expires, deadlineAt)
@@ -353,7 +370,7 @@ function forgetTimes(lane, id, expires, deadlineAt)
   if expires then call('ZREM', key('ttl:' .. int(lane.number)), id) end
   if deadlineAt then call('ZREM', key('deadlines'), id) end
 end
-function deadlineOf(task)
+local function deadlineOf(task)
   if task.state.generation > 1 then return nil end
   return task.head.deadlineAt
 end
@@ -417,28 +434,31 @@ function overdue(task)
   return nil
 end
 end
-local limits, limitsExist, freedLanes, limitNamed, limitsOn, fullLimit, openLimits, park, takeSlot, freeSlot, unparkFreed, flushLimits
+local limits, freedLanes, anyLimits, limitsNamed, limitsOn, fullLimit, openLimits, park, takeSlot, freeSlot, eachParking, unparkFreed, flushLimits
 do
 atBegin(function()
-  limits, limitsExist, freedLanes = {}, nil, {}
+  limits, freedLanes = {}, {}
 end)
-local function anyLimits()
-  if limitsExist == nil then limitsExist = call('HLEN', key('limits')) > 0 end
-  return limitsExist
+function anyLimits()
+  return exists('limits')
 end
-function limitNamed(name, concurrency)
+local function limitNamed(name, concurrency)
   local limit = limits[name]
   if not limit then
     local running = tonumber(call('HGET', key('slots'), name)) or 0
-    limit = { name = name, concurrency = concurrency, running = running, was = running, freed = 0, back = {} }
+    local number = tonumber(concurrency)
+    limit = {
+      name = name, concurrency = number or tonumber(string.match(concurrency, '^%d+')), shared = not number,
+      running = running, was = running, freed = 0, back = {},
+    }
     limits[name] = limit
   end
   return limit
 end
-local function limitsNamed(names)
+function limitsNamed(names)
   local found = {}
   for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
-    if concurrency then found[#found + 1] = limitNamed(names[index], tonumber(concurrency)) end
+    if concurrency then found[#found + 1] = limitNamed(names[index], concurrency) end
   end
   return found
 end
@@ -463,6 +483,7 @@ function openLimits(pool, action)
 end
 function park(lane, limit)
   lane.parked = limit.name
+  if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
 function takeSlot(lane)
   for _, limit in ipairs(limitsOn(lane)) do limit.running = limit.running + 1 end
@@ -476,7 +497,7 @@ function freeSlot(lane)
     limit.freed = limit.freed + 1
   end
 end
-local function eachParking(name, visit)
+function eachParking(name, visit)
   for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
     local pool, action = string.match(place, '^(.*)\\n(.*)$')
     local itsKey = parkedKey(name, pool, action)
@@ -511,26 +532,2004 @@ local function stirFreed(limit)
     eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
   end
 end
+local function stirWanted(limit)
+  local wanted = key('wanted:' .. limit.name)
+  for _, place in ipairs(call('SMEMBERS', wanted)) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    stir({ pool = pool, action = action }, limit.was - limit.running)
+  end
+  call('DEL', wanted)
+end
+local function hasSharedRoom(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.shared and limit.running < limit.was then return true end
+  end
+  return false
+end
 function flushLimits()
   unparkFreed()
   for name, limit in pairs(limits) do
     stirFreed(limit)
+    if limit.shared and limit.running < limit.was then stirWanted(limit) end
     if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
   end
   for lane, count in pairs(freedLanes) do
-    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then stir(lane, math.min(count, lane.ready)) end
+    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+      stir(lane, math.min(count, lane.ready))
+    elseif hasSharedRoom(lane) then
+      stir(lane)
+    end
   end
 end
 end
 local ended, flushWake
 do
-local endedIds, anyWatched
+local endedIds
 atBegin(function()
-  endedIds, anyWatched = {}, nil
+  endedIds = {}
 end)
 function ended(id)
-  if anyWatched == nil then anyWatched = call('HLEN', key('watched')) > 0 end
-  if anyWatched then endedIds[#endedIds + 1] = id end
+  if exists('watched') then endedIds[#endedIds + 1] = id end
+end
+local function wakeIdle(idleKey, count, what)
+  while count > 0 do
+    local popped = call('ZPOPMIN', idleKey)
+    if #popped == 0 then return count end
+    if call('SPUBLISH', key('wake:' .. popped[1]), 'work\\n' .. what) > 0 then count = count - 1 end
+  end
+  return 0
+end
+function flushWake()
+  for pool, actions in pairs(stirred) do
+    call('HINCRBY', key('pool:' .. pool), 'version', 1)
+    for action, count in pairs(actions) do
+      local what = pool .. '\\n' .. action
+      local left = wakeIdle(key('idle:' .. what), count, what)
+      wakeIdle(key('idle:' .. pool .. '\\n'), left, what)
+    end
+  end
+  if #endedIds > 0 then
+    local messages = {}
+    local found = {}
+    for index, channels in ipairs(call('HMGET', key('watched'), unpack(endedIds))) do
+      if channels then
+        found[#found + 1] = endedIds[index]
+        for channel in string.gmatch(channels, '%S+') do
+          messages[channel] = (messages[channel] and messages[channel] .. '\\n' or '') .. endedIds[index]
+        end
+      end
+    end
+    if #found > 0 then call('HDEL', key('watched'), unpack(found)) end
+    for channel, ids in pairs(messages) do call('SPUBLISH', key('wake:' .. channel), 'ended\\n' .. ids) end
+  end
+end
+end
+local note
+do
+local function writeNote(number, kind, taskId, attempt, actor, reason, data)
+  local text = int(number)
+  call('XADD', key('journal'), text .. '-0', 'at', int(now), 'type', kind, 'task', taskId or '',
+    'attempt', attempt and int(attempt) or '', 'actor', actor, 'reason', reason, 'data', data)
+  if taskId then call('RPUSH', key('journal:' .. taskId), text) end
+end
+function note(kind, taskId, attempt, actor, reason, data)
+  writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
+end
+end
+local TIMEOUT_GRACE_MS, leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken
+do
+TIMEOUT_GRACE_MS = 5000
+function leasesKey(worker)
+  return key('leases:' .. worker)
+end
+atBegin(function()
+  leaseChanges = {}
+  STARTED = string.format('%013d ', now)
+  SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
+end)
+function leaseChange(worker)
+  local change = leaseChanges[worker]
+  if not change then
+    change = { added = {}, removed = {}, first = nil }
+    leaseChanges[worker] = change
+  end
+  return change
+end
+local LEASE_PADDING = '                    '
+function leaseStart(timeoutMs, leaseMs, attempt)
+  local timeoutAt = now + timeoutMs
+  local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
+end
+function addLease(change, id, kind, token, start)
+  local added = change.added
+  local size = #added
+  added[size + 1] = id
+  added[size + 2] = kind .. STARTED .. token .. start
+end
+function startsAt(change, untilAt)
+  if not change.first or untilAt < change.first then change.first = untilAt end
+end
+function removeLease(worker, id)
+  local removed = leaseChange(worker).removed
+  removed[#removed + 1] = id
+end
+function parseLease(text)
+  if not text then return nil end
+  local kind, startedAt, token, attempt, untilAt, timeoutAt, renewedAt =
+    string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
+  return {
+    token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
+  }
+end
+function leaseText(lease)
+  return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
+    .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
+end
+function flushLeases()
+  for worker, change in pairs(leaseChanges) do
+    if #change.removed > 0 then
+      call('HDEL', leasesKey(worker), unpack(change.removed))
+      if exists('progress') then call('HDEL', key('progress'), unpack(change.removed)) end
+      change.removed = {}
+    end
+    if #change.added > 0 then
+      call('HSET', leasesKey(worker), unpack(change.added))
+      call('ZADD', key('leases'), 'LT', int(change.first), worker)
+      change.added = {}
+      change.first = nil
+    end
+  end
+end
+RUNNING_TAIL = '}'
+function runningRecord(attempt, token, workerJson, extra)
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
+    .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
+end
+function recordExtra(generation, retryReason)
+  local extra = ''
+  if generation > 1 then extra = ',"generation":' .. int(generation) end
+  if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
+  return extra
+end
+function endRecord(record, status, tail)
+  local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
+  if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
+  return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
+end
+RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
+function splitToken(token)
+  return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
+end
+local function startAttempt(task, worker, workerJson, leaseMs)
+  local state = nextState(task.state, 'running')
+  state.attempt = state.attempt + 1
+  task.state = state
+  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
+  local attempt = int(state.attempt)
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
+  local change = leaseChange(worker)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt)
+  startsAt(change, untilAt)
+  addLease(change, task.id, 's', token, start)
+  return token
+end
+end
+local becauseOf, layToRest
+do
+function becauseOf(task, attempt, record)
+  if not task then return 'unknown' end
+  local status = record and statusOf(record)
+  if status and status ~= 'running' then return status end
+  if status == 'running' then return 'replaced' end
+  return task.state.attempt < attempt and 'released' or 'unknown'
+end
+local function groupKey(fingerprint)
+  return key('group:' .. fingerprint)
+end
+local function joinGroup(task, fingerprint, sample)
+  local number = call('HGET', groupKey(fingerprint), 'number')
+  if not number then
+    number = int(call('HINCRBY', NUMBERS, 'groups', 1))
+    call('HSET', groupKey(fingerprint), 'number', number, 'action', task.lane.action, 'firstAt', int(now))
+  end
+  call('HSET', groupKey(fingerprint), 'lastAt', int(now), 'lastTask', task.id, 'sample', sample)
+  call('ZADD', key('groups'), int(now), string.format('%016d', tonumber(number)) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
+local function leaveGroup(fingerprint, ids)
+  call('ZREM', key('dead'), unpack(ids))
+  call('ZREM', key('dead:' .. fingerprint), unpack(ids))
+  if call('ZCARD', key('dead:' .. fingerprint)) == 0 then
+    local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
+    call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
+  end
+end
+function layToRest(task, attempt, ending)
+  local lane = task.lane
+  local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
+  local isLost = ending.kind == 'lost'
+  if isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
+  state.attempt = attempt
+  tally(lane, isLost and 'lost' or 'failed')
+  local dueAt = 'null'
+  if ending.decision == 'dead' then
+    state.at = now
+    state.reason = ending.reason
+    state.fingerprint = ending.fingerprint
+    state.retryReason = nil
+    joinGroup(task, ending.fingerprint, ending.tail)
+    tally(lane, 'dead')
+    move(lane, nil, 'dead')
+    ended(task.id)
+  else
+    state.since = now
+    state.dueAt = now + ending.delayMs
+    state.reason = ending.reason
+    state.retryReason = ending.reason
+    dueAt = int(state.dueAt)
+    call('ZADD', key('waiting:' .. lane.pool), dueAt, waitingMember(task))
+    tally(lane, 'retried')
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  task.state = state
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  return state.status
+end
+end
+local workerNamed, witness, flushWorkers, thresholdsText, thresholds, parseThresholds, claimHealth
+do
+local function assess(evidence, limits)
+  local unhealthy, degraded = false, false
+  local function weigh(value, atDegraded, atUnhealthy)
+    if value >= atUnhealthy then unhealthy = true elseif value >= atDegraded then degraded = true end
+  end
+  if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
+  weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
+  local function weighFailures(value, atDegraded, atUnhealthy)
+    if value >= atUnhealthy then
+      if cooledDown then degraded = true else unhealthy = true end
+    elseif value >= atDegraded then
+      degraded = true
+    end
+  end
+  weighFailures(evidence.consecutiveFailures, limits.failuresDegraded, limits.failuresUnhealthy)
+  if evidence.recentOutcomes >= limits.outcomesMin then
+    weighFailures(evidence.recentFailures / evidence.recentOutcomes, limits.failureRateDegraded, limits.failureRateUnhealthy)
+  end
+  return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
+end
+local EVIDENCE_FIELDS = {
+  'epoch', 'pools', 'claim', 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
+}
+local WRITTEN_FIELDS = { 'claim', 'lastBeatAt', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt' }
+local workers
+atBegin(function()
+  workers = {}
+end)
+function workerNamed(id)
+  local worker = workers[id]
+  if worker ~= nil then return worker end
+  local values = call('HMGET', key('worker:' .. id), unpack(EVIDENCE_FIELDS))
+  worker = values[1] and {
+    id = id, epoch = values[1], pools = values[2], claim = values[3], lastBeatAt = tonumber(values[4]),
+    queueDepth = tonumber(values[5]), consecutiveFailures = tonumber(values[6]), recentOutcomes = tonumber(values[7]),
+    recentFailures = tonumber(values[8]), lastFailureAt = tonumber(values[9]), changed = false,
+  }
+  workers[id] = worker
+  return worker
+end
+local RECENT_OUTCOMES_MAX = 100
+function witness(id, ok, count)
+  local worker = workerNamed(id)
+  if not worker then return end
+  worker.changed = true
+  count = count or 1
+  local outcomes, failures = worker.recentOutcomes, worker.recentFailures
+  for _ = 1, count do
+    if outcomes >= RECENT_OUTCOMES_MAX then
+      outcomes = math.floor(outcomes / 2)
+      failures = math.floor(failures / 2)
+    end
+    outcomes = outcomes + 1
+    if not ok then failures = failures + 1 end
+  end
+  worker.recentOutcomes, worker.recentFailures = outcomes, failures
+  worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
+  if not ok then worker.lastFailureAt = now end
+end
+function flushWorkers()
+  for id, worker in pairs(workers) do
+    if worker and worker.changed then
+      local changes = {}
+      for _, name in ipairs(WRITTEN_FIELDS) do
+        local value = worker[name]
+        if value then
+          changes[#changes + 1] = name
+          changes[#changes + 1] = type(value) == 'number' and int(value) or value
+        end
+      end
+      call('HSET', key('worker:' .. id), unpack(changes))
+    end
+  end
+end
+local function sharesPool(a, b)
+  local served = {}
+  for _, pool in ipairs(cjson.decode(a.pools)) do served[pool] = true end
+  for _, pool in ipairs(cjson.decode(b.pools)) do
+    if served[pool] then return true end
+  end
+  return false
+end
+local HELP_LOOK_MAX = 1000
+local function hasHelp(worker, limits)
+  for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
+    if id ~= worker.id then
+      local other = workerNamed(id)
+      if other and sharesPool(worker, other) and assess(other, limits) ~= 'unhealthy' then return true end
+    end
+  end
+  return false
+end
+function parseThresholds(text)
+  if text ~= thresholdsText then
+    thresholds = cjson.decode(text)
+    thresholdsText = text
+  end
+  return thresholds
+end
+function claimHealth(worker, limits)
+  local lastBeatAt = worker.lastBeatAt
+  worker.lastBeatAt = now
+  local status = assess(worker, limits)
+  worker.lastBeatAt = lastBeatAt
+  if status ~= 'unhealthy' then return status end
+  local faultless = { lastBeatAt = now, queueDepth = worker.queueDepth, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0 }
+  if assess(faultless, limits) == 'unhealthy' then return 'unhealthy' end
+  return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
+end
+end
+local settle
+do
+local workerParts
+atBegin(function()
+  workerParts = {}
+end)
+local function parseEnding(at, kind)
+  return {
+    kind = kind, decision = ARGV[at], delayMs = tonumber(ARGV[at + 1]), reason = ARGV[at + 2], fingerprint = ARGV[at + 3],
+    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1',
+  }
+end
+local function supersede(kind, id, attempt, because, isKnown)
+  if isKnown and (kind == 'succeeded' or kind == 'failed') then
+    note('execution.superseded', id, attempt, 'caller', kind .. ' refused: ' .. because,
+      '{"kind":"' .. kind .. '","because":"' .. because .. '"}')
+  end
+  return 'superseded ' .. because
+end
+local function statusAfter(record)
+  if statusOf(record) == 'succeeded' then return 'succeeded' end
+  return string.find(record, '"decision":{"kind":"retry"', 1, true) and 'waiting' or 'dead'
+end
+local function refuseLease(kind, id, attempt, token)
+  local task = loadTask(id)
+  local record = call('HGET', taskKey(id), int(attempt))
+  if record then
+    local status, _, itsToken = string.match(record, RECORD_PATTERN)
+    if task and status == kind and itsToken == token then return 'repeated ' .. statusAfter(record) end
+  end
+  local because = becauseOf(task, attempt, record)
+  if kind == 'released' and because == 'released' then return 'repeated queued' end
+  return supersede(kind, id, attempt, because, task)
+end
+local PLAIN_LEASE, BLANK, ZERO = 112, 32, 48
+local function startOf(lease)
+  local start = string.sub(lease, 2, 14)
+  return string.byte(start) == ZERO and int(tonumber(start)) or start
+end
+local function workerPart(worker)
+  local part = workerParts[worker]
+  if not part then
+    part = '","worker":' .. cjson.encode(worker) .. ',"dispatchedAt":'
+    workerParts[worker] = part
+  end
+  return part
+end
+local function succeed(id, attempt, token, lease, origin, result)
+  local itsKey = taskKey(id)
+  local worker = origin.worker
+  local isPlain = string.byte(lease) == PLAIN_LEASE
+  if isPlain and result == '' then
+    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startOf(lease) .. SUCCESS_TAIL)
+  else
+    local values = call('HMGET', itsKey, attempt, 'state')
+    local ending = endRecord(values[1], 'succeeded')
+    if result ~= '' then ending = string.sub(ending, 1, -2) .. ',\\n"result":' .. result .. '}' end
+    if isPlain then
+      call('HSET', itsKey, attempt, ending)
+    else
+      local state = nextState(cjson.decode(values[2]), 'succeeded')
+      state.at = now
+      call('HSET', itsKey, attempt, ending, 'state', stateText(state))
+    end
+  end
+  removeLease(worker, id)
+  local lane = origin.lane or laneNumbered(tonumber(origin.laneText))
+  origin.lane = lane
+  lane.succeeding = (lane.succeeding or 0) + 1
+  if #limitsOn(lane) > 0 then freeSlot(lane) end
+  witness(worker, true)
+  ended(id)
+  return 1
+end
+local function countSuccesses()
+  for _, lane in ipairs(laneList) do
+    if lane.succeeding then
+      move(lane, 'running', 'succeeded', lane.succeeding)
+      tally(lane, 'succeeded', lane.succeeding)
+      lane.succeeding = nil
+    end
+  end
+end
+local function endRunning(task, worker)
+  removeLease(worker, task.id)
+  freeSlot(task.lane)
+  move(task.lane, 'running', nil)
+end
+local function endBadly(id, attempt, worker, ending)
+  local task = loadTask(id)
+  local record = call('HGET', taskKey(id), int(attempt))
+  ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
+  endRunning(task, worker)
+  if ending.kind == 'failed' and ending.blames then witness(worker, false) end
+  local status = layToRest(task, attempt, ending)
+  call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
+  return 'settled ' .. status
+end
+local function release(id, attempt, worker, reason)
+  local task = loadTask(id)
+  endRunning(task, worker)
+  task.state.attempt = attempt - 1
+  call('HDEL', taskKey(id), int(attempt))
+  enqueue(task, true)
+  stir(task.lane)
+  note('execution.released', id, attempt, 'worker:' .. worker, reason, '{}')
+  return 'settled queued'
+end
+local function expire(id, attempt, ending)
+  local task = loadTask(id)
+  if not task then return 'superseded unknown' end
+  if task.state.status ~= 'queued' or task.state.attempt + 1 ~= attempt then
+    local record = call('HGET', taskKey(id), int(attempt))
+    if record then
+      local status, _, _, worker = string.match(record, RECORD_PATTERN)
+      if status == 'failed' and worker == 'null' then return 'repeated ' .. statusAfter(record) end
+    end
+    return 'superseded ' .. becauseOf(task, attempt, record)
+  end
+  if not overdue(task) then return 'superseded renewed' end
+  dequeue(task)
+  move(task.lane, 'queued', nil)
+  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
+  local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
+  ending.actor = 'sweep'
+  local status = layToRest(task, attempt, ending)
+  call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
+  return 'settled ' .. status
+end
+local SIZES = { from = 3, succeeded = 5, released = 5, failed = 12, lost = 12, expired = 11 }
+local function sizeAt(at)
+  return SIZES[ARGV[at]] or 3 + 2 * tonumber(ARGV[at + 2])
+end
+local function leasesNamed(at, last)
+  local ids = {}
+  local list
+  while at <= last do
+    local kind = ARGV[at]
+    if kind == 'from' then
+      list = ids[ARGV[at + 1]] or {}
+      ids[ARGV[at + 1]] = list
+    elseif kind == 'done' then
+      local size = #list
+      for index = 1, tonumber(ARGV[at + 2]) do list[size + index] = ARGV[at + 1 + index * 2] end
+    elseif kind ~= 'expired' then
+      list[#list + 1] = ARGV[at + 1]
+    end
+    at = at + sizeAt(at)
+  end
+  local found = {}
+  for worker, names in pairs(ids) do
+    local leases = {}
+    for index, lease in ipairs(call('HMGET', leasesKey(worker), unpack(names))) do leases[names[index]] = lease end
+    found[worker] = leases
+  end
+  return found
+end
+local function isLease(lease, attempt, token)
+  local stop = 16 + #token
+  if part(lease, 16, stop - 1) ~= token or byteAt(lease, stop) ~= BLANK then return false end
+  if byteAt(lease) == PLAIN_LEASE then return attempt == '1' end
+  return string.match(lease, '^%d+', stop + 1) == attempt
+end
+local function settleLease(at, kind, origin)
+  local id, attempt, token = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local lease = origin.leases[id]
+  if not lease or not isLease(lease, attempt, token) then return refuseLease(kind, id, tonumber(attempt), token) end
+  if kind == 'lost' and parseLease(lease).untilAt > now then return 'superseded renewed' end
+  origin.leases[id] = false
+  if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + 4]) end
+  if kind == 'released' then return release(id, tonumber(attempt), origin.worker, ARGV[at + 4]) end
+  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind))
+end
+local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
+local function settleDone(at, origin, answers)
+  local args, leases, worker = ARGV, origin.leases, origin.worker
+  local draw, suffix = args[at + 1], '.' .. origin.laneText
+  local middle = workerPart(worker)
+  local removed = leaseChange(worker).removed
+  local removedSize, size, successes = #removed, #answers, 0
+  local isWatched = exists('watched')
+  for index = at + 3, at + 1 + 2 * tonumber(args[at + 2]), 2 do
+    local id = args[index]
+    local token = draw .. args[index + 1] .. suffix
+    local lease = leases[id]
+    size = size + 1
+    if not lease or not isLease(lease, '1', token) then
+      answers[size] = refuseLease('succeeded', id, 1, token)
+    elseif byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
+      leases[id] = false
+      answers[size] = succeed(id, '1', token, lease, origin, '')
+      removedSize = #removed
+    else
+      leases[id] = false
+      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. middle .. part(lease, 2, 14) .. SUCCESS_TAIL)
+      removedSize = removedSize + 1
+      removed[removedSize] = id
+      successes = successes + 1
+      if isWatched then ended(id) end
+      answers[size] = 1
+    end
+  end
+  if successes == 0 then return end
+  local lane = laneNumbered(tonumber(origin.laneText))
+  lane.succeeding = (lane.succeeding or 0) + successes
+  if #limitsOn(lane) > 0 then
+    for _ = 1, successes do freeSlot(lane) end
+  end
+  witness(worker, true, successes)
+end
+function settle(at, last)
+  local answers = {}
+  local leases = leasesNamed(at, last)
+  local origin
+  while at <= last do
+    local kind = ARGV[at]
+    if kind == 'from' then
+      local worker, laneText = ARGV[at + 1], ARGV[at + 2]
+      origin = { worker = worker, laneText = laneText, lane = false, leases = leases[worker] }
+    elseif kind == 'done' then
+      settleDone(at, origin, answers)
+    elseif kind == 'expired' then
+      answers[#answers + 1] = expire(ARGV[at + 1], tonumber(ARGV[at + 2]), parseEnding(at + 3, kind))
+    else
+      answers[#answers + 1] = settleLease(at, kind, origin)
+    end
+    at = at + sizeAt(at)
+  end
+  countSuccesses()
+  return answers
+end
+end
+local promoteDue
+do
+local PROMOTE_MAX = 1000
+local function firstDue(pools)
+  local first
+  for _, pool in ipairs(pools) do
+    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')[2])
+    if at and (not first or at < first) then first = at end
+  end
+  return first
+end
+function promoteDue(request)
+  local first = firstDue(request.pools)
+  if not first or first > now then return first end
+  local due = {}
+  local seen = {}
+  for _, pool in ipairs(request.pools) do
+    if not seen[pool] then
+      seen[pool] = true
+      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, PROMOTE_MAX, 'WITHSCORES')
+      for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
+    end
+  end
+  table.sort(due, function(a, b) return a.at < b.at or (a.at == b.at and a.member < b.member) end)
+  for index = 1, math.min(#due, PROMOTE_MAX) do
+    local item = due[index]
+    call('ZREM', key('waiting:' .. item.pool), item.member)
+    local task = loadTask(string.sub(item.member, 17))
+    move(task.lane, 'waiting', nil)
+    enqueue(task, false)
+    stir(task.lane)
+  end
+  return firstDue(request.pools)
+end
+end
+local refillSource, pass, closeSource, sourcesOf, left, nextEntry
+do
+local PICKS_PER_OLDEST = 8
+local PAGE_MAX = 100
+local function newSource(lane, priority, kind)
+  return { lane = lane, priority = priority, kind = kind, page = {}, at = 1, consumed = 0, taken = 0, done = false }
+end
+function refillSource(source, wanted)
+  local from = source.consumed
+  local to = from + math.max(math.min(wanted, PAGE_MAX), 1) - 1
+  if source.kind == 'list' then
+    source.page = call('LRANGE', queueKey(source.lane, source.priority), from, to)
+  else
+    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), from, to)
+  end
+  source.at = 1
+  source.done = #source.page == 0
+end
+function pass(source)
+  source.head = nil
+  source.at = source.at + 1
+  source.consumed = source.consumed + 1
+end
+local function checkHead(head, lane)
+  if head.kind == 'p' and lane.stale == 0 then return true end
+  local values = call('HMGET', taskKey(head.id), 'task', 'state')
+  local state = values[2] and cjson.decode(values[2])
+  head.text = values[1]
+  head.state = state
+  if state then
+    local isHere = not state.returned == (head.source.kind == 'list')
+    if state.status == 'queued' and state.rank == head.rank and isHere and not state.retired then return true end
+  elseif values[1] and tonumber(string.match(values[1], '^{"seq":(%d+)')) == head.rank then
+    return true
+  end
+  if lane.stale > 0 then lane.stale = lane.stale - 1 end
+  return false
+end
+local function headOf(source, wanted)
+  if source.head then return source.head end
+  while not source.done do
+    if source.at > #source.page then refillSource(source, wanted) end
+    local entry = source.page[source.at]
+    if not entry then return nil end
+    local rank, timeoutMs, expires, deadlineAt, kind, id = parseEntry(entry)
+    local head = {
+      rank = tonumber(rank), timeoutMs = timeoutMs, expires = tonumber(expires), deadlineAt = tonumber(deadlineAt),
+      kind = kind, id = id, source = source,
+    }
+    if checkHead(head, source.lane) then
+      source.head = head
+      return head
+    end
+    pass(source)
+  end
+  return nil
+end
+function closeSource(source)
+  local lane = source.lane
+  if source.consumed == 0 then return end
+  if source.kind == 'list' then
+    call('LTRIM', queueKey(lane, source.priority), source.consumed, -1)
+  else
+    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), 0, source.consumed - 1)
+  end
+  if source.taken > 0 then unready(lane, source.priority, source.taken) end
+end
+local function earlier(a, b)
+  if not a or not b then return a or b end
+  return a.rank < b.rank and a or b
+end
+function sourcesOf(lane, priority)
+  local sources = lane.sources[priority]
+  if not sources then
+    sources = { newSource(lane, priority, 'list') }
+    if lane.returned > 0 then sources[2] = newSource(lane, priority, 'zset') end
+    lane.sources[priority] = sources
+  end
+  return sources
+end
+local function firstOf(lane, priority, wanted)
+  local sources = sourcesOf(lane, priority)
+  local head = headOf(sources[1], wanted)
+  if sources[2] then head = earlier(head, headOf(sources[2], wanted)) end
+  return head
+end
+function left(lane, priority)
+  return lane['p' .. priority] - (lane.takenOf[priority] or 0)
+end
+function nextEntry(lane, wanted)
+  local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
+  local oldest
+  for priority = 9, 0, -1 do
+    local count = left(lane, priority)
+    if count > 0 then
+      local head = firstOf(lane, priority, math.min(wanted, count))
+      if head and not takesOldest then return head end
+      oldest = earlier(oldest, head)
+      if count == lane.ready - lane.taken then break end
+    end
+  end
+  return oldest
+end
+end
+local NUMBERED, newStarter, plainLeaseStart, started, startedUnusually, RUNNING_HEAD, startEntry, retire
+do
+local CLAIM_MAX = 1000
+NUMBERED = {}
+for index = 1, CLAIM_MAX do NUMBERED[index] = '-' .. index end
+function newStarter(request, claimed)
+  return {
+    request = request, claimed = claimed, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
+  }
+end
+function plainLeaseStart(starter, timeoutMs)
+  local start = starter.starts[timeoutMs]
+  if not start then
+    local untilAt
+    start, untilAt = leaseStart(tonumber(timeoutMs), starter.request.leaseMs, '1')
+    startsAt(starter.change, untilAt)
+    starter.starts[timeoutMs] = start
+  end
+  return start
+end
+function started(claimed, id, text)
+  local size = #claimed
+  claimed[size + 1] = id
+  claimed[size + 2] = text
+end
+function startedUnusually(claimed, id, token, text, state)
+  claimed[#claimed + 1] = '\\n' .. token .. '\\n' .. state
+  started(claimed, id, text)
+end
+RUNNING_HEAD = '{"status":"running","attempt":1,"token":"'
+local function startPlain(starter, laneSuffix, id, timeoutMs)
+  starter.count = starter.count + 1
+  local token = starter.draw .. NUMBERED[starter.count] .. laneSuffix
+  local itsKey = taskKey(id)
+  local text = call('HGET', itsKey, 'task')
+  call('HSET', itsKey, '1', RUNNING_HEAD .. token .. starter.plainTail)
+  addLease(starter.change, id, 'p', token, plainLeaseStart(starter, timeoutMs))
+  started(starter.claimed, id, text)
+end
+function startEntry(starter, lane, head)
+  local id = head.id
+  if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
+  if not head.state then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+  starter.count = starter.count + 1
+  local token = starter.draw .. NUMBERED[starter.count] .. '.' .. int(lane.number)
+  local state = nextState(head.state, 'running')
+  state.attempt = state.attempt + 1
+  local attempt = int(state.attempt)
+  local newState = stateText(state)
+  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
+  call('HSET', taskKey(id), attempt, record, 'state', newState)
+  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt)
+  startsAt(starter.change, untilAt)
+  addLease(starter.change, id, 's', token, start)
+  startedUnusually(starter.claimed, id, token, head.text, newState)
+end
+function retire(head)
+  local state = head.state or loadTask(head.id).state
+  state.retired = true
+  call('HSET', taskKey(head.id), 'state', stateText(state))
+end
+end
+local parseClaim, claim
+do
+local RETIRE_MAX = 1000
+local LOOK_MAX = 2000
+local LANES_PER_PAGE = 100
+function parseClaim(at)
+  local request = {
+    worker = ARGV[at], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = tonumber(ARGV[at + 3]),
+    leaseMs = tonumber(ARGV[at + 4]), thresholds = ARGV[at + 5], id = ARGV[at + 6], pools = {}, actions = false,
+  }
+  at = at + 7
+  for index = 1, tonumber(ARGV[at]) do request.pools[index] = ARGV[at + index] end
+  at = at + tonumber(ARGV[at]) + 1
+  local actionCount = tonumber(ARGV[at])
+  if actionCount >= 0 then
+    request.actions = {}
+    for index = 1, actionCount do request.actions[index] = ARGV[at + index] end
+    at = at + actionCount
+  end
+  request.health = ARGV[at + 1]
+  return request
+end
+local function newGroup(pool, action, limit)
+  local itsKey = limit and parkedKey(limit.name, pool.name, action) or activeKey(pool.name, action)
+  return { pool = pool, action = action, key = itsKey, limit = limit, offset = 0, live = 0, served = 0, done = false }
+end
+local function insertSorted(candidates, lane)
+  local at = #candidates + 1
+  while at > 1 do
+    local before = candidates[at - 1]
+    if before.distance < lane.distance or (before.distance == lane.distance and before.number < lane.number) then break end
+    candidates[at] = before
+    at = at - 1
+  end
+  candidates[at] = lane
+end
+local function refillGroup(group, candidates, wanted, look)
+  if group.limit then wanted = math.min(wanted, group.served + group.limit.concurrency - group.limit.running) end
+  while not group.done and group.live < wanted and look.left > 0 do
+    local size = math.min(wanted - group.live, LANES_PER_PAGE)
+    local page = call('ZRANGE', group.key, group.offset, group.offset + size - 1)
+    group.offset = group.offset + #page
+    group.done = #page < size
+    for _, member in ipairs(page) do
+      look.left = look.left - 1
+      local lane = laneNumbered(tonumber(member))
+      local hold = holdOn(lane)
+      local full = fullLimit(lane)
+      if hold then
+        applyHold(lane, hold)
+      elseif full then
+        park(lane, full)
+      else
+        lane.group = group
+        lane.distance = lane.turn - group.pool.atStart
+        lane.sources = {}
+        lane.takenOf = {}
+        lane.taken = 0
+        group.live = group.live + 1
+        insertSorted(candidates, lane)
+      end
+    end
+  end
+end
+local function serve(lane, count)
+  local pool = lane.group.pool
+  lane.group.served = lane.group.served + count
+  pool.virtualTime = math.max(pool.virtualTime, lane.turn + count - 1)
+  lane.turn = lane.turn + count
+  lane.picks = lane.picks + count
+  move(lane, 'queued', 'running', count)
+  tally(lane, 'started', count)
+end
+local function takePage(starter, lane, wanted)
+  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 then return 0 end
+  local priority = 0
+  while lane['p' .. priority] == 0 do priority = priority + 1 end
+  if lane['p' .. priority] ~= lane.ready then return 0 end
+  local source = sourcesOf(lane, priority)[1]
+  if source.head then return 0 end
+  if source.at > #source.page then refillSource(source, math.min(wanted, lane.ready - lane.taken)) end
+  local page, at, count = source.page, source.at, 0
+  local claimed, claimedSize = starter.claimed, #starter.claimed
+  local added, addedSize = starter.change.added, #starter.change.added
+  local draw, number, suffix, tail = starter.draw, starter.count, '.' .. int(lane.number), starter.plainTail
+  local leaseHead, lastTimeout, leaseTail = 'p' .. STARTED, '', ''
+  while count < wanted do
+    local entry = page[at]
+    if not entry or byteAt(entry) ~= PLAIN_ENTRY then break end
+    local from = byteAt(entry, 2) - LENGTH_ZERO + 3
+    local timeoutMs, id = part(entry, from, from + 11), part(entry, from + 12)
+    if timeoutMs ~= lastTimeout then
+      lastTimeout, leaseTail = timeoutMs, plainLeaseStart(starter, timeoutMs)
+    end
+    number = number + 1
+    local token = draw .. NUMBERED[number] .. suffix
+    local itsKey = TASK_PREFIX .. id
+    local text = call('HGET', itsKey, 'task')
+    call('HSET', itsKey, '1', RUNNING_HEAD .. token .. tail)
+    added[addedSize + 1], added[addedSize + 2] = id, leaseHead .. token .. leaseTail
+    addedSize = addedSize + 2
+    claimed[claimedSize + 1], claimed[claimedSize + 2] = id, text
+    claimedSize = claimedSize + 2
+    at = at + 1
+    count = count + 1
+  end
+  starter.count = number
+  source.at = at
+  source.consumed = source.consumed + count
+  source.taken = source.taken + count
+  lane.takenOf[priority] = (lane.takenOf[priority] or 0) + count
+  lane.taken = lane.taken + count
+  if count > 0 then serve(lane, count) end
+  return count
+end
+local function groupsOf(request)
+  local groups = {}
+  local seen = {}
+  for _, name in ipairs(request.pools) do
+    if not seen[name] then
+      seen[name] = true
+      local pool = poolNamed(name)
+      pool.atStart = pool.virtualTime
+      for _, action in ipairs(request.actions or call('SMEMBERS', key('actions:' .. name))) do
+        groups[#groups + 1] = newGroup(pool, action)
+        for _, limit in ipairs(openLimits(name, action)) do groups[#groups + 1] = newGroup(pool, action, limit) end
+      end
+    end
+  end
+  return groups
+end
+local function stirUnseen(groups)
+  for _, group in ipairs(groups) do
+    if not group.done then stir({ pool = group.pool.name, action = group.action }) end
+  end
+end
+local function takeEntries(request, limit, claimed)
+  local candidates = {}
+  local look = { left = LOOK_MAX }
+  local groups = groupsOf(request)
+  for _, group in ipairs(groups) do refillGroup(group, candidates, limit, look) end
+  if #candidates == 0 then
+    if look.left <= 0 then stirUnseen(groups) end
+    return nil
+  end
+  local starter = newStarter(request, claimed)
+  local taken, retired = 0, 0
+  local function drop(lane)
+    table.remove(candidates, 1)
+    lane.group.live = lane.group.live - 1
+    refillGroup(lane.group, candidates, limit, look)
+  end
+  while taken < limit and retired < RETIRE_MAX do
+    local lane = candidates[1]
+    if not lane then break end
+    local paged = #candidates == 1 and lane.ready > lane.taken and takePage(starter, lane, limit - taken) or 0
+    taken = taken + paged
+    if paged == 0 then
+      local full = fullLimit(lane)
+      local head
+      if not full and lane.ready > lane.taken then head = nextEntry(lane, math.ceil((limit - taken) / #candidates)) end
+      if not head then
+        if full then park(lane, full) end
+        drop(lane)
+      else
+        local source = head.source
+        pass(source)
+        source.taken = source.taken + 1
+        lane.takenOf[source.priority] = (lane.takenOf[source.priority] or 0) + 1
+        lane.taken = lane.taken + 1
+        if (head.deadlineAt and now >= head.deadlineAt) or (head.expires and laneTime(lane) >= head.expires) then
+          retire(head)
+          retired = retired + 1
+        else
+          taken = taken + 1
+          startEntry(starter, lane, head)
+          takeSlot(lane)
+          serve(lane, 1)
+          lane.distance = lane.distance + 1
+          table.remove(candidates, 1)
+          insertSorted(candidates, lane)
+        end
+      end
+    end
+  end
+  if look.left <= 0 then stirUnseen(groups) end
+  if retired >= RETIRE_MAX and candidates[1] then stir(candidates[1]) end
+  for _, lane in ipairs(laneList) do
+    for _, sources in pairs(lane.sources or {}) do
+      for _, source in ipairs(sources) do closeSource(source) end
+    end
+    lane.sources = nil
+  end
+  return taken > 0 and starter or nil
+end
+local function drawnBefore(worker, request)
+  local _, stop = string.find(' ' .. (worker.claim or ''), ' ' .. request .. ' ', 1, true)
+  return stop and string.match(worker.claim, '^%d+', stop)
+end
+local function rememberClaim(worker, request, drawn)
+  local before = worker.claim
+  if before then before = string.match(before, '^%S+ %d+ %S+ %d+ %S+ %d+') or before end
+  worker.claim = request .. ' ' .. drawn .. (before and ' ' .. before or '')
+end
+local function claimedBefore(request, drawn, claimed)
+  local leases = call('HGETALL', leasesKey(request.worker))
+  for index = 1, #leases, 2 do
+    local id = leases[index]
+    local lease = parseLease(leases[index + 1])
+    if string.match(lease.token, '^%d+') == drawn then
+      lease.timeoutAt = lease.timeoutAt + now - (lease.renewedAt or lease.startedAt)
+      lease.untilAt = math.max(lease.untilAt, math.min(now + request.leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS))
+      lease.renewedAt = now
+      call('HSET', leasesKey(request.worker), id, leaseText(lease))
+      local values = call('HMGET', taskKey(id), 'task', 'state')
+      startedUnusually(claimed, id, lease.token, values[1], values[2] or '')
+    end
+  end
+end
+function claim(request)
+  local worker = workerNamed(request.worker)
+  if not worker then return nil, 'unknown' end
+  if worker.epoch ~= request.epoch then return nil, 'fenced' end
+  local limits = parseThresholds(request.thresholds)
+  local health = request.health or claimHealth(worker, limits)
+  local limit = request.limit
+  if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.degradedClaimMax) end
+  local nextDue = promoteDue(request)
+  local versions = {}
+  for index, pool in ipairs(request.pools) do versions[index] = poolNamed(pool).version end
+  local claimed = {
+    NOW, nextDue and int(nextDue) or '', health ~= 'healthy' and health or '', table.concat(versions, ' '), '',
+  }
+  local drawn = drawnBefore(worker, request.id)
+  if drawn then
+    claimedBefore(request, drawn, claimed)
+    return claimed
+  end
+  if limit > 0 then
+    for _, lane in ipairs(laneList) do flushActive(lane) end
+    local starter = takeEntries(request, limit, claimed)
+    if starter then
+      claimed[5] = starter.draw
+      worker.lastBeatAt = now
+      rememberClaim(worker, request.id, starter.draw)
+      worker.changed = true
+    end
+  end
+  return claimed
+end
+end
+local blockedBy
+do
+local BLOCKED_MAX = 20
+local function contains(list, item)
+  for _, one in ipairs(list) do
+    if one == item then return true end
+  end
+  return false
+end
+function blockedBy(request)
+  if not anyLimits() then return '' end
+  local lines = ''
+  for _, name in ipairs(call('SRANDMEMBER', key('blocked'), BLOCKED_MAX)) do
+    local isParked, place = false, nil
+    eachParking(name, function(pool, action)
+      isParked = true
+      if contains(request.pools, pool) and (not request.actions or contains(request.actions, action)) then
+        place = pool .. '\\n' .. action
+      end
+    end)
+    local limit = limitsNamed({ name })[1]
+    if not isParked or not limit then
+      call('SREM', key('blocked'), name)
+    elseif place and limit.running >= limit.concurrency then
+      lines = lines .. '\\n' .. name .. '\\n' .. place .. '\\n' .. (call('HGET', key('quota:' .. name), 'version') or '0')
+    end
+  end
+  return lines
+end
+end
+local CHUNK
+do
+CHUNK = 256
+local function orderKey(chunk)
+  return key('order:' .. int(chunk))
+end
+local HEAD_PATTERN = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'
+local function seqOf(text)
+  return tonumber((string.match(text, HEAD_PATTERN)))
+end
+local function textOf(id)
+  return call('HGET', taskKey(id), 'task')
+end
+local function placeAfter(ids, seq)
+  local low, high = 1, #ids + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if seqOf(textOf(ids[middle])) <= seq then low = middle + 1 else high = middle end
+  end
+  return low
+end
+end
+local keyHolder, keepKey
+do
+local TICKET = 10
+local TICKET_MS_MAX = 600000
+local BAR_MS = 86400000
+local function bar(ticket)
+  call('SET', key('barred:' .. ticket), '1', 'PX', BAR_MS)
+end
+function keyHolder(tenant, dedupeKey)
+  if string.byte(dedupeKey) ~= TICKET then return call('HGET', key('keys'), tenant .. '\\n' .. dedupeKey) end
+  local takenAt, ticket = string.match(dedupeKey, '^\\n(%d+) (%S+)$')
+  local isGood = ticket and now - tonumber(takenAt) < TICKET_MS_MAX and call('EXISTS', key('barred:' .. ticket)) == 0
+  return not isGood and '\\r'
+end
+function keepKey(tenant, dedupeKey, id)
+  local ticket = string.match(dedupeKey, '^\\n%d+ (%S+)$')
+  if ticket then
+    call('HSET', key('tickets'), id, ticket)
+  else
+    call('HSET', key('keys'), tenant .. '\\n' .. dedupeKey, id)
+  end
+end
+local function dropKey(tenant, dedupeKey, id)
+  local name = tenant .. '\\n' .. dedupeKey
+  local ticket = call('HGET', key('tickets'), id)
+  if not ticket then
+    call('HDEL', key('keys'), name)
+    return
+  end
+  call('HDEL', key('tickets'), id)
+  bar(ticket)
+  call('HSET', key('freeing'), name, ticket .. ' ' .. id)
+end
+end
+redis.register_function{ function_name = 'reprise_c015df66cd35_claim', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request = parseClaim(2)
+local answer, refused = claim(request)
+if not answer then return refuse(refused) end
+flushLimits()
+flushLeases()
+flushWorkers()
+flushLanes()
+if request.health then answer[4] = answer[4] .. blockedBy(request) end
+flushWake()
+return answer
+end }
+redis.register_function{ function_name = 'reprise_c015df66cd35_renew', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local leaseMs = tonumber(ARGV[2])
+local function renew(id, attempt, token, progress)
+  local shortToken, worker = splitToken(token)
+  local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
+  if not lease or lease.attempt ~= tonumber(attempt) or lease.token ~= shortToken then
+    return 'superseded ' .. becauseOf(loadTask(id), tonumber(attempt), call('HGET', taskKey(id), attempt))
+  end
+  local lastAt = lease.renewedAt or lease.startedAt
+  lease.timeoutAt = lease.timeoutAt + math.max(now - lastAt - leaseMs, 0)
+  lease.untilAt = math.max(lease.untilAt, math.min(now + leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS))
+  lease.renewedAt = now
+  call('HSET', leasesKey(worker), id, leaseText(lease))
+  if progress ~= '' then call('HSET', key('progress'), id, progress) end
+  return int(lease.untilAt)
+end
+local answers = {}
+for at = 3, #ARGV, 4 do answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) end
+return answers
+end }
+redis.register_function{ function_name = 'reprise_c015df66cd35_settle', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local answers = settle(2, #ARGV)
+flushLimits()
+flushLeases()
+flushWorkers()
+flushLanes()
+flushWake()
+return answers
+end }
+redis.register_function{ function_name = 'reprise_c015df66cd35_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local claimAt = tonumber(ARGV[2])
+local answers = settle(3, claimAt - 1)
+unparkFreed()
+flushLeases()
+local request = parseClaim(claimAt)
+local claimed = claim(request)
+flushLimits()
+flushLeases()
+flushWorkers()
+flushLanes()
+if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request) end
+flushWake()
+return { answers, claimed or { NOW, '', '', '', '' } }
+end }
+redis.register_function{ function_name = 'reprise_c015df66cd35_submit', flags = {}, callback = function(keys, args)
+begin(keys, args)
+local backlogMax = tonumber(ARGV[2])
+local classCount = tonumber(ARGV[3])
+local callCount = tonumber(ARGV[4])
+local function holder(id, tenant, dedupeKey)
+  if call('EXISTS', taskKey(id)) == 1 then return id end
+  return dedupeKey and keyHolder(tenant, dedupeKey)
+end
+local function parseExtra(extra)
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs),
+    dedupeKey ~= '' and dedupeKey
+end
+local function tenantOf(class)
+  return ARGV[5 + (class - 1) * 5 + 2]
+end
+local function eachRun(at, visit)
+  local runs = tonumber(ARGV[at])
+  at = at + 1
+  for _ = 1, runs do
+    local count = tonumber(ARGV[at + 2])
+    visit(tonumber(ARGV[at]), ARGV[at + 1], at + 3, count)
+    at = at + 3 + count * 2
+  end
+  return at
+end
+local function countNew(callAt)
+  local seen = {}
+  local new = 0
+  eachRun(callAt, function(classNumber, extra, at, count)
+    local tenant = tenantOf(classNumber)
+    local dedupeKey = extra ~= '' and select(5, parseExtra(extra))
+    local named = dedupeKey and '\\n' .. tenant .. '\\n' .. dedupeKey
+    for index = at, at + count * 2 - 1, 2 do
+      local id = ARGV[index]
+      if not seen[id] and not (named and seen[named]) and not holder(id, tenant, dedupeKey) then
+        new = new + 1
+        seen[id] = true
+        if named then seen[named] = true end
+      end
+    end
+  end)
+  return new
+end
+local function profileFor(text)
+  local number = call('HGET', key('profiles'), text)
+  if number then return number end
+  number = int(call('HINCRBY', NUMBERS, 'profiles', 1))
+  call('HSET', key('profiles'), text, number)
+  call('HSET', key('profile'), number, text)
+  return number
+end
+local queues = {}
+local function queueOf(lane, priority)
+  local name = queueKey(lane, priority)
+  local queue = queues[name]
+  if not queue then
+    queue = { lane = lane, priority = priority, entries = {} }
+    queues[name] = queue
+  end
+  return queue
+end
+local classes = {}
+local function classNumbered(number)
+  local class = classes[number]
+  if class then return class end
+  local at = 5 + (number - 1) * 5
+  local lane = laneNamed(ARGV[at], ARGV[at + 1], ARGV[at + 2])
+  restock(lane)
+  local profile = profileFor(ARGV[at + 4])
+  local settings = profileNumbered(tonumber(profile))
+  local ttlMs = settings.queueTtlMs
+  class = {
+    lane = lane,
+    timeoutMs = settings.timeoutMs,
+    ttlMs = ttlMs ~= cjson.null and ttlMs,
+    middle = ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(lane.number) .. ',"profile":' .. profile,
+    timeout = plainTimeout(settings.timeoutMs),
+    entries = queueOf(lane, ARGV[at + 3]).entries,
+  }
+  classes[number] = class
+  return class
+end
+local backlog = tonumber(call('HGET', NUMBERS, 'backlog')) or 0
+local sequence
+local chunks = {}
+local answers = {}
+local answered = 0
+local function answer(text)
+  if text then
+    answers[#answers + 1] = answered
+    answers[#answers + 1] = text
+  end
+  answered = answered + 1
+end
+local function chunkOf(number)
+  local chunk = math.floor(number / CHUNK)
+  local ids = chunks[chunk]
+  if not ids then
+    ids = {}
+    chunks[chunk] = ids
+  end
+  return ids
+end
+local function accept(classNumber, extra, id, rest)
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = 0, 0, nil, nil, nil
+  if extra ~= '' then
+    delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = parseExtra(extra)
+    if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+  end
+  local taken = holder(id, tenantOf(classNumber), dedupeKey)
+  if taken then return taken end
+  local class = classNumbered(classNumber)
+  local lane = class.lane
+  local due = math.max(dueAt, now + delayMs)
+  local isQueued = due <= now
+  local expires = class.ttlMs and isQueued and laneTime(lane) + class.ttlMs
+  local text = '{"seq":' .. int(sequence) .. class.middle
+  if expires then text = text .. ',"expires":' .. int(expires) end
+  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  call('HSET', taskKey(id), 'task', text .. rest)
+  if dedupeKey then keepKey(lane.tenant, dedupeKey, id) end
+  if isQueued then
+    local entries = class.entries
+    if expires or deadlineAt then
+      entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
+      watchTimes(lane, id, expires, deadlineAt)
+    else
+      entries[#entries + 1] = plainEntry(int(sequence), class.timeout, id)
+    end
+  else
+    local state = { status = 'waiting', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+      since = now, dueAt = due, reason = 'delayed' }
+    call('HSET', taskKey(id), 'state', stateText(state))
+    call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016d', sequence) .. id)
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  tally(lane, 'accepted')
+  local ids = chunkOf(sequence)
+  ids[#ids + 1] = id
+  return nil
+end
+local function acceptPlain(class, at, count)
+  local args, middle, timeout, entries = ARGV, class.middle, class.timeout, class.entries
+  local size, accepted, number = #entries, 0, sequence
+  local ids, idsSize, nextChunk = nil, 0, -1
+  for index = at, at + count * 2 - 1, 2 do
+    local id, numeral = args[index], format('%d', number)
+    if call('HSETNX', TASK_PREFIX .. id, 'task', '{"seq":' .. numeral .. middle .. args[index + 1]) == 1 then
+      size = size + 1
+      entries[size] = PLAIN_HEADS[#numeral] .. numeral .. timeout .. id
+      if number >= nextChunk then
+        ids = chunkOf(number)
+        idsSize = #ids
+        nextChunk = (math.floor(number / CHUNK) + 1) * CHUNK
+      end
+      idsSize = idsSize + 1
+      ids[idsSize] = id
+      accepted = accepted + 1
+    else
+      answers[#answers + 1] = answered
+      answers[#answers + 1] = id
+    end
+    answered = answered + 1
+    number = number + 1
+  end
+  sequence = number
+  tally(class.lane, 'accepted', accepted)
+  backlog = backlog + accepted
+end
+local function acceptRun(classNumber, extra, at, count)
+  sequence = draw(count) - count + 1
+  local stop = at + count * 2
+  while at < stop do
+    local class = classes[classNumber]
+    if class and extra == '' and not class.ttlMs then return acceptPlain(class, at, (stop - at) / 2) end
+    local taken = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
+    if not taken then backlog = backlog + 1 end
+    answer(taken)
+    sequence = sequence + 1
+    at = at + 2
+  end
+end
+local at = 5 + classCount * 5
+for _ = 1, callCount do
+  local size = 0
+  eachRun(at, function(_, _, _, count) size = size + count end)
+  local refusal
+  if backlog + size > backlogMax then
+    local new = countNew(at)
+    if new > 0 and backlog + new > backlogMax then refusal = '\\n' .. int(backlog) .. ' ' .. int(new) end
+  end
+  at = eachRun(at, refusal and function(_, _, _, count)
+    for _ = 1, count do answer(refusal) end
+  end or acceptRun)
+end
+for name, queue in pairs(queues) do
+  local count = #queue.entries
+  if count > 0 then
+    local lane = queue.lane
+    if lane.ready == 0 then catchUp(lane) end
+    call('RPUSH', name, unpack(queue.entries))
+    local slot = 'p' .. queue.priority
+    lane[slot] = lane[slot] + count
+    lane.ready = lane.ready + count
+    move(lane, nil, 'queued', count)
+    stir(lane, count)
+  end
+end
+for chunk, ids in pairs(chunks) do
+  if call('RPUSH', key('order:' .. chunk), unpack(ids)) == #ids then call('ZADD', key('order'), chunk, chunk) end
+end
+flushLanes()
+flushWake()
+return answers
+end }`,
+}
+
+export const claimScript: Script = { name: 'reprise_c015df66cd35_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_c015df66cd35_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_c015df66cd35_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_c015df66cd35_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_c015df66cd35_submit', library: hotLibrary, readOnly: false }
+
+export const library: Library = {
+  name: 'reprise_655042806f0c',
+  text: `#!lua name=reprise_655042806f0c
+local KEYS, ARGV
+local beginnings = {}
+local function atBegin(start)
+  beginnings[#beginnings + 1] = start
+end
+local function begin(keys, args)
+  KEYS, ARGV = keys, args
+  for index = 1, #beginnings do beginnings[index]() end
+end
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, nowExists, refuse
+do
+function int(number)
+  return format('%d', number)
+end
+atBegin(function()
+  call, byteAt, part, format = redis.call, string.byte, string.sub, string.format
+  NUMBERS = KEYS[1]
+  PREFIX = string.sub(NUMBERS, 1, -9)
+  TASK_PREFIX = PREFIX .. ':'
+  META_PREFIX = PREFIX .. '/'
+  now = tonumber(ARGV[1])
+  if not now then
+    local time = call('TIME')
+    now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+  NOW = int(now)
+  MINUTE = now - now % 60000
+end)
+function taskKey(id)
+  return TASK_PREFIX .. id
+end
+function key(name)
+  return META_PREFIX .. name
+end
+function draw(count)
+  return call('HINCRBY', NUMBERS, 'sequence', count)
+end
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
+local unusual
+atBegin(function()
+  unusual = nil
+end)
+function exists(name)
+  if unusual == nil then
+    local keys = {}
+    for index, unusualName in ipairs(UNUSUAL) do keys[index] = key(unusualName) end
+    unusual = call('EXISTS', unpack(keys)) > 0 and {}
+  end
+  if not unusual then return false end
+  if unusual[name] == nil then unusual[name] = call('EXISTS', key(name)) == 1 end
+  return unusual[name]
+end
+function nowExists(name)
+  unusual = { [name] = true }
+end
+function refuse(text)
+  return redis.error_reply('REPRISE ' .. text)
+end
+end
+local recall, remember
+do
+local ANSWER_KEPT_MS = 60000
+function recall(request)
+  local kept = call('GET', key('answer:' .. request))
+  return kept and cmsgpack.unpack(kept) or nil
+end
+function remember(request, answer)
+  call('SET', key('answer:' .. request), cmsgpack.pack(answer), 'PX', ANSWER_KEPT_MS)
+  return answer
+end
+end
+local laneNumbers, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushLanes
+do
+local LANE_NUMBERS = {
+  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
+  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
+}
+local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+local QUEUED_AT, RUNNING_AT = 8, 10
+function laneNumbers(text)
+  return text and cmsgpack.unpack(text) or FRESH_NUMBERS
+end
+atBegin(function()
+  lanes, laneList, pools, backlogChange = {}, {}, {}, 0
+end)
+local function activeKey(pool, action)
+  return key('active:' .. pool .. '\\n' .. action)
+end
+function parkedKey(limitName, pool, action)
+  return key('parked:' .. limitName .. '\\n' .. pool .. '\\n' .. action)
+end
+function parkingsKey(limitName)
+  return key('parkings:' .. limitName)
+end
+atBegin(function()
+  stirred = {}
+end)
+function stir(lane, count)
+  local actions = stirred[lane.pool]
+  if not actions then
+    actions = {}
+    stirred[lane.pool] = actions
+  end
+  actions[lane.action] = (actions[lane.action] or 0) + (count or 1)
+end
+function laneMember(number)
+  return string.format('%010d', number)
+end
+local function poolNamed(name)
+  local pool = pools[name]
+  if not pool then
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local virtualTime = tonumber(values[1]) or 0
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pools[name] = pool
+  end
+  return pool
+end
+local function keepLane(number, lane)
+  lane.number = number
+  lane.tally = {}
+  lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
+  lane.listedAt = lane.parked
+  lanes[number] = lane
+  laneList[#laneList + 1] = lane
+  return lane
+end
+function laneNumbered(number)
+  local known = lanes[number]
+  if known then return known end
+  local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
+  local was = laneNumbers(texts[5])
+  local parked = texts[4] ~= '' and texts[4]
+  return keepLane(number, {
+    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
+    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
+    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
+    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
+    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
+    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+    group = false, distance = false, sources = false, takenOf = false, taken = false,
+  })
+end
+function scopeNames(lane)
+  local names = {}
+  for _, pool in ipairs({ '', lane.pool }) do
+    for _, action in ipairs({ '', lane.action }) do
+      for _, tenant in ipairs({ '', lane.tenant }) do
+        names[#names + 1] = pool .. '\\n' .. action .. '\\n' .. tenant
+      end
+    end
+  end
+  return names
+end
+function anyHolds()
+  return exists('holds')
+end
+function holdOn(lane)
+  if not anyHolds() then return false end
+  for _, hold in ipairs(call('HMGET', key('holds'), unpack(scopeNames(lane)))) do
+    if hold then return hold end
+  end
+  return false
+end
+function applyHold(lane, hold)
+  lane.heldSince = tonumber(string.match(hold, '^%d+'))
+end
+function findLane(pool, action, tenant)
+  return tonumber(call('HGET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant))
+end
+function laneNamed(pool, action, tenant)
+  local number = findLane(pool, action, tenant)
+  if number then return laneNumbered(number) end
+  number = call('HINCRBY', NUMBERS, 'lanes', 1)
+  call('HSET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant, number)
+  call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
+  call('SADD', key('actions:' .. pool), action)
+  return laneNumbered(number)
+end
+function laneTime(lane)
+  return (lane.heldSince or now) - lane.heldMs
+end
+function wallTime(lane, moment)
+  return moment + now - laneTime(lane)
+end
+function catchUp(lane)
+  lane.turn = math.max(lane.turn, poolNamed(lane.pool).virtualTime)
+end
+function tally(lane, kind, count)
+  lane.tally[kind] = (lane.tally[kind] or 0) + (count or 1)
+end
+function restock(lane)
+  if lane.queued > 0 then return end
+  local hold = holdOn(lane)
+  if hold and not lane.heldSince then
+    lane.heldSince = now
+  elseif not hold and lane.heldSince then
+    lane.heldMs = lane.heldMs + now - lane.heldSince
+    lane.heldSince = false
+  end
+end
+function move(lane, from, to, count)
+  count = count or 1
+  if from then
+    lane[from] = lane[from] - count
+    if from == 'queued' or from == 'waiting' then backlogChange = backlogChange - count end
+  end
+  if to then
+    lane[to] = lane[to] + count
+    if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
+  end
+end
+local function listKey(lane, parked)
+  if parked then return parkedKey(parked, lane.pool, lane.action) end
+  return activeKey(lane.pool, lane.action)
+end
+local function flushActive(lane)
+  local turn = lane.ready > 0 and not lane.heldSince and lane.turn
+  if not turn then lane.parked = false end
+  local hasMoved = lane.parked ~= lane.listedAt
+  if lane.listedTurn == turn and not hasMoved then return end
+  if lane.listedTurn and (not turn or hasMoved) then
+    call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
+  end
+  if turn then
+    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
+    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+  end
+  lane.listedTurn = turn
+  lane.listedAt = lane.parked
+end
+local function flushLane(lane)
+  flushActive(lane)
+  local was = lane.was
+  local numbers = {
+    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
+    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
+    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
+  }
+  for index = 1, #LANE_NUMBERS do
+    if numbers[index] ~= was[index] then
+      call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
+      break
+    end
+  end
+  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
+  local member = laneMember(lane.number)
+  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
+    if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
+  end
+  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
+    if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
+  end
+  for kind, count in pairs(lane.tally) do
+    local series = key('series:' .. int(MINUTE))
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, count) == count then
+      call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
+    end
+  end
+end
+function flushLanes()
+  for _, lane in ipairs(laneList) do flushLane(lane) end
+  for name, pool in pairs(pools) do
+    if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+  end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', backlogChange) end
+end
+end
+local profiles, profileNumbered, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+do
+atBegin(function()
+  profiles = {}
+end)
+function profileNumbered(number)
+  local known = profiles[number]
+  if not known then
+    known = cjson.decode(call('HGET', key('profile'), int(number)))
+    profiles[number] = known
+  end
+  return known
+end
+function parseHead(text)
+  local stop = string.find(text, '\\n', 1, true)
+  return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+function statusOf(record)
+  return string.match(record, '^{"status":"(%a+)"')
+end
+function loadTask(id)
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+  if not values[1] then return false end
+  local head = parseHead(values[1])
+  local state
+  if values[2] then
+    state = cjson.decode(values[2])
+  else
+    state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+      rank = head.seq, since = head.acceptedAt, expires = head.expires }
+    if values[3] then
+      state.attempt = 1
+      state.status = statusOf(values[3])
+    end
+  end
+  return {
+    id = id, head = head, state = state, text = values[1], stateText = values[2], first = values[3],
+    lane = laneNumbered(head.lane), profile = profileNumbered(head.profile), priority = head.priority or 5,
+  }
+end
+local STATE_FIELDS = {
+  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint', 'request',
+}
+function stateText(state)
+  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  for _, name in ipairs(STATE_FIELDS) do
+    local value = state[name]
+    if value ~= nil and value ~= cjson.null then
+      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+    end
+  end
+  return text .. '}'
+end
+function saveState(task)
+  call('HSET', taskKey(task.id), 'state', stateText(task.state))
+end
+function nextState(state, status)
+  return {
+    status = status, attempt = state.attempt, generation = state.generation, before = state.before,
+    failures = state.failures, losses = state.losses, retryReason = state.retryReason, rank = state.rank,
+  }
+end
+function waitingMember(task)
+  return string.format('%016d', task.head.seq) .. task.id
+end
+end
+local queueKey, entryText, watchTimes, deadlineOf, dequeue, overdue
+do
+local PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+local PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
+local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
+function queueKey(lane, priority)
+  return key('queue:' .. int(lane.number) .. ':' .. priority)
+end
+local function returnedKey(lane, priority)
+  return key('returned:' .. int(lane.number) .. ':' .. priority)
+end
+local function plainTimeout(timeoutMs)
+  return string.format('%012d', timeoutMs)
+end
+local function plainEntry(rank, timeout, id)
+  return PLAIN_HEADS[#rank] .. rank .. timeout .. id
+end
+local function parsePlain(entry)
+  local from = string.byte(entry, 2) - LENGTH_ZERO + 3
+  return string.sub(entry, from, from + 11), string.sub(entry, from + 12)
+end
+local function parseEntry(entry)
+  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  local timeoutMs, id = parsePlain(entry)
+  return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
+end
+function entryText(rank, timeoutMs, expires, deadlineAt, kind, id)
+  return 'x' .. int(rank) .. ' ' .. int(timeoutMs) .. ' ' .. (expires and int(expires) or '-') .. ' '
+    .. (deadlineAt and int(deadlineAt) or '-') .. ' ' .. kind .. ' ' .. id
+end
+function watchTimes(lane, id, expires, deadlineAt)
+  if expires then
+    call('ZADD', key('ttl:' .. int(lane.number)), int(expires), id)
+    call('ZADD', key('ttl'), 'LT', int(wallTime(lane, expires)), laneMember(lane.number))
+  end
+  if deadlineAt then call('ZADD', key('deadlines'), int(deadlineAt), id) end
+end
+local function forgetTimes(lane, id, expires, deadlineAt)
+  if expires then call('ZREM', key('ttl:' .. int(lane.number)), id) end
+  if deadlineAt then call('ZREM', key('deadlines'), id) end
+end
+function deadlineOf(task)
+  if task.state.generation > 1 then return nil end
+  return task.head.deadlineAt
+end
+local function enqueue(task, keepsRank)
+  local lane = task.lane
+  restock(lane)
+  move(lane, nil, 'queued')
+  local state = nextState(task.state, 'queued')
+  if not keepsRank or not state.rank then state.rank = draw(1) end
+  if lane.ready == 0 then catchUp(lane) end
+  local ttlMs = task.profile.queueTtlMs
+  state.since = now
+  if ttlMs and ttlMs ~= cjson.null then state.expires = laneTime(lane) + ttlMs end
+  task.state = state
+  local deadlineAt = deadlineOf(task)
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
+  if keepsRank then
+    state.returned = true
+    call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
+    lane.returned = lane.returned + 1
+  else
+    call('RPUSH', queueKey(lane, task.priority), entry)
+  end
+  lane.ready = lane.ready + 1
+  local slot = 'p' .. task.priority
+  lane[slot] = lane[slot] + 1
+  watchTimes(lane, task.id, state.expires, deadlineAt)
+  saveState(task)
+end
+local function unready(lane, priority, count)
+  local slot = 'p' .. priority
+  lane[slot] = lane[slot] - count
+  lane.ready = lane.ready - count
+  if lane.ready == 0 then lane.stale = 0 end
+  if lane[slot] > 0 then return end
+  call('DEL', queueKey(lane, priority))
+  if lane.returned > 0 then
+    lane.returned = lane.returned - call('ZCARD', returnedKey(lane, priority))
+    call('DEL', returnedKey(lane, priority))
+  end
+end
+function dequeue(task)
+  local state = task.state
+  if not state.retired then
+    local lane = task.lane
+    if state.returned then
+      local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), 's', task.id)
+      lane.returned = lane.returned - call('ZREM', returnedKey(lane, task.priority), entry)
+    else
+      lane.stale = lane.stale + 1
+    end
+    unready(task.lane, task.priority, 1)
+  end
+  forgetTimes(task.lane, task.id, state.expires, deadlineOf(task))
+end
+function overdue(task)
+  local deadlineAt = deadlineOf(task)
+  if deadlineAt and now >= deadlineAt then return 'deadline', deadlineAt end
+  local expires = task.state.expires
+  if expires and laneTime(task.lane) >= expires then return 'queue_ttl', wallTime(task.lane, expires) end
+  return nil
+end
+end
+local limits, freedLanes, limitNamed, limitsNamed, fullLimit, takeSlot, freeSlot, flushLimits
+do
+atBegin(function()
+  limits, freedLanes = {}, {}
+end)
+local function anyLimits()
+  return exists('limits')
+end
+function limitNamed(name, concurrency)
+  local limit = limits[name]
+  if not limit then
+    local running = tonumber(call('HGET', key('slots'), name)) or 0
+    local number = tonumber(concurrency)
+    limit = {
+      name = name, concurrency = number or tonumber(string.match(concurrency, '^%d+')), shared = not number,
+      running = running, was = running, freed = 0, back = {},
+    }
+    limits[name] = limit
+  end
+  return limit
+end
+function limitsNamed(names)
+  local found = {}
+  for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
+    if concurrency then found[#found + 1] = limitNamed(names[index], concurrency) end
+  end
+  return found
+end
+local function limitsOn(lane)
+  if not lane.limits then lane.limits = anyLimits() and limitsNamed(scopeNames(lane)) or {} end
+  return lane.limits
+end
+function fullLimit(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.running >= limit.concurrency then return limit end
+  end
+  return nil
+end
+local function openLimits(pool, action)
+  local open = {}
+  if not anyLimits() then return open end
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n' }
+  for _, limit in ipairs(limitsNamed(names)) do
+    if limit.running < limit.concurrency then open[#open + 1] = limit end
+  end
+  return open
+end
+local function park(lane, limit)
+  lane.parked = limit.name
+  if limit.shared then call('SADD', key('blocked'), limit.name) end
+end
+function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do limit.running = limit.running + 1 end
+end
+function freeSlot(lane)
+  local itsLimits = limitsOn(lane)
+  if #itsLimits == 0 then return end
+  freedLanes[lane] = (freedLanes[lane] or 0) + 1
+  for _, limit in ipairs(itsLimits) do
+    limit.running = limit.running - 1
+    limit.freed = limit.freed + 1
+  end
+end
+local function eachParking(name, visit)
+  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local itsKey = parkedKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+  end
+end
+local function isOfTenant(name)
+  return string.sub(name, -1) ~= '\\n'
+end
+local function unparkFreed()
+  for name, limit in pairs(limits) do
+    if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
+      eachParking(name, function(_, _, itsKey)
+        for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
+          local lane = laneNumbered(tonumber(member))
+          if lane.parked == name then
+            lane.parked = false
+            limit.back[#limit.back + 1] = lane
+          end
+        end
+      end)
+    end
+  end
+end
+local function stirFreed(limit)
+  local count = math.min(limit.freed, limit.concurrency - limit.running)
+  if count <= 0 then return end
+  for _, lane in ipairs(limit.back) do
+    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+  end
+  if not isOfTenant(limit.name) then
+    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+  end
+end
+local function stirWanted(limit)
+  local wanted = key('wanted:' .. limit.name)
+  for _, place in ipairs(call('SMEMBERS', wanted)) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    stir({ pool = pool, action = action }, limit.was - limit.running)
+  end
+  call('DEL', wanted)
+end
+local function hasSharedRoom(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.shared and limit.running < limit.was then return true end
+  end
+  return false
+end
+function flushLimits()
+  unparkFreed()
+  for name, limit in pairs(limits) do
+    stirFreed(limit)
+    if limit.shared and limit.running < limit.was then stirWanted(limit) end
+    if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
+  end
+  for lane, count in pairs(freedLanes) do
+    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+      stir(lane, math.min(count, lane.ready))
+    elseif hasSharedRoom(lane) then
+      stir(lane)
+    end
+  end
+end
+end
+local ended, flushWake
+do
+local endedIds
+atBegin(function()
+  endedIds = {}
+end)
+function ended(id)
+  if exists('watched') then endedIds[#endedIds + 1] = id end
 end
 local function wakeIdle(idleKey, count, what)
   while count > 0 do
@@ -577,17 +2576,19 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local TIMEOUT_GRACE_MS, leasesKey, leaseChanges, SUCCESS_TAIL, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken, startAttempt
+local leasesKey, removeLease, parseLease, leaseText, flushLeases, endRecord, RECORD_PATTERN, startAttempt
 do
-TIMEOUT_GRACE_MS = 5000
+local TIMEOUT_GRACE_MS = 5000
 function leasesKey(worker)
   return key('leases:' .. worker)
 end
+local leaseChanges, SUCCESS_TAIL, STARTED
 atBegin(function()
   leaseChanges = {}
+  STARTED = string.format('%013d ', now)
   SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
 end)
-function leaseChange(worker)
+local function leaseChange(worker)
   local change = leaseChanges[worker]
   if not change then
     change = { added = {}, removed = {}, first = nil }
@@ -595,18 +2596,19 @@ function leaseChange(worker)
   end
   return change
 end
-function leaseStart(timeoutMs, leaseMs, kind, attempt)
+local LEASE_PADDING = '                    '
+local function leaseStart(timeoutMs, leaseMs, attempt)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  return ' ' .. NOW .. ' ' .. kind .. ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -', untilAt
+  return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
-function addLease(change, id, token, start)
+local function addLease(change, id, kind, token, start)
   local added = change.added
   local size = #added
   added[size + 1] = id
-  added[size + 2] = token .. start
+  added[size + 2] = kind .. STARTED .. token .. start
 end
-function startsAt(change, untilAt)
+local function startsAt(change, untilAt)
   if not change.first or untilAt < change.first then change.first = untilAt end
 end
 function removeLease(worker, id)
@@ -615,24 +2617,22 @@ function removeLease(worker, id)
 end
 function parseLease(text)
   if not text then return nil end
-  local token, startedAt, kind, attempt, untilAt, timeoutAt, renewedAt =
-    string.match(text, '^(%S+) (%d+) (%a) (%d+) (%d+) (%d+) (%S+)$')
+  local kind, startedAt, token, attempt, untilAt, timeoutAt, renewedAt =
+    string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
   return {
     token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
     timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
   }
 end
 function leaseText(lease)
-  return lease.token .. ' ' .. int(lease.startedAt) .. ' ' .. lease.kind .. ' ' .. int(lease.attempt) .. ' ' .. int(lease.untilAt)
-    .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-')
+  return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
+    .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
 end
 function flushLeases()
-  local anyProgress
   for worker, change in pairs(leaseChanges) do
     if #change.removed > 0 then
       call('HDEL', leasesKey(worker), unpack(change.removed))
-      if anyProgress == nil then anyProgress = call('HLEN', key('progress')) > 0 end
-      if anyProgress then call('HDEL', key('progress'), unpack(change.removed)) end
+      if exists('progress') then call('HDEL', key('progress'), unpack(change.removed)) end
       change.removed = {}
     end
     if #change.added > 0 then
@@ -643,12 +2643,12 @@ function flushLeases()
     end
   end
 end
-RUNNING_TAIL = '}'
-function runningRecord(attempt, token, workerJson, extra)
+local RUNNING_TAIL = '}'
+local function runningRecord(attempt, token, workerJson, extra)
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
     .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
 end
-function recordExtra(generation, retryReason)
+local function recordExtra(generation, retryReason)
   local extra = ''
   if generation > 1 then extra = ',"generation":' .. int(generation) end
   if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
@@ -660,7 +2660,7 @@ function endRecord(record, status, tail)
   return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
 end
 RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
-function splitToken(token)
+local function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
 function startAttempt(task, worker, workerJson, leaseMs)
@@ -672,15 +2672,15 @@ function startAttempt(task, worker, workerJson, leaseMs)
   local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
-  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, 's', attempt)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt)
   startsAt(change, untilAt)
-  addLease(change, task.id, token, start)
+  addLease(change, task.id, 's', token, start)
   return token
 end
 end
-local becauseOf, leaveGroup, layToRest
+local leaveGroup
 do
-function becauseOf(task, attempt, record)
+local function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
   local status = record and statusOf(record)
   if status and status ~= 'running' then return status end
@@ -697,7 +2697,7 @@ local function joinGroup(task, fingerprint, sample)
     call('HSET', groupKey(fingerprint), 'number', number, 'action', task.lane.action, 'firstAt', int(now))
   end
   call('HSET', groupKey(fingerprint), 'lastAt', int(now), 'lastTask', task.id, 'sample', sample)
-  call('ZADD', key('groups'), int(now), string.format('%016.0f', tonumber(number)) .. fingerprint)
+  call('ZADD', key('groups'), int(now), string.format('%016d', tonumber(number)) .. fingerprint)
   call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
   call('ZADD', key('dead'), int(task.head.seq), task.id)
 end
@@ -706,10 +2706,10 @@ function leaveGroup(fingerprint, ids)
   call('ZREM', key('dead:' .. fingerprint), unpack(ids))
   if call('ZCARD', key('dead:' .. fingerprint)) == 0 then
     local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
-    call('ZREM', key('groups'), string.format('%016.0f', number) .. fingerprint)
+    call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-function layToRest(task, attempt, ending)
+local function layToRest(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
@@ -846,7 +2846,10 @@ end)
 function partsOf(number)
   local known = laneParts[number]
   if not known then
-    known = call('HMGET', key('lane:' .. number), 'pool', 'action', 'tenant', 'heldSince', 'heldMs')
+    known = call('HMGET', key('lane:' .. number), 'pool', 'action', 'tenant', 'numbers')
+    local numbers = laneNumbers(known[4])
+    known[4] = numbers[1] ~= -1 and int(numbers[1])
+    known[5] = int(numbers[4])
     laneParts[number] = known
   end
   return known
@@ -876,12 +2879,13 @@ function onlyLane(scope)
   return call('HGET', key('lanes'), scope[1] .. '\\n' .. scope[2] .. '\\n' .. scope[3])
 end
 end
-local COUNTERS, countersOf
+local FIRST_COUNTER, LAST_COUNTER, countersOf
 do
-COUNTERS = { 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled', 'removed' }
+FIRST_COUNTER, LAST_COUNTER = 8, 15
 function countersOf(number)
-  local counts = call('HMGET', key('lane:' .. number), unpack(COUNTERS))
-  for index = 1, #COUNTERS do counts[index] = counts[index] or '0' end
+  local numbers = laneNumbers(call('HGET', key('lane:' .. number), 'numbers'))
+  local counts = {}
+  for index = FIRST_COUNTER, LAST_COUNTER do counts[#counts + 1] = int(numbers[index]) end
   return counts
 end
 end
@@ -915,19 +2919,19 @@ local function takeSome(worker, bound, cursor)
   if taken > 0 then call('ZADD', key('leases'), 'LT', int(now), worker) end
   return cursor, taken
 end
-function takeOver(worker, workerJson, bound, cursor, takenBefore, isTold)
+function takeOver(worker, workerJson, bound, cursor, takenBefore, epochTold)
   local goOnAt, taken = takeSome(worker, bound, cursor)
   taken = taken + takenBefore
   if goOnAt ~= '0' then
-    call('HSET', key('takeovers'), worker, int(bound) .. ' ' .. goOnAt .. ' ' .. int(taken) .. ' ' .. (isTold and 1 or 0))
-    return 0
+    call('HSET', key('takeovers'), worker, int(bound) .. ' ' .. goOnAt .. ' ' .. int(taken) .. ' ' .. int(epochTold))
+    return 0, taken
   end
   call('HDEL', key('takeovers'), worker)
-  if isTold then
+  if epochTold > 0 then
     note('worker.replaced', nil, nil, 'registry', 'registered again under the same id',
-      '{"worker":' .. workerJson .. ',"epoch":' .. int(bound) .. ',"leases":' .. int(taken) .. '}')
+      '{"worker":' .. workerJson .. ',"epoch":' .. int(epochTold) .. ',"leases":' .. int(taken) .. '}')
   end
-  return 1
+  return 1, taken
 end
 end
 local documentKey, collectionKey, indexKey, leaveIndexes
@@ -945,7 +2949,7 @@ function leaveIndexes(collection, id, indexes)
   for index in string.gmatch(indexes, '[^\\n]+') do call('ZREM', indexKey(collection, index), id) end
 end
 end
-local eachStocked, beginHold, endHold, endLimit, continueLifting
+local countRunning, stirStocked, beginHold, endHold, endLimit, continueLifting
 do
 local LIFT_MAX = 500
 local function proceed(what, goOnAt)
@@ -958,7 +2962,7 @@ local function scopeCovers(scopeName, lane)
   end
   return false
 end
-function eachStocked(scopeName, cursor, visit)
+local function eachStocked(scopeName, cursor, visit)
   local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
   if pool ~= '' and action ~= '' and tenant ~= '' then
     local number = findLane(pool, action, tenant)
@@ -972,6 +2976,19 @@ function eachStocked(scopeName, cursor, visit)
     if scopeCovers(scopeName, lane) then visit(lane) end
   end
   return #page == LIFT_MAX and tonumber(page[#page]) or nil
+end
+function countRunning(scopeName)
+  local running = 0
+  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
+    local lane = laneNumbered(tonumber(member))
+    if scopeCovers(scopeName, lane) then running = running + lane.running end
+  end
+  return running
+end
+function stirStocked(scopeName)
+  eachStocked(scopeName, 0, function(lane)
+    if lane.ready > 0 and not lane.heldSince then stir(lane) end
+  end)
 end
 function beginHold(scopeName, cursor)
   local hold = call('HGET', key('holds'), scopeName)
@@ -1044,224 +3061,41 @@ function addTask(answer, id, text, state, attempt)
   return #text + #record
 end
 end
-local flushOutcomes, settle
+local bar, keyHolder, keepKey, dropKey
 do
-local outcomes, workerParts
-atBegin(function()
-  outcomes, workerParts = {}, {}
-end)
-local function outcome(worker, ok)
-  local list = outcomes[worker]
-  if not list then
-    list = {}
-    outcomes[worker] = list
-  end
-  list[#list + 1] = ok
+local TICKET = 10
+local TICKET_MS_MAX = 600000
+local BAR_MS = 86400000
+function bar(ticket)
+  call('SET', key('barred:' .. ticket), '1', 'PX', BAR_MS)
 end
-local RECENT_OUTCOMES_MAX = 100
-function flushOutcomes()
-  for worker, list in pairs(outcomes) do
-    local workerKey = key('worker:' .. worker)
-    local values = call('HMGET', workerKey, 'consecutiveFailures', 'recentOutcomes', 'recentFailures')
-    if values[1] then
-      local consecutive, recent, failures = tonumber(values[1]), tonumber(values[2]), tonumber(values[3])
-      local hasFailed = false
-      for _, ok in ipairs(list) do
-        if recent >= RECENT_OUTCOMES_MAX then
-          recent = math.floor(recent / 2)
-          failures = math.floor(failures / 2)
-        end
-        recent = recent + 1
-        if ok then
-          consecutive = 0
-        else
-          consecutive = consecutive + 1
-          failures = failures + 1
-          hasFailed = true
-        end
-      end
-      call('HSET', workerKey, 'consecutiveFailures', consecutive, 'recentOutcomes', recent, 'recentFailures', failures)
-      if hasFailed then call('HSET', workerKey, 'lastFailureAt', int(now)) end
-    end
-  end
-  outcomes = {}
+function keyHolder(tenant, dedupeKey)
+  if string.byte(dedupeKey) ~= TICKET then return call('HGET', key('keys'), tenant .. '\\n' .. dedupeKey) end
+  local takenAt, ticket = string.match(dedupeKey, '^\\n(%d+) (%S+)$')
+  local isGood = ticket and now - tonumber(takenAt) < TICKET_MS_MAX and call('EXISTS', key('barred:' .. ticket)) == 0
+  return not isGood and '\\r'
 end
-local function parseEnding(at, kind)
-  return {
-    kind = kind, decision = ARGV[at], delayMs = tonumber(ARGV[at + 1]), reason = ARGV[at + 2], fingerprint = ARGV[at + 3],
-    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1',
-  }
-end
-local function supersede(kind, id, attempt, because, isKnown)
-  if isKnown and (kind == 'succeeded' or kind == 'failed') then
-    note('execution.superseded', id, attempt, 'caller', kind .. ' refused: ' .. because,
-      '{"kind":"' .. kind .. '","because":"' .. because .. '"}')
-  end
-  return 'superseded ' .. because
-end
-local function statusAfter(record)
-  if statusOf(record) == 'succeeded' then return 'succeeded' end
-  return string.find(record, '"decision":{"kind":"retry"', 1, true) and 'waiting' or 'dead'
-end
-local function refuseLease(kind, id, attempt, token)
-  local task = loadTask(id)
-  local record = call('HGET', taskKey(id), int(attempt))
-  if record then
-    local status, _, itsToken = string.match(record, RECORD_PATTERN)
-    if task and status == kind and itsToken == token then return 'repeated ' .. statusAfter(record) end
-  end
-  local because = becauseOf(task, attempt, record)
-  if kind == 'released' and because == 'released' then return 'repeated queued' end
-  return supersede(kind, id, attempt, because, task)
-end
-local function workerPart(worker)
-  local part = workerParts[worker]
-  if not part then
-    part = '","worker":' .. cjson.encode(worker) .. ',"dispatchedAt":'
-    workerParts[worker] = part
-  end
-  return part
-end
-local function succeed(id, attempt, token, startedAt, isPlain, worker, result)
-  local itsKey = taskKey(id)
-  if isPlain and not result then
-    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startedAt .. SUCCESS_TAIL)
+function keepKey(tenant, dedupeKey, id)
+  local ticket = string.match(dedupeKey, '^\\n%d+ (%S+)$')
+  if ticket then
+    call('HSET', key('tickets'), id, ticket)
   else
-    local values = call('HMGET', itsKey, attempt, 'state')
-    local ending = endRecord(values[1], 'succeeded')
-    if result then ending = string.sub(ending, 1, -2) .. ',\\n"result":' .. result .. '}' end
-    if isPlain then
-      call('HSET', itsKey, attempt, ending)
-    else
-      local state = nextState(cjson.decode(values[2]), 'succeeded')
-      state.at = now
-      call('HSET', itsKey, attempt, ending, 'state', stateText(state))
-    end
-  end
-  removeLease(worker, id)
-  local lane = laneNumbered(tonumber(string.match(token, '%d+$')))
-  lane.succeeding = (lane.succeeding or 0) + 1
-  freeSlot(lane)
-  outcome(worker, true)
-  ended(id)
-  return 1
-end
-local function countSuccesses()
-  for _, lane in ipairs(laneList) do
-    if lane.succeeding then
-      move(lane, 'running', 'succeeded', lane.succeeding)
-      tally(lane, 'succeeded', lane.succeeding)
-      lane.succeeding = nil
-    end
+    call('HSET', key('keys'), tenant .. '\\n' .. dedupeKey, id)
   end
 end
-local function endRunning(task, worker)
-  removeLease(worker, task.id)
-  freeSlot(task.lane)
-  move(task.lane, 'running', nil)
-end
-local function endBadly(id, attempt, worker, ending)
-  local task = loadTask(id)
-  local record = call('HGET', taskKey(id), int(attempt))
-  ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
-  endRunning(task, worker)
-  if ending.kind == 'failed' and ending.blames then outcome(worker, false) end
-  local status = layToRest(task, attempt, ending)
-  call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
-  return 'settled ' .. status
-end
-local function release(id, attempt, worker, reason)
-  local task = loadTask(id)
-  endRunning(task, worker)
-  task.state.attempt = attempt - 1
-  call('HDEL', taskKey(id), int(attempt))
-  enqueue(task, true)
-  stir(task.lane)
-  note('execution.released', id, attempt, 'worker:' .. worker, reason, '{}')
-  return 'settled queued'
-end
-local function expire(id, attempt, ending)
-  local task = loadTask(id)
-  if not task then return 'superseded unknown' end
-  if task.state.status ~= 'queued' or task.state.attempt + 1 ~= attempt then
-    local record = call('HGET', taskKey(id), int(attempt))
-    if record then
-      local status, _, _, worker = string.match(record, RECORD_PATTERN)
-      if status == 'failed' and worker == 'null' then return 'repeated ' .. statusAfter(record) end
-    end
-    return 'superseded ' .. becauseOf(task, attempt, record)
+function dropKey(tenant, dedupeKey, id)
+  local name = tenant .. '\\n' .. dedupeKey
+  local ticket = call('HGET', key('tickets'), id)
+  if not ticket then
+    call('HDEL', key('keys'), name)
+    return
   end
-  if not overdue(task) then return 'superseded renewed' end
-  dequeue(task)
-  move(task.lane, 'queued', nil)
-  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
-  local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
-  ending.actor = 'sweep'
-  local status = layToRest(task, attempt, ending)
-  call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
-  return 'settled ' .. status
-end
-local SIZES = { done = 4, succeeded = 5, released = 5, failed = 12, lost = 12, expired = 11 }
-local function leasesNamed(at, last)
-  local ids = {}
-  while at <= last do
-    local kind = ARGV[at]
-    if kind ~= 'expired' then
-      local _, worker = splitToken(ARGV[at + 3])
-      if worker then
-        local list = ids[worker]
-        if not list then
-          list = {}
-          ids[worker] = list
-        end
-        list[#list + 1] = ARGV[at + 1]
-      end
-    end
-    at = at + SIZES[kind]
-  end
-  local found = {}
-  for worker, list in pairs(ids) do
-    local leases = {}
-    for index, lease in ipairs(call('HMGET', leasesKey(worker), unpack(list))) do leases[list[index]] = lease end
-    found[worker] = leases
-  end
-  return found
-end
-local function settleLease(at, kind, leases)
-  local id, attempt = ARGV[at + 1], ARGV[at + 2]
-  local token, worker = splitToken(ARGV[at + 3])
-  local lease = worker and leases[worker][id]
-  local itsToken, startedAt, taskKind, itsAttempt, untilAt
-  if lease then itsToken, startedAt, taskKind, itsAttempt, untilAt = string.match(lease, '^(%S+) (%d+) (%a) (%d+) (%d+)') end
-  if not lease or itsToken ~= token or itsAttempt ~= attempt then
-    return refuseLease(kind == 'done' and 'succeeded' or kind, id, tonumber(attempt), token)
-  end
-  if kind == 'lost' and tonumber(untilAt) > now then return 'superseded renewed' end
-  leases[worker][id] = false
-  if kind == 'done' then return succeed(id, attempt, token, startedAt, taskKind == 'p', worker, nil) end
-  if kind == 'succeeded' then return succeed(id, attempt, token, startedAt, taskKind == 'p', worker, ARGV[at + 4]) end
-  if kind == 'released' then return release(id, tonumber(attempt), worker, ARGV[at + 4]) end
-  return endBadly(id, tonumber(attempt), worker, parseEnding(at + 4, kind))
-end
-function settle(at, last)
-  local answers = {}
-  local size = 0
-  local leases = leasesNamed(at, last)
-  while at <= last do
-    local kind = ARGV[at]
-    size = size + 1
-    if kind == 'expired' then
-      answers[size] = expire(ARGV[at + 1], tonumber(ARGV[at + 2]), parseEnding(at + 3, kind))
-    else
-      answers[size] = settleLease(at, kind, leases)
-    end
-    at = at + SIZES[kind]
-  end
-  countSuccesses()
-  return answers
+  call('HDEL', key('tickets'), id)
+  bar(ticket)
+  call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
 end
-local loadWorker, claimHealth
+local workers, witness, flushWorkers
 do
 local function assess(evidence, limits)
   local unhealthy, degraded = false, false
@@ -1285,17 +3119,57 @@ local function assess(evidence, limits)
   return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
 end
 local EVIDENCE_FIELDS = {
-  'epoch', 'pools', 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
-  'claim',
+  'epoch', 'pools', 'claim', 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
 }
-function loadWorker(worker)
-  local values = call('HMGET', key('worker:' .. worker), unpack(EVIDENCE_FIELDS))
-  if not values[1] then return false end
-  return {
-    id = worker, epoch = values[1], pools = values[2], lastBeatAt = tonumber(values[3]), queueDepth = tonumber(values[4]),
-    consecutiveFailures = tonumber(values[5]), recentOutcomes = tonumber(values[6]), recentFailures = tonumber(values[7]),
-    lastFailureAt = tonumber(values[8]), claim = values[9],
+local WRITTEN_FIELDS = { 'claim', 'lastBeatAt', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt' }
+atBegin(function()
+  workers = {}
+end)
+local function workerNamed(id)
+  local worker = workers[id]
+  if worker ~= nil then return worker end
+  local values = call('HMGET', key('worker:' .. id), unpack(EVIDENCE_FIELDS))
+  worker = values[1] and {
+    id = id, epoch = values[1], pools = values[2], claim = values[3], lastBeatAt = tonumber(values[4]),
+    queueDepth = tonumber(values[5]), consecutiveFailures = tonumber(values[6]), recentOutcomes = tonumber(values[7]),
+    recentFailures = tonumber(values[8]), lastFailureAt = tonumber(values[9]), changed = false,
   }
+  workers[id] = worker
+  return worker
+end
+local RECENT_OUTCOMES_MAX = 100
+function witness(id, ok, count)
+  local worker = workerNamed(id)
+  if not worker then return end
+  worker.changed = true
+  count = count or 1
+  local outcomes, failures = worker.recentOutcomes, worker.recentFailures
+  for _ = 1, count do
+    if outcomes >= RECENT_OUTCOMES_MAX then
+      outcomes = math.floor(outcomes / 2)
+      failures = math.floor(failures / 2)
+    end
+    outcomes = outcomes + 1
+    if not ok then failures = failures + 1 end
+  end
+  worker.recentOutcomes, worker.recentFailures = outcomes, failures
+  worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
+  if not ok then worker.lastFailureAt = now end
+end
+function flushWorkers()
+  for id, worker in pairs(workers) do
+    if worker and worker.changed then
+      local changes = {}
+      for _, name in ipairs(WRITTEN_FIELDS) do
+        local value = worker[name]
+        if value then
+          changes[#changes + 1] = name
+          changes[#changes + 1] = type(value) == 'number' and int(value) or value
+        end
+      end
+      call('HSET', key('worker:' .. id), unpack(changes))
+    end
+  end
 end
 local function sharesPool(a, b)
   local served = {}
@@ -1309,427 +3183,32 @@ local HELP_LOOK_MAX = 1000
 local function hasHelp(worker, limits)
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
     if id ~= worker.id then
-      local other = loadWorker(id)
+      local other = workerNamed(id)
       if other and sharesPool(worker, other) and assess(other, limits) ~= 'unhealthy' then return true end
     end
   end
   return false
 end
-function claimHealth(worker, limits)
+local thresholdsText, thresholds
+local function parseThresholds(text)
+  if text ~= thresholdsText then
+    thresholds = cjson.decode(text)
+    thresholdsText = text
+  end
+  return thresholds
+end
+local function claimHealth(worker, limits)
+  local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
   local status = assess(worker, limits)
+  worker.lastBeatAt = lastBeatAt
   if status ~= 'unhealthy' then return status end
   local faultless = { lastBeatAt = now, queueDepth = worker.queueDepth, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0 }
   if assess(faultless, limits) == 'unhealthy' then return 'unhealthy' end
   return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
 end
 end
-local LOOK_MAX, PAGE_MAX, parseClaim, left, started, claim
-do
-local PROMOTE_MAX = 1000
-local RETIRE_MAX = 1000
-LOOK_MAX = 2000
-local PICKS_PER_OLDEST = 8
-PAGE_MAX = 100
-function parseClaim(at)
-  local request = {
-    worker = ARGV[at], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = tonumber(ARGV[at + 3]),
-    leaseMs = tonumber(ARGV[at + 4]), thresholds = ARGV[at + 5], id = ARGV[at + 6], pools = {}, actions = false,
-  }
-  at = at + 7
-  for index = 1, tonumber(ARGV[at]) do request.pools[index] = ARGV[at + index] end
-  at = at + tonumber(ARGV[at]) + 1
-  local actionCount = tonumber(ARGV[at])
-  if actionCount >= 0 then
-    request.actions = {}
-    for index = 1, actionCount do request.actions[index] = ARGV[at + index] end
-  end
-  return request
-end
-local function promoteDue(request)
-  local due = {}
-  local seen = {}
-  for _, pool in ipairs(request.pools) do
-    local first = call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')
-    if #first > 0 and not seen[pool] and tonumber(first[2]) <= now then
-      seen[pool] = true
-      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, PROMOTE_MAX, 'WITHSCORES')
-      for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
-    end
-  end
-  if #due > 1 then
-    table.sort(due, function(a, b) return a.at < b.at or (a.at == b.at and a.member < b.member) end)
-  end
-  for index = 1, math.min(#due, PROMOTE_MAX) do
-    local item = due[index]
-    call('ZREM', key('waiting:' .. item.pool), item.member)
-    local task = loadTask(string.sub(item.member, 17))
-    move(task.lane, 'waiting', nil)
-    enqueue(task, false)
-    stir(task.lane)
-  end
-  local nextDue
-  for _, pool in ipairs(request.pools) do
-    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')[2])
-    if at and (not nextDue or at < nextDue) then nextDue = at end
-  end
-  return nextDue
-end
-local function newSource(lane, priority, kind)
-  return { lane = lane, priority = priority, kind = kind, page = {}, at = 1, consumed = 0, taken = 0, done = false }
-end
-local function refillSource(source, wanted)
-  local from = source.consumed
-  local to = from + math.max(math.min(wanted, PAGE_MAX), 1) - 1
-  if source.kind == 'list' then
-    source.page = call('LRANGE', queueKey(source.lane, source.priority), from, to)
-  else
-    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), from, to)
-  end
-  source.at = 1
-  source.done = #source.page == 0
-end
-local function pass(source)
-  source.head = nil
-  source.at = source.at + 1
-  source.consumed = source.consumed + 1
-end
-local function checkHead(head, lane)
-  if head.kind == 'p' and lane.stale == 0 then return true end
-  local values = call('HMGET', taskKey(head.id), 'task', 'state')
-  local state = values[2] and cjson.decode(values[2])
-  head.text = values[1]
-  head.state = state
-  if state then
-    local isHere = not state.returned == (head.source.kind == 'list')
-    if state.status == 'queued' and state.rank == head.rank and isHere and not state.retired then return true end
-  elseif values[1] and tonumber(string.match(values[1], '^{"seq":(%d+)')) == head.rank then
-    return true
-  end
-  if lane.stale > 0 then lane.stale = lane.stale - 1 end
-  return false
-end
-local function headOf(source, wanted)
-  if source.head then return source.head end
-  while not source.done do
-    if source.at > #source.page then refillSource(source, wanted) end
-    local entry = source.page[source.at]
-    if not entry then return nil end
-    local rank, timeoutMs, expires, deadlineAt, kind, id = string.match(entry, ENTRY_PATTERN)
-    local head = {
-      rank = tonumber(rank), timeoutMs = timeoutMs, expires = tonumber(expires), deadlineAt = tonumber(deadlineAt),
-      kind = kind, id = id, source = source,
-    }
-    if checkHead(head, source.lane) then
-      source.head = head
-      return head
-    end
-    pass(source)
-  end
-  return nil
-end
-local function closeSource(source)
-  local lane = source.lane
-  if source.consumed == 0 then return end
-  if source.kind == 'list' then
-    call('LTRIM', queueKey(lane, source.priority), source.consumed, -1)
-  else
-    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), 0, source.consumed - 1)
-  end
-  if source.taken > 0 then unready(lane, source.priority, source.taken) end
-end
-local function earlier(a, b)
-  if not a or not b then return a or b end
-  return a.rank < b.rank and a or b
-end
-local function sourcesOf(lane, priority)
-  local sources = lane.sources[priority]
-  if not sources then
-    sources = { newSource(lane, priority, 'list') }
-    if lane.returned > 0 then sources[2] = newSource(lane, priority, 'zset') end
-    lane.sources[priority] = sources
-  end
-  return sources
-end
-local function firstOf(lane, priority, wanted)
-  local sources = sourcesOf(lane, priority)
-  local head = headOf(sources[1], wanted)
-  if sources[2] then head = earlier(head, headOf(sources[2], wanted)) end
-  return head
-end
-function left(lane, priority)
-  return lane['p' .. priority] - (lane.takenOf[priority] or 0)
-end
-local function nextEntry(lane, wanted)
-  local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
-  local oldest
-  for priority = 9, 0, -1 do
-    local count = left(lane, priority)
-    if count > 0 then
-      local head = firstOf(lane, priority, math.min(wanted, count))
-      if head and not takesOldest then return head end
-      oldest = earlier(oldest, head)
-      if count == lane.ready - lane.taken then break end
-    end
-  end
-  return oldest
-end
-local function newGroup(pool, action, limit)
-  local itsKey = limit and parkedKey(limit.name, pool.name, action) or activeKey(pool.name, action)
-  return { pool = pool, action = action, key = itsKey, limit = limit, offset = 0, live = 0, served = 0, done = false }
-end
-local function insertSorted(candidates, lane)
-  local at = #candidates + 1
-  while at > 1 do
-    local before = candidates[at - 1]
-    if before.distance < lane.distance or (before.distance == lane.distance and before.number < lane.number) then break end
-    candidates[at] = before
-    at = at - 1
-  end
-  candidates[at] = lane
-end
-local function refillGroup(group, candidates, wanted, look)
-  if group.limit then wanted = math.min(wanted, group.served + group.limit.concurrency - group.limit.running) end
-  while not group.done and group.live < wanted and look.left > 0 do
-    local size = math.min(wanted - group.live, PAGE_MAX)
-    local page = call('ZRANGE', group.key, group.offset, group.offset + size - 1)
-    group.offset = group.offset + #page
-    group.done = #page < size
-    for _, member in ipairs(page) do
-      look.left = look.left - 1
-      local lane = laneNumbered(tonumber(member))
-      local hold = holdOn(lane)
-      local full = fullLimit(lane)
-      if hold then
-        applyHold(lane, hold)
-      elseif full then
-        park(lane, full)
-      else
-        lane.group = group
-        lane.distance = lane.turn - group.pool.atStart
-        lane.sources = {}
-        lane.takenOf = {}
-        lane.taken = 0
-        group.live = group.live + 1
-        insertSorted(candidates, lane)
-      end
-    end
-  end
-end
-local function newStarter(request, claimed)
-  return {
-    request = request, claimed = claimed, change = leaseChange(request.worker), draw = int(draw(1)), starts = {},
-    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
-  }
-end
-local function plainLeaseStart(starter, timeoutMs)
-  local start = starter.starts[timeoutMs]
-  if not start then
-    local untilAt
-    start, untilAt = leaseStart(tonumber(timeoutMs), starter.request.leaseMs, 'p', '1')
-    startsAt(starter.change, untilAt)
-    starter.starts[timeoutMs] = start
-  end
-  return start
-end
-function started(starter, id, token, text, state)
-  local claimed = starter.claimed
-  local size = starter.size or #claimed
-  starter.size = size + 4
-  claimed[size + 1] = id
-  claimed[size + 2] = token
-  claimed[size + 3] = text
-  claimed[size + 4] = state
-end
-local function startPlain(starter, laneSuffix, rank, id, timeoutMs)
-  local token = starter.draw .. '-' .. rank .. laneSuffix
-  local itsKey = taskKey(id)
-  local record = '{"status":"running","attempt":1,"token":"' .. token .. starter.plainTail
-  local text = call('HGET', itsKey, 'task')
-  call('HSET', itsKey, '1', record)
-  addLease(starter.change, id, token, plainLeaseStart(starter, timeoutMs))
-  started(starter, id, token, text, '')
-end
-local function startEntry(starter, lane, head)
-  local id = head.id
-  if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
-  local rank = int(head.rank)
-  if not head.state then return startPlain(starter, '.' .. int(lane.number), rank, id, head.timeoutMs) end
-  local token = starter.draw .. '-' .. rank .. '.' .. int(lane.number)
-  local state = nextState(head.state, 'running')
-  state.attempt = state.attempt + 1
-  local attempt = int(state.attempt)
-  local newState = stateText(state)
-  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
-  call('HSET', taskKey(id), attempt, record, 'state', newState)
-  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, 's', attempt)
-  startsAt(starter.change, untilAt)
-  addLease(starter.change, id, token, start)
-  started(starter, id, token, head.text, newState)
-end
-local function retire(head)
-  local state = head.state or loadTask(head.id).state
-  state.retired = true
-  call('HSET', taskKey(head.id), 'state', stateText(state))
-end
-local function serve(lane, count)
-  local pool = lane.group.pool
-  lane.group.served = lane.group.served + count
-  pool.virtualTime = math.max(pool.virtualTime, lane.turn + count - 1)
-  lane.turn = lane.turn + count
-  lane.picks = lane.picks + count
-  move(lane, 'queued', 'running', count)
-  tally(lane, 'started', count)
-end
-local function takePage(starter, lane, wanted)
-  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 then return 0 end
-  local priority = 0
-  while lane['p' .. priority] == 0 do priority = priority + 1 end
-  if lane['p' .. priority] ~= lane.ready then return 0 end
-  local source = sourcesOf(lane, priority)[1]
-  if source.head then return 0 end
-  if source.at > #source.page then refillSource(source, math.min(wanted, lane.ready - lane.taken)) end
-  local suffix = '.' .. int(lane.number)
-  local page = source.page
-  local at = source.at
-  local count = 0
-  while count < wanted do
-    local rank, timeoutMs, id = string.match(page[at] or '', PLAIN_ENTRY_PATTERN)
-    if not id then break end
-    startPlain(starter, suffix, rank, id, timeoutMs)
-    at = at + 1
-    count = count + 1
-  end
-  source.at = at
-  source.consumed = source.consumed + count
-  source.taken = source.taken + count
-  lane.takenOf[priority] = (lane.takenOf[priority] or 0) + count
-  lane.taken = lane.taken + count
-  if count > 0 then serve(lane, count) end
-  return count
-end
-local function groupsOf(request)
-  local groups = {}
-  local seen = {}
-  for _, name in ipairs(request.pools) do
-    if not seen[name] then
-      seen[name] = true
-      local pool = poolNamed(name)
-      pool.atStart = pool.virtualTime
-      for _, action in ipairs(request.actions or call('SMEMBERS', key('actions:' .. name))) do
-        groups[#groups + 1] = newGroup(pool, action)
-        for _, limit in ipairs(openLimits(name, action)) do groups[#groups + 1] = newGroup(pool, action, limit) end
-      end
-    end
-  end
-  return groups
-end
-local function stirUnseen(groups)
-  for _, group in ipairs(groups) do
-    if not group.done then stir({ pool = group.pool.name, action = group.action }) end
-  end
-end
-local function takeEntries(request, limit, claimed)
-  local candidates = {}
-  local look = { left = LOOK_MAX }
-  local groups = groupsOf(request)
-  for _, group in ipairs(groups) do refillGroup(group, candidates, limit, look) end
-  if #candidates == 0 then
-    if look.left <= 0 then stirUnseen(groups) end
-    return nil
-  end
-  local starter = newStarter(request, claimed)
-  local taken, retired = 0, 0
-  local function drop(lane)
-    table.remove(candidates, 1)
-    lane.group.live = lane.group.live - 1
-    refillGroup(lane.group, candidates, limit, look)
-  end
-  while taken < limit and retired < RETIRE_MAX do
-    local lane = candidates[1]
-    if not lane then break end
-    local paged = #candidates == 1 and lane.ready > lane.taken and takePage(starter, lane, limit - taken) or 0
-    taken = taken + paged
-    if paged == 0 then
-      local full = fullLimit(lane)
-      local head
-      if not full and lane.ready > lane.taken then head = nextEntry(lane, math.ceil((limit - taken) / #candidates)) end
-      if not head then
-        if full then park(lane, full) end
-        drop(lane)
-      else
-        local source = head.source
-        pass(source)
-        source.taken = source.taken + 1
-        lane.takenOf[source.priority] = (lane.takenOf[source.priority] or 0) + 1
-        lane.taken = lane.taken + 1
-        if (head.deadlineAt and now >= head.deadlineAt) or (head.expires and laneTime(lane) >= head.expires) then
-          retire(head)
-          retired = retired + 1
-        else
-          taken = taken + 1
-          startEntry(starter, lane, head)
-          takeSlot(lane)
-          serve(lane, 1)
-          lane.distance = lane.distance + 1
-          table.remove(candidates, 1)
-          insertSorted(candidates, lane)
-        end
-      end
-    end
-  end
-  if look.left <= 0 then stirUnseen(groups) end
-  if retired >= RETIRE_MAX and candidates[1] then stir(candidates[1]) end
-  for _, lane in ipairs(laneList) do
-    for _, sources in pairs(lane.sources or {}) do
-      for _, source in ipairs(sources) do closeSource(source) end
-    end
-    lane.sources = nil
-  end
-  return taken > 0 and starter or nil
-end
-local function claimedBefore(request, drawn, claimed)
-  local leases = call('HGETALL', leasesKey(request.worker))
-  for index = 1, #leases, 2 do
-    local id = leases[index]
-    local token = parseLease(leases[index + 1]).token
-    if string.match(token, '^%d+') == drawn then
-      local values = call('HMGET', taskKey(id), 'task', 'state')
-      started({ claimed = claimed }, id, token, values[1], values[2] or '')
-    end
-  end
-end
-function claim(request)
-  local worker = loadWorker(request.worker)
-  if not worker then return nil, 'unknown' end
-  if worker.epoch ~= request.epoch then return nil, 'fenced' end
-  local limits = cjson.decode(request.thresholds)
-  local health = claimHealth(worker, limits)
-  local limit = request.limit
-  if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.degradedClaimMax) end
-  local nextDue = promoteDue(request)
-  local versions = {}
-  for index, pool in ipairs(request.pools) do versions[index] = poolNamed(pool).version end
-  local claimed = {
-    int(now), nextDue and int(nextDue) or '', health ~= 'healthy' and health or '', table.concat(versions, ' '),
-  }
-  local requestId, drawn = string.match(worker.claim or '', '^(%S+) (%d+)$')
-  if requestId == request.id then
-    claimedBefore(request, drawn, claimed)
-    return claimed
-  end
-  if limit > 0 then
-    for _, lane in ipairs(laneList) do flushActive(lane) end
-    local starter = takeEntries(request, limit, claimed)
-    if starter then
-      call('HSET', key('worker:' .. request.worker), 'lastBeatAt', NOW,
-        'claim', request.id .. ' ' .. starter.draw)
-    end
-  end
-  return claimed
-end
-end
-redis.register_function{ function_name = 'reprise_47a124177b7a_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local workerKey = key('worker:' .. ARGV[2])
 local epoch = call('HGET', workerKey, 'epoch')
@@ -1739,7 +3218,7 @@ call('HSET', workerKey, 'lastBeatAt', int(now), 'inFlight', ARGV[4], 'queueDepth
   'memoryBytes', ARGV[7], 'draining', ARGV[8])
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_bulk', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_bulk', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
@@ -1878,23 +3357,13 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_claim', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local answer, refused = claim(parseClaim(2))
-if not answer then return refuse(refused) end
-flushLimits()
-flushLeases()
-flushLanes()
-flushWake()
-return answer
-end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
 local scope = parseScope(3)
 local sums = {}
-for index = 1, #COUNTERS do sums[index] = 0 end
+for index = 1, LAST_COUNTER - FIRST_COUNTER + 1 do sums[index] = 0 end
 local function add(number)
   for index, count in ipairs(countersOf(number)) do sums[index] = sums[index] + tonumber(count) end
 end
@@ -1913,7 +3382,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -1921,9 +3390,9 @@ if not epoch then return call('HEXISTS', key('takeovers'), worker) == 1 and 0 or
 if epoch ~= ARGV[4] then return 1 end
 call('DEL', key('worker:' .. worker))
 call('ZREM', key('workers'), worker)
-return takeOver(worker, ARGV[3], draw(1), '0', 0, false)
+return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local remembered = recall(request)
@@ -1954,7 +3423,7 @@ call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, '
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
 return remember(request, { newVersion, createdAt, int(now) })
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local remembered = recall(request)
@@ -1967,12 +3436,20 @@ call('ZREM', collectionKey(collection), id)
 call('UNLINK', documentKey(collection, id))
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+return int(draw(1))
+end }
+redis.register_function{ function_name = 'reprise_655042806f0c_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
 local limit = tonumber(ARGV[2])
 continueLifting()
+local BREAK_MS = 3000
+local lookedAt, steadySince = unpack(call('HMGET', NUMBERS, 'lookedAt', 'steadySince'))
+if not lookedAt or math.abs(now - tonumber(lookedAt)) > BREAK_MS then steadySince = NOW end
+call('HSET', NUMBERS, 'lookedAt', NOW, 'steadySince', steadySince)
 local function bySince(a, b)
   return a.since < b.since or (a.since == b.since and a.id < b.id)
 end
@@ -2009,7 +3486,7 @@ for _, member in ipairs(call('ZRANGE', key('ttl'), '-inf', int(now), 'BYSCORE', 
   if first then call('ZADD', key('ttl'), int(wallTime(lane, first)), member) else call('ZREM', key('ttl'), member) end
 end
 table.sort(entries, bySince)
-local answer = { int(now) }
+local answer = { NOW, steadySince }
 local function push(...)
   for index = 1, select('#', ...) do answer[#answer + 1] = select(index, ...) end
 end
@@ -2029,7 +3506,19 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local answer = {}
+for at = 2, #ARGV do
+  local number = call('HGET', key('lanes'), ARGV[at])
+  answer[#answer + 1] = number or ''
+  if number then
+    for _, count in ipairs(countersOf(number)) do answer[#answer + 1] = count end
+  end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_655042806f0c_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
@@ -2043,7 +3532,35 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local isBarring = ARGV[2] == '1'
+local answer = {}
+for at = 3, #ARGV, 2 do
+  local isTaken = call('HGET', key('tickets'), ARGV[at]) == ARGV[at + 1]
+  if isBarring and not isTaken then bar(ARGV[at + 1]) end
+  answer[#answer + 1] = isTaken and '1' or ''
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_655042806f0c_hold_keys', flags = {}, callback = function(keys, args)
+begin(keys, args)
+local answer = { NOW }
+for at = 2, #ARGV, 3 do
+  local name, from, to = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local holder = call('HGET', key('keys'), name)
+  if holder == to or (to == '' and holder ~= from) then
+    answer[#answer + 1] = ''
+  elseif not holder or holder == from then
+    if to == '' then call('HDEL', key('keys'), name) else call('HSET', key('keys'), name, to) end
+    answer[#answer + 1] = ''
+  else
+    answer[#answer + 1] = holder
+  end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_655042806f0c_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -2062,7 +3579,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -2073,7 +3590,7 @@ for at = 3, #ARGV, 6 do
 end
 return remember(request, (#ARGV - 2) / 6)
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -2090,37 +3607,28 @@ for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
 if known then return known end
-local pool, action, tenant, concurrency = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-local scopeName = pool .. '\\n' .. action .. '\\n' .. tenant
-local function countRunning()
-  local running = 0
-  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
-    local values = call('HMGET', key('lane:' .. int(tonumber(member))), 'pool', 'action', 'tenant', 'running')
-    if (pool == '' or pool == values[1]) and (action == '' or action == values[2]) and (tenant == '' or tenant == values[3]) then
-      running = running + tonumber(values[4])
-    end
-  end
-  return running
-end
+local concurrency = tonumber(ARGV[6])
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
 local isDone = true
 local room
 if concurrency then
-  local running = countRunning()
+  local running = countRunning(scopeName)
   room = concurrency - running
   call('HSET', key('limits'), scopeName, int(concurrency))
+  nowExists('limits')
   call('HSET', key('slots'), scopeName, int(running))
   local limit = limitNamed(scopeName, concurrency)
   if room > 0 then limit.freed = room end
@@ -2129,17 +3637,13 @@ else
   call('HDEL', key('slots'), scopeName)
   isDone = endLimit(scopeName)
 end
-if not room or room > 0 then
-  eachStocked(scopeName, 0, function(lane)
-    if lane.ready > 0 and not lane.heldSince then stir(lane) end
-  end)
-end
+if not room or room > 0 then stirStocked(scopeName) end
 flushLimits()
 flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -2165,7 +3669,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -2193,7 +3697,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -2246,7 +3750,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -2277,7 +3781,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local BYTES_MAX = 8388608
@@ -2297,7 +3801,7 @@ local function consider(id)
     local first = not state and call('HGET', taskKey(id), '1')
     local itsStatus, attempt = standing(state, first)
     if status == '' or itsStatus == status then
-      local text = call('HGET', taskKey(id), 'task')
+      local text = textOf(id)
       bytes = bytes + #text
       if covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then
         bytes = bytes + addTask(answer, id, text, state, attempt)
@@ -2394,7 +3898,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS = {
   'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'registeredAt', 'lastBeatAt', 'inFlight', 'queueDepth',
@@ -2413,13 +3917,13 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -2428,50 +3932,107 @@ local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
 local before = call('HGET', key('holds'), scopeName)
 local since = before and string.match(before, '^%d+') or int(now)
 call('HSET', key('holds'), scopeName, since .. ' ' .. ARGV[6])
+nowExists('holds')
 call('HDEL', key('unfinished'), 'resume ' .. scopeName)
-note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9])
+if ARGV[9] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9]) end
 local isDone = beginHold(scopeName, 0)
 flushLanes()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_quota', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
+local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
+local quotaKey = key('quota:' .. scopeName)
+local values = call('HMGET', quotaKey, 'version', 'received', 'returned', 'quota', 'called', 'frozen')
+local known = tonumber(values[1]) or 0
+if known > version then return { int(known) } end
+local received, returned, quota, called = tonumber(values[2]), tonumber(values[3]), tonumber(values[4]), tonumber(values[5])
+local isFrozen = values[6] == '1'
+local running = tonumber(call('HGET', key('slots'), scopeName))
+if known < version then
+  running = countRunning(scopeName)
+  received, returned, quota, called, isFrozen = running, 0, 0, running, true
+  call('HSET', key('slots'), scopeName, int(running))
+end
+local before = known < version and 0 or quota
+local function returnCalled()
+  local count = math.min(called, quota + called - running)
+  if count <= 0 then return end
+  called = called - count
+  returned = returned + count
+end
+if granted and granted > received then
+  quota = quota + granted - received
+  received = granted
+end
+if mayKeep and isFrozen then
+  quota = quota + called
+  called = 0
+  isFrozen = false
+end
+returnCalled()
+if gives and quota > running then
+  local count = math.ceil((quota - running) / 2)
+  quota = quota - count
+  returned = returned + count
+end
+if calls > 0 then
+  local count = math.min(calls, quota)
+  quota = quota - count
+  called = called + count
+  returnCalled()
+end
+call('HSET', quotaKey, 'version', int(version), 'received', int(received), 'returned', int(returned), 'quota', int(quota),
+  'called', int(called), 'frozen', isFrozen and '1' or '')
+call('HSET', key('limits'), scopeName, int(quota) .. ' shared')
+nowExists('limits')
+for at = 10, #ARGV do call('SADD', key('wanted:' .. scopeName), ARGV[at]) end
+if quota > before and quota > running then
+  limitsNamed({ scopeName })[1].freed = math.min(quota - before, quota - running)
+  if mayKeep then stirStocked(scopeName) end
+end
+flushLimits()
+flushLanes()
+flushWake()
+return { int(version), int(received), int(returned), int(quota), int(running), int(called), isFrozen and '1' or '' }
+end }
+redis.register_function{ function_name = 'reprise_655042806f0c_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
+local quotaKey = key('quota:' .. scopeName)
+if (tonumber(call('HGET', quotaKey, 'version')) or 0) > tonumber(ARGV[5]) then return 1 end
+call('DEL', quotaKey, key('wanted:' .. scopeName))
+call('SREM', key('blocked'), scopeName)
+call('HDEL', key('limits'), scopeName)
+call('HDEL', key('slots'), scopeName)
+local isDone = endLimit(scopeName)
+stirStocked(scopeName)
+flushLanes()
+flushWake()
+return isDone and 1 or 0
+end }
+redis.register_function{ function_name = 'reprise_655042806f0c_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
 local known = recall(request)
 if known then return known end
 local workerKey = key('worker:' .. worker)
+local given = tonumber(ARGV[10])
+if given and given < (tonumber(call('HGET', workerKey, 'epoch')) or 0) then return { int(given), 1, 0 } end
 local wasKnown = call('DEL', workerKey) == 1
-local epoch = draw(1)
+local bound = draw(1)
+local epoch = given or bound
 local at = int(now)
 call('HSET', workerKey, 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
   'runtimes', ARGV[9], 'registeredAt', at, 'lastBeatAt', at, 'inFlight', '0', 'queueDepth', '0', 'loopLagMs', '0',
   'memoryBytes', '0', 'draining', '0', 'consecutiveFailures', '0', 'recentOutcomes', '0', 'recentFailures', '0')
 call('ZADD', key('workers'), 0, worker)
-local isDone = takeOver(worker, workerJson, epoch, '0', 0, wasKnown)
-return remember(request, { int(epoch), isDone })
+local isTold = wasKnown and ARGV[11] ~= ''
+local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[11]) or 0, isTold and epoch or 0)
+return remember(request, { int(epoch), isDone, taken })
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_renew', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local leaseMs = tonumber(ARGV[2])
-local function renew(id, attempt, token, progress)
-  local shortToken, worker = splitToken(token)
-  local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
-  if not lease or lease.attempt ~= tonumber(attempt) or lease.token ~= shortToken then
-    return 'superseded ' .. becauseOf(loadTask(id), tonumber(attempt), call('HGET', taskKey(id), attempt))
-  end
-  local lastAt = lease.renewedAt or lease.startedAt
-  lease.timeoutAt = lease.timeoutAt + math.max(now - lastAt - leaseMs, 0)
-  lease.untilAt = math.max(lease.untilAt, math.min(now + leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS))
-  lease.renewedAt = now
-  call('HSET', leasesKey(worker), id, leaseText(lease))
-  if progress ~= '' then call('HSET', key('progress'), id, progress) end
-  return int(lease.untilAt)
-end
-local answers = {}
-for at = 3, #ARGV, 4 do answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) end
-return answers
-end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -2480,7 +4041,7 @@ local deadlineAt, deadlineMs, dedupeKey = tonumber(ARGV[16]), tonumber(ARGV[17])
 local before = recall(request)
 if before then
   if before[1] == 'dropped' then return before end
-  return { before[1], '', '', '', id, before[2], call('HGET', taskKey(id), 'task') or '', before[3] }
+  return { before[1], '', '', '', '', '\\n' .. before[2] .. '\\n' .. before[3], id, call('HGET', taskKey(id), 'task') or '' }
 end
 local task = loadTask(id)
 local state = task and task.state
@@ -2493,8 +4054,9 @@ if attempt > ceiling then
 end
 local status = task and state.status
 local hasEnded = status == 'succeeded' or status == 'cancelled' or status == 'discarded'
-local isKeyTaken = not task and dedupeKey ~= '' and call('HEXISTS', key('keys'), tenant .. '\\n' .. dedupeKey) == 1
-if attempt <= behind or hasEnded or isKeyTaken then return refuse('duplicate') end
+local keyTaken = not task and dedupeKey ~= '' and keyHolder(tenant, dedupeKey)
+if keyTaken == '\\r' then return refuse('barred') end
+if attempt <= behind or hasEnded or keyTaken then return refuse('duplicate') end
 if status == 'running' or attempt > behind + 1 then return refuse('conflict ' .. int(behind)) end
 local number = not task and findLane(pool, action, tenant)
 local lane = task and task.lane or number and laneNumbered(number) or { pool = pool, action = action, tenant = tenant }
@@ -2523,7 +4085,7 @@ local function accept()
   if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
   text = text .. rest
   call('HSET', taskKey(id), 'task', text)
-  if dedupeKey ~= '' then call('HSET', key('keys'), tenant .. '\\n' .. dedupeKey, id) end
+  if dedupeKey ~= '' then keepKey(tenant, dedupeKey, id) end
   local chunk = math.floor(seq / CHUNK)
   if call('RPUSH', orderKey(chunk), id) == 1 then call('ZADD', key('order'), int(chunk), int(chunk)) end
   tally(home, 'accepted')
@@ -2549,9 +4111,9 @@ flushLimits()
 flushLeases()
 flushLanes()
 flushWake()
-return { int(now), '', '', '', id, token, task.text, stateText(task.state) }
+return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -2559,13 +4121,13 @@ if known then return known end
 local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
 if call('HDEL', key('holds'), scopeName) == 0 then return -1 end
 call('HDEL', key('unfinished'), 'pause ' .. scopeName)
-note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8])
+if ARGV[8] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8]) end
 local isDone = endHold(scopeName, 0)
 flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -2619,7 +4181,7 @@ end
 local function removeTask(item)
   local lane = laneNumbered(item.head.lane)
   local dedupeKey = item.head.dedupeKey
-  if dedupeKey then call('HDEL', key('keys'), lane.tenant .. '\\n' .. dedupeKey) end
+  if dedupeKey then dropKey(lane.tenant, dedupeKey, item.id) end
   call('UNLINK', taskKey(item.id))
   call('LREM', orderKey(item.chunk), 1, item.id)
   if call('EXISTS', orderKey(item.chunk)) == 0 then call('ZREM', key('order'), int(item.chunk)) end
@@ -2680,7 +4242,7 @@ end
 flushLanes()
 return remember(request, { int(#outdated), int(entriesRemoved), goOn })
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local known = recall(request)
@@ -2704,7 +4266,7 @@ flushLanes()
 flushWake()
 return { 'queued', attempt }
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local SCAN_MAX = 1000
@@ -2771,205 +4333,93 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local answers = settle(2, #ARGV)
-flushLimits()
-flushLeases()
-flushOutcomes()
-flushLanes()
-flushWake()
-return answers
+local request, concurrency = ARGV[2], ARGV[6]
+local known = recall(request)
+if known then return known end
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
+local ledger = key('ledger:' .. scopeName)
+local version = int(draw(1))
+call('DEL', ledger)
+call('HSET', ledger, 'version', version, 'free', concurrency, 'settled', '')
+if concurrency == '' then
+  call('HDEL', key('totals'), scopeName)
+else
+  call('HSET', key('totals'), scopeName, concurrency)
+end
+call('SADD', key('unsettled'), scopeName)
+note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
+return remember(request, version)
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local claimAt = tonumber(ARGV[2])
-local answers = settle(3, claimAt - 1)
-flushOutcomes()
-unparkFreed()
-flushLeases()
-local claimed = claim(parseClaim(claimAt))
-flushLimits()
-flushLeases()
-flushLanes()
-flushWake()
-return { answers, claimed or { int(now), '', '', '' } }
+local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
+local ledger = key('ledger:' .. scopeName)
+local values = call('HMGET', ledger, 'version', 'free', 'settled')
+if not values[1] then return { 'lifted', '0' } end
+if values[2] == '' then
+  if #ARGV == 5 and values[1] == ARGV[5] then
+    call('DEL', ledger)
+    call('SREM', key('unsettled'), scopeName)
+  end
+  return { 'lifted', values[1] }
+end
+if values[1] ~= ARGV[5] then return { 'newer', values[1] } end
+local free, isSettled = tonumber(values[2]), values[3] == '1'
+local count = (#ARGV - 5) / 3
+local parts = {}
+for place = 1, count do
+  local at = 6 + (place - 1) * 3
+  local booked = call('HMGET', ledger, 'granted:' .. place, 'returned:' .. place)
+  local part = { place = place, granted = tonumber(booked[1]), returned = tonumber(booked[2]) or 0, wants = ARGV[at + 2] == '1' }
+  if not part.granted then
+    part.granted = tonumber(ARGV[at])
+    free = free - part.granted
+  end
+  local returned = tonumber(ARGV[at + 1])
+  if returned > part.returned then
+    free = free + returned - part.returned
+    part.returned = returned
+  end
+  parts[place] = part
+end
+local wanting = {}
+for _, part in ipairs(parts) do
+  if part.wants or not isSettled then wanting[#wanting + 1] = part end
+end
+if free > 0 and #wanting > 0 then
+  table.sort(wanting, function(a, b) return a.granted < b.granted or (a.granted == b.granted and a.place < b.place) end)
+  local whole = math.floor(free / #wanting)
+  local over = free - whole * #wanting
+  for index, part in ipairs(wanting) do part.granted = part.granted + whole + (index <= over and 1 or 0) end
+  free = 0
+end
+local answer = { free >= 0 and 'settled' or 'unsettled' }
+local changes = { 'free', int(free) }
+for _, part in ipairs(parts) do
+  changes[#changes + 1] = 'granted:' .. part.place
+  changes[#changes + 1] = int(part.granted)
+  changes[#changes + 1] = 'returned:' .. part.place
+  changes[#changes + 1] = int(part.returned)
+  if free >= 0 then answer[#answer + 1] = int(part.granted) end
+end
+if free >= 0 and not isSettled then
+  changes[#changes + 1] = 'settled'
+  changes[#changes + 1] = '1'
+  call('SREM', key('unsettled'), scopeName)
+end
+call('HSET', ledger, unpack(changes))
+return answer
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_submit', flags = {}, callback = function(keys, args)
-begin(keys, args)
-local CHUNK = 256
-local backlogMax = tonumber(ARGV[2])
-local classCount = tonumber(ARGV[3])
-local callCount = tonumber(ARGV[4])
-local firstTask = 5 + classCount * 5 + callCount
-local function holder(id, tenant, dedupeKey)
-  if call('EXISTS', taskKey(id)) == 1 then return id end
-  return dedupeKey and call('HGET', key('keys'), tenant .. '\\n' .. dedupeKey)
-end
-local function parseExtra(extra)
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) ?(.*)$')
-  return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs),
-    dedupeKey ~= '' and dedupeKey
-end
-local function tenantOf(class)
-  return ARGV[5 + (class - 1) * 5 + 2]
-end
-local function countNew(first, last)
-  local seen = {}
-  local fresh = 0
-  for at = first, last, 4 do
-    local id, extra = ARGV[at + 1], ARGV[at + 3]
-    local tenant = tenantOf(tonumber(ARGV[at]))
-    local dedupeKey = extra ~= '' and select(5, parseExtra(extra))
-    local named = dedupeKey and '\\n' .. tenant .. '\\n' .. dedupeKey
-    if not seen[id] and not (named and seen[named]) and not holder(id, tenant, dedupeKey) then
-      fresh = fresh + 1
-      seen[id] = true
-      if named then seen[named] = true end
-    end
-  end
-  return fresh
-end
-local function profileFor(text)
-  local number = call('HGET', key('profiles'), text)
-  if number then return number end
-  number = int(call('HINCRBY', NUMBERS, 'profiles', 1))
-  call('HSET', key('profiles'), text, number)
-  call('HSET', key('profile'), number, text)
-  return number
-end
-local queues = {}
-local function queueOf(lane, priority)
-  local name = queueKey(lane, priority)
-  local queue = queues[name]
-  if not queue then
-    queue = { lane = lane, priority = priority, entries = {} }
-    queues[name] = queue
-  end
-  return queue
-end
-local classes = {}
-local function classNumbered(number)
-  local class = classes[number]
-  if class then return class end
-  local at = 5 + (number - 1) * 5
-  local lane = laneNamed(ARGV[at], ARGV[at + 1], ARGV[at + 2])
-  restock(lane)
-  local profile = profileFor(ARGV[at + 4])
-  local settings = profileNumbered(tonumber(profile))
-  local ttlMs = settings.queueTtlMs
-  class = {
-    lane = lane,
-    timeoutMs = settings.timeoutMs,
-    ttlMs = ttlMs ~= cjson.null and ttlMs,
-    middle = ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(lane.number) .. ',"profile":' .. profile,
-    queueMiddle = ' ' .. int(settings.timeoutMs) .. ' - - p ',
-    entries = queueOf(lane, ARGV[at + 3]).entries,
-  }
-  classes[number] = class
-  return class
-end
-local taskCount = (#ARGV - firstTask + 1) / 4
-local backlog = tonumber(call('HGET', NUMBERS, 'backlog')) or 0
-local sequence = draw(taskCount) - taskCount
-local chunks = {}
-local answers = {}
-local function accept(at)
-  local classNumber, id, rest, extra = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  sequence = sequence + 1
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = 0, 0, nil, nil, nil
-  local taken
-  if extra ~= '' then
-    delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = parseExtra(extra)
-    taken = holder(id, tenantOf(classNumber), dedupeKey)
-    if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
-  end
-  if not taken and not classes[classNumber] and call('EXISTS', taskKey(id)) == 1 then taken = id end
-  local class
-  if not taken then
-    class = classNumbered(classNumber)
-    local due = math.max(dueAt, now + delayMs)
-    local isQueued = due <= now
-    local expires = class.ttlMs and isQueued and laneTime(class.lane) + class.ttlMs
-    local text = '{"seq":' .. int(sequence) .. class.middle
-    if expires then text = text .. ',"expires":' .. int(expires) end
-    if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
-    if call('HSETNX', taskKey(id), 'task', text .. rest) == 0 then
-      taken = id
-    else
-      local lane = class.lane
-      if dedupeKey then call('HSET', key('keys'), lane.tenant .. '\\n' .. dedupeKey, id) end
-      if isQueued then
-        local entries = class.entries
-        if expires or deadlineAt then
-          entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
-          watchTimes(lane, id, expires, deadlineAt)
-        else
-          entries[#entries + 1] = int(sequence) .. class.queueMiddle .. id
-        end
-      else
-        local state = { status = 'waiting', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
-          since = now, dueAt = due, reason = 'delayed' }
-        call('HSET', taskKey(id), 'state', stateText(state))
-        call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016.0f', sequence) .. id)
-        move(lane, nil, 'waiting')
-        stir(lane)
-      end
-      tally(lane, 'accepted')
-      local chunk = math.floor(sequence / CHUNK)
-      local ids = chunks[chunk]
-      if not ids then
-        ids = {}
-        chunks[chunk] = ids
-      end
-      ids[#ids + 1] = id
-    end
-  end
-  if not taken then backlog = backlog + 1 end
-  return taken
-end
-local at = firstTask
-for number = 1, callCount do
-  local size = tonumber(ARGV[firstTask - callCount + number - 1])
-  local last = at + size * 4 - 1
-  local refusal
-  if backlog + size > backlogMax then
-    local fresh = countNew(at, last)
-    if fresh > 0 and backlog + fresh > backlogMax then refusal = '\\n' .. int(backlog) .. ' ' .. int(fresh) end
-  end
-  while at <= last do
-    answers[#answers + 1] = refusal or accept(at) or ''
-    at = at + 4
-  end
-end
-for name, queue in pairs(queues) do
-  local count = #queue.entries
-  if count > 0 then
-    local lane = queue.lane
-    if lane.ready == 0 then catchUp(lane) end
-    call('RPUSH', name, unpack(queue.entries))
-    local slot = 'p' .. queue.priority
-    lane[slot] = lane[slot] + count
-    lane.ready = lane.ready + count
-    move(lane, nil, 'queued', count)
-    stir(lane, count)
-  end
-end
-for chunk, ids in pairs(chunks) do
-  if call('RPUSH', key('order:' .. chunk), unpack(ids)) == #ids then call('ZADD', key('order'), chunk, chunk) end
-end
-flushLanes()
-flushWake()
-return answers
-end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
-local bound, cursor, taken, isTold = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d)$')
-if not bound then return 1 end
-return takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), isTold == '1')
+local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
+if not bound then return { 1, 0 } end
+return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_47a124177b7a_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_655042806f0c_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -2987,40 +4437,55 @@ for at = 3, #ARGV do
   end
 end
 return answer
+end }
+redis.register_function{ function_name = 'reprise_655042806f0c_witness', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request, worker = ARGV[2], ARGV[3]
+if recall(request) then return 1 end
+for at = 4, #ARGV do
+  local count = tonumber(ARGV[at])
+  if count > 0 then witness(worker, at % 2 == 0, count) end
+end
+flushWorkers()
+return remember(request, 1)
 end }`,
 }
 
-export const beatScript: Script = { name: 'reprise_47a124177b7a_beat', library, readOnly: false }
-export const bulkScript: Script = { name: 'reprise_47a124177b7a_bulk', library, readOnly: false }
-export const claimScript: Script = { name: 'reprise_47a124177b7a_claim', library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_47a124177b7a_count_lanes', library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_47a124177b7a_deregister', library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_47a124177b7a_document_put', library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_47a124177b7a_document_remove', library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_47a124177b7a_expired', library, readOnly: false }
-export const findTasksScript: Script = { name: 'reprise_47a124177b7a_find_tasks', library, readOnly: true }
-export const idleScript: Script = { name: 'reprise_47a124177b7a_idle', library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_47a124177b7a_journal_append', library, readOnly: false }
-export const journalReadScript: Script = { name: 'reprise_47a124177b7a_journal_read', library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_47a124177b7a_lift', library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_47a124177b7a_limit', library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_47a124177b7a_list_documents', library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_47a124177b7a_list_executions', library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_47a124177b7a_list_groups', library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_47a124177b7a_list_lanes', library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_47a124177b7a_list_tasks', library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_47a124177b7a_list_workers', library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_47a124177b7a_pass_on', library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_47a124177b7a_pause', library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_47a124177b7a_register', library, readOnly: false }
-export const renewScript: Script = { name: 'reprise_47a124177b7a_renew', library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_47a124177b7a_reserve', library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_47a124177b7a_resume', library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_47a124177b7a_retain', library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_47a124177b7a_retry', library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_47a124177b7a_series', library, readOnly: true }
-export const settleScript: Script = { name: 'reprise_47a124177b7a_settle', library, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_47a124177b7a_settle_and_claim', library, readOnly: false }
-export const submitScript: Script = { name: 'reprise_47a124177b7a_submit', library, readOnly: false }
-export const takeOverScript: Script = { name: 'reprise_47a124177b7a_take_over', library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_47a124177b7a_watch', library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_655042806f0c_beat', library: library, readOnly: false }
+export const bulkScript: Script = { name: 'reprise_655042806f0c_bulk', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_655042806f0c_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_655042806f0c_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_655042806f0c_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_655042806f0c_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_655042806f0c_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_655042806f0c_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_655042806f0c_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_655042806f0c_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_655042806f0c_find_tickets', library: library, readOnly: false }
+export const holdKeysScript: Script = { name: 'reprise_655042806f0c_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_655042806f0c_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_655042806f0c_journal_append', library: library, readOnly: false }
+export const journalReadScript: Script = { name: 'reprise_655042806f0c_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_655042806f0c_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_655042806f0c_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_655042806f0c_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_655042806f0c_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_655042806f0c_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_655042806f0c_list_lanes', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_655042806f0c_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_655042806f0c_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_655042806f0c_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_655042806f0c_pause', library: library, readOnly: false }
+export const quotaScript: Script = { name: 'reprise_655042806f0c_quota', library: library, readOnly: false }
+export const quotaEndScript: Script = { name: 'reprise_655042806f0c_quota_end', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_655042806f0c_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_655042806f0c_reserve', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_655042806f0c_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_655042806f0c_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_655042806f0c_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_655042806f0c_series', library: library, readOnly: true }
+export const shareLimitScript: Script = { name: 'reprise_655042806f0c_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_655042806f0c_share_slots', library: library, readOnly: false }
+export const takeOverScript: Script = { name: 'reprise_655042806f0c_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_655042806f0c_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_655042806f0c_witness', library: library, readOnly: false }

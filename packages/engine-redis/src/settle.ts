@@ -30,27 +30,68 @@ export async function settle(
 
 export function settlementArguments(settlements: readonly Settlement[]): string[] {
   const args: string[] = []
+  let origin = ''
+  /** The draw of the run of plain successes that the last settlement belongs to, and where its size stands. */
+  let draw: string | null = null
+  let sizeAt = 0
   for (const settlement of settlements) {
-    const { kind, ref } = settlement
-    const isDone = settlement.kind === 'succeeded' && settlement.result === null
-    args.push(isDone ? 'done' : kind, ref.taskId, String(ref.attempt))
+    if (settlement.kind === 'expired') {
+      const { ref, failure, decision } = settlement
+      args.push('expired', ref.taskId, String(ref.attempt), ...endingArguments(failure, decision))
+      draw = null
+      continue
+    }
+    const { ref } = settlement
+    const token = splitToken(ref.token)
+    if (token.origin !== origin) {
+      origin = token.origin
+      draw = null
+      args.push('from', token.worker, token.lane)
+    }
+    if (settlement.kind === 'succeeded' && settlement.result === null && ref.attempt === 1 && token.draw !== '') {
+      if (token.draw !== draw) {
+        draw = token.draw
+        sizeAt = args.push('done', draw, '0') - 1
+      }
+      args.push(ref.taskId, token.number)
+      args[sizeAt] = String(Number(args[sizeAt]) + 1)
+      continue
+    }
+    draw = null
+    args.push(settlement.kind, ref.taskId, String(ref.attempt), token.text)
     switch (settlement.kind) {
       case 'succeeded':
-        args.push(settlement.ref.token)
-        if (settlement.result !== null) args.push(settlement.result)
+        args.push(settlement.result ?? '')
         break
       case 'released':
-        args.push(settlement.ref.token, settlement.reason)
-        break
-      case 'expired':
-        args.push(...endingArguments(settlement.failure, settlement.decision))
+        args.push(settlement.reason)
         break
       case 'failed':
       case 'lost':
-        args.push(settlement.ref.token, ...endingArguments(settlement.failure, settlement.decision))
+        args.push(...endingArguments(settlement.failure, settlement.decision))
     }
   }
   return args
+}
+
+interface Token {
+  /** As records keep it: without the worker. */
+  readonly text: string
+  readonly draw: string
+  /** In its draw, with a '-' before it. */
+  readonly number: string
+  readonly lane: string
+  readonly worker: string
+  /** Lane and worker. */
+  readonly origin: string
+}
+
+const TOKEN = /^(?<draw>\d+)(?<number>-\d+)\.(?<origin>(?<lane>\d+)\.(?<worker>.*))$/s
+
+/** A token is '<draw>-<number>.<lane>.<worker>'. One that we did not make holds no lease. */
+function splitToken(token: string): Token {
+  const { draw = '', number = '', lane = '0', worker = '', origin = ' ' } = TOKEN.exec(token)?.groups ?? {}
+  return { text: draw === '' ? token : `${draw}${number}.${lane}`, draw, number, lane, worker, origin }
 }
 
 function endingArguments(failure: Failure, decision: Decision): string[] {

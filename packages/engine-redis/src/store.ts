@@ -2,7 +2,8 @@
 // know? Every refusal says how to fix it.
 
 import { InvalidError, SchemaTooNewError, StoreFailedError } from '@reprise/core'
-import type { Link } from './link/link.ts'
+import type { Link, Reply } from './link/link.ts'
+import { SLOTS, slotOf } from './link/slot.ts'
 
 /** The layout this version writes. docs/redis-layout.md describes it. */
 export const LAYOUT = 1
@@ -84,12 +85,14 @@ function parseInfo(text: string): ReadonlyMap<string, string> {
 const PREFIX = /^[\w.:{}-]{1,100}$/
 
 /** A prefix must leave room for what stands beside the tasks, and on a cluster keep one partition together. */
-export function checkPrefix(prefix: string, partitions: number, isCluster: boolean): void {
-  if (!PREFIX.test(prefix)) {
-    throw new InvalidError(
-      `A key prefix has 1 to 100 letters, digits or the characters . _ - : { }, unlike '${prefix.slice(0, 40)}'.`,
-    )
-  }
+function checkPrefix(prefix: string): void {
+  if (PREFIX.test(prefix)) return
+  throw new InvalidError(
+    `A key prefix has 1 to 100 letters, digits or the characters . _ - : { }, unlike '${prefix.slice(0, 40)}'.`,
+  )
+}
+
+function checkSlots(prefix: string, partitions: number, isCluster: boolean): void {
   const hasTag = /\{[^}]+\}/.test(prefix)
   if (partitions > 1 && /[{}]/.test(prefix)) {
     throw new InvalidError(
@@ -103,18 +106,39 @@ export function checkPrefix(prefix: string, partitions: number, isCluster: boole
   }
 }
 
-/** The key prefix of each partition. One partition has the store's own. */
+/** The key prefix of each partition. One partition has the store's own. Must never change: stores are laid out by it. */
 export function partitionPrefixes(prefix: string, partitions: number): readonly string[] {
   if (partitions === 1) return [prefix]
-  return Array.from({ length: partitions }, (_, index) => `${prefix}:{${index}}`)
+  return Array.from({ length: partitions }, (_, index) => `${prefix}:{${tagOf(index, partitions)}}`)
+}
+
+/**
+ * The slots are cut into as many equal ranges as there are partitions, and the slot of each tag lies in its own: servers
+ * that share the slots evenly share the partitions evenly.
+ */
+function tagOf(index: number, partitions: number): string {
+  const first = Math.floor((index * SLOTS) / partitions)
+  const end = Math.floor(((index + 1) * SLOTS) / partitions)
+  for (let tries = 0; ; tries++) {
+    const tag = tries === 0 ? String(index) : `${index}.${tries}`
+    const slot = slotOf(tag)
+    if (slot >= first && slot < end) return tag
+  }
 }
 
 /** Creates the store if there is none yet; otherwise it must be of a layout and partition count we can open. Answers the latter. */
 export async function openStore(link: Link, prefix: string, partitions: number | null): Promise<number> {
   const key = `${prefix}/store`
-  await link.command(key, ['HSETNX', key, 'partitions', String(partitions ?? 1)])
-  await link.command(key, ['HSETNX', key, 'layout', String(LAYOUT)])
-  const reply = await link.command(key, ['HMGET', key, 'layout', 'partitions'])
+  const look = (): Promise<Reply> => link.command(key, ['HMGET', key, 'layout', 'partitions'])
+  checkPrefix(prefix)
+  let reply = await look()
+  // Not written again to a store that is there: a worker may join one that is full.
+  if (!Array.isArray(reply) || reply.includes(null)) {
+    checkSlots(prefix, partitions ?? 1, link.isCluster)
+    await link.command(key, ['HSETNX', key, 'partitions', String(partitions ?? 1)])
+    await link.command(key, ['HSETNX', key, 'layout', String(LAYOUT)])
+    reply = await look()
+  }
   const [layout, count] = Array.isArray(reply) ? reply.map(Number) : []
   if (layout === undefined || count === undefined)
     throw new StoreFailedError(`The key '${key}' does not describe a store of Reprise.`)
@@ -124,5 +148,6 @@ export async function openStore(link: Link, prefix: string, partitions: number |
       `The store '${prefix}' has ${count} ${count === 1 ? 'partition' : 'partitions'}, not ${partitions}. The number is fixed when a store is created: open it with ${count}, or choose another prefix.`,
     )
   }
+  checkSlots(prefix, count, link.isCluster)
   return count
 }

@@ -2,55 +2,90 @@
 // call carries what they have in common once.
 
 import { BacklogFullError, type SubmitResult, type TaskId, type TaskSettings, type TaskSpec } from '@reprise/core'
-import { asTexts, type Partition } from './partition.ts'
+import { asList, type Partition } from './partition.ts'
 import { textRest } from './records.ts'
 import { submitScript } from './scripts.generated.ts'
+
+/** The dedupe key of a task; in a store with several partitions, the ticket in its place. */
+export type KeyOf = (spec: TaskSpec) => string | null
 
 /** The calls take effect one after the other, each whole or not at all. A refused one answers with its error. */
 export async function submit(
   partition: Partition,
   calls: readonly (readonly TaskSpec[])[],
   backlogMax: number,
+  keyOf: KeyOf = ({ dedupeKey }) => dedupeKey,
 ): Promise<readonly (readonly SubmitResult[] | BacklogFullError)[]> {
-  const holders = asTexts(await partition.run(submitScript, submitArguments(calls, backlogMax)))
-  let at = 0
+  const answers = asList(await partition.run(submitScript, submitArguments(calls, backlogMax, keyOf)))
+  const exceptions = new Map<number, string>()
+  for (let at = 0; at < answers.length; at += 2) exceptions.set(Number(answers[at]), String(answers[at + 1]))
+  let place = 0
   return calls.map((specs) => {
-    const first = holders[at] ?? ''
+    const first = exceptions.get(place) ?? ''
     const refusal = first.startsWith(REFUSED) ? first.slice(REFUSED.length).split(' ') : null
     const results = specs.map(({ id }): SubmitResult => {
-      const holder = holders[at++] ?? ''
-      return holder === '' ? { outcome: 'accepted', id } : { outcome: 'duplicate', id: holder as TaskId }
+      const holder = exceptions.get(place++)
+      return holder === undefined ? { outcome: 'accepted', id } : { outcome: 'duplicate', id: holder as TaskId }
     })
     return refusal === null ? results : new BacklogFullError(Number(refusal[0]), Number(refusal[1]), backlogMax)
   })
 }
 
+/** In place of a task id, for a task whose ticket is no good any more. */
+export const BARRED = '\r'
+
 /** What a refused call's answers start with. No task id does. */
 const REFUSED = '\n'
 
-function submitArguments(calls: readonly (readonly TaskSpec[])[], backlogMax: number): string[] {
-  const classes = new Map<string, number>()
-  const classArguments: string[] = []
-  const taskArguments: string[] = []
-  let last: TaskSpec | null = null
-  let lastClass = '1'
-  for (const spec of calls.flat()) {
-    if (last === null || !isSameClass(last, spec)) {
-      const settings = settingsText(spec.settings)
-      const name = `${spec.pool}\n${spec.action}\n${spec.tenant}\n${spec.priority}\n${settings}`
-      let number = classes.get(name)
-      if (number === undefined) {
-        number = classes.size + 1
-        classes.set(name, number)
-        classArguments.push(spec.pool, spec.action, spec.tenant, String(spec.priority), settings)
+function submitArguments(calls: readonly (readonly TaskSpec[])[], backlogMax: number, keyOf: KeyOf): string[] {
+  const classes = new Classes()
+  const runs: string[] = []
+  for (const specs of calls) {
+    const countAt = runs.push('') - 1
+    let count = 0
+    let sizeAt = 0
+    let size = 0
+    let last: TaskSpec | null = null
+    let lastExtra = ''
+    for (const spec of specs) {
+      const extra = extraText(spec, keyOf(spec))
+      if (last === null || extra !== lastExtra || !isSameClass(last, spec)) {
+        if (last !== null) runs[sizeAt] = String(size)
+        runs.push(classes.numberOf(spec), extra, '')
+        sizeAt = runs.length - 1
+        size = 0
+        count++
+        last = spec
+        lastExtra = extra
       }
-      lastClass = String(number)
-      last = spec
+      runs.push(spec.id, textRest(spec))
+      size++
     }
-    taskArguments.push(lastClass, spec.id, textRest(spec), extraText(spec))
+    runs[sizeAt] = String(size)
+    runs[countAt] = String(count)
   }
-  const sizes = calls.map((specs) => String(specs.length))
-  return [String(backlogMax), String(classes.size), String(calls.length), ...classArguments, ...sizes, ...taskArguments]
+  return [String(backlogMax), String(classes.size), String(calls.length), ...classes.args, ...runs]
+}
+
+/** What many tasks share, numbered from 1 in the order in which it is met. */
+class Classes {
+  readonly args: string[] = []
+  readonly #numbers = new Map<string, string>()
+
+  get size(): number {
+    return this.#numbers.size
+  }
+
+  numberOf({ pool, action, tenant, priority, settings }: TaskSpec): string {
+    const text = settingsText(settings)
+    const name = `${pool}\n${action}\n${tenant}\n${priority}\n${text}`
+    const known = this.#numbers.get(name)
+    if (known !== undefined) return known
+    const number = String(this.#numbers.size + 1)
+    this.#numbers.set(name, number)
+    this.args.push(pool, action, tenant, String(priority), text)
+    return number
+  }
 }
 
 function isSameClass(a: TaskSpec, b: TaskSpec): boolean {
@@ -76,7 +111,7 @@ export function settingsText(settings: TaskSettings): string {
 }
 
 /** What only some tasks have: times and a dedupe key. */
-export function extraText({ delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey }: TaskSpec): string {
-  if (delayMs === 0 && dueAt === null && deadlineAt === null && deadlineMs === null && dedupeKey === null) return ''
-  return `${delayMs} ${dueAt ?? '-'} ${deadlineAt ?? '-'} ${deadlineMs ?? '-'} ${dedupeKey ?? ''}`
+function extraText({ delayMs, dueAt, deadlineAt, deadlineMs }: TaskSpec, key: string | null): string {
+  if (delayMs === 0 && dueAt === null && deadlineAt === null && deadlineMs === null && key === null) return ''
+  return `${delayMs} ${dueAt ?? '-'} ${deadlineAt ?? '-'} ${deadlineMs ?? '-'} ${key ?? ''}`
 }

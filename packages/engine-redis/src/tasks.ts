@@ -17,6 +17,7 @@ import {
   type WaitReason,
   type WorkerId,
 } from '@reprise/core'
+import type { Names } from './names.ts'
 import { asTexts, type Partition } from './partition.ts'
 import {
   type AttemptRecord,
@@ -69,13 +70,13 @@ function sightsOf(fields: readonly string[], from: number, now: number): Sight[]
   return sights
 }
 
-function taskOf(partition: Partition, sight: Sight): Task {
+function taskOf(names: Names, sight: Sight): Task {
   const { id, head, payload } = sight
   const latest = sight.record === '' ? null : parseRecord(sight.record)
   const state = sight.state === '' ? plainState(head, latest?.record ?? null) : parseState(sight.state)
   const { generation, attempt, failures, losses } = state
   return {
-    ...snapshotOf(partition, id, head, payload),
+    ...snapshotOf(names, id, head, payload),
     acceptedAt: head.acceptedAt,
     generation,
     attempt,
@@ -118,7 +119,7 @@ function wallTime({ now, heldSince, heldMs }: Sight, moment: number): number {
 }
 
 // '<token> <start> <kind> <attempt> <end> <time-out> <last renewal or ->'; a token contains no blank.
-const LEASE = /^\S+ \d+ \w \d+ (?<leaseUntil>\d+) (?<timeoutAt>\d+) /
+const LEASE = /^\w\d+ \S+ \d+ (?<leaseUntil>\d+) (?<timeoutAt>\d+) /
 
 function runningPart(
   { lease, progress }: Sight,
@@ -137,8 +138,8 @@ function runningPart(
 }
 
 async function tasksOf(partition: Partition, sights: readonly Sight[]): Promise<Task[]> {
-  await partition.learn(sights.map(({ head }) => head))
-  return sights.map((sight) => taskOf(partition, sight))
+  const names = await partition.learn(sights.map(({ head }) => head))
+  return sights.map((sight) => taskOf(names, sight))
 }
 
 async function look(partition: Partition, ids: readonly string[]): Promise<Sight[]> {
@@ -170,25 +171,36 @@ export async function findTasks(partition: Partition, ids: readonly TaskId[]): P
 /** Newest first. */
 export async function listTasks(partition: Partition, query: TaskQuery): Promise<Page<Task>> {
   const limit = pageLimit(query)
-  const cursor = pageCursor(query)
+  const rows = await taskRows(partition, pageCursor(query), limit + 1, query)
+  const shown = rows.slice(0, limit)
+  return { items: shown.map(({ task }) => task), next: rows.length > limit ? String(shown.at(-1)?.seq) : null }
+}
+
+export interface TaskRow {
+  readonly seq: number
+  readonly task: Task
+}
+
+/** The tasks that come after this one in the order of a query, as many as are wanted if there are so many. */
+export async function taskRows(
+  partition: Partition,
+  cursor: number | null,
+  wanted: number,
+  query: TaskQuery,
+): Promise<readonly TaskRow[]> {
   const { status, fingerprint } = query
-  if (fingerprint !== undefined && status !== undefined && status !== 'dead') return { items: [], next: null }
+  if (fingerprint !== undefined && status !== undefined && status !== 'dead') return []
   const filter = [status ?? '', given(fingerprint), ...givenScope(query)]
   const sights: Sight[] = []
   let before = cursor === null ? '' : String(cursor)
   do {
-    // One more than the page has: whether there is a next one.
-    const wanted = limit + 1 - sights.length
-    const fields = asTexts(await partition.run(listTasksScript, [before, String(wanted), ...filter]))
+    const args = [before, String(wanted - sights.length), ...filter]
+    const fields = asTexts(await partition.run(listTasksScript, args))
     sights.push(...sightsOf(fields, 2, Number(fields[0])))
     before = fields[1] ?? ''
-  } while (before !== '' && sights.length <= limit)
-  const shown = sights.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    items: await tasksOf(partition, shown),
-    next: sights.length > limit && last !== undefined ? String(last.head.seq) : null,
-  }
+  } while (before !== '' && sights.length < wanted)
+  const tasks = await tasksOf(partition, sights)
+  return tasks.map((task, index) => ({ seq: sights[index]?.head.seq ?? 0, task }))
 }
 
 async function executionsOf(
@@ -198,8 +210,7 @@ async function executionsOf(
   records: readonly string[],
 ): Promise<Execution[]> {
   const { head, payload } = parseText(text)
-  await partition.learn([head])
-  const snapshot = snapshotOf(partition, id, head, payload)
+  const snapshot = snapshotOf(await partition.learn([head]), id, head, payload)
   return records.map((record) => executionOf(parseRecord(record).record, snapshot))
 }
 
@@ -214,8 +225,8 @@ export async function findExecution(partition: Partition, id: TaskId, attempt: n
 export async function latestExecution(partition: Partition, id: TaskId): Promise<Execution | null> {
   const [sight] = await look(partition, [id])
   if (sight === undefined || sight.record === '') return null
-  await partition.learn([sight.head])
-  return executionOf(parseRecord(sight.record).record, snapshotOf(partition, id, sight.head, sight.payload))
+  const names = await partition.learn([sight.head])
+  return executionOf(parseRecord(sight.record).record, snapshotOf(names, id, sight.head, sight.payload))
 }
 
 /** Oldest attempt first. */

@@ -97,10 +97,13 @@ describe('a link to a server', () => {
   it('refuses at once when there is no room, and changes nothing', async () => {
     const link = await openTestLink({ url: server.url })
     const key = newKey()
+    const settles = script(`return redis.call('SET', KEYS[1], 'settled')`, 'allow-oom')
+    // A library can't be loaded any more when there is no room.
+    await link.run(countOnce, newKey(), ['a'])
+    await link.run(settles, newKey(), [])
     await server.command('CONFIG', 'SET', 'maxmemory', '1')
     try {
       await expect(link.run(countOnce, key, ['a'])).rejects.toThrow(StoreFullError)
-      const settles = script(`return redis.call('SET', KEYS[1], 'settled')`, 'allow-oom')
       expect(await link.run(settles, `${key}:settled`, [])).toBe('OK')
     } finally {
       await server.command('CONFIG', 'SET', 'maxmemory', '0')

@@ -83,7 +83,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
   }
 
   return {
-    info: { kind: 'sqlite', durability: durabilityText(inMemory, durability), lacks: [] },
+    info: { kind: 'sqlite', durability: durabilityText(inMemory, durability), callsAtOnce: 1, lacks: [] },
     healthThresholds: thresholds,
 
     submit: (tasks) => commits.write((transaction) => submit(transaction, tasks, backlogMax)),

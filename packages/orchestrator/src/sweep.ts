@@ -1,6 +1,6 @@
 // The sweep: settles what is past its time, so that a task whose worker vanished runs again. It looks about once a
-// second, at once again while there is more, and holds off for a grace period after a pause or a clock jump, so that
-// live workers can renew first. Store errors never end it.
+// second, at once again while there is more, and holds off for a grace time after a pause, a clock jump or trouble with
+// the store, so that live workers can renew first. Store errors never end it.
 
 import {
   BATCH_MAX,
@@ -19,6 +19,7 @@ import {
   systemClock,
   systemRandom,
 } from '@reprise/core'
+import { HoldOff } from './hold-off.ts'
 import { LATE_MS_MAX, PauseDetector } from './pause-detector.ts'
 import { Retention } from './retention.ts'
 import { settleOverdue } from './sweep-once.ts'
@@ -28,7 +29,7 @@ export interface SweepOptions {
   readonly clock?: Clock
   readonly random?: Random
   readonly intervalMs?: number
-  /** How long live workers get to renew after a pause or a clock jump. */
+  /** How long live workers get to renew after a pause, a clock jump or trouble with the store. */
   readonly graceMs?: number
   /** How long ended tasks are kept; without it nothing is deleted. */
   readonly retention?: RetentionRules
@@ -59,11 +60,11 @@ class Sweep {
   readonly #random: Random
   readonly #intervalMs: number
   readonly #graceMs: number
+  readonly #holdOff: HoldOff
   readonly #retention: Retention | null
   readonly #onError: (error: unknown) => void
   readonly #log: Logger
   readonly #detector = new PauseDetector()
-  #heldOff = false
   /** The round before failed: workers may not have reached the store either. */
   #troubled = false
   #errorsInRow = 0
@@ -74,6 +75,7 @@ class Sweep {
     this.#random = options.random ?? systemRandom
     this.#intervalMs = options.intervalMs ?? INTERVAL_MS
     this.#graceMs = options.graceMs ?? GRACE_MS
+    this.#holdOff = new HoldOff(this.#graceMs)
     this.#onError = onError
     this.#log = options.log ?? silentLogger
     this.#retention =
@@ -109,26 +111,29 @@ class Sweep {
   async #lookAndSettle(plannedMs: number): Promise<number> {
     const askedAt = this.#clock.monotonic()
     const look = await this.#engine.expired(BATCH_MAX)
+    const now = this.#clock.monotonic()
     // Had it to wait for the store, so had every renewal.
-    const waited = this.#clock.monotonic() - askedAt > LATE_MS_MAX
-    const moment = { storeNow: look.now, monotonic: this.#clock.monotonic() }
-    const steadiness = this.#detector.observe(moment, plannedMs)
-    // Never twice in a row: a store that is always slow must not keep the sweep from its work for ever.
-    if ((steadiness.kind !== 'steady' || waited || this.#troubled) && !this.#heldOff) {
-      this.#heldOff = true
+    const waited = now - askedAt > LATE_MS_MAX
+    const steadiness = this.#detector.observe({ storeNow: look.now, monotonic: now }, plannedMs)
+    if (steadiness.kind !== 'steady' || waited || this.#troubled) {
       this.#troubled = false
+      this.#holdOff.begin(now)
       this.#log.warn('Time went missing; the sweep waits for live workers to renew first.', {
         cause: steadiness.kind === 'steady' ? 'trouble with the store' : steadiness.kind,
         missingMs: steadiness.kind === 'steady' ? 0 : Math.round(steadiness.ms),
         graceMs: this.#graceMs,
       })
-      return this.#graceMs
     }
-    this.#heldOff = false
+    const restMs = this.#holdOff.restMs(now, look)
+    if (restMs > 0) return Math.min(restMs, this.#pauseMs())
     const report = await settleOverdue(this.#engine, this.#random, look)
     if (report.settled > 0) this.#log.info('The sweep settled what was past its time.', { ...report })
     if (report.full && report.settled > 0) return 0
     await this.#retention?.step()
+    return this.#pauseMs()
+  }
+
+  #pauseMs(): number {
     return Math.round(this.#intervalMs * (1 + INTERVAL_JITTER * (2 * this.#random.next() - 1)))
   }
 }

@@ -60,6 +60,72 @@ test('after a pause it waits for live workers to renew, then takes what is reall
   expect((await taskOf(engine, leases[0]?.taskId ?? ('' as never))).state.status).toBe('running')
 })
 
+test('one that has just started hears from the store that nobody looked for a while: live workers may renew first', async () => {
+  const { engine, clock } = await openStore()
+  await submitted(engine, 'alive')
+  await submitted(engine, 'gone')
+  const leases = await claimed(engine)
+  clock.jump(60_000)
+  const backAt = clock.now()
+  const remembering: Engine = {
+    ...engine,
+    expired: async (limit) => ({ ...(await engine.expired(limit)), steadySince: backAt }),
+  }
+  // Somebody else has looked already when it starts.
+  await clock.advance(1_000)
+  await started({ engine: remembering, clock })
+  await clock.advance(3_500)
+  expect(await lostCount(engine)).toBe(0)
+  await engine.renew(
+    leases.filter(({ taskId }) => taskId === 'alive').map((lease) => ({ ...lease, progress: null })),
+    LEASE_MS,
+  )
+  await clock.advance(600)
+  expect(await lostCount(engine)).toBe(1)
+})
+
+test('a pause right after its start has a grace time of its own', async () => {
+  const { engine, clock } = await openStore()
+  await submitted(engine, 't1')
+  const startedAt = clock.now()
+  const remembering: Engine = {
+    ...engine,
+    expired: async (limit) => ({ ...(await engine.expired(limit)), steadySince: startedAt }),
+  }
+  await started({ engine: remembering, clock })
+  await claimed(engine)
+  await clock.advance(2_000)
+  clock.jump(60_000)
+  await clock.advance(4_900)
+  expect(await lostCount(engine)).toBe(0)
+  await clock.advance(1_000)
+  expect(await lostCount(engine)).toBe(1)
+})
+
+test('trouble during the grace time begins it anew, but not for ever', async () => {
+  const { engine, clock } = await openStore()
+  await submitted(engine, 't1')
+  let isDown = false
+  const flaky: Engine = {
+    ...engine,
+    expired: (limit) => (isDown ? Promise.reject(new StoreBusyError('down')) : engine.expired(limit)),
+  }
+  await started({ engine: flaky, clock })
+  await claimed(engine)
+  await clock.advance(LEASE_MS - 1_000)
+  // Down for a moment every four seconds.
+  const lost: number[] = []
+  for (let outage = 0; outage < 10; outage++) {
+    isDown = true
+    await clock.advance(1_500)
+    isDown = false
+    await clock.advance(2_500)
+    lost.push(await lostCount(engine))
+  }
+  expect(lost.slice(0, 3)).toEqual([0, 0, 0])
+  expect(lost.at(-1)).toBe(1)
+})
+
 test('a jump of the clock of the store is held off too', async () => {
   const { engine, clock: storeClock } = await openStore()
   const ownClock = new VirtualClock()

@@ -75,11 +75,16 @@ export class Dispatcher implements ExecutionOwner {
   readonly #options: DispatcherOptions
   readonly #engine: Engine
   readonly #latch = new Latch()
+  /** What one trip carries at the most, each way: trips that are under way together share the room between them. */
+  readonly #share: number
   readonly #deadlines: DeadlineWatch
   readonly #idleWaiters = new Set<() => void>()
   /** Ended, and not in the store yet. */
   #outbox: ActiveExecution[] = []
   #mode: 'claiming' | 'draining' | 'halted' = 'claiming'
+  /** Under way to the store, and how many they may bring back. */
+  readonly #trips = new Set<Promise<void>>()
+  #claiming = 0
   /** Null while there may be something to claim. */
   #idle: Idle | null = null
   #wakeIsDue = false
@@ -89,6 +94,7 @@ export class Dispatcher implements ExecutionOwner {
   constructor(options: DispatcherOptions) {
     this.#options = options
     this.#engine = options.engine
+    this.#share = Math.min(Math.ceil(options.concurrency / options.engine.info.callsAtOnce), BATCH_MAX)
     this.clock = options.clock
     this.random = options.random
     this.#deadlines = new DeadlineWatch(options.clock, this.active)
@@ -106,11 +112,14 @@ export class Dispatcher implements ExecutionOwner {
   /** Runs until it was told to drain and everything is in the store, or to halt. */
   async run(): Promise<void> {
     while (this.#mode !== 'halted' && !(this.#mode === 'draining' && this.#isEmpty())) {
-      const batch = this.#outbox.splice(0, BATCH_MAX)
-      const limit = this.#claimLimit(batch.length)
+      const batch = this.#mayTrip() ? this.#outbox.splice(0, this.#share) : []
+      const limit = this.#mayTrip() ? this.#claimLimit(batch.length) : 0
       if (batch.length === 0 && limit === 0) await this.#rest()
-      else await this.#trip(batch, limit)
+      else this.#depart(batch, limit)
+      if (this.#trips.size >= this.#engine.info.callsAtOnce) await Promise.race(this.#trips)
+      else if (this.#trips.size > 0) await this.#nextTurn()
     }
+    await Promise.all(this.#trips)
     this.#deadlines.stop()
   }
 
@@ -167,7 +176,34 @@ export class Dispatcher implements ExecutionOwner {
   }
 
   #isEmpty(): boolean {
-    return this.active.size === 0 && this.#outbox.length === 0
+    return this.active.size === 0 && this.#outbox.length === 0 && this.#trips.size === 0
+  }
+
+  /** While one trip is under way, another is worth it only if it carries a good deal: small ones wait for company. */
+  #mayTrip(): boolean {
+    if (this.#trips.size === 0) return true
+    if (this.#trips.size >= this.#engine.info.callsAtOnce) return false
+    return Math.max(this.#outbox.length, this.#idle === null ? this.#room() : 0) >= this.#options.concurrency / 4
+  }
+
+  #depart(batch: readonly ActiveExecution[], limit: number): void {
+    this.#claiming += limit
+    const trip = this.#trip(batch, limit).finally(() => {
+      this.#claiming -= limit
+      this.#trips.delete(trip)
+      this.#latch.wake()
+    })
+    this.#trips.add(trip)
+  }
+
+  /** Two trips that leave together come back together, and the store rests while they are unpacked. */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.clock.soon(resolve))
+  }
+
+  /** How many more could run. */
+  #room(): number {
+    return this.#options.concurrency - this.active.size - this.#outbox.length - this.#claiming
   }
 
   /** How many to claim on a trip that settles this many: 0 if there is no room, or nothing to be had. */
@@ -175,8 +211,7 @@ export class Dispatcher implements ExecutionOwner {
     if (this.#mode !== 'claiming' || (this.#idle !== null && settling === 0)) return 0
     // Handlers that run on after their end take memory and time too: at some point nothing more is added.
     if (this.#abandoned >= this.#options.concurrency * ABANDONED_PER_SLOT) return 0
-    const free = this.#options.concurrency - this.active.size - this.#outbox.length
-    return Math.min(Math.max(free, 0), BATCH_MAX)
+    return Math.min(Math.max(this.#room(), 0), this.#share)
   }
 
   async #trip(batch: readonly ActiveExecution[], limit: number): Promise<void> {
@@ -271,7 +306,7 @@ export class Dispatcher implements ExecutionOwner {
   /** Until a handler ends or somebody calls; and, with room for more, until there may be something to claim. */
   async #rest(): Promise<void> {
     const idle = this.#idle
-    if (idle === null || this.#mode !== 'claiming') return this.#latch.wait()
+    if (idle === null || this.#mode !== 'claiming' || this.#trips.size > 0) return this.#latch.wait()
     const called = new AbortController()
     let isOver = false
     const look = (): void => {

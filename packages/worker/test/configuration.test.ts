@@ -43,5 +43,5 @@ test('a store that can not be reached at the start is an error of createWorker, 
   await expect(createWorker({ engine: 'sqlite:/nowhere/at/all.db', actions: [action] })).rejects.toThrow(
     'unable to open database file',
   )
-  await expect(createWorker({ engine: 'redis://h', actions: [action] })).rejects.toThrow("no engine 'redis'")
+  await expect(createWorker({ engine: 'postgres://h', actions: [action] })).rejects.toThrow("no engine 'postgres'")
 })

@@ -38,7 +38,7 @@ export function createModel(options: EngineOptions): Engine {
   }
 
   return {
-    info: { kind: 'model', durability: 'none: everything is gone when the process ends', lacks: [] },
+    info: { kind: 'model', durability: 'none: everything is gone when the process ends', callsAtOnce: 1, lacks: [] },
     healthThresholds: state.healthThresholds,
     submit: (tasks) => writing(() => submit(state, tasks)),
     claim: (request) => writing(() => claim(state, request)),

@@ -52,7 +52,7 @@ export const cancelling = subject('cancel', (check) => {
       { type: 'task.cancelled', taskId: 'b', data: { from: 'queued' } },
       { type: 'task.cancelled', taskId: 'c', data: { from: 'waiting' } },
     ])
-  })
+  }, { ordered: true })
 
   check('cancels by scope, oldest first, a bounded number per call', async (store) => {
     await store.submit({ id: 'a' }, { id: 'x', tenant: tenantId('acme') }, { id: 'b' }, { id: 'c' })
@@ -62,7 +62,7 @@ export const cancelling = subject('cancel', (check) => {
     const second = await store.engine.cancel({ select, by: BY, limit: 2, cursor: first.next ?? '' })
     expect(second.changed).toEqual(['c'])
     expect(await store.status('x')).toBe('queued')
-  })
+  }, { ordered: true })
 
   check('passes over unknown ids and ended tasks', async (store) => {
     const lease = await store.running({ id: 'a' })

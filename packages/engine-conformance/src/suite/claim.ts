@@ -56,7 +56,7 @@ export const claiming = subject('claim', (check) => {
     await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
     expect(await (await store.worker()).claimIds(2)).toEqual(['a', 'b'])
     expect(await (await store.worker('w2')).claimIds(2)).toEqual(['c'])
-  })
+  }, { ordered: true })
 
   check('gives nothing from an empty queue', async (store) => {
     expect(await (await store.worker()).claim(5)).toEqual({ claimed: [], nextDueAt: null, heldBack: null, now: START })
@@ -80,14 +80,14 @@ export const claiming = subject('claim', (check) => {
   check('gives higher priorities first', async (store) => {
     await store.submit({ id: 'low', priority: 0 }, { id: 'mid' }, { id: 'top', priority: 9 }, { id: 'mid2' })
     expect(await (await store.worker()).claimIds(4)).toEqual(['top', 'mid', 'mid2', 'low'])
-  })
+  }, { ordered: true })
 
   check('gives the oldest at every eighth pick, so that low priorities do not starve', async (store) => {
     await store.submit({ id: 'low', priority: 0 })
     await store.submit(...Array.from({ length: 10 }, (_, index) => ({ id: `top${index}`, priority: 9 as const })))
     const taken = await (await store.worker()).claimIds(11)
     expect(taken.indexOf('low')).toBe(7)
-  })
+  }, { ordered: true })
 
   check('shares fairly between lanes, whatever their backlog', async (store) => {
     const many = Array.from({ length: 6 }, (_, index) => ({ id: `big${index}`, tenant: tenantId('big') }))
@@ -98,7 +98,7 @@ export const claiming = subject('claim', (check) => {
     )
     const taken = await (await store.worker()).claimIds(6)
     expect(taken).toEqual(['big0', 'small0', 'big1', 'small1', 'big2', 'big3'])
-  })
+  }, { ordered: true })
 
   check('gives a lane that comes late no credit for its absence', async (store) => {
     const worker = await store.worker()
@@ -107,7 +107,7 @@ export const claiming = subject('claim', (check) => {
     await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `new${index}`, tenant: tenantId('new') })))
     // Four turns of 'old' are behind; 'new' starts level with the last of them, not four turns ahead.
     expect(await worker.claimIds(5)).toEqual(['new0', 'old4', 'new1', 'old5', 'new2'])
-  })
+  }, { ordered: true })
 
   check('gives a lane no credit for the time it was paused', async (store) => {
     const worker = await store.worker()
@@ -118,7 +118,7 @@ export const claiming = subject('claim', (check) => {
     expect(await worker.claimIds(3)).toEqual(['x0', 'x1', 'x2'])
     await store.engine.resume({ tenant: tenantId('y') }, BY)
     expect(await worker.claimIds(4)).toEqual(['y0', 'x3', 'y1', 'x4'])
-  })
+  }, { ordered: true })
 
   check('compares lanes of different pools by their own pool time', async (store) => {
     const worker = await store.worker('w1', { pools: [pool('busy'), pool('calm')] })
@@ -127,18 +127,19 @@ export const claiming = subject('claim', (check) => {
     await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `calm${index}`, pool: pool('calm') })))
     // 'busy' is one turn past its pool's time (4 − 3), 'calm' at its own (0 − 0).
     expect(await worker.claimIds(4)).toEqual(['calm0', 'busy4', 'calm1', 'busy5'])
-  })
+  }, { ordered: true })
 
   check('never gives more than the limit of a lane, and gives on when a slot is free (A7)', async (store) => {
     const worker = await store.worker()
     await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
     await store.engine.limit({ action: ACTION }, 2, BY)
     const { claimed } = await worker.claim(5)
-    expect(claimed.map(({ taskId }) => taskId)).toEqual(['a', 'b'])
+    expect(claimed).toHaveLength(2)
     expect(await worker.claimIds(5)).toEqual([])
     const [first] = claimed
     if (first !== undefined) await store.engine.settle([{ kind: 'succeeded', ref: first, result: null }])
-    expect(await worker.claimIds(5)).toEqual(['c'])
+    const taken = [...claimed.map(({ taskId }) => taskId), ...(await worker.claimIds(5))]
+    expect(taken.toSorted()).toEqual(['a', 'b', 'c'])
   })
 
   check('a limit counts over all lanes that it covers, and every limit must have room', async (store) => {
@@ -146,16 +147,19 @@ export const claiming = subject('claim', (check) => {
     await store.submit({ id: 'a', tenant: acme }, { id: 'b', tenant: acme }, { id: 'c' }, { id: 'd' })
     await store.engine.limit({ pool: DEFAULT_POOL }, 3, BY)
     await store.engine.limit({ tenant: acme }, 1, BY)
-    expect(await (await store.worker()).claimIds(5)).toEqual(['a', 'c', 'd'])
+    const taken = await (await store.worker()).claimIds(5)
+    expect(taken.filter((id) => id === 'a' || id === 'b')).toHaveLength(1)
+    expect(taken.filter((id) => id === 'c' || id === 'd')).toHaveLength(2)
   })
 
   check('lifting a limit gives the rest', async (store) => {
     const worker = await store.worker()
     await store.submit({ id: 'a' }, { id: 'b' })
     await store.engine.limit({}, 1, BY)
-    await worker.claimIds(5)
+    const first = await worker.claimIds(5)
+    expect(first).toHaveLength(1)
     await store.engine.limit({}, null, BY)
-    expect(await worker.claimIds(5)).toEqual(['b'])
+    expect([...first, ...(await worker.claimIds(5))].toSorted()).toEqual(['a', 'b'])
   })
 
   check('a lease never outlasts the time-out by more than the grace of 5 s', async (store) => {

@@ -98,7 +98,7 @@ export const deadLetters = subject('dead letters', (check) => {
     }
     expect(changed).toEqual(['c'])
     expect(await store.status('x')).toBe('dead')
-  })
+  }, { ordered: true })
 
   check('a discard gives dead letters up for good', async (store) => {
     await store.deadLetter({ id: 'a' })

@@ -21,7 +21,7 @@ export const looking = subject('queries', (check) => {
     await store.submit({ id: 'a' }, { id: 'b' })
     await store.submit({ id: 'c' })
     expect(await find(store, {})).toEqual(['c', 'b', 'a'])
-  })
+  }, { ordered: true })
 
   check('filters by pool, action, tenant and status', async (store) => {
     await store.submit(
@@ -32,7 +32,7 @@ export const looking = subject('queries', (check) => {
     expect(await find(store, { pool: pool('gpu') })).toEqual(['a'])
     expect(await find(store, { action: actionName('mail') })).toEqual(['b'])
     expect(await find(store, { tenant: acme })).toEqual(['c'])
-    expect(await find(store, { status: 'queued' })).toEqual(['b', 'a'])
+    expect((await find(store, { status: 'queued' })).toSorted()).toEqual(['a', 'b'])
     expect(await find(store, { status: 'waiting', tenant: acme })).toEqual(['c'])
     expect(await find(store, { status: 'queued', tenant: acme })).toEqual([])
   })
@@ -55,7 +55,7 @@ export const looking = subject('queries', (check) => {
     const second = await store.engine.tasks({ limit: 2, cursor: first.next ?? '' })
     expect(second.items.map(({ id }) => id)).toEqual(['a'])
     expect(second.next).toBe(null)
-  })
+  }, { ordered: true })
 
   check('pages stay right while tasks leave the filter', async (store) => {
     await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' })
@@ -64,7 +64,7 @@ export const looking = subject('queries', (check) => {
     await store.engine.cancel({ select: { ids: ids('c', 'd') }, by: BY })
     const second = await store.engine.tasks({ status: 'queued', limit: 2, cursor: first.next ?? '' })
     expect(second.items.map(({ id }) => id)).toEqual(['b', 'a'])
-  })
+  }, { ordered: true })
 
   check('every task is on exactly one page', async (store) => {
     await store.submit(...Array.from({ length: 25 }, (_, index) => ({ id: `t${index}` })))
@@ -75,7 +75,7 @@ export const looking = subject('queries', (check) => {
       cursor = page.next
     }
     expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => `t${24 - index}`))
-  })
+  }, { ordered: true })
 
   check('refuses page sizes out of range, and cursors it never gave out', async ({ engine }) => {
     for (const limit of [0, -1, 1.5, 1_001]) await expectRefused(engine.tasks({ limit }), 'REPRISE_INVALID')
@@ -120,5 +120,5 @@ export const looking = subject('queries', (check) => {
     ])
     const second = await store.engine.lanes({ limit: 2, cursor: first.next ?? '' })
     expect(second.items.map(({ pool: lanePool }) => lanePool)).toEqual(['gpu'])
-  })
+  }, { ordered: true })
 })

@@ -89,7 +89,7 @@ export const queueTtl = subject('queue TTL', (check) => {
     await store.submit({ id: 'y0', tenant: tenants.y })
     store.clock.jump(1_000)
     expect(await (await store.worker()).claimIds(2)).toEqual(['x0', 'y0'])
-  })
+  }, { ordered: true })
 
   check('expired attempts have tokens of their own', async (store) => {
     const lease = await store.running({ id: 'first' })

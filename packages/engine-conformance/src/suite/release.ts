@@ -48,7 +48,7 @@ export const releasing = subject('release', (check) => {
     const lease = await worker.claimOne()
     await release(store, lease)
     expect(await worker.claimIds(3)).toEqual(['a', 'b', 'c'])
-  })
+  }, { ordered: true })
 
   check('keeps earlier attempts, and why there is this one', async (store) => {
     const worker = await store.worker()

@@ -105,8 +105,8 @@ export const reserving = subject('reserve', (check) => {
   })
 
   check('takes a task wherever it stands: queued, waiting or dead', async (store) => {
+    await store.deadLetter({ id: 'dead' })
     await store.submit({ id: 'queued' }, { id: 'waiting', delayMs: 60_000 })
-    await store.deadLetter({ id: 'dead', priority: 9 })
     expect(await reserve(store, { id: 'queued' }, 1)).toMatchObject({ attempt: 1 })
     expect(await reserve(store, { id: 'waiting' }, 1)).toMatchObject({ attempt: 1 })
     expect(await reserve(store, { id: 'dead' }, 2)).toMatchObject({ attempt: 2, retryReason: 'manual' })

@@ -77,14 +77,22 @@ export const retention = subject('retention', (check) => {
     expect(await store.engine.executions(taskId('a'))).toEqual({ items: [], next: null })
   })
 
-  check('counts what was removed, and notes it once', async (store) => {
+  check('counts what was removed, and notes all of it once', async (store) => {
     await succeed(store, 'a', 'b')
     const before = (await store.journal()).length
     await store.engine.retain({ succeededMs: 0 })
     expect(await store.engine.counts()).toMatchObject({ accepted: 2, succeeded: 0, removed: 2 })
-    expect((await store.journal()).slice(before)).toMatchObject([
-      { type: 'tasks.removed', taskId: null, actor: 'retention', reason: 'kept long enough', data: { count: 2 } },
-    ])
+    const notes = (await store.journal()).slice(before)
+    for (const note of notes) {
+      expect(note).toMatchObject({
+        type: 'tasks.removed',
+        taskId: null,
+        actor: 'retention',
+        reason: 'kept long enough',
+      })
+    }
+    // Each place of a store notes what it removed.
+    expect(notes.reduce((sum, { data }) => sum + Number(data.count), 0)).toBe(2)
   })
 
   check('looks at a bounded number of tasks per call and goes on from its cursor', async (store) => {

@@ -4,9 +4,15 @@
 import { describe, it } from 'vitest'
 import type { EngineFactory, EngineOptions } from '../factory.ts'
 import { Store } from './fixture.ts'
+import { inOnePlace } from './one-place.ts'
+
+interface CheckOptions extends Omit<EngineOptions, 'clock'> {
+  /** It is about the order of tasks among each other. */
+  readonly ordered?: boolean
+}
 
 /** Registers one test on a fresh store. */
-type Check = (title: string, body: (store: Store) => Promise<void>, options?: Omit<EngineOptions, 'clock'>) => void
+type Check = (title: string, body: (store: Store) => Promise<void>, options?: CheckOptions) => void
 
 export interface Subject {
   readonly name: string
@@ -28,9 +34,9 @@ export function registerSubject({ name, register }: Subject, factory: EngineFact
         console.warn(`${factory.name} declares it lacks ${name}; nothing of it was tried.`))
       return
     }
-    register((title, body, options) => {
+    register((title, body, { ordered = false, ...options } = {}) => {
       it(title, async () => {
-        const store = await Store.open(factory, options)
+        const store = await Store.open(ordered ? inOnePlace(factory) : factory, options)
         try {
           await body(store)
         } finally {

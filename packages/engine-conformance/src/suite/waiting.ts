@@ -32,11 +32,11 @@ export const waiting = subject('wait', (check) => {
   })
 
   check('wakes when work comes back: released, redriven, promoted, resumed', async (store) => {
+    await store.deadLetter({ id: 'b' })
     const lease = await store.running({ id: 'a' })
     let woken = forPool(store)
     await store.engine.settle([{ kind: 'released', ref: lease, reason: 'stopping' }])
     await woken
-    await store.deadLetter({ id: 'b', priority: 9 })
     woken = forPool(store)
     await store.engine.redrive({ select: { ids: ids('b') }, by: BY })
     await woken

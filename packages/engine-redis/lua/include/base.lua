@@ -3,16 +3,17 @@
 -- ms if the caller injects one, else empty: then the server's own clock decides. Includes live on from call to call: what
 -- belongs to one call is set up by atBegin().
 
-local call
+local call, byteAt, part, format
 local PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE
 
 -- Whole numbers as text; Lua's own conversion loses digits above 14.
 local function int(number)
-  return string.format('%.0f', number)
+  return format('%d', number)
 end
 
 atBegin(function()
-  call = redis.call
+  -- A name of Lua's own is looked up at each use; these are used for every task.
+  call, byteAt, part, format = redis.call, string.byte, string.sub, string.format
   NUMBERS = KEYS[1]
   PREFIX = string.sub(NUMBERS, 1, -9)
   TASK_PREFIX = PREFIX .. ':'
@@ -37,6 +38,30 @@ end
 -- The next `count` numbers of the sequence that seqs, ranks, tokens and epochs share; answers the last of them.
 local function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', count)
+end
+
+-- Keys that a store seldom has. One look tells that none of them is there.
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
+local unusual
+
+atBegin(function()
+  unusual = nil
+end)
+
+local function exists(name)
+  if unusual == nil then
+    local keys = {}
+    for index, unusualName in ipairs(UNUSUAL) do keys[index] = key(unusualName) end
+    unusual = call('EXISTS', unpack(keys)) > 0 and {}
+  end
+  if not unusual then return false end
+  if unusual[name] == nil then unusual[name] = call('EXISTS', key(name)) == 1 end
+  return unusual[name]
+end
+
+-- For whoever has just made one of them.
+local function nowExists(name)
+  unusual = { [name] = true }
 end
 
 local function refuse(text)

@@ -1,13 +1,13 @@
 -- The claim: promotes what is due, then takes entries lane by lane in fair order, each under a lease.
 -- It is given: worker, its JSON, epoch, limit, leaseMs, thresholds (JSON), request id, number of pools, pools, number of
--- actions (-1 for any), actions. It answers { time, due or '', held back or '', versions of the pools, then per task:
--- id, token, its text, its state or '' }. A repetition of the last claim (same request id) answers with the same leases.
+-- actions (-1 for any), actions; in a store with several partitions also the worker's health, which is judged by what all
+-- of them saw. It answers { time, due or '', held back or '', versions of the pools and what blockedBy() says, draw, then per
+-- task: id, its text }. The n-th task is plain and its token is '<draw>-<n>.<lane>', unless a field '\n<token>\n<state or nothing>'
+-- stands before its id. A repetition (same request id) of one of its worker's last claims answers with the same leases.
 
-local PROMOTE_MAX = 1000
 local RETIRE_MAX = 1000
 local LOOK_MAX = 2000
-local PICKS_PER_OLDEST = 8
-local PAGE_MAX = 100
+local LANES_PER_PAGE = 100
 
 local function parseClaim(at)
   local request = {
@@ -21,156 +21,10 @@ local function parseClaim(at)
   if actionCount >= 0 then
     request.actions = {}
     for index = 1, actionCount do request.actions[index] = ARGV[at + index] end
+    at = at + actionCount
   end
+  request.health = ARGV[at + 1]
   return request
-end
-
--- Answers when the first of what still waits in the asked pools is due.
-local function promoteDue(request)
-  local due = {}
-  local seen = {}
-  for _, pool in ipairs(request.pools) do
-    local first = call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')
-    if #first > 0 and not seen[pool] and tonumber(first[2]) <= now then
-      seen[pool] = true
-      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, PROMOTE_MAX, 'WITHSCORES')
-      for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
-    end
-  end
-  if #due > 1 then
-    table.sort(due, function(a, b) return a.at < b.at or (a.at == b.at and a.member < b.member) end)
-  end
-  for index = 1, math.min(#due, PROMOTE_MAX) do
-    local item = due[index]
-    call('ZREM', key('waiting:' .. item.pool), item.member)
-    local task = loadTask(string.sub(item.member, 17))
-    move(task.lane, 'waiting', nil)
-    enqueue(task, false)
-    stir(task.lane)
-  end
-  local nextDue
-  for _, pool in ipairs(request.pools) do
-    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')[2])
-    if at and (not nextDue or at < nextDue) then nextDue = at end
-  end
-  return nextDue
-end
-
--- A source of entries in order of rank: read ahead page by page; what was consumed is removed by closeSource().
-local function newSource(lane, priority, kind)
-  return { lane = lane, priority = priority, kind = kind, page = {}, at = 1, consumed = 0, taken = 0, done = false }
-end
-
-local function refillSource(source, wanted)
-  local from = source.consumed
-  local to = from + math.max(math.min(wanted, PAGE_MAX), 1) - 1
-  if source.kind == 'list' then
-    source.page = call('LRANGE', queueKey(source.lane, source.priority), from, to)
-  else
-    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), from, to)
-  end
-  source.at = 1
-  source.done = #source.page == 0
-end
-
-local function pass(source)
-  source.head = nil
-  source.at = source.at + 1
-  source.consumed = source.consumed + 1
-end
-
--- Reads the state of an entry's task where it has one, or where the entry may be stale. False if it is stale.
-local function checkHead(head, lane)
-  if head.kind == 'p' and lane.stale == 0 then return true end
-  local values = call('HMGET', taskKey(head.id), 'task', 'state')
-  local state = values[2] and cjson.decode(values[2])
-  head.text = values[1]
-  head.state = state
-  if state then
-    local isHere = not state.returned == (head.source.kind == 'list')
-    if state.status == 'queued' and state.rank == head.rank and isHere and not state.retired then return true end
-  elseif values[1] and tonumber(string.match(values[1], '^{"seq":(%d+)')) == head.rank then
-    -- A plain task's rank is its seq; with another one the entry is of a removed task whose id was used again.
-    return true
-  end
-  if lane.stale > 0 then lane.stale = lane.stale - 1 end
-  return false
-end
-
--- The first entry of a source that is not stale; nil if there is none.
-local function headOf(source, wanted)
-  if source.head then return source.head end
-  while not source.done do
-    if source.at > #source.page then refillSource(source, wanted) end
-    local entry = source.page[source.at]
-    if not entry then return nil end
-    local rank, timeoutMs, expires, deadlineAt, kind, id = string.match(entry, ENTRY_PATTERN)
-    local head = {
-      rank = tonumber(rank), timeoutMs = timeoutMs, expires = tonumber(expires), deadlineAt = tonumber(deadlineAt),
-      kind = kind, id = id, source = source,
-    }
-    if checkHead(head, source.lane) then
-      source.head = head
-      return head
-    end
-    pass(source)
-  end
-  return nil
-end
-
-local function closeSource(source)
-  local lane = source.lane
-  if source.consumed == 0 then return end
-  if source.kind == 'list' then
-    call('LTRIM', queueKey(lane, source.priority), source.consumed, -1)
-  else
-    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), 0, source.consumed - 1)
-  end
-  if source.taken > 0 then unready(lane, source.priority, source.taken) end
-end
-
-local function earlier(a, b)
-  if not a or not b then return a or b end
-  return a.rank < b.rank and a or b
-end
-
-local function sourcesOf(lane, priority)
-  local sources = lane.sources[priority]
-  if not sources then
-    sources = { newSource(lane, priority, 'list') }
-    if lane.returned > 0 then sources[2] = newSource(lane, priority, 'zset') end
-    lane.sources[priority] = sources
-  end
-  return sources
-end
-
--- The lane's first entry of one priority.
-local function firstOf(lane, priority, wanted)
-  local sources = sourcesOf(lane, priority)
-  local head = headOf(sources[1], wanted)
-  if sources[2] then head = earlier(head, headOf(sources[2], wanted)) end
-  return head
-end
-
--- How many entries of a priority this claim has not taken yet.
-local function left(lane, priority)
-  return lane['p' .. priority] - (lane.takenOf[priority] or 0)
-end
-
--- The highest priority first, then the order of entry; now and then the oldest of all, so that nothing starves.
-local function nextEntry(lane, wanted)
-  local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
-  local oldest
-  for priority = 9, 0, -1 do
-    local count = left(lane, priority)
-    if count > 0 then
-      local head = firstOf(lane, priority, math.min(wanted, count))
-      if head and not takesOldest then return head end
-      oldest = earlier(oldest, head)
-      if count == lane.ready - lane.taken then break end
-    end
-  end
-  return oldest
 end
 
 -- Lanes of one (pool, action), in order of turn, that may give something: the active ones, or those parked at a limit.
@@ -195,7 +49,7 @@ end
 local function refillGroup(group, candidates, wanted, look)
   if group.limit then wanted = math.min(wanted, group.served + group.limit.concurrency - group.limit.running) end
   while not group.done and group.live < wanted and look.left > 0 do
-    local size = math.min(wanted - group.live, PAGE_MAX)
+    local size = math.min(wanted - group.live, LANES_PER_PAGE)
     local page = call('ZRANGE', group.key, group.offset, group.offset + size - 1)
     group.offset = group.offset + #page
     group.done = #page < size
@@ -221,71 +75,6 @@ local function refillGroup(group, candidates, wanted, look)
   end
 end
 
--- What a claim needs again and again while it starts attempts.
-local function newStarter(request, claimed)
-  return {
-    request = request, claimed = claimed, change = leaseChange(request.worker), draw = int(draw(1)), starts = {},
-    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
-  }
-end
-
-local function plainLeaseStart(starter, timeoutMs)
-  local start = starter.starts[timeoutMs]
-  if not start then
-    local untilAt
-    start, untilAt = leaseStart(tonumber(timeoutMs), starter.request.leaseMs, 'p', '1')
-    startsAt(starter.change, untilAt)
-    starter.starts[timeoutMs] = start
-  end
-  return start
-end
-
-local function started(starter, id, token, text, state)
-  local claimed = starter.claimed
-  local size = starter.size or #claimed
-  starter.size = size + 4
-  claimed[size + 1] = id
-  claimed[size + 2] = token
-  claimed[size + 3] = text
-  claimed[size + 4] = state
-end
-
--- The first attempt of a plain task: the short way that nearly all go.
-local function startPlain(starter, laneSuffix, rank, id, timeoutMs)
-  local token = starter.draw .. '-' .. rank .. laneSuffix
-  local itsKey = taskKey(id)
-  local record = '{"status":"running","attempt":1,"token":"' .. token .. starter.plainTail
-  local text = call('HGET', itsKey, 'task')
-  call('HSET', itsKey, '1', record)
-  addLease(starter.change, id, token, plainLeaseStart(starter, timeoutMs))
-  started(starter, id, token, text, '')
-end
-
-local function startEntry(starter, lane, head)
-  local id = head.id
-  if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
-  local rank = int(head.rank)
-  if not head.state then return startPlain(starter, '.' .. int(lane.number), rank, id, head.timeoutMs) end
-  local token = starter.draw .. '-' .. rank .. '.' .. int(lane.number)
-  local state = nextState(head.state, 'running')
-  state.attempt = state.attempt + 1
-  local attempt = int(state.attempt)
-  local newState = stateText(state)
-  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
-  call('HSET', taskKey(id), attempt, record, 'state', newState)
-  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, 's', attempt)
-  startsAt(starter.change, untilAt)
-  addLease(starter.change, id, token, start)
-  started(starter, id, token, head.text, newState)
-end
-
--- Past its time: it can't be claimed any more, and waits for the sweep.
-local function retire(head)
-  local state = head.state or loadTask(head.id).state
-  state.retired = true
-  call('HSET', taskKey(head.id), 'state', stateText(state))
-end
-
 local function serve(lane, count)
   local pool = lane.group.pool
   lane.group.served = lane.group.served + count
@@ -306,17 +95,33 @@ local function takePage(starter, lane, wanted)
   local source = sourcesOf(lane, priority)[1]
   if source.head then return 0 end
   if source.at > #source.page then refillSource(source, math.min(wanted, lane.ready - lane.taken)) end
-  local suffix = '.' .. int(lane.number)
-  local page = source.page
-  local at = source.at
-  local count = 0
+  local page, at, count = source.page, source.at, 0
+  local claimed, claimedSize = starter.claimed, #starter.claimed
+  local added, addedSize = starter.change.added, #starter.change.added
+  local draw, number, suffix, tail = starter.draw, starter.count, '.' .. int(lane.number), starter.plainTail
+  local leaseHead, lastTimeout, leaseTail = 'p' .. STARTED, '', ''
+  -- This is startPlain(), written out.
   while count < wanted do
-    local rank, timeoutMs, id = string.match(page[at] or '', PLAIN_ENTRY_PATTERN)
-    if not id then break end
-    startPlain(starter, suffix, rank, id, timeoutMs)
+    local entry = page[at]
+    if not entry or byteAt(entry) ~= PLAIN_ENTRY then break end
+    local from = byteAt(entry, 2) - LENGTH_ZERO + 3
+    local timeoutMs, id = part(entry, from, from + 11), part(entry, from + 12)
+    if timeoutMs ~= lastTimeout then
+      lastTimeout, leaseTail = timeoutMs, plainLeaseStart(starter, timeoutMs)
+    end
+    number = number + 1
+    local token = draw .. NUMBERED[number] .. suffix
+    local itsKey = TASK_PREFIX .. id
+    local text = call('HGET', itsKey, 'task')
+    call('HSET', itsKey, '1', RUNNING_HEAD .. token .. tail)
+    added[addedSize + 1], added[addedSize + 2] = id, leaseHead .. token .. leaseTail
+    addedSize = addedSize + 2
+    claimed[claimedSize + 1], claimed[claimedSize + 2] = id, text
+    claimedSize = claimedSize + 2
     at = at + 1
     count = count + 1
   end
+  starter.count = number
   source.at = at
   source.consumed = source.consumed + count
   source.taken = source.taken + count
@@ -411,36 +216,52 @@ local function takeEntries(request, limit, claimed)
   return taken > 0 and starter or nil
 end
 
--- The leases a worker got by the claim whose answer was lost.
+-- A worker has a few claims under way at once; each of its last four is remembered: request id and draw, the newest first.
+local function drawnBefore(worker, request)
+  local _, stop = string.find(' ' .. (worker.claim or ''), ' ' .. request .. ' ', 1, true)
+  return stop and string.match(worker.claim, '^%d+', stop)
+end
+
+local function rememberClaim(worker, request, drawn)
+  local before = worker.claim
+  if before then before = string.match(before, '^%S+ %d+ %S+ %d+ %S+ %d+') or before end
+  worker.claim = request .. ' ' .. drawn .. (before and ' ' .. before or '')
+end
+
+-- The leases a worker got by the claim whose answer was lost. They are renewed: that answer may be long past.
 local function claimedBefore(request, drawn, claimed)
   local leases = call('HGETALL', leasesKey(request.worker))
   for index = 1, #leases, 2 do
     local id = leases[index]
-    local token = parseLease(leases[index + 1]).token
-    if string.match(token, '^%d+') == drawn then
+    local lease = parseLease(leases[index + 1])
+    if string.match(lease.token, '^%d+') == drawn then
+      lease.timeoutAt = lease.timeoutAt + now - (lease.renewedAt or lease.startedAt)
+      lease.untilAt = math.max(lease.untilAt, math.min(now + request.leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS))
+      lease.renewedAt = now
+      call('HSET', leasesKey(request.worker), id, leaseText(lease))
       local values = call('HMGET', taskKey(id), 'task', 'state')
-      started({ claimed = claimed }, id, token, values[1], values[2] or '')
+      startedUnusually(claimed, id, lease.token, values[1], values[2] or '')
     end
   end
 end
 
 -- Answers the claim, or nil and why it is refused.
 local function claim(request)
-  local worker = loadWorker(request.worker)
+  local worker = workerNamed(request.worker)
   if not worker then return nil, 'unknown' end
   if worker.epoch ~= request.epoch then return nil, 'fenced' end
-  local limits = cjson.decode(request.thresholds)
-  local health = claimHealth(worker, limits)
+  local limits = parseThresholds(request.thresholds)
+  local health = request.health or claimHealth(worker, limits)
   local limit = request.limit
   if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.degradedClaimMax) end
   local nextDue = promoteDue(request)
   local versions = {}
   for index, pool in ipairs(request.pools) do versions[index] = poolNamed(pool).version end
   local claimed = {
-    int(now), nextDue and int(nextDue) or '', health ~= 'healthy' and health or '', table.concat(versions, ' '),
+    NOW, nextDue and int(nextDue) or '', health ~= 'healthy' and health or '', table.concat(versions, ' '), '',
   }
-  local requestId, drawn = string.match(worker.claim or '', '^(%S+) (%d+)$')
-  if requestId == request.id then
+  local drawn = drawnBefore(worker, request.id)
+  if drawn then
     claimedBefore(request, drawn, claimed)
     return claimed
   end
@@ -448,8 +269,10 @@ local function claim(request)
     for _, lane in ipairs(laneList) do flushActive(lane) end
     local starter = takeEntries(request, limit, claimed)
     if starter then
-      call('HSET', key('worker:' .. request.worker), 'lastBeatAt', NOW,
-        'claim', request.id .. ' ' .. starter.draw)
+      claimed[5] = starter.draw
+      worker.lastBeatAt = now
+      rememberClaim(worker, request.id, starter.draw)
+      worker.changed = true
     end
   end
   return claimed

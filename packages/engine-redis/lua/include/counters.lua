@@ -1,10 +1,12 @@
 -- The counters of a lane. What was accepted is the sum of all.
 
-local COUNTERS = { 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled', 'removed' }
+-- Where they stand among a lane's numbers: queued, waiting, running, succeeded, dead, discarded, cancelled, removed.
+local FIRST_COUNTER, LAST_COUNTER = 8, 15
 
--- As texts, in this order.
+-- In this order.
 local function countersOf(number)
-  local counts = call('HMGET', key('lane:' .. number), unpack(COUNTERS))
-  for index = 1, #COUNTERS do counts[index] = counts[index] or '0' end
+  local numbers = laneNumbers(call('HGET', key('lane:' .. number), 'numbers'))
+  local counts = {}
+  for index = FIRST_COUNTER, LAST_COUNTER do counts[#counts + 1] = int(numbers[index]) end
   return counts
 end

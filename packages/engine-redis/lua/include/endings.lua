@@ -21,7 +21,7 @@ local function joinGroup(task, fingerprint, sample)
     call('HSET', groupKey(fingerprint), 'number', number, 'action', task.lane.action, 'firstAt', int(now))
   end
   call('HSET', groupKey(fingerprint), 'lastAt', int(now), 'lastTask', task.id, 'sample', sample)
-  call('ZADD', key('groups'), int(now), string.format('%016.0f', tonumber(number)) .. fingerprint)
+  call('ZADD', key('groups'), int(now), string.format('%016d', tonumber(number)) .. fingerprint)
   call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
   call('ZADD', key('dead'), int(task.head.seq), task.id)
 end
@@ -31,7 +31,7 @@ local function leaveGroup(fingerprint, ids)
   call('ZREM', key('dead:' .. fingerprint), unpack(ids))
   if call('ZCARD', key('dead:' .. fingerprint)) == 0 then
     local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
-    call('ZREM', key('groups'), string.format('%016.0f', number) .. fingerprint)
+    call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
 

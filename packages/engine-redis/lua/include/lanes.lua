@@ -2,17 +2,24 @@
 -- held stands in one zset, scored by its turn: that of the active lanes of its (pool, action), or that of the lanes parked
 -- there at a limit which had no room (see limits.lua). Any other lane stands in none and is parked nowhere.
 
-local LANE_TEXTS = 5
-local LANE_FIELDS = {
-  'pool', 'action', 'tenant', 'heldSince', 'parked',
-  'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded',
-  'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
+-- A lane's hash has its names, the limit it is parked at ('' if none), and its numbers, packed into one field because they
+-- are read and written by nearly every script. heldSince is -1 while it is not held.
+local LANE_NUMBERS = {
+  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
+  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
 }
+local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+local QUEUED_AT, RUNNING_AT = 8, 10
 
-local lanes, laneList, pools, backlogChange, holdsExist
+-- In the order of LANE_NUMBERS; not to be changed.
+local function laneNumbers(text)
+  return text and cmsgpack.unpack(text) or FRESH_NUMBERS
+end
+
+local lanes, laneList, pools, backlogChange
 
 atBegin(function()
-  lanes, laneList, pools, backlogChange, holdsExist = {}, {}, {}, 0, nil
+  lanes, laneList, pools, backlogChange = {}, {}, {}, 0
 end)
 
 local function activeKey(pool, action)
@@ -73,20 +80,19 @@ end
 local function laneNumbered(number)
   local known = lanes[number]
   if known then return known end
-  local values = call('HMGET', key('lane:' .. int(number)), unpack(LANE_FIELDS))
-  local lane = {
-    pool = values[1], action = values[2], tenant = values[3],
-    heldSince = tonumber(values[4]) or false, parked = values[5] ~= '' and values[5],
-  }
-  local was = { heldSince = lane.heldSince, parked = lane.parked }
-  for index = LANE_TEXTS + 1, #LANE_FIELDS do
-    local name = LANE_FIELDS[index]
-    local value = tonumber(values[index]) or 0
-    lane[name] = value
-    was[name] = value
-  end
-  lane.was = was
-  return keepLane(number, lane)
+  local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
+  local was = laneNumbers(texts[5])
+  local parked = texts[4] ~= '' and texts[4]
+  -- Written out, so that Lua makes the table in its full size at once.
+  return keepLane(number, {
+    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
+    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
+    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
+    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
+    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
+    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+    group = false, distance = false, sources = false, takenOf = false, taken = false,
+  })
 end
 
 -- Every scope that covers a lane, by name. A scope is named by its three parts; what it does not give is empty.
@@ -103,8 +109,7 @@ local function scopeNames(lane)
 end
 
 local function anyHolds()
-  if holdsExist == nil then holdsExist = call('HLEN', key('holds')) > 0 end
-  return holdsExist
+  return exists('holds')
 end
 
 -- The hold that covers a lane, as stored; false if there is none.
@@ -205,28 +210,23 @@ end
 local function flushLane(lane)
   flushActive(lane)
   local was = lane.was
-  local changes = {}
-  for index = LANE_TEXTS + 1, #LANE_FIELDS do
-    local name = LANE_FIELDS[index]
-    if lane[name] ~= was[name] then
-      changes[#changes + 1] = name
-      changes[#changes + 1] = int(lane[name])
+  local numbers = {
+    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
+    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
+    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
+  }
+  for index = 1, #LANE_NUMBERS do
+    if numbers[index] ~= was[index] then
+      call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
+      break
     end
   end
-  if lane.heldSince ~= was.heldSince then
-    changes[#changes + 1] = 'heldSince'
-    changes[#changes + 1] = lane.heldSince and int(lane.heldSince) or ''
-  end
-  if lane.parked ~= was.parked then
-    changes[#changes + 1] = 'parked'
-    changes[#changes + 1] = lane.parked or ''
-  end
-  if #changes > 0 then call('HSET', key('lane:' .. int(lane.number)), unpack(changes)) end
+  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
-  if (lane.queued > 0) ~= (was.queued > 0) then
+  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
     if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
   end
-  if (lane.running > 0) ~= (was.running > 0) then
+  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do

@@ -1,7 +1,7 @@
--- Leases: a hash per worker, task id -> '<token> <start> <p or s> <attempt> <end> <time-out> <last renewal or ->', where p stands
--- for a plain task (one without a stored state, in its first attempt). Beside them a zset of workers whose score is not later
--- than the end of their first lease. A token is '<draw>-<rank or 0>.<lane>.<worker>': one draw serves a whole claim, whose entries
--- differ in rank. Records and leases keep it without the worker, which they name anyway.
+-- Leases: a hash per worker, task id -> '<p or s><start in 13 digits> <token> <attempt> <end> <time-out> <last renewal or ->', where p
+-- stands for a plain task (one without a stored state, in its first attempt). Beside them a zset of workers whose score is
+-- not later than the end of their first lease. A token is '<draw>-<number>.<lane>.<worker>': one draw serves a whole claim,
+-- whose entries are numbered. Records and leases keep it without the worker, which they name anyway.
 
 local TIMEOUT_GRACE_MS = 5000
 
@@ -9,10 +9,11 @@ local function leasesKey(worker)
   return key('leases:' .. worker)
 end
 
-local leaseChanges, SUCCESS_TAIL
+local leaseChanges, SUCCESS_TAIL, STARTED
 
 atBegin(function()
   leaseChanges = {}
+  STARTED = string.format('%013d ', now)
   SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
 end)
 
@@ -25,18 +26,21 @@ local function leaseChange(worker)
   return change
 end
 
+-- Redis keeps a hash of short values as a list, which is slow to search; one value above 64 bytes makes it a table.
+local LEASE_PADDING = '                    '
+
 -- The part of a lease that starts now which follows its token.
-local function leaseStart(timeoutMs, leaseMs, kind, attempt)
+local function leaseStart(timeoutMs, leaseMs, attempt)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  return ' ' .. NOW .. ' ' .. kind .. ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -', untilAt
+  return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
 
-local function addLease(change, id, token, start)
+local function addLease(change, id, kind, token, start)
   local added = change.added
   local size = #added
   added[size + 1] = id
-  added[size + 2] = token .. start
+  added[size + 2] = kind .. STARTED .. token .. start
 end
 
 local function startsAt(change, untilAt)
@@ -51,8 +55,8 @@ end
 -- A lease in its parts; nil if there is none.
 local function parseLease(text)
   if not text then return nil end
-  local token, startedAt, kind, attempt, untilAt, timeoutAt, renewedAt =
-    string.match(text, '^(%S+) (%d+) (%a) (%d+) (%d+) (%d+) (%S+)$')
+  local kind, startedAt, token, attempt, untilAt, timeoutAt, renewedAt =
+    string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
   return {
     token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
     timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
@@ -60,18 +64,16 @@ local function parseLease(text)
 end
 
 local function leaseText(lease)
-  return lease.token .. ' ' .. int(lease.startedAt) .. ' ' .. lease.kind .. ' ' .. int(lease.attempt) .. ' ' .. int(lease.untilAt)
-    .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-')
+  return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
+    .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
 end
 
 -- Writes what was added and removed. Removals first: what was settled may have been claimed again by the same script.
 local function flushLeases()
-  local anyProgress
   for worker, change in pairs(leaseChanges) do
     if #change.removed > 0 then
       call('HDEL', leasesKey(worker), unpack(change.removed))
-      if anyProgress == nil then anyProgress = call('HLEN', key('progress')) > 0 end
-      if anyProgress then call('HDEL', key('progress'), unpack(change.removed)) end
+      if exists('progress') then call('HDEL', key('progress'), unpack(change.removed)) end
       change.removed = {}
     end
     if #change.added > 0 then
@@ -124,8 +126,8 @@ local function startAttempt(task, worker, workerJson, leaseMs)
   local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
-  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, 's', attempt)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt)
   startsAt(change, untilAt)
-  addLease(change, task.id, token, start)
+  addLease(change, task.id, 's', token, start)
   return token
 end

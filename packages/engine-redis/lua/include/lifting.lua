@@ -35,6 +35,23 @@ local function eachStocked(scopeName, cursor, visit)
   return #page == LIFT_MAX and tonumber(page[#page]) or nil
 end
 
+-- What runs in a scope now. Counted whenever a limit is set: lanes with running tasks are no more than those tasks.
+local function countRunning(scopeName)
+  local running = 0
+  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
+    local lane = laneNumbered(tonumber(member))
+    if scopeCovers(scopeName, lane) then running = running + lane.running end
+  end
+  return running
+end
+
+-- Lanes that no claim has found at a limit yet are not parked there; they too may have something when it changes.
+local function stirStocked(scopeName)
+  eachStocked(scopeName, 0, function(lane)
+    if lane.ready > 0 and not lane.heldSince then stir(lane) end
+  end)
+end
+
 -- Each answers true when nothing is left to do.
 
 local function beginHold(scopeName, cursor)

@@ -3,23 +3,28 @@
 -- tenant covers any number of lanes of a (pool, action), but only four such limits cover a (pool, action): its lanes stay
 -- parked, and claims take from them as from active ones while there is room. One with a tenant covers one lane of each
 -- (pool, action), but there may be any number of such limits: its lanes become active again at once.
+-- In a store with several partitions a limit is shared: what a partition has of it is its quota, '<number> shared', which
+-- quota.lua changes. Whoever wants slots that another partition uses leaves word there: see stirWanted().
 
-local limits, limitsExist, freedLanes
+local limits, freedLanes
 
 atBegin(function()
-  limits, limitsExist, freedLanes = {}, nil, {}
+  limits, freedLanes = {}, {}
 end)
 
 local function anyLimits()
-  if limitsExist == nil then limitsExist = call('HLEN', key('limits')) > 0 end
-  return limitsExist
+  return exists('limits')
 end
 
 local function limitNamed(name, concurrency)
   local limit = limits[name]
   if not limit then
     local running = tonumber(call('HGET', key('slots'), name)) or 0
-    limit = { name = name, concurrency = concurrency, running = running, was = running, freed = 0, back = {} }
+    local number = tonumber(concurrency)
+    limit = {
+      name = name, concurrency = number or tonumber(string.match(concurrency, '^%d+')), shared = not number,
+      running = running, was = running, freed = 0, back = {},
+    }
     limits[name] = limit
   end
   return limit
@@ -28,7 +33,7 @@ end
 local function limitsNamed(names)
   local found = {}
   for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
-    if concurrency then found[#found + 1] = limitNamed(names[index], tonumber(concurrency)) end
+    if concurrency then found[#found + 1] = limitNamed(names[index], concurrency) end
   end
   return found
 end
@@ -60,6 +65,7 @@ end
 
 local function park(lane, limit)
   lane.parked = limit.name
+  if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
 
 local function takeSlot(lane)
@@ -119,13 +125,36 @@ local function stirFreed(limit)
   end
 end
 
+-- Slots of a shared limit were freed here: claims of lanes in other partitions that stand at it may get them.
+local function stirWanted(limit)
+  local wanted = key('wanted:' .. limit.name)
+  for _, place in ipairs(call('SMEMBERS', wanted)) do
+    local pool, action = string.match(place, '^(.*)\n(.*)$')
+    stir({ pool = pool, action = action }, limit.was - limit.running)
+  end
+  call('DEL', wanted)
+end
+
+-- A slot that was freed and is not taken here again: lanes of the same name in other partitions may use it.
+local function hasSharedRoom(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.shared and limit.running < limit.was then return true end
+  end
+  return false
+end
+
 local function flushLimits()
   unparkFreed()
   for name, limit in pairs(limits) do
     stirFreed(limit)
+    if limit.shared and limit.running < limit.was then stirWanted(limit) end
     if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
   end
   for lane, count in pairs(freedLanes) do
-    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then stir(lane, math.min(count, lane.ready)) end
+    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+      stir(lane, math.min(count, lane.ready))
+    elseif hasSharedRoom(lane) then
+      stir(lane)
+    end
   end
 end

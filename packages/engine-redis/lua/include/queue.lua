@@ -1,13 +1,16 @@
--- How a task gets into its lane's queue and out of it. An entry is a text: rank, time-out, expiry in lane time, deadline,
--- p for a plain task or s for one with a stored state, id. Entries in order of rank stand in one list per priority; one that comes back under an old rank stands in the zset of
--- returned entries. An entry that leaves otherwise than by a claim stays behind in its list and is passed over later: it
+-- How a task gets into its lane's queue and out of it. The entry of a plain task is 'p', how many digits its rank has ('a' for
+-- one), its rank, its time-out in 12 digits, its id: nearly all are such, and taken apart by position. Any other is 'x' and, separated by blanks, rank, time-out, expiry
+-- in lane time, deadline ('-' for none), p for a plain task or s for one with a stored state, id. Entries in order of
+-- rank stand in one list per priority; one that comes back under an old rank stands in the zset of returned entries. An entry that leaves otherwise than by a claim stays behind in its list and is passed over later: it
 -- is stale when the task's state is no longer 'queued' under its rank, or says `returned`: a task that was reserved out of
 -- the queue and released stands in the zset under the same rank. While a lane may have such entries, its `stale` is
 -- above 0.
 
-local ENTRY_PATTERN = '^(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
--- Rank, time-out and id of an entry without anything unusual.
-local PLAIN_ENTRY_PATTERN = '^(%d+) (%d+) %- %- p (.+)$'
+-- The bytes of 'p' and of the letter before 'a'.
+local PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+-- What a plain entry starts with, by the number of digits of its rank.
+local PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
+local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
 
 local function queueKey(lane, priority)
   return key('queue:' .. int(lane.number) .. ':' .. priority)
@@ -17,8 +20,31 @@ local function returnedKey(lane, priority)
   return key('returned:' .. int(lane.number) .. ':' .. priority)
 end
 
+-- The part of a plain entry between its rank and its id.
+local function plainTimeout(timeoutMs)
+  return string.format('%012d', timeoutMs)
+end
+
+-- The rank is given as text.
+local function plainEntry(rank, timeout, id)
+  return PLAIN_HEADS[#rank] .. rank .. timeout .. id
+end
+
+-- Time-out and id of a plain entry.
+local function parsePlain(entry)
+  local from = string.byte(entry, 2) - LENGTH_ZERO + 3
+  return string.sub(entry, from, from + 11), string.sub(entry, from + 12)
+end
+
+-- rank, time-out, expiry, deadline, kind, id
+local function parseEntry(entry)
+  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  local timeoutMs, id = parsePlain(entry)
+  return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
+end
+
 local function entryText(rank, timeoutMs, expires, deadlineAt, kind, id)
-  return int(rank) .. ' ' .. int(timeoutMs) .. ' ' .. (expires and int(expires) or '-') .. ' '
+  return 'x' .. int(rank) .. ' ' .. int(timeoutMs) .. ' ' .. (expires and int(expires) or '-') .. ' '
     .. (deadlineAt and int(deadlineAt) or '-') .. ' ' .. kind .. ' ' .. id
 end
 

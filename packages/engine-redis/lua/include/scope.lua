@@ -11,7 +11,10 @@ end)
 local function partsOf(number)
   local known = laneParts[number]
   if not known then
-    known = call('HMGET', key('lane:' .. number), 'pool', 'action', 'tenant', 'heldSince', 'heldMs')
+    known = call('HMGET', key('lane:' .. number), 'pool', 'action', 'tenant', 'numbers')
+    local numbers = laneNumbers(known[4])
+    known[4] = numbers[1] ~= -1 and int(numbers[1])
+    known[5] = int(numbers[4])
     laneParts[number] = known
   end
   return known

@@ -1,6 +1,8 @@
 -- Settling: each settlement takes effect or not by itself. Given one after the other, each as: kind, task id, attempt, then
---   done: token (succeeded without a result)
---   succeeded: token, result
+--   from: no task id and attempt but a worker and a lane: what follows was claimed by that worker from that lane
+--   done: no task id and attempt but a draw and a number of tasks that succeeded in their first attempt, without a result;
+--     per task: id, '-' and its number in the draw
+--   succeeded: token, result ('' for none)
 --   failed, lost: token, then the ending
 --   released: token, reason
 --   expired: the ending
@@ -8,51 +10,11 @@
 -- '1' if the failure blames the worker. Answers per settlement: 1 for succeeded, else 'settled <status>',
 -- 'repeated <status>' or 'superseded <why>'.
 
-local outcomes, workerParts
+local workerParts
 
 atBegin(function()
-  outcomes, workerParts = {}, {}
+  workerParts = {}
 end)
-
-local function outcome(worker, ok)
-  local list = outcomes[worker]
-  if not list then
-    list = {}
-    outcomes[worker] = list
-  end
-  list[#list + 1] = ok
-end
-
-local RECENT_OUTCOMES_MAX = 100
-
--- The evidence of each worker after its attempts of this call (see core's withOutcomes, which is the definition).
-local function flushOutcomes()
-  for worker, list in pairs(outcomes) do
-    local workerKey = key('worker:' .. worker)
-    local values = call('HMGET', workerKey, 'consecutiveFailures', 'recentOutcomes', 'recentFailures')
-    if values[1] then
-      local consecutive, recent, failures = tonumber(values[1]), tonumber(values[2]), tonumber(values[3])
-      local hasFailed = false
-      for _, ok in ipairs(list) do
-        if recent >= RECENT_OUTCOMES_MAX then
-          recent = math.floor(recent / 2)
-          failures = math.floor(failures / 2)
-        end
-        recent = recent + 1
-        if ok then
-          consecutive = 0
-        else
-          consecutive = consecutive + 1
-          failures = failures + 1
-          hasFailed = true
-        end
-      end
-      call('HSET', workerKey, 'consecutiveFailures', consecutive, 'recentOutcomes', recent, 'recentFailures', failures)
-      if hasFailed then call('HSET', workerKey, 'lastFailureAt', int(now)) end
-    end
-  end
-  outcomes = {}
-end
 
 local function parseEnding(at, kind)
   return {
@@ -88,6 +50,15 @@ local function refuseLease(kind, id, attempt, token)
   return supersede(kind, id, attempt, because, task)
 end
 
+-- The byte of 'p', which a plain task's lease starts with, that of a blank and that of '0'.
+local PLAIN_LEASE, BLANK, ZERO = 112, 32, 48
+
+-- When the attempt under a lease started, as text.
+local function startOf(lease)
+  local start = string.sub(lease, 2, 14)
+  return string.byte(start) == ZERO and int(tonumber(start)) or start
+end
+
 -- The part of a record between its token and its start.
 local function workerPart(worker)
   local part = workerParts[worker]
@@ -98,14 +69,16 @@ local function workerPart(worker)
   return part
 end
 
-local function succeed(id, attempt, token, startedAt, isPlain, worker, result)
+local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
-  if isPlain and not result then
-    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startedAt .. SUCCESS_TAIL)
+  local worker = origin.worker
+  local isPlain = string.byte(lease) == PLAIN_LEASE
+  if isPlain and result == '' then
+    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startOf(lease) .. SUCCESS_TAIL)
   else
     local values = call('HMGET', itsKey, attempt, 'state')
     local ending = endRecord(values[1], 'succeeded')
-    if result then ending = string.sub(ending, 1, -2) .. ',\n"result":' .. result .. '}' end
+    if result ~= '' then ending = string.sub(ending, 1, -2) .. ',\n"result":' .. result .. '}' end
     if isPlain then
       call('HSET', itsKey, attempt, ending)
     else
@@ -115,10 +88,11 @@ local function succeed(id, attempt, token, startedAt, isPlain, worker, result)
     end
   end
   removeLease(worker, id)
-  local lane = laneNumbered(tonumber(string.match(token, '%d+$')))
+  local lane = origin.lane or laneNumbered(tonumber(origin.laneText))
+  origin.lane = lane
   lane.succeeding = (lane.succeeding or 0) + 1
-  freeSlot(lane)
-  outcome(worker, true)
+  if #limitsOn(lane) > 0 then freeSlot(lane) end
+  witness(worker, true)
   ended(id)
   return 1
 end
@@ -145,7 +119,7 @@ local function endBadly(id, attempt, worker, ending)
   local record = call('HGET', taskKey(id), int(attempt))
   ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
   endRunning(task, worker)
-  if ending.kind == 'failed' and ending.blames then outcome(worker, false) end
+  if ending.kind == 'failed' and ending.blames then witness(worker, false) end
   local status = layToRest(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status
@@ -184,66 +158,115 @@ local function expire(id, attempt, ending)
   return 'settled ' .. status
 end
 
-local SIZES = { done = 4, succeeded = 5, released = 5, failed = 12, lost = 12, expired = 11 }
+local SIZES = { from = 3, succeeded = 5, released = 5, failed = 12, lost = 12, expired = 11 }
+
+local function sizeAt(at)
+  return SIZES[ARGV[at]] or 3 + 2 * tonumber(ARGV[at + 2])
+end
 
 -- The leases that the settlements from ARGV[at] to ARGV[last] name, by worker and task.
 local function leasesNamed(at, last)
   local ids = {}
+  local list
   while at <= last do
     local kind = ARGV[at]
-    if kind ~= 'expired' then
-      local _, worker = splitToken(ARGV[at + 3])
-      if worker then
-        local list = ids[worker]
-        if not list then
-          list = {}
-          ids[worker] = list
-        end
-        list[#list + 1] = ARGV[at + 1]
-      end
+    if kind == 'from' then
+      list = ids[ARGV[at + 1]] or {}
+      ids[ARGV[at + 1]] = list
+    elseif kind == 'done' then
+      local size = #list
+      for index = 1, tonumber(ARGV[at + 2]) do list[size + index] = ARGV[at + 1 + index * 2] end
+    elseif kind ~= 'expired' then
+      list[#list + 1] = ARGV[at + 1]
     end
-    at = at + SIZES[kind]
+    at = at + sizeAt(at)
   end
   local found = {}
-  for worker, list in pairs(ids) do
+  for worker, names in pairs(ids) do
     local leases = {}
-    for index, lease in ipairs(call('HMGET', leasesKey(worker), unpack(list))) do leases[list[index]] = lease end
+    for index, lease in ipairs(call('HMGET', leasesKey(worker), unpack(names))) do leases[names[index]] = lease end
     found[worker] = leases
   end
   return found
 end
 
-local function settleLease(at, kind, leases)
-  local id, attempt = ARGV[at + 1], ARGV[at + 2]
-  local token, worker = splitToken(ARGV[at + 3])
-  local lease = worker and leases[worker][id]
-  local itsToken, startedAt, taskKind, itsAttempt, untilAt
-  if lease then itsToken, startedAt, taskKind, itsAttempt, untilAt = string.match(lease, '^(%S+) (%d+) (%a) (%d+) (%d+)') end
-  if not lease or itsToken ~= token or itsAttempt ~= attempt then
-    return refuseLease(kind == 'done' and 'succeeded' or kind, id, tonumber(attempt), token)
+-- Whether a lease is the one of this attempt under this token. It is compared by position: see leases.lua.
+local function isLease(lease, attempt, token)
+  local stop = 16 + #token
+  if part(lease, 16, stop - 1) ~= token or byteAt(lease, stop) ~= BLANK then return false end
+  if byteAt(lease) == PLAIN_LEASE then return attempt == '1' end
+  return string.match(lease, '^%d+', stop + 1) == attempt
+end
+
+local function settleLease(at, kind, origin)
+  local id, attempt, token = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local lease = origin.leases[id]
+  if not lease or not isLease(lease, attempt, token) then return refuseLease(kind, id, tonumber(attempt), token) end
+  if kind == 'lost' and parseLease(lease).untilAt > now then return 'superseded renewed' end
+  origin.leases[id] = false
+  if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + 4]) end
+  if kind == 'released' then return release(id, tonumber(attempt), origin.worker, ARGV[at + 4]) end
+  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind))
+end
+
+local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
+
+-- The tasks of a 'done': nearly all there are, on a good day. It is succeed() for a plain task, written out.
+local function settleDone(at, origin, answers)
+  local args, leases, worker = ARGV, origin.leases, origin.worker
+  local draw, suffix = args[at + 1], '.' .. origin.laneText
+  local middle = workerPart(worker)
+  local removed = leaseChange(worker).removed
+  local removedSize, size, successes = #removed, #answers, 0
+  local isWatched = exists('watched')
+  for index = at + 3, at + 1 + 2 * tonumber(args[at + 2]), 2 do
+    local id = args[index]
+    local token = draw .. args[index + 1] .. suffix
+    local lease = leases[id]
+    size = size + 1
+    if not lease or not isLease(lease, '1', token) then
+      answers[size] = refuseLease('succeeded', id, 1, token)
+    elseif byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
+      leases[id] = false
+      answers[size] = succeed(id, '1', token, lease, origin, '')
+      removedSize = #removed
+    else
+      leases[id] = false
+      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. middle .. part(lease, 2, 14) .. SUCCESS_TAIL)
+      removedSize = removedSize + 1
+      removed[removedSize] = id
+      successes = successes + 1
+      if isWatched then ended(id) end
+      answers[size] = 1
+    end
   end
-  if kind == 'lost' and tonumber(untilAt) > now then return 'superseded renewed' end
-  leases[worker][id] = false
-  if kind == 'done' then return succeed(id, attempt, token, startedAt, taskKind == 'p', worker, nil) end
-  if kind == 'succeeded' then return succeed(id, attempt, token, startedAt, taskKind == 'p', worker, ARGV[at + 4]) end
-  if kind == 'released' then return release(id, tonumber(attempt), worker, ARGV[at + 4]) end
-  return endBadly(id, tonumber(attempt), worker, parseEnding(at + 4, kind))
+  if successes == 0 then return end
+  local lane = laneNumbered(tonumber(origin.laneText))
+  lane.succeeding = (lane.succeeding or 0) + successes
+  if #limitsOn(lane) > 0 then
+    for _ = 1, successes do freeSlot(lane) end
+  end
+  witness(worker, true, successes)
 end
 
 -- Settles what stands from ARGV[at] up to ARGV[last].
 local function settle(at, last)
   local answers = {}
-  local size = 0
   local leases = leasesNamed(at, last)
+  local origin
   while at <= last do
     local kind = ARGV[at]
-    size = size + 1
-    if kind == 'expired' then
-      answers[size] = expire(ARGV[at + 1], tonumber(ARGV[at + 2]), parseEnding(at + 3, kind))
+    if kind == 'from' then
+      local worker, laneText = ARGV[at + 1], ARGV[at + 2]
+      origin = { worker = worker, laneText = laneText, lane = false, leases = leases[worker] }
+    elseif kind == 'done' then
+      settleDone(at, origin, answers)
+    elseif kind == 'expired' then
+      answers[#answers + 1] = expire(ARGV[at + 1], tonumber(ARGV[at + 2]), parseEnding(at + 3, kind))
     else
-      answers[size] = settleLease(at, kind, leases)
+      answers[#answers + 1] = settleLease(at, kind, origin)
     end
-    at = at + SIZES[kind]
+    at = at + sizeAt(at)
   end
   countSuccesses()
   return answers

@@ -1,6 +1,6 @@
 -- Taking leases away from a worker id: each gets a token that nobody holds and ends now, so that only the sweep can settle
 -- it. Of a worker that holds very many, some are taken at a time; how far it came is noted under the worker's id as:
--- '<tokens below this are taken> <cursor> <how many were taken> <1 if the journal is to tell>'.
+-- '<tokens below this are taken> <cursor> <how many were taken> <the new epoch if the journal is to tell, else 0>'.
 
 local TAKE_MAX = 1000
 
@@ -35,18 +35,18 @@ local function takeSome(worker, bound, cursor)
   return cursor, taken
 end
 
--- One step; answers 1 when it was the last. The entry in the journal says how many were taken in all steps.
-local function takeOver(worker, workerJson, bound, cursor, takenBefore, isTold)
+-- One step; answers 1 when it was the last, and how many were taken in all steps, which the entry in the journal says too.
+local function takeOver(worker, workerJson, bound, cursor, takenBefore, epochTold)
   local goOnAt, taken = takeSome(worker, bound, cursor)
   taken = taken + takenBefore
   if goOnAt ~= '0' then
-    call('HSET', key('takeovers'), worker, int(bound) .. ' ' .. goOnAt .. ' ' .. int(taken) .. ' ' .. (isTold and 1 or 0))
-    return 0
+    call('HSET', key('takeovers'), worker, int(bound) .. ' ' .. goOnAt .. ' ' .. int(taken) .. ' ' .. int(epochTold))
+    return 0, taken
   end
   call('HDEL', key('takeovers'), worker)
-  if isTold then
+  if epochTold > 0 then
     note('worker.replaced', nil, nil, 'registry', 'registered again under the same id',
-      '{"worker":' .. workerJson .. ',"epoch":' .. int(bound) .. ',"leases":' .. int(taken) .. '}')
+      '{"worker":' .. workerJson .. ',"epoch":' .. int(epochTold) .. ',"leases":' .. int(taken) .. '}')
   end
-  return 1
+  return 1, taken
 end

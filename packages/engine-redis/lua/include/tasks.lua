@@ -55,7 +55,7 @@ local STATE_FIELDS = {
 
 -- Status and attempt come first: see those who look for them by a pattern.
 local function stateText(state)
-  local text = string.format('{"status":"%s","attempt":%.0f,"generation":%.0f,"before":%.0f,"failures":%.0f,"losses":%.0f',
+  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
     state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
   for _, name in ipairs(STATE_FIELDS) do
     local value = state[name]
@@ -79,5 +79,5 @@ local function nextState(state, status)
 end
 
 local function waitingMember(task)
-  return string.format('%016.0f', task.head.seq) .. task.id
+  return string.format('%016d', task.head.seq) .. task.id
 end

@@ -2,15 +2,14 @@
 -- wakes as many of them as it brings work for, not all. A channel that nobody listens to any more is dropped, and the
 -- next one is tried. Whoever waits for the end of a task has put its channel under the task's id.
 
-local endedIds, anyWatched
+local endedIds
 
 atBegin(function()
-  endedIds, anyWatched = {}, nil
+  endedIds = {}
 end)
 
 local function ended(id)
-  if anyWatched == nil then anyWatched = call('HLEN', key('watched')) > 0 end
-  if anyWatched then endedIds[#endedIds + 1] = id end
+  if exists('watched') then endedIds[#endedIds + 1] = id end
 end
 
 -- Wakes up to `count` of those who wait in this zset; answers how many are still to be woken.

@@ -1,0 +1,35 @@
+// What the benchmark does to its Redis server besides measuring: empty it, and ask how much memory its data takes.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from 'redis'
+
+const LOOK_MS = 10
+
+/** Empties it, and its append-only file too: what was measured before must not be rewritten while something else is. */
+export async function clearRedis(url: string): Promise<void> {
+  await using admin = await connected(url)
+  await admin.send('FLUSHALL', 'SYNC')
+  await admin.send('BGREWRITEAOF')
+  while (fieldOf(await admin.send('INFO', 'persistence'), 'aof_rewrite_in_progress') !== 0) await sleep(LOOK_MS)
+}
+
+/** In bytes. Nobody else may be connected: buffers of connections count as well. */
+export async function usedMemory(url: string): Promise<number> {
+  await using admin = await connected(url)
+  return fieldOf(await admin.send('INFO', 'memory'), 'used_memory')
+}
+
+async function connected(url: string) {
+  const client = createClient({ url })
+  await client.connect()
+  return {
+    send: (...words: string[]): Promise<string> => client.sendCommand<string>(words),
+    [Symbol.asyncDispose]: () => client.close(),
+  }
+}
+
+function fieldOf(info: string, name: string): number {
+  const line = info.split('\r\n').find((one) => one.startsWith(`${name}:`))
+  if (line === undefined) throw new Error(`The server's INFO has no ${name}.`)
+  return Number(line.slice(name.length + 1))
+}

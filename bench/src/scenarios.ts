@@ -1,0 +1,155 @@
+// What a run measures, scenario by scenario. Each turns measurements into named figures; who is measured, how often and
+// in which order is the run's business.
+
+import type { BenchArguments, Mode } from './arguments.ts'
+import { fullSidesOf } from './contestants.ts'
+import type { Figures } from './figures.ts'
+import type { WorkerPlace } from './latency.ts'
+import { measure } from './measurement.ts'
+import { usedMemory } from './redis-admin.ts'
+import { perS, Run, type RunOptions } from './run.ts'
+import { percentile } from './statistics.ts'
+import { clearStore, type Store } from './store.ts'
+
+/** Measures everything that is asked for. Ratios are made of figures of one run, never of two. */
+export async function runScenarios(options: RunOptions): Promise<Figures> {
+  const { scenarios } = options
+  const run = new Run(options)
+  if (scenarios.has('submit') || scenarios.has('process')) {
+    await throughput(run, run.mainMode, '', scenarios.has('process'))
+  }
+  if (scenarios.has('durable')) await throughput(run, 'durable', 'Durable', true)
+  if (scenarios.has('mixed')) await mixed(run)
+  if (scenarios.has('memory')) await memory(run)
+  if (scenarios.has('latency')) await latency(run, options.mode)
+  if (scenarios.has('lateness')) await lateness(run)
+  if (scenarios.has('backlog')) await backlog(run)
+  if (scenarios.has('processes')) await processes(run)
+  if (scenarios.has('redrive')) await redrive(run)
+  return run.figures
+}
+
+async function throughput(run: Run, mode: Mode, suffix: string, process: boolean): Promise<void> {
+  const { tasks, warmupTasks } = run.plan
+  const what = process ? 'submit and process' : 'submit'
+  await run.inTurns(what, mode, ['ours', 'peer', 'limit'], async (side, store) => {
+    const request = { store, side, tasks: tasks[mode], warmupTasks, process }
+    const { submitPerS, processPerS } = await measure('throughput', request)
+    run.figures.add(side, `submit${suffix}`, submitPerS)
+    if (processPerS === null) return `${perS(submitPerS)} submitted`
+    run.figures.add(side, `process${suffix}`, processPerS)
+    return `${perS(submitPerS)} submitted, ${perS(processPerS)} processed`
+  })
+}
+
+async function mixed(run: Run): Promise<void> {
+  await run.inTurns('mixed', run.mainMode, fullSidesOf(run.engine), async (side, store) => {
+    const { processPerS } = await measure('mixed', { store, side, tasks: run.plan.mixedTasks })
+    run.figures.add(side, 'mixed', processPerS)
+    return `${perS(processPerS)} processed`
+  })
+}
+
+/** What a finished task takes in the memory of the server. Everybody has left by the time it is looked at. */
+async function memory(run: Run): Promise<void> {
+  const tasks = run.plan.memoryTasks
+  await run.inTurns('memory', run.mainMode, ['ours', 'peer', 'limit'], async (side, store) => {
+    const before = await usedMemory(store.at)
+    await measure('throughput', { store, side, tasks, warmupTasks: 0, process: true })
+    const bytes = ((await usedMemory(store.at)) - before) / tasks
+    run.figures.add(side, 'memoryPerTaskBytes', bytes)
+    return `${Math.round(bytes)} bytes per finished task`
+  })
+}
+
+async function latency(run: Run, mode: BenchArguments['mode']): Promise<void> {
+  if (run.engine === 'redis') return latencyOf(run, run.mainMode, '', ['across processes'])
+  const suffixes: Partial<Record<Mode, string>> = { [run.mainMode]: '', ...(mode === null && { durable: 'Durable' }) }
+  for (const [of, suffix] of Object.entries(suffixes)) {
+    await latencyOf(run, of as Mode, suffix, ['in process', 'across processes'])
+  }
+}
+
+const LATENCY_NAMES: Readonly<Record<WorkerPlace, string>> = {
+  'in process': 'latencyInProcess',
+  'across processes': 'latencyAcrossProcesses',
+}
+
+async function latencyOf(run: Run, mode: Mode, suffix: string, places: readonly WorkerPlace[]): Promise<void> {
+  for (const worker of places) {
+    await run.inTurns(`latency ${worker}`, mode, fullSidesOf(run.engine), async (side, store) => {
+      const { samplesMs } = await measure('latency', { store, side, samples: run.plan.latencySamples, worker })
+      const add = (name: string, value: number): void => run.figures.add(side, name, value)
+      return percentiles(samplesMs, `${LATENCY_NAMES[worker]}${suffix}`, add)
+    })
+  }
+}
+
+async function lateness(run: Run): Promise<void> {
+  await run.inTurns('lateness', run.mainMode, fullSidesOf(run.engine), async (side, store) => {
+    const { samplesMs } = await measure('lateness', { store, side, ...run.plan.delayed })
+    return percentiles(samplesMs, 'lateness', (name, value) => run.figures.add(side, name, value))
+  })
+}
+
+function percentiles(samplesMs: readonly number[], name: string, add: (name: string, value: number) => void): string {
+  const [p50, p99] = [percentile(samplesMs, 50), percentile(samplesMs, 99)]
+  add(`${name}P50Ms`, p50)
+  add(`${name}P99Ms`, p99)
+  return `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`
+}
+
+/** Not measured, but it can take a while. */
+async function handIn(run: Run, store: Store, tasks: number): Promise<void> {
+  run.tell(`handing in ${tasks.toLocaleString('en')} tasks`)
+  await measure('fill', { store, tasks })
+}
+
+async function backlog(run: Run): Promise<void> {
+  const { large, small } = run.plan.backlog
+  const workOff = async (store: Store, standing: number, rateName: string, memoryName: string): Promise<string> => {
+    const tasks = run.plan.backlog.processed
+    await handIn(run, store, standing + tasks)
+    const { processPerS, peakMb } = await measure('backlog', { store, tasks })
+    run.figures.add('ours', rateName, processPerS)
+    run.figures.add('ours', memoryName, peakMb)
+    return `${perS(processPerS)} processed, ${Math.round(peakMb)} MB at most`
+  }
+  await run.inTurns(
+    `backlog of ${small.toLocaleString('en')} and of ${large.toLocaleString('en')}`,
+    run.mainMode,
+    ['ours'],
+    async (_side, store) => {
+      const first = await workOff(store, small, 'backlogSmall', 'memorySmallMb')
+      await clearStore(store)
+      return `${first}; ${await workOff(store, large, 'backlogLarge', 'memoryMb')}`
+    },
+  )
+}
+
+const PROCESS_COUNTS: readonly { readonly workers: number; readonly name: string }[] = [
+  { workers: 1, name: 'oneProcess' },
+  { workers: 2, name: 'twoProcesses' },
+]
+
+async function processes(run: Run): Promise<void> {
+  await run.inTurns('one and two worker processes', run.mainMode, ['ours'], async (_side, store) => {
+    const rates: string[] = []
+    for (const { workers, name } of PROCESS_COUNTS) {
+      await clearStore(store)
+      await handIn(run, store, run.plan.processes.tasks)
+      const { processPerS } = await measure('processes', { store, workers, ...run.plan.processes })
+      run.figures.add('ours', name, processPerS)
+      rates.push(perS(processPerS))
+    }
+    return rates.join(' and ')
+  })
+}
+
+async function redrive(run: Run): Promise<void> {
+  await run.inTurns('redrive', run.mainMode, fullSidesOf(run.engine), async (side, store) => {
+    const { redrivePerS } = await measure('redrive', { store, side, tasks: run.plan.deadLetters })
+    run.figures.add(side, 'redrive', redrivePerS)
+    return `${perS(redrivePerS)} sent back`
+  })
+}

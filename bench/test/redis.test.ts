@@ -1,0 +1,60 @@
+// Every measurement of Reprise on Redis, tiny, on one server: it comes to an end, and has a figure.
+
+import { type RedisServer, startRedis } from '@reprise/test-servers'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { handInBacklog, measureBacklog } from '../src/backlog.ts'
+import { measureLatency } from '../src/latency.ts'
+import { measureLateness } from '../src/lateness.ts'
+import { measureMixed } from '../src/mixed.ts'
+import { measureProcesses } from '../src/processes.ts'
+import { measureRedrive } from '../src/redrive.ts'
+import { clearStore, type Store } from '../src/store.ts'
+import { measureThroughput } from '../src/throughput.ts'
+
+const side = 'ours'
+let server: RedisServer
+let store: Store
+
+beforeAll(async () => {
+  server = await startRedis({ appendonly: true })
+  store = { engine: 'redis', at: server.url, mode: 'fast' }
+})
+afterAll(() => server.stop())
+beforeEach(() => clearStore(store))
+
+test('throughput, after a warm-up that leaves nothing behind', async () => {
+  const found = await measureThroughput({ store, side, tasks: 500, warmupTasks: 100, process: true })
+  expect(found.submitPerS).toBeGreaterThan(0)
+  expect(found.processPerS).toBeGreaterThan(0)
+})
+
+test('mixed', async () => {
+  expect((await measureMixed({ store, side, tasks: 500 })).processPerS).toBeGreaterThan(0)
+})
+
+test('a backlog, of which a part is worked off', async () => {
+  await handInBacklog({ store, tasks: 1_000 })
+  expect((await measureBacklog({ store, tasks: 100 })).processPerS).toBeGreaterThan(0)
+})
+
+test('redrive', async () => {
+  expect((await measureRedrive({ store, side, tasks: 500 })).redrivePerS).toBeGreaterThan(0)
+})
+
+test.each(['in process', 'across processes'] as const)('latency %s', async (worker) => {
+  const { samplesMs } = await measureLatency({ store, side, samples: 3, worker })
+  expect(samplesMs).toHaveLength(3)
+  expect(Math.min(...samplesMs)).toBeGreaterThan(0)
+})
+
+test('lateness: nothing starts before it is due', async () => {
+  const { samplesMs } = await measureLateness({ store, side, tasks: 20, spreadMs: 200 })
+  expect(samplesMs).toHaveLength(20)
+  expect(Math.min(...samplesMs)).toBeGreaterThanOrEqual(0)
+})
+
+test('two worker processes', async () => {
+  await handInBacklog({ store, tasks: 50_000 })
+  const found = await measureProcesses({ store, tasks: 50_000, workers: 2, warmupTasks: 50, windowMs: 20 })
+  expect(found.processPerS).toBeGreaterThan(0)
+})

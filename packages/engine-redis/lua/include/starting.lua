@@ -1,0 +1,77 @@
+-- How a claim starts the attempt of an entry: the record, the lease, and its place in the answer.
+
+-- The most one claim takes (core's BATCH_MAX).
+local CLAIM_MAX = 1000
+
+-- Made once: to write a number as text is dear.
+local NUMBERED = {}
+for index = 1, CLAIM_MAX do NUMBERED[index] = '-' .. index end
+
+-- What a claim needs again and again while it starts attempts.
+local function newStarter(request, claimed)
+  return {
+    request = request, claimed = claimed, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
+  }
+end
+
+local function plainLeaseStart(starter, timeoutMs)
+  local start = starter.starts[timeoutMs]
+  if not start then
+    local untilAt
+    start, untilAt = leaseStart(tonumber(timeoutMs), starter.request.leaseMs, '1')
+    startsAt(starter.change, untilAt)
+    starter.starts[timeoutMs] = start
+  end
+  return start
+end
+
+local function started(claimed, id, text)
+  local size = #claimed
+  claimed[size + 1] = id
+  claimed[size + 2] = text
+end
+
+-- What the answer says of a task that is not plain, or whose token is not the next of the draw.
+local function startedUnusually(claimed, id, token, text, state)
+  claimed[#claimed + 1] = '\n' .. token .. '\n' .. state
+  started(claimed, id, text)
+end
+
+local RUNNING_HEAD = '{"status":"running","attempt":1,"token":"'
+
+-- The first attempt of a plain task: the short way that nearly all go.
+local function startPlain(starter, laneSuffix, id, timeoutMs)
+  starter.count = starter.count + 1
+  local token = starter.draw .. NUMBERED[starter.count] .. laneSuffix
+  local itsKey = taskKey(id)
+  local text = call('HGET', itsKey, 'task')
+  call('HSET', itsKey, '1', RUNNING_HEAD .. token .. starter.plainTail)
+  addLease(starter.change, id, 'p', token, plainLeaseStart(starter, timeoutMs))
+  started(starter.claimed, id, text)
+end
+
+local function startEntry(starter, lane, head)
+  local id = head.id
+  if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
+  if not head.state then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+  starter.count = starter.count + 1
+  local token = starter.draw .. NUMBERED[starter.count] .. '.' .. int(lane.number)
+  local state = nextState(head.state, 'running')
+  state.attempt = state.attempt + 1
+  local attempt = int(state.attempt)
+  local newState = stateText(state)
+  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
+  call('HSET', taskKey(id), attempt, record, 'state', newState)
+  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt)
+  startsAt(starter.change, untilAt)
+  addLease(starter.change, id, 's', token, start)
+  startedUnusually(starter.claimed, id, token, head.text, newState)
+end
+
+-- Past its time: it can't be claimed any more, and waits for the sweep.
+local function retire(head)
+  local state = head.state or loadTask(head.id).state
+  state.retired = true
+  call('HSET', taskKey(head.id), 'state', stateText(state))
+end

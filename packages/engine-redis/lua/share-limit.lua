@@ -1,0 +1,25 @@
+#!lua flags=allow-oom
+-- shareLimit: in the home of a store with several partitions, sets how many tasks may run at once in all lanes of a scope, or
+-- lifts that. It begins a new version of the limit; the partitions have to be told.
+-- ARGV: time, request id, scope (3), concurrency ('' lifts the limit), actor, reason, data of the journal entry.
+-- Answers the version. A repetition (same request id) changes nothing.
+
+-- @include base answers journal
+
+local request, concurrency = ARGV[2], ARGV[6]
+local known = recall(request)
+if known then return known end
+
+local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
+local ledger = key('ledger:' .. scopeName)
+local version = int(draw(1))
+call('DEL', ledger)
+call('HSET', ledger, 'version', version, 'free', concurrency, 'settled', '')
+if concurrency == '' then
+  call('HDEL', key('totals'), scopeName)
+else
+  call('HSET', key('totals'), scopeName, concurrency)
+end
+call('SADD', key('unsettled'), scopeName)
+note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
+return remember(request, version)

@@ -1,0 +1,92 @@
+// What operators do to many tasks, over all partitions: named ones in the order given, the others partition after partition.
+// Each step is atomic in its partition; where a later one fails, what was changed before is answered with a cursor.
+
+import { BATCH_MAX, type BulkRequest, type BulkResult, pageCursor, type TaskId } from '@reprise/core'
+import { type BulkVerb, bulk } from '../bulk.ts'
+import { checkBatch, checkLimit } from '../checks.ts'
+import type { DrawRequestId } from '../claim.ts'
+import { placeAndPosition, wholeCursor } from './merge.ts'
+import type { Partitions } from './partitions.ts'
+
+/** How often one call goes on looking while it finds nothing to change. */
+const ROUNDS_MAX = 50
+
+export function bulkAll(
+  store: Partitions,
+  verb: BulkVerb,
+  request: BulkRequest,
+  drawRequestId: DrawRequestId,
+): Promise<BulkResult> {
+  const limit = request.limit ?? BATCH_MAX
+  checkLimit(limit)
+  const after = pageCursor(request)
+  const { select } = request
+  if (!('ids' in select)) return overPartitions(store, verb, request, limit, after, drawRequestId)
+  checkBatch(select.ids.length)
+  return overIds(store, verb, { ...request, select }, limit, after ?? 0, drawRequestId)
+}
+
+async function overIds(
+  store: Partitions,
+  verb: BulkVerb,
+  request: BulkRequest & { readonly select: { readonly ids: readonly TaskId[] } },
+  limit: number,
+  after: number,
+  drawRequestId: DrawRequestId,
+): Promise<BulkResult> {
+  const { by, select } = request
+  const changed: TaskId[] = []
+  let position = after
+  for (let round = 0; round < ROUNDS_MAX && position < select.ids.length && changed.length < limit; round++) {
+    // No more than may be changed: all of these can be looked at.
+    const ids = select.ids.slice(position, position + limit - changed.length)
+    try {
+      const parts = store.split(ids, (id) => id)
+      const found = new Set<number>()
+      await Promise.all(
+        parts.map(async ({ partition, items, positions }) => {
+          const part = await bulk(partition, verb, { by, select: { ids: items } }, drawRequestId)
+          let at = 0
+          for (const [index, id] of items.entries()) {
+            if (part.changed[at] !== id) continue
+            at++
+            found.add(positions[index] ?? 0)
+          }
+        }),
+      )
+      changed.push(...ids.filter((_, index) => found.has(index)))
+    } catch (error) {
+      if (changed.length === 0) throw error
+      break
+    }
+    position += ids.length
+  }
+  return { changed, next: position < select.ids.length ? String(position) : null }
+}
+
+async function overPartitions(
+  store: Partitions,
+  verb: BulkVerb,
+  { by, select }: BulkRequest,
+  limit: number,
+  after: number | null,
+  drawRequestId: DrawRequestId,
+): Promise<BulkResult> {
+  const changed: TaskId[] = []
+  let { place, position } = placeAndPosition(after, store.size)
+  while (place < store.size && changed.length < limit) {
+    try {
+      const cursor = position === 0 ? {} : { cursor: String(position) }
+      const wanted = { by, select, limit: limit - changed.length, ...cursor }
+      const part = await bulk(store.at(place), verb, wanted, drawRequestId)
+      changed.push(...part.changed)
+      if (part.next !== null) return { changed, next: wholeCursor(place, Number(part.next), store.size) }
+    } catch (error) {
+      if (changed.length === 0) throw error
+      break
+    }
+    place++
+    position = 0
+  }
+  return { changed, next: place < store.size ? wholeCursor(place, position, store.size) : null }
+}

@@ -1,0 +1,265 @@
+// The claim over several partitions. A claim looks which partitions have anything, begins with another one each time, and
+// asks them for equal shares at once. A worker that settles claims in the same trip where it settled, as many as it settled
+// there; now and then it claims in turn all over the store instead, so that no partition is left behind.
+
+import {
+  BATCH_MAX,
+  type ClaimRequest,
+  type ClaimResult,
+  isRepriseError,
+  type Settlement,
+  type SettleResult,
+} from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit } from '../checks.ts'
+import { type ClaimSettings, claim, type PartitionClaim, settleAndClaim } from '../claim.ts'
+import { settle } from '../settle.ts'
+import type { Wake } from '../wake.ts'
+import type { Backlogs } from './backlogs.ts'
+import type { Evidence } from './evidence.ts'
+import { type BlockedAt, Harvest } from './harvest.ts'
+import { inward, settleAll } from './leases.ts'
+import type { Partitions, Share } from './partitions.ts'
+import type { Slots } from './slots.ts'
+
+/** Every so many trips of a worker that settles, it claims in turn all over the store. */
+const ROUNDS_EVERY = 8
+/** As many limits as can cover a lane. */
+const MOVES_MAX = 8
+
+export class Claiming {
+  readonly #store: Partitions
+  readonly #backlogs: Backlogs
+  readonly #evidence: Evidence
+  readonly #slots: Slots
+  readonly #wake: Wake
+  readonly #settings: ClaimSettings
+  #turn = 0
+  #trips = 0
+
+  constructor(
+    store: Partitions,
+    backlogs: Backlogs,
+    evidence: Evidence,
+    slots: Slots,
+    wake: Wake,
+    settings: ClaimSettings,
+  ) {
+    this.#store = store
+    this.#backlogs = backlogs
+    this.#evidence = evidence
+    this.#slots = slots
+    this.#wake = wake
+    this.#settings = settings
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimResult> {
+    checkLimit(request.limit)
+    checkLeaseMs(request.leaseMs)
+    const [stocked, { status, now }] = await Promise.all([this.#backlogs.look(), this.#evidence.judge(request)])
+    const harvest = new Harvest(request, status, this.#settings.thresholds, now)
+    await this.#gather(harvest, this.#inTurn(stocked))
+    return harvest.result()
+  }
+
+  async settleAndClaim(
+    settlements: readonly Settlement[],
+    request: ClaimRequest,
+  ): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult> {
+    checkBatch(settlements.length)
+    if (settlements.length === 0) return { settled: [], ...(await this.claim(request)) }
+    checkLimit(request.limit)
+    checkLeaseMs(request.leaseMs)
+    if (!this.#evidence.isSpotless(request.worker, settlements)) return this.#settleFirst(settlements, request)
+    this.#trips++
+    const isRound = this.#trips % ROUNDS_EVERY === 0 && this.#backlogs.stocked.length > 0
+    const shares = this.#store.split(settlements, ({ ref }) => ref.taskId)
+    const amounts = isRound
+      ? dealOut(request.limit, this.#inTurn(this.#backlogs.stocked))
+      : amountsLike(shares, request.limit)
+    // Asked for along the way, so that the next round knows where to go.
+    if (this.#trips % ROUNDS_EVERY === ROUNDS_EVERY - 1) this.#lookAhead(request)
+    const harvest = new Harvest(request, 'healthy', this.#settings.thresholds, 0)
+    const settled: SettleResult[] = []
+    const visits = [
+      ...shares.map((share) => this.#settleThere(harvest, share, amounts.get(share.place) ?? 0, settled)),
+      ...[...amounts]
+        .filter(([place]) => !shares.some((share) => share.place === place))
+        .map(([place, amount]) => this.#claimThere(harvest, place, amount).catch(() => undefined)),
+    ]
+    const outcomes = await Promise.allSettled(visits)
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (refused !== undefined) {
+      await this.#giveBack(harvest)
+      throw refused.reason
+    }
+    await this.#evidence.settled(settlements, settled)
+    // The settlements stand; what is wrong with the claim is heard at the next one.
+    await this.#more(harvest, isRound).catch(() => undefined)
+    return { settled, ...harvest.result() }
+  }
+
+  /** Where something speaks against the worker, or may, the claim is judged after the settlements. */
+  async #settleFirst(
+    settlements: readonly Settlement[],
+    request: ClaimRequest,
+  ): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult> {
+    const [settled = []] = await settleAll(this.#store, [settlements])
+    await this.#evidence.settled(settlements, settled)
+    try {
+      return { settled, ...(await this.claim(request)) }
+    } catch {
+      return { settled, claimed: [], nextDueAt: null, heldBack: null, now: await this.#store.home.now() }
+    }
+  }
+
+  #lookAhead(request: ClaimRequest): void {
+    Promise.all([this.#backlogs.look(), this.#evidence.judge(request)]).catch(() => undefined)
+  }
+
+  /** What is still wanted, from the partitions that were not asked yet or gave all they were asked for. */
+  async #more(harvest: Harvest, isRound: boolean): Promise<void> {
+    if (harvest.wanted > 0) {
+      const stocked = await this.#backlogs.look()
+      return this.#gather(harvest, this.#inTurn(stocked.filter((place) => !harvest.exhausted.has(place))))
+    }
+    if (isRound) await this.#slots.move(harvest.takeBlocked())
+  }
+
+  /** Claims there, and again where slots of limits could be had from other partitions: several limits may cover a lane. */
+  async #gather(harvest: Harvest, places: readonly number[]): Promise<void> {
+    // A worker that gets nothing still promotes what is due.
+    if (harvest.health === 'unhealthy') await Promise.all(places.map((place) => this.#claimThere(harvest, place, 1)))
+    await this.#visit(harvest, places)
+    for (let moves = 0; moves < MOVES_MAX && harvest.wanted > 0; moves++) {
+      let isMoved = false
+      // One kind after the other, each followed by a claim: otherwise two partitions that have one of two slots each, and
+      // want both, would swap them for ever.
+      for (const blocked of byKind(harvest.takeBlocked())) {
+        const receivers = await this.#slots.move(blocked).catch(() => [])
+        isMoved ||= receivers.length > 0
+        await this.#visit(harvest, receivers)
+      }
+      if (!isMoved) return
+    }
+  }
+
+  async #visit(harvest: Harvest, places: readonly number[]): Promise<void> {
+    let left = places
+    let refusal: { readonly error: unknown } | null = null
+    while (left.length > 0 && harvest.wanted > 0) {
+      const amounts = [...dealOut(harvest.wanted, left)]
+      const outcomes = await Promise.allSettled(
+        amounts.map(([place, amount]) => this.#claimThere(harvest, place, amount)),
+      )
+      const generous: number[] = []
+      outcomes.forEach((outcome, index) => {
+        const [place, amount] = amounts[index] ?? [0, 0]
+        if (outcome.status === 'fulfilled') {
+          if (outcome.value === amount) generous.push(place)
+          return
+        }
+        refusal ??= { error: outcome.reason }
+        if (isFenced(outcome.reason)) throw outcome.reason
+      })
+      left = [...left.slice(amounts.length), ...generous]
+    }
+    const { error } = (refusal as { readonly error: unknown } | null) ?? {}
+    if (error !== undefined && harvest.claimed.length === 0) throw error
+  }
+
+  /** Answers how many it got. */
+  async #claimThere(harvest: Harvest, place: number, amount: number): Promise<number> {
+    try {
+      const request = { ...harvest.request, limit: amount }
+      const settings = { ...this.#settings, health: harvest.health }
+      return this.#take(harvest, place, amount, await claim(this.#store.at(place), request, settings))
+    } catch (error) {
+      if (!isFenced(error)) this.#backlogs.failed(place)
+      throw error
+    }
+  }
+
+  async #settleThere(
+    harvest: Harvest,
+    { place, partition, items, positions }: Share<Settlement>,
+    amount: number,
+    settled: SettleResult[],
+  ): Promise<void> {
+    const known = inward(place, items)
+    let results: readonly SettleResult[] = []
+    if (amount === 0) {
+      const [only = []] = await settle(partition, [known])
+      results = only
+    } else {
+      const request = { ...harvest.request, limit: amount }
+      const settings = { ...this.#settings, health: harvest.health }
+      const { settled: own, ...answer } = await settleAndClaim(partition, known, request, settings)
+      this.#take(harvest, place, amount, answer)
+      results = own
+    }
+    positions.forEach((position, index) => {
+      const result = results[index]
+      if (result !== undefined) settled[position] = result
+    })
+  }
+
+  #take(harvest: Harvest, place: number, amount: number, answer: PartitionClaim): number {
+    harvest.add(place, answer, amount)
+    this.#wake.saw(harvest.request.pools, answer.versions, place)
+    if (answer.claimed.length < amount) this.#backlogs.emptied(place)
+    return answer.claimed.length
+  }
+
+  /** Another one comes first each time. */
+  #inTurn(places: readonly number[]): readonly number[] {
+    const start = places.length === 0 ? 0 : this.#turn++ % places.length
+    return [...places.slice(start), ...places.slice(0, start)]
+  }
+
+  /** Leases that the worker will not hear of, because its settlements could not be answered, go back to their queues. */
+  async #giveBack(harvest: Harvest): Promise<void> {
+    const released = harvest.claimed.map(({ taskId, attempt, token }): Settlement => {
+      return { kind: 'released', ref: { taskId, attempt, token }, reason: 'the claim could not be answered' }
+    })
+    const shares = this.#store.split(released, ({ ref }) => ref.taskId)
+    await Promise.allSettled(shares.map(({ place, partition, items }) => settle(partition, [inward(place, items)])))
+  }
+}
+
+/** Limits of one kind give the same parts of a scope: no two of them cover one lane. */
+function byKind(blocked: readonly BlockedAt[]): readonly (readonly BlockedAt[])[] {
+  const kinds = Map.groupBy(blocked, ({ scope }) =>
+    scope
+      .split('\n')
+      .map((part) => (part === '' ? '-' : '+'))
+      .join(''),
+  )
+  return [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, list]) => list)
+}
+
+/** Equal shares; what is left over goes to the first. Of fewer than there are places, one each. */
+function dealOut(amount: number, places: readonly number[]): ReadonlyMap<number, number> {
+  const whole = Math.floor(amount / places.length)
+  const over = amount % places.length
+  return new Map(
+    places.slice(0, amount).map((place, index) => [place, Math.min(whole + (index < over ? 1 : 0), BATCH_MAX)]),
+  )
+}
+
+/** As many as are settled there, together no more than the limit. */
+function amountsLike(shares: readonly Share<Settlement>[], limit: number): ReadonlyMap<number, number> {
+  const amounts = new Map<number, number>()
+  let wanted = limit
+  let left = shares.reduce((sum, { items }) => sum + items.length, 0)
+  for (const { place, items } of shares) {
+    const amount = Math.min(items.length, Math.ceil((wanted * items.length) / left))
+    left -= items.length
+    wanted -= amount
+    if (amount > 0) amounts.set(place, amount)
+  }
+  return amounts
+}
+
+/** Replaced, or not known any more. */
+const isFenced = (error: unknown): boolean =>
+  isRepriseError(error, 'REPRISE_WORKER_FENCED') || isRepriseError(error, 'REPRISE_NOT_FOUND')

@@ -1,0 +1,155 @@
+// What the store knows of a worker's health, over all partitions. The home keeps the evidence and is told what the others
+// saw: failures at once, successes only when they change a verdict or the worker reports; until then they are counted here
+// (should this process die, the worker registers again, and nothing of it counts any more). Claims are judged here, by the
+// home's evidence, with which they also learn whether the worker is still registered.
+
+import {
+  assessHealth,
+  blamesWorker,
+  type ClaimRequest,
+  type HealthEvidence,
+  type HealthStatus,
+  type HealthThresholds,
+  NotFoundError,
+  PAGE_LIMIT_MAX,
+  RECENT_OUTCOMES_MAX,
+  type Settlement,
+  type SettleResult,
+  WorkerFencedError,
+  type WorkerId,
+} from '@reprise/core'
+import type { DrawRequestId } from '../claim.ts'
+import { asTexts } from '../partition.ts'
+import { witnessScript } from '../scripts.generated.ts'
+import type { Partitions } from './partitions.ts'
+import { allWorkers } from './registry.ts'
+
+export interface Verdict {
+  readonly status: HealthStatus
+  readonly now: number
+}
+
+const FIELDS = ['epoch', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt']
+/** More successes than these say no more. */
+const PENDING_MAX = 2 * RECENT_OUTCOMES_MAX
+
+export class Evidence {
+  readonly #store: Partitions
+  readonly #thresholds: HealthThresholds
+  readonly #drawRequestId: DrawRequestId
+  /** Without a stain: nothing speaks against these workers, as far as this engine has heard. */
+  readonly #spotless = new Set<WorkerId>()
+  readonly #successes = new Map<WorkerId, number>()
+
+  constructor(store: Partitions, thresholds: HealthThresholds, drawRequestId: DrawRequestId) {
+    this.#store = store
+    this.#thresholds = thresholds
+    this.#drawRequestId = drawRequestId
+  }
+
+  /** Whether a claim may go together with these settlements, without a look at the evidence before. */
+  isSpotless(worker: WorkerId, settlements: readonly Settlement[]): boolean {
+    return this.#spotless.has(worker) && !settlements.some(isBlamed)
+  }
+
+  /** How a claim treats the worker. Refused if it is not registered with this epoch. */
+  async judge({ worker, epoch }: Pick<ClaimRequest, 'worker' | 'epoch'>): Promise<Verdict> {
+    const { home } = this.#store
+    const [now, reply] = await Promise.all([home.now(), home.command('HMGET', home.key(`worker:${worker}`), ...FIELDS)])
+    const [known = '', depth, consecutive, outcomes, failures, lastFailureAt = ''] = asTexts(reply)
+    if (known === '') throw new NotFoundError('worker', worker)
+    if (known !== String(epoch)) throw new WorkerFencedError(worker, epoch)
+    const evidence: HealthEvidence = {
+      // A claim is a sign of life.
+      lastBeatAt: now,
+      queueDepth: Number(depth),
+      consecutiveFailures: Number(consecutive),
+      recentOutcomes: Number(outcomes),
+      recentFailures: Number(failures),
+      lastFailureAt: lastFailureAt === '' ? null : Number(lastFailureAt),
+    }
+    const status = await this.#statusOf(worker, evidence, now)
+    if (status === 'healthy' && evidence.consecutiveFailures === 0) this.#spotless.add(worker)
+    else this.#spotless.delete(worker)
+    return { status, now }
+  }
+
+  /** Somebody must go on: who is unhealthy because of its failures, and has no help, counts as degraded. */
+  async #statusOf(worker: WorkerId, evidence: HealthEvidence, now: number): Promise<HealthStatus> {
+    const { status } = assessHealth(evidence, now, this.#thresholds)
+    if (status !== 'unhealthy') return status
+    const faultless = { ...evidence, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0, lastFailureAt: null }
+    if (assessHealth(faultless, now, this.#thresholds).status === 'unhealthy') return status
+    const workers = await allWorkers(this.#store, this.#thresholds, PAGE_LIMIT_MAX)
+    const pools = new Set(workers.find((one) => one.worker === worker)?.pools)
+    const hasHelp = workers.some(
+      (other) =>
+        other.worker !== worker && other.health.status !== 'unhealthy' && other.pools.some((it) => pools.has(it)),
+    )
+    return hasHelp ? status : 'degraded'
+  }
+
+  /** What became of settlements. The home has counted its own. */
+  async settled(settlements: readonly Settlement[], results: readonly SettleResult[]): Promise<void> {
+    const endings = new Map<WorkerId, boolean[]>()
+    settlements.forEach((settlement, index) => {
+      const result = results[index]
+      if (result?.outcome !== 'settled' || result.repeated) return
+      if (settlement.kind !== 'succeeded' && !isBlamed(settlement)) return
+      const worker = workerOf(settlement.ref.token)
+      const ok = settlement.kind === 'succeeded'
+      if (this.#store.placeOf(settlement.ref.taskId) === 0) {
+        if (!ok) this.#spotless.delete(worker)
+        return
+      }
+      endings.set(worker, [...(endings.get(worker) ?? []), ok])
+    })
+    await Promise.all([...endings].map(([worker, list]) => this.#witness(worker, list)))
+  }
+
+  /** Tells the home all that is still counted here; of one worker, or of all. */
+  async flush(worker?: WorkerId): Promise<void> {
+    const workers = worker === undefined ? [...this.#successes.keys()] : [worker]
+    await Promise.all(workers.map((one) => this.#tell(one, [])))
+  }
+
+  /** It begins anew. */
+  forget(worker: WorkerId): void {
+    this.#spotless.delete(worker)
+    this.#successes.delete(worker)
+  }
+
+  /** Something else about it may have changed. */
+  doubt(worker: WorkerId): void {
+    this.#spotless.delete(worker)
+  }
+
+  async #witness(worker: WorkerId, list: readonly boolean[]): Promise<void> {
+    if (list.every(Boolean) && this.#spotless.has(worker)) {
+      this.#successes.set(worker, Math.min((this.#successes.get(worker) ?? 0) + list.length, PENDING_MAX))
+      return
+    }
+    await this.#tell(worker, list)
+  }
+
+  async #tell(worker: WorkerId, list: readonly boolean[]): Promise<void> {
+    const runs = [this.#successes.get(worker) ?? 0]
+    this.#successes.delete(worker)
+    for (const ok of list) {
+      const isGood = runs.length % 2 === 1
+      if (ok === isGood) runs.push((runs.pop() ?? 0) + 1)
+      else runs.push(1)
+    }
+    if (runs.length === 1 && runs[0] === 0) return
+    if (list.includes(false)) this.#spotless.delete(worker)
+    await this.#store.home.run(witnessScript, [this.#drawRequestId(), worker, ...runs.map(String)])
+  }
+}
+
+const isBlamed = (settlement: Settlement): settlement is Extract<Settlement, { readonly kind: 'failed' }> =>
+  settlement.kind === 'failed' && blamesWorker(settlement.failure)
+
+/** A token ends in the worker's id, after two parts that contain no dot. */
+function workerOf(token: string): WorkerId {
+  return token.slice(token.indexOf('.', token.indexOf('.') + 1) + 1) as WorkerId
+}

@@ -1,0 +1,83 @@
+// Settling, renewing and finding what is past its time, each in the partition of its task, all at once.
+
+import type { ExpiredResult, Overdue, RenewRequest, RenewResult, Settlement, SettleResult } from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit } from '../checks.ts'
+import { expired, renew } from '../leases.ts'
+import { settle } from '../settle.ts'
+import { inwardToken, outwardToken, type Partitions } from './partitions.ts'
+
+/** Settlements with tokens as their partition knows them. */
+export function inward(place: number, settlements: readonly Settlement[]): Settlement[] {
+  return settlements.map((settlement) => {
+    if (settlement.kind === 'expired') return settlement
+    return { ...settlement, ref: { ...settlement.ref, token: inwardToken(place, settlement.ref.token) } }
+  })
+}
+
+/** The settlements of several calls. */
+export async function settleAll(
+  store: Partitions,
+  calls: readonly (readonly Settlement[])[],
+): Promise<readonly (readonly SettleResult[])[]> {
+  const results = await store.inOrder(
+    calls.flat(),
+    ({ ref }) => ref.taskId,
+    async ({ partition, place, items }) => {
+      const [own = []] = await settle(partition, [inward(place, items)])
+      return own
+    },
+  )
+  let at = 0
+  return calls.map(({ length }) => {
+    at += length
+    return results.slice(at - length, at)
+  })
+}
+
+export async function renewAll(
+  store: Partitions,
+  leases: readonly RenewRequest[],
+  leaseMs: number,
+): Promise<readonly RenewResult[]> {
+  checkBatch(leases.length)
+  checkLeaseMs(leaseMs)
+  return store.inOrder(
+    leases,
+    ({ taskId }) => taskId,
+    ({ partition, place, items }) =>
+      renew(
+        partition,
+        items.map((lease) => ({ ...lease, token: inwardToken(place, lease.token) })),
+        leaseMs,
+      ),
+  )
+}
+
+/** Leases first, then queue entries. What can be reached is answered as long as there is anything. */
+export async function expiredIn(store: Partitions, limit: number): Promise<ExpiredResult> {
+  checkLimit(limit)
+  const outcomes = await Promise.allSettled(store.all.map((partition) => expired(partition, limit)))
+  const refused = outcomes.find((outcome) => outcome.status === 'rejected')
+  const found = outcomes.flatMap((outcome, place) => {
+    if (outcome.status === 'rejected') return []
+    const overdue = outcome.value.overdue.map((item) => outward(place, item))
+    return [{ ...outcome.value, overdue }]
+  })
+  const all = found.flatMap(({ overdue }) => overdue).toSorted(inOrder)
+  if (refused !== undefined && all.length === 0) throw refused.reason
+  return {
+    overdue: all.slice(0, limit),
+    now: Math.max(...found.map(({ now }) => now)),
+    // Any of them may have been away.
+    steadySince: Math.max(...found.map(({ steadySince = 0 }) => steadySince)),
+  }
+}
+
+const isLease = ({ kind }: Overdue): boolean => kind === 'lease' || kind === 'timeout'
+
+const inOrder = (a: Overdue, b: Overdue): number => Number(isLease(b)) - Number(isLease(a)) || a.since - b.since
+
+function outward(place: number, overdue: Overdue): Overdue {
+  if (overdue.kind !== 'lease' && overdue.kind !== 'timeout') return overdue
+  return { ...overdue, ref: { ...overdue.ref, token: outwardToken(place, overdue.ref.token) } }
+}

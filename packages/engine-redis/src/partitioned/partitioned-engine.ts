@@ -1,0 +1,161 @@
+// The port's verbs over several partitions, each handed to its module. A verb on one task stays one atomic step in its
+// partition; what spans partitions is put together here, and says in its module what that means.
+
+import {
+  type Engine,
+  type EngineInfo,
+  type HealthThresholds,
+  type Settlement,
+  type SettleResult,
+  StoreClosedError,
+  type SubmitResult,
+  type TaskSpec,
+} from '@reprise/core'
+import { retry } from '../bulk.ts'
+import { checkBatch } from '../checks.ts'
+import type { DrawRequestId } from '../claim.ts'
+import { collectionOf } from '../collection.ts'
+import { Grouping } from '../grouping.ts'
+import type { Wake } from '../wake.ts'
+import { Backlogs } from './backlogs.ts'
+import { bulkAll } from './bulk.ts'
+import { Claiming } from './claim.ts'
+import { Evidence } from './evidence.ts'
+import { listFailureGroups } from './failure-groups.ts'
+import { pauseAll, resumeAll } from './gates.ts'
+import { journalOfAll } from './journal.ts'
+import { Keys } from './keys.ts'
+import { countAll, listLanes, seriesOfAll } from './lanes.ts'
+import { expiredIn, renewAll, settleAll } from './leases.ts'
+import type { Partitions } from './partitions.ts'
+import { beatAll, deregisterAll, listAllWorkers, registerAll } from './registry.ts'
+import { reserve } from './reserve.ts'
+import { retainAll } from './retention.ts'
+import { Slots } from './slots.ts'
+import { Submitting } from './submit.ts'
+import { executionIn, executionsIn, explain, findTaskIn, latestIn, listTasks } from './tasks.ts'
+
+export interface PartitionedEngineParts {
+  readonly store: Partitions
+  readonly wake: Wake
+  readonly info: EngineInfo
+  readonly thresholds: HealthThresholds
+  readonly backlogMax: number
+  readonly drawRequestId: DrawRequestId
+  /** Ends what the engine was opened with. */
+  readonly close: () => Promise<void>
+}
+
+export function partitionedEngine(parts: PartitionedEngineParts): Engine {
+  const { store, wake, thresholds, backlogMax, drawRequestId } = parts
+  const backlogs = new Backlogs(store)
+  const keys = new Keys(store, drawRequestId)
+  const slots = new Slots(store, drawRequestId)
+  const submitting = new Submitting(store, backlogs, keys, backlogMax)
+  const evidence = new Evidence(store, thresholds, drawRequestId)
+  const claiming = new Claiming(store, backlogs, evidence, slots, wake, { thresholds, drawRequestId })
+  let closing: Promise<void> | null = null
+
+  const submissions: Grouping<TaskSpec, SubmitResult> = new Grouping(
+    (calls) => submitting.submit(calls),
+    () => settlements.flush(),
+  )
+  const settlements: Grouping<Settlement, SettleResult> = new Grouping(
+    async (calls) => {
+      const results = await settleAll(store, calls)
+      await evidence.settled(calls.flat(), results.flat())
+      return results
+    },
+    () => submissions.flush(),
+  )
+  /** After everything that was asked before has been sent. */
+  const inOrder = (): Partitions => {
+    if (closing !== null) throw new StoreClosedError()
+    submissions.flush()
+    settlements.flush()
+    return store
+  }
+  const grouped = async <Item, Answer>(grouping: Grouping<Item, Answer>, items: readonly Item[]) => {
+    if (closing !== null) throw new StoreClosedError()
+    checkBatch(items.length)
+    return items.length === 0 ? [] : grouping.add(items)
+  }
+
+  return {
+    info: parts.info,
+    healthThresholds: thresholds,
+
+    submit: (tasks) => grouped(submissions, tasks),
+    async claim(request) {
+      inOrder()
+      return claiming.claim(request)
+    },
+    reserve: async (request) => reserve(inOrder(), request, keys, slots, drawRequestId),
+    renew: async (leases, leaseMs) => renewAll(inOrder(), leases, leaseMs),
+    settle: (items) => grouped(settlements, items),
+    async settleAndClaim(items, request) {
+      inOrder()
+      return claiming.settleAndClaim(items, request)
+    },
+    async expired(max) {
+      const found = await expiredIn(inOrder(), max)
+      await slots.finish()
+      return found
+    },
+
+    redrive: async (request) => bulkAll(inOrder(), 'redrive', request, drawRequestId),
+    discard: async (request) => bulkAll(inOrder(), 'discard', request, drawRequestId),
+    cancel: async (request) => bulkAll(inOrder(), 'cancel', request, drawRequestId),
+    promote: async (request) => bulkAll(inOrder(), 'promote', request, drawRequestId),
+    retry: async (id, { by, maxRetries }) => retry(inOrder().of(id), id, by, maxRetries, drawRequestId),
+
+    pause: async (scope, by) => pauseAll(inOrder(), scope, by, drawRequestId),
+    resume: async (scope, by) => resumeAll(inOrder(), scope, by, drawRequestId),
+    async limit(scope, concurrency, by) {
+      inOrder()
+      await slots.setLimit(scope, concurrency, by)
+    },
+
+    async register(registration) {
+      evidence.forget(registration.worker)
+      return registerAll(inOrder(), registration, drawRequestId)
+    },
+    async beat(report) {
+      evidence.doubt(report.worker)
+      const [result] = await Promise.all([beatAll(inOrder(), report), evidence.flush(report.worker)])
+      return result
+    },
+    deregister: async (worker, epoch) => deregisterAll(inOrder(), worker, epoch),
+    async workers(page) {
+      await evidence.flush()
+      return listAllWorkers(inOrder(), page, thresholds)
+    },
+
+    task: async (id) => findTaskIn(inOrder(), id),
+    tasks: async (query) => listTasks(inOrder(), query),
+    execution: async (id, attempt) => executionIn(inOrder(), id, attempt),
+    executions: async (id, page) => executionsIn(inOrder(), id, page),
+    latestForTask: async (id) => latestIn(inOrder(), id),
+    explain: async (id) => explain(inOrder(), id, thresholds),
+    lanes: async (query) => listLanes(inOrder(), query),
+    failureGroups: async (query) => listFailureGroups(inOrder(), query),
+    counts: async (query) => countAll(inOrder(), query),
+    series: async (query) => seriesOfAll(inOrder(), query),
+
+    journal: journalOfAll(store, drawRequestId),
+    collection: (definition) => collectionOf(store.home, definition, drawRequestId),
+    retain: async (rules, options) => retainAll(inOrder(), rules, options, keys, drawRequestId),
+
+    mark: () => wake.mark(),
+    wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),
+    close() {
+      if (closing === null) {
+        submissions.flush()
+        settlements.flush()
+        wake.close()
+        closing = parts.close()
+      }
+      return closing
+    },
+  }
+}

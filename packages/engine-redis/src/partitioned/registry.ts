@@ -1,0 +1,85 @@
+// The worker registry in all partitions. The home draws the epoch; the others are told it first, so that a worker the home
+// knows is known everywhere. An older epoch never replaces a newer one. For what the store saw of a
+// worker see evidence.ts.
+
+import {
+  assessHealth,
+  type BeatReport,
+  type BeatResult,
+  type HealthThresholds,
+  type Page,
+  type PageRequest,
+  type WorkerId,
+  type WorkerRegistration,
+  type WorkerView,
+} from '@reprise/core'
+import type { DrawRequestId } from '../claim.ts'
+import { beat, deregister, listWorkers, registerThere } from '../registry.ts'
+import { drawEpochScript } from '../scripts.generated.ts'
+import type { Partitions } from './partitions.ts'
+
+export async function registerAll(
+  { home, all }: Partitions,
+  registration: WorkerRegistration,
+  drawRequestId: DrawRequestId,
+): Promise<{ readonly epoch: number }> {
+  const epoch = String(await home.run(drawEpochScript, []))
+  const others = await Promise.all(
+    all.slice(1).map((partition) => registerThere(partition, registration, drawRequestId, [epoch, ''])),
+  )
+  const leases = others.reduce((sum, there) => sum + there.leases, 0)
+  await registerThere(home, registration, drawRequestId, [epoch, String(leases)])
+  return { epoch: Number(epoch) }
+}
+
+export async function beatAll(store: Partitions, report: BeatReport): Promise<BeatResult> {
+  const outcomes = (await store.each((partition) => beat(partition, report))).map(({ outcome }) => outcome)
+  // Whoever was replaced must not register again, so that comes first.
+  if (outcomes.includes('replaced')) return { outcome: 'replaced' }
+  return { outcome: outcomes.includes('unknown') ? 'unknown' : 'current' }
+}
+
+export async function deregisterAll(store: Partitions, worker: WorkerId, epoch: number): Promise<void> {
+  await store.each((partition) => deregister(partition, worker, epoch))
+}
+
+/** By id. */
+export async function listAllWorkers(
+  store: Partitions,
+  page: PageRequest | undefined,
+  thresholds: HealthThresholds,
+): Promise<Page<WorkerView>> {
+  const { items, next } = await listWorkers(store.home, page, thresholds)
+  return { items: await withSignsOfLife(store, items, thresholds), next }
+}
+
+/** The first workers by id, as many as are asked for at the most. */
+export async function allWorkers(
+  store: Partitions,
+  thresholds: HealthThresholds,
+  max: number,
+): Promise<readonly WorkerView[]> {
+  return (await listAllWorkers(store, { limit: max }, thresholds)).items
+}
+
+/** The home has the evidence; a sign of life may have been given in any partition. */
+async function withSignsOfLife(
+  { home, all }: Partitions,
+  workers: readonly WorkerView[],
+  thresholds: HealthThresholds,
+): Promise<readonly WorkerView[]> {
+  if (workers.length === 0) return []
+  const [now, ...seen] = await Promise.all([
+    home.now(),
+    ...all
+      .slice(1)
+      .map((partition) =>
+        partition.pipeline(workers.map(({ worker }) => ['HGET', partition.key(`worker:${worker}`), 'lastBeatAt'])),
+      ),
+  ])
+  return workers.map((worker, index) => {
+    const lastBeatAt = Math.max(worker.lastBeatAt, ...seen.map((replies) => Number(replies[index] ?? 0)))
+    const view = { ...worker, lastBeatAt }
+    return { ...view, health: assessHealth(view, now, thresholds) }
+  })
+}

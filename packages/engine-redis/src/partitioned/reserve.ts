@@ -1,0 +1,69 @@
+// Reserving an attempt in a store with several partitions: the task's partition does it. The dedupe key of a task that is
+// not known yet is taken first, and given up again if the reservation is refused; slots of a full quota are fetched from
+// other partitions.
+
+import { type Claimed, DuplicateExecutionError, type ReserveRequest, StoreBusyError } from '@reprise/core'
+import type { DrawRequestId } from '../claim.ts'
+import { checkReserve, type ReserveRefusal, refusal, reserveThere } from '../reserve.ts'
+import { type Hold, isKeyed, type Keys } from './keys.ts'
+import { outwardToken, type Partitions } from './partitions.ts'
+import type { Slots } from './slots.ts'
+
+/** Not a ticket: only a task that is known already can be reserved with it. */
+const NO_TICKET = '\n'
+const ROUNDS_MAX = 50
+
+export async function reserve(
+  store: Partitions,
+  request: ReserveRequest,
+  keys: Keys,
+  slots: Slots,
+  drawRequestId: DrawRequestId,
+): Promise<Claimed> {
+  checkReserve(request)
+  const place = store.placeOf(request.task.id)
+  const ask = async (key: string | null): Promise<Claimed | ReserveRefusal> => {
+    let answer = await reserveThere(store.at(place), request, drawRequestId, key)
+    if (!('lease' in answer) && answer.what === 'full' && (await slots.moveTo(place, answer.details[0] ?? ''))) {
+      answer = await reserveThere(store.at(place), request, drawRequestId, key)
+    }
+    if (!('lease' in answer)) return answer
+    return { ...answer.lease, token: outwardToken(place, answer.lease.token) }
+  }
+  const { task } = request
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    let key: string | null = null
+    let hold: Hold | null = null
+    let isTaken = false
+    if (isKeyed(task)) {
+      key = NO_TICKET
+      if (!(await isKnown(store, task.id))) {
+        const [result] = await keys.hold([task])
+        if (result !== undefined && 'hold' in result) hold = result.hold
+        else isTaken = true
+        key = hold?.argument ?? NO_TICKET
+      }
+    }
+    const answer = await ask(key)
+    if (!('what' in answer)) return answer
+    if (answer.what === 'barred') {
+      if (isTaken) throw new DuplicateExecutionError(task.id, request.attempt)
+      continue
+    }
+    if (hold !== null) await keys.giveUp([hold])
+    throw refusal(request, answer.what === 'full' ? await inAll(store, answer) : answer)
+  }
+  throw new StoreBusyError('Others want the same dedupe key at the same time.')
+}
+
+async function isKnown(store: Partitions, id: string): Promise<boolean> {
+  const partition = store.of(id)
+  return Number(await partition.command('EXISTS', partition.taskKey(id))) === 1
+}
+
+/** The refusal names the limit of the whole store, not the quota. */
+async function inAll({ home }: Partitions, { what, details }: ReserveRefusal): Promise<ReserveRefusal> {
+  const [scope = '', quota = ''] = details
+  const total = await home.command('HGET', home.key('totals'), scope)
+  return { what, details: [scope, total === null ? quota : String(total)] }
+}

@@ -1,0 +1,145 @@
+// What one partition tells the engine about changes: it listens on the engine's channel there, and remembers what the
+// channel is registered with. A pool has a version that counts changes: whoever knows an older one looks again instead of
+// waiting.
+
+import type { Interest, PoolName } from '@reprise/core'
+import { asTexts, type Partition } from './partition.ts'
+import { idleScript, passOnScript, watchScript } from './scripts.generated.ts'
+
+/** The part of the engine that wakes those who wait. */
+export interface WakeListener {
+  /** A new mark: something was heard of. */
+  readonly drawMark: () => number
+  /** False if nobody waits for it. */
+  readonly work: (pool: string) => boolean
+  readonly ended: (ids: readonly string[]) => void
+  /** Messages may have been missed: all who wait look again. */
+  readonly gap: () => void
+}
+
+interface KnownPool {
+  version: string
+  /** The mark at which this version became known. */
+  since: number
+}
+
+const WATCH_MAX = 1_000
+
+export class WakeSource {
+  readonly #partition: Partition
+  readonly #channel: string
+  readonly #listener: WakeListener
+  readonly #pools = new Map<string, KnownPool>()
+  /** What the channel is registered with, until a message says that it is not any more. */
+  readonly #idle = new Set<string>()
+  readonly #watched = new Set<string>()
+  #endedAt = 0
+  #gapAt = 0
+
+  constructor(partition: Partition, channel: string, listener: WakeListener) {
+    this.#partition = partition
+    this.#channel = channel
+    this.#listener = listener
+  }
+
+  open(): Promise<void> {
+    return this.#partition.link.subscribe(
+      this.#partition.key(`wake:${this.#channel}`),
+      (message) => this.#heard(message),
+      () => this.#gap(),
+    )
+  }
+
+  saw(pools: readonly PoolName[], versions: readonly string[]): void {
+    pools.forEach((pool, index) => this.#learn(pool, versions[index] ?? ''))
+  }
+
+  changed(since: number, pools: ReadonlySet<string>, tasks: ReadonlySet<string> | undefined): boolean {
+    if (this.#gapAt > since) return true
+    if (tasks !== undefined && tasks.size > 0 && this.#endedAt > since) return true
+    return [...pools].some((pool) => (this.#pools.get(pool)?.since ?? 0) > since)
+  }
+
+  /** False if something changed already. */
+  async register(interest: Interest, pools: ReadonlySet<string>, tasks: ReadonlySet<string>): Promise<boolean> {
+    const answers = await Promise.all([this.#registerIdle(interest, pools), this.#registerWatch(tasks)])
+    return answers.every(Boolean)
+  }
+
+  async #registerIdle(interest: Interest, pools: ReadonlySet<string>): Promise<boolean> {
+    const actions = interest.actions ?? null
+    const name = JSON.stringify([[...pools], actions])
+    if (pools.size === 0 || this.#idle.has(name)) return true
+    const known = (pool: string): string =>
+      interest.since === undefined ? '' : (this.#pools.get(pool)?.version ?? 'unknown')
+    this.#idle.add(name)
+    try {
+      const [isRegistered, ...versions] = asTexts(
+        await this.#partition.run(idleScript, [
+          this.#channel,
+          ...(actions === null ? ['-1'] : [String(actions.length), ...actions]),
+          ...[...pools].flatMap((pool) => [pool, known(pool)]),
+        ]),
+      )
+      if (isRegistered === '') this.#idle.delete(name)
+      ;[...pools].forEach((pool, index) => this.#learn(pool, versions[index] ?? ''))
+      return isRegistered !== ''
+    } catch (error) {
+      this.#idle.delete(name)
+      throw error
+    }
+  }
+
+  async #registerWatch(tasks: ReadonlySet<string>): Promise<boolean> {
+    const fresh = [...tasks].filter((id) => !this.#watched.has(id))
+    const calls: Promise<boolean>[] = []
+    for (let at = 0; at < fresh.length; at += WATCH_MAX) calls.push(this.#watch(fresh.slice(at, at + WATCH_MAX)))
+    return (await Promise.all(calls)).every(Boolean)
+  }
+
+  async #watch(ids: readonly string[]): Promise<boolean> {
+    for (const id of ids) this.#watched.add(id)
+    const forget = (): void => {
+      for (const id of ids) this.#watched.delete(id)
+    }
+    try {
+      const answer = await this.#partition.run(watchScript, [this.#channel, ...ids])
+      if (answer === '') return true
+      forget()
+      return false
+    } catch (error) {
+      forget()
+      throw error
+    }
+  }
+
+  #learn(pool: string, version: string): void {
+    const known = this.#pools.get(pool)
+    if (known?.version === version) return
+    this.#pools.set(pool, { version, since: this.#listener.drawMark() })
+  }
+
+  #heard(message: string): void {
+    const [kind, ...details] = message.split('\n')
+    if (kind === 'ended') return this.#heardOfEnds(details)
+    const [pool = '', action = ''] = details
+    this.#idle.clear()
+    this.#pools.set(pool, { version: 'changed', since: this.#listener.drawMark() })
+    // Nobody here waits any more: somebody elsewhere may.
+    if (!this.#listener.work(pool)) this.#partition.run(passOnScript, [pool, action]).catch(() => undefined)
+  }
+
+  #heardOfEnds(ids: readonly string[]): void {
+    this.#endedAt = this.#listener.drawMark()
+    for (const id of ids) this.#watched.delete(id)
+    this.#listener.ended(ids)
+  }
+
+  #gap(): void {
+    this.#partition.forget()
+    this.#gapAt = this.#listener.drawMark()
+    this.#idle.clear()
+    this.#watched.clear()
+    this.#listener.gap()
+  }
+}

@@ -1,0 +1,14 @@
+import { exerciseEngine } from '@reprise/engine-conformance'
+import { openRedisEngine } from '@reprise/engine-redis'
+import { startCluster } from '@reprise/test-servers'
+import { afterAll } from 'vitest'
+
+const cluster = await startCluster()
+let stores = 0
+
+afterAll(() => cluster.stop())
+
+exerciseEngine({
+  name: 'redis on a cluster',
+  open: (options) => openRedisEngine({ url: cluster.urls, prefix: `{store-${stores++}}`, ...options }),
+})

@@ -1,0 +1,75 @@
+// Opening a store on a server that can't be trusted with tasks is refused, and the refusal says how to mend it
+// (fault 13): one that evicts, is too old, keeps nothing though it must, or holds a newer store.
+
+import { createServer } from 'node:net'
+import { createClient } from '@reprise/client'
+import { silentLogger } from '@reprise/core'
+import { createWorker } from '@reprise/worker'
+import { expect, onTestFinished, test } from 'vitest'
+import { quick } from './actions.ts'
+import { expectToCarryOn, ownEngine, ownServer } from './product.ts'
+
+/** Both ways in are refused alike. */
+async function expectRefusal(address: string, code: string, message: RegExp): Promise<void> {
+  const refusal = { code, message: expect.stringMatching(message) as unknown }
+  await expect(createClient({ engine: address })).rejects.toMatchObject(refusal)
+  await expect(createWorker({ engine: address, actions: [quick], log: silentLogger })).rejects.toMatchObject(refusal)
+}
+
+test.each(['allkeys-lru', 'volatile-ttl'])('a server with the eviction policy %s is refused', async (policy) => {
+  const server = await ownServer({ maxmemoryPolicy: policy })
+  await expectRefusal(server.url, 'REPRISE_STORE_FAILED', /CONFIG SET maxmemory-policy noeviction/)
+  // As the message says.
+  await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+  const client = await createClient({ engine: await ownEngine(server.url) })
+  expect(await client.counts()).toMatchObject({ accepted: 0 })
+})
+
+test('what must be durable is refused by a server without an append-only file', async () => {
+  const server = await ownServer()
+  const address = `${server.url}?durability=durable`
+  await expectRefusal(address, 'REPRISE_STORE_FAILED', /CONFIG SET appendonly yes/)
+  expect((await ownEngine(server.url)).info.durability).toContain('in memory only')
+  await server.command('CONFIG', 'SET', 'appendonly', 'yes')
+  const engine = await ownEngine(server.url, { durability: 'durable' })
+  expect(engine.info.durability).toContain('append-only file, synced every second')
+  const worker = await createWorker({ engine, actions: [quick], log: silentLogger })
+  onTestFinished(() => worker.stop({ grace: 0 }))
+  await expectToCarryOn(await createClient({ engine }))
+})
+
+test('a server that is too old is refused', async () => {
+  const port = await startOldServer()
+  const address = `redis://127.0.0.1:${port}`
+  await expectRefusal(address, 'REPRISE_STORE_FAILED', /Redis 6\.2\.14.*needs version 7.*Upgrade/)
+  await expect(ownEngine(address)).rejects.toThrow(/Upgrade/)
+})
+
+test('a store that a newer version wrote is refused, and left as it is', async () => {
+  const server = await ownServer()
+  const engine = await ownEngine(server.url)
+  await engine.counts()
+  await server.command('HSET', 'reprise/store', 'layout', '1000')
+  await expectRefusal(server.url, 'REPRISE_SCHEMA_TOO_NEW', /1000/)
+  expect(await server.command('HGET', 'reprise/store', 'layout')).toBe('1000')
+})
+
+/** Enough of an old server to be asked who it is. */
+function startOldServer(): Promise<number> {
+  const info = '# Server\r\nredis_version:6.2.14\r\ncluster_enabled:0\r\nmaxmemory_policy:noeviction\r\n'
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => {
+      for (const [name] of String(chunk).matchAll(/\b(PING|INFO|SELECT)\b/g)) {
+        socket.write(name === 'INFO' ? `$${info.length}\r\n${info}\r\n` : '+PONG\r\n')
+      }
+    })
+  })
+  onTestFinished(() => void server.close())
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : 0)
+    })
+  })
+}
