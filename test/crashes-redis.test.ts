@@ -3,7 +3,9 @@
 import { openRedisEngine } from '@reprise/engine-redis'
 import { startRedis } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
-import { KILLS, killWorkersUnderLoad } from './kill-workers.ts'
+import { killWorkersUnderLoad } from './kill-workers.ts'
+
+const KILLS = 10
 
 test(`${KILLS} kills on Redis: nothing is lost, nothing is settled twice`, async () => {
   const server = await startRedis()
@@ -11,5 +13,5 @@ test(`${KILLS} kills on Redis: nothing is lost, nothing is settled twice`, async
   const engine = await openRedisEngine({ url: server.url })
   onTestFinished(() => engine.close())
   // Every kill hit running work.
-  expect(await killWorkersUnderLoad(engine, server.url)).toBeGreaterThanOrEqual(KILLS)
+  expect(await killWorkersUnderLoad(engine, server.url, KILLS)).toBeGreaterThanOrEqual(KILLS)
 }, 120_000)

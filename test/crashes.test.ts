@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { KILLS, killWorkersUnderLoad } from './kill-workers.ts'
+import { killWorkersUnderLoad } from './kill-workers.ts'
+
+const KILLS = 20
 
 test(`${KILLS} kills on SQLite: nothing is lost, nothing is settled twice`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-crashes-'))
@@ -14,7 +16,7 @@ test(`${KILLS} kills on SQLite: nothing is lost, nothing is settled twice`, asyn
   const path = join(folder, 'store.db')
   const engine = await openSqliteEngine({ path })
   // Every kill hit running work.
-  expect(await killWorkersUnderLoad(engine, `sqlite:${path}`)).toBeGreaterThanOrEqual(KILLS)
+  expect(await killWorkersUnderLoad(engine, `sqlite:${path}`, KILLS)).toBeGreaterThanOrEqual(KILLS)
   await engine.close()
   const db = new DatabaseSync(path)
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })

@@ -10,35 +10,35 @@ import type { Engine, Execution, Task } from '@reprise/core'
 import { expect, onTestFinished } from 'vitest'
 import { recordEffect } from './crash-action.ts'
 
-export const KILLS = 20
-const TASKS = 2_500
+const TASKS_PER_KILL = 125
 const SUCCESSES_BETWEEN_KILLS = 80
 
 /** `address` is how the worker processes reach the store of `engine`. Answers how many executions were lost by the kills. */
-export async function killWorkersUnderLoad(engine: Engine, address: string): Promise<number> {
+export async function killWorkersUnderLoad(engine: Engine, address: string, kills: number): Promise<number> {
+  const total = kills * TASKS_PER_KILL
   const folder = mkdtempSync(join(tmpdir(), 'reprise-crashes-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const effects = join(folder, 'effects.log')
   const client = await createClient({ engine })
-  const inputs = Array.from({ length: TASKS }, (_, index) => ({ ms: 15 + (index % 40) }))
+  const inputs = Array.from({ length: total }, (_, index) => ({ ms: 15 + (index % 40) }))
   await client.submitMany(
     recordEffect(() => undefined),
     inputs,
   )
 
   const workers = [await startWorker(address, effects), await startWorker(address, effects)]
-  for (let kill = 0; kill < KILLS; kill++) {
+  for (let kill = 0; kill < kills; kill++) {
     await succeededBeyond(engine, (kill + 1) * SUCCESSES_BETWEEN_KILLS)
     const victim = workers.shift()
     victim?.kill('SIGKILL')
     workers.push(await startWorker(address, effects))
   }
-  await succeededBeyond(engine, TASKS - 1)
+  await succeededBeyond(engine, total - 1)
 
   const counts = await engine.counts()
-  expect(counts).toMatchObject({ accepted: TASKS, succeeded: TASKS, queued: 0, waiting: 0, running: 0, dead: 0 })
+  expect(counts).toMatchObject({ accepted: total, succeeded: total, queued: 0, waiting: 0, running: 0, dead: 0 })
   const tasks = await allTasks(engine)
-  expect(tasks).toHaveLength(TASKS)
+  expect(tasks).toHaveLength(total)
   let lost = 0
   for (const task of tasks) {
     const statuses = (await engine.executions(task.id)).items.map(({ status }) => status)
@@ -50,7 +50,7 @@ export async function killWorkersUnderLoad(engine: Engine, address: string): Pro
   // Every settled attempt did run, and none ran twice under one number.
   const ran = readFileSync(effects, 'utf8').trim().split('\n')
   expect(new Set(ran).size).toBe(ran.length)
-  expect(ran.length).toBeGreaterThanOrEqual(TASKS)
+  expect(ran.length).toBeGreaterThanOrEqual(total)
 
   for (const worker of workers) worker.kill('SIGTERM')
   await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))

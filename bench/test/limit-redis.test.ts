@@ -14,12 +14,10 @@ test('every task is taken in, claimed, settled and recorded once; then the store
     const found = await measureThroughput({ store, side: 'limit', tasks: 1_234, warmupTasks: 100, process: true })
     expect(found.submitPerS).toBeGreaterThan(0)
     expect(found.processPerS).toBeGreaterThan(0)
-    const sizes = [
-      await server.command('HLEN', 'limit:tasks'),
-      await server.command('HLEN', 'limit:ended'),
-      await server.command('HLEN', 'limit:running'),
-    ]
-    expect(sizes.map(Number)).toEqual([1_234, 1_234, 0])
+    expect(await server.command('GET', 'limit:ended')).toBe('1234')
+    expect(await server.command('EXISTS', 'limit:running')).toBe(0)
+    // A hash for each task, and the two counters.
+    expect(Number(await server.command('DBSIZE'))).toBe(1_234 + 2)
     expect(await usedMemory(server.url)).toBeGreaterThan(before + 1_234 * 150)
     await clearRedis(server.url)
     expect(Number(await server.command('DBSIZE'))).toBe(0)
@@ -31,20 +29,21 @@ test('every task is taken in, claimed, settled and recorded once; then the store
 test('only who holds the lease settles, and once', async () => {
   const server = await startRedis()
   try {
-    const keys = ['tasks', 'queue', 'running', 'ended', 'tokens'].map((name) => `limit:${name}`)
+    const keys = ['queue', 'running', 'ended', 'tokens'].map((name) => `limit:${name}`)
     const trip = (...settling: string[]) =>
-      server.command('EVAL', SETTLE_AND_CLAIM, '5', ...keys, '1000', '100', 'worker', ...settling)
-    const ended = async () => Number(await server.command('HLEN', 'limit:ended'))
-    await server.command('HSET', 'limit:tasks', 'a', '{}')
+      server.command('EVAL', SETTLE_AND_CLAIM, '4', ...keys, 'limit:task:', '1000', '100', 'worker', ...settling)
+    const status = async () =>
+      JSON.parse(String(await server.command('HGET', 'limit:task:a', '1'))) as { status: string }
+    await server.command('HSET', 'limit:task:a', 'task', '{}')
     await server.command('RPUSH', 'limit:queue', 'a')
-    expect(await trip()).toEqual(['1 worker 1000', ['a'], ['{}']])
-    await trip('a', '0 worker 1000')
-    expect(await ended()).toBe(0)
-    await trip('a', '1 worker 1000')
-    expect(await ended()).toBe(1)
-    await server.command('DEL', 'limit:ended')
-    await trip('a', '1 worker 1000')
-    expect(await ended()).toBe(0)
+    const lease = '{"status":"running","attempt":1,"token":"1","worker":"worker","dispatchedAt":1000}'
+    expect(await trip()).toEqual([lease, ['a'], ['{}']])
+    await trip('a', lease.replace('"1"', '"0"'))
+    expect(await status()).toMatchObject({ status: 'running' })
+    await trip('a', lease)
+    expect(await status()).toMatchObject({ status: 'succeeded', token: '1', resolvedAt: 1000 })
+    await trip('a', lease)
+    expect(await server.command('GET', 'limit:ended')).toBe('1')
   } finally {
     await server.stop()
   }

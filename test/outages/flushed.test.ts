@@ -54,7 +54,7 @@ test('BUSY with a script that does not end: everything waits for its end', async
 test('LOADING its data after a restart: everything waits for that', async () => {
   // A millisecond for each key.
   const extra = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024']
-  const server = await ownServer({ appendonly: true, extra })
+  const server = await ownServer({ appendonly: true, appendfsync: 'always', extra })
   await server.command('EVAL', `for i = 1, 1500 do redis.call('SET', 'filler' .. i, i) end`, '0')
   const product = await startProduct(server.url)
   const heldTasks = await startHeld(product, 5)

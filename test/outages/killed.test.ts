@@ -15,8 +15,11 @@ import {
 } from './product.ts'
 import { startWorkerChild } from './worker-child.ts'
 
+// With 'everysec' Redis acknowledges before it writes, for up to two seconds, while the disk is behind with a sync.
+const DURABLE = { appendonly: true, appendfsync: 'always' } as const
+
 test('killed under load and restarted: everything acknowledged ends once, soon after it answers', async () => {
-  const server = await ownServer({ appendonly: true })
+  const server = await ownServer(DURABLE)
   const child = await startWorkerChild(server.url)
   const product = await startProduct(server.url)
   const { client, engine, held, begun } = product
@@ -43,7 +46,7 @@ test('killed under load and restarted: everything acknowledged ends once, soon a
 })
 
 test('gone for a while: submitters are told to come back, workers finish what they hold', async () => {
-  const server = await ownServer({ appendonly: true })
+  const server = await ownServer(DURABLE)
   const product = await startProduct(server.url, { patienceMs: 300 })
   const { client, engine, worker, letGo, errors } = product
   const tasks = await startHeld(product, 10)
@@ -62,7 +65,7 @@ test('gone for a while: submitters are told to come back, workers finish what th
 })
 
 test('gone while somebody waits for a result: the wait outlasts it', async () => {
-  const server = await ownServer({ appendonly: true })
+  const server = await ownServer(DURABLE)
   const product = await startProduct(server.url, { patienceMs: 200 })
   const [task] = await startHeld(product, 1)
   const result = task?.result()

@@ -97,14 +97,15 @@ export class Partition {
 
 /** A reply that is a list of texts, or of numbers and missing ones as texts. */
 export function asTexts(reply: Reply | undefined): string[] {
-  if (!Array.isArray(reply)) throw new StoreFailedError('The store answered something unexpected.')
-  return reply.map((item) => (item === null ? '' : String(item)))
+  return asList(reply).map((item) => (item === null ? '' : String(item)))
 }
 
 export function asList(reply: Reply | undefined): readonly Reply[] {
-  if (!Array.isArray(reply)) throw new StoreFailedError('The store answered something unexpected.')
-  return reply
+  if (isList(reply)) return reply
+  throw new StoreFailedError('The store answered something unexpected.')
 }
+
+const isList = (reply: Reply | undefined): reply is readonly Reply[] => Array.isArray(reply)
 
 /** A name as a script spells a scope: its three parts, empty where it says nothing. */
 export function scopeName(scope: {

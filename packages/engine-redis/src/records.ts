@@ -167,7 +167,7 @@ export function badEnd(failure: Failure, decision: Decision): string {
 export function failureOf(record: Pick<AttemptRecord, 'errorCode' | 'errorMessage' | 'failure'>): Failure | null {
   const { errorCode, errorMessage, failure } = record
   if (failure === undefined) return null
-  return { code: errorCode ?? '', message: errorMessage ?? '', ...failure } as Failure
+  return { code: errorCode ?? '', message: errorMessage ?? '', ...failure }
 }
 
 /** Records keep a token without the worker they name anyway. */

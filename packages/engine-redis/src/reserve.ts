@@ -122,6 +122,5 @@ export function refusal({ task: { id }, attempt }: ReserveRequest, { what, detai
 /** A scope as a script spells it: three parts, empty where it says nothing. */
 function scopeNamed(name: string): Scope {
   const [pool, action, tenant] = name.split('\n')
-  const given = Object.entries({ pool, action, tenant }).filter(([, value]) => value !== '')
-  return Object.fromEntries(given) as Scope
+  return Object.fromEntries(Object.entries({ pool, action, tenant }).filter(([, value]) => value !== ''))
 }

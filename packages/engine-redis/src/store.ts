@@ -6,7 +6,7 @@ import type { Link, Reply } from './link/link.ts'
 import { SLOTS, slotOf } from './link/slot.ts'
 
 /** The layout this version writes. docs/redis-layout.md describes it. */
-export const LAYOUT = 1
+const LAYOUT = 1
 const VERSION_MIN = 7
 export const PARTITIONS_MAX = 1_024
 
@@ -52,7 +52,7 @@ async function persistence(link: Link, key: string, hasAof: boolean): Promise<st
       case 'no':
         return 'append-only file, synced when the system likes: survives a crash of the server process'
       case 'everysec':
-        return 'append-only file, synced every second: survives a crash of the server process; a loss of power may cost the last second'
+        return 'append-only file, synced every second: a crash of the server or a loss of power may cost the last second, two if the disk is slow'
       default:
         return 'append-only file: survives a crash of the server process'
     }
@@ -117,12 +117,9 @@ export function partitionPrefixes(prefix: string, partitions: number): readonly 
  * that share the slots evenly share the partitions evenly.
  */
 function tagOf(index: number, partitions: number): string {
-  const first = Math.floor((index * SLOTS) / partitions)
-  const end = Math.floor(((index + 1) * SLOTS) / partitions)
   for (let tries = 0; ; tries++) {
     const tag = tries === 0 ? String(index) : `${index}.${tries}`
-    const slot = slotOf(tag)
-    if (slot >= first && slot < end) return tag
+    if (Math.floor((slotOf(tag) * partitions) / SLOTS) === index) return tag
   }
 }
 

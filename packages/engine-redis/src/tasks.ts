@@ -163,11 +163,6 @@ export async function findTask(partition: Partition, id: TaskId): Promise<Task |
   return (await seeTask(partition, id))?.task ?? null
 }
 
-/** Those of them that there are, in this order. */
-export async function findTasks(partition: Partition, ids: readonly TaskId[]): Promise<readonly Task[]> {
-  return tasksOf(partition, await look(partition, ids))
-}
-
 /** Newest first. */
 export async function listTasks(partition: Partition, query: TaskQuery): Promise<Page<Task>> {
   const limit = pageLimit(query)

@@ -51,7 +51,7 @@ export class WakeSource {
   }
 
   saw(pools: readonly PoolName[], versions: readonly string[]): void {
-    pools.forEach((pool, index) => this.#learn(pool, versions[index] ?? ''))
+    for (const [index, pool] of pools.entries()) this.#learn(pool, versions[index] ?? '')
   }
 
   changed(since: number, pools: ReadonlySet<string>, tasks: ReadonlySet<string> | undefined): boolean {
@@ -82,7 +82,7 @@ export class WakeSource {
         ]),
       )
       if (isRegistered === '') this.#idle.delete(name)
-      ;[...pools].forEach((pool, index) => this.#learn(pool, versions[index] ?? ''))
+      for (const [index, pool] of [...pools].entries()) this.#learn(pool, versions[index] ?? '')
       return isRegistered !== ''
     } catch (error) {
       this.#idle.delete(name)
@@ -121,7 +121,10 @@ export class WakeSource {
 
   #heard(message: string): void {
     const [kind, ...details] = message.split('\n')
-    if (kind === 'ended') return this.#heardOfEnds(details)
+    if (kind === 'ended') {
+      this.#heardOfEnds(details)
+      return
+    }
     const [pool = '', action = ''] = details
     this.#idle.clear()
     this.#pools.set(pool, { version: 'changed', since: this.#listener.drawMark() })

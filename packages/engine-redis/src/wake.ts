@@ -69,14 +69,25 @@ export class Wake {
       const timer = this.#clock.after(timeoutMs, done, { hold: true })
       signal?.addEventListener('abort', done, { once: true })
       this.#waiters.add(waiter)
-      // If registering fails, the look that follows will say why.
-      Promise.all(
-        this.#sources.map((source, place) => source.register(interest, pools, shares[place] ?? NOTHING)),
-      ).then(
-        (answers) => answers.every(Boolean) || done(),
-        () => this.#clock.after(REGISTER_RETRY_MS, done, { hold: true }),
-      )
+      void this.#register(waiter, interest, shares)
     })
+  }
+
+  /** Registers a waiter everywhere; it need not wait where something changed already. */
+  async #register(
+    waiter: Waiter,
+    interest: Interest,
+    shares: readonly (ReadonlySet<string> | undefined)[],
+  ): Promise<void> {
+    try {
+      const answers = await Promise.all(
+        this.#sources.map((source, place) => source.register(interest, waiter.pools, shares[place] ?? NOTHING)),
+      )
+      if (!answers.every(Boolean)) waiter.wake()
+    } catch {
+      // The look that follows will say why.
+      this.#clock.after(REGISTER_RETRY_MS, waiter.wake, { hold: true })
+    }
   }
 
   close(): void {

@@ -92,7 +92,7 @@ export function engineOn(link: Link, prefix: string): Engine {
   })
 }
 
-export class CrashError extends Error {
+class CrashError extends Error {
   constructor() {
     super('The process died.')
   }

@@ -39,6 +39,11 @@ const [firstPlace = 0, secondPlace = 0] = places
 const [first = ''] = idsIn(firstPlace, 1, 'first')
 const [second = ''] = idsIn(secondPlace, 1, 'second')
 
+/** How much each partition has in a hash. */
+function sizes(prefix: string, hash: string): Promise<unknown[]> {
+  return partitionsOn(link, prefix).each((partition) => partition.command('HLEN', partition.key(hash)))
+}
+
 async function tasksIn(engine: Engine): Promise<TaskId[]> {
   return (await engine.tasks({})).items.map(({ id }) => id)
 }
@@ -144,10 +149,11 @@ describe('dedupe keys in a store with several partitions', () => {
       const late = engineOn(stalling, prefix).submit([keyed(first)])
       await Promise.race([stalled, late])
       const engine = engineOn(link, prefix)
-      await engine.submit([keyed(second)])
+      const [early] = await engine.submit([keyed(second)])
       goOn()
-      await late
-      await expectOne(engine, [first, second])
+      const [result] = await late
+      const only = await expectOne(engine, [first, second])
+      expect([early?.id, result?.id]).toEqual([only, only])
     }
   })
 
@@ -169,9 +175,7 @@ describe('dedupe keys in a store with several partitions', () => {
         // What was left to free does not free the new holder's key.
         await engine.retain({})
         await expectOne(engine, [only])
-        const store = partitionsOn(link, prefix)
-        const left = await store.each((partition) => partition.command('HLEN', partition.key('freeing')))
-        expect(left).toEqual([0, 0, 0])
+        expect(await sizes(prefix, 'freeing')).toEqual([0, 0, 0])
       }
     }
   })
@@ -191,6 +195,7 @@ describe('dedupe keys in a store with several partitions', () => {
     const { claimed } = await engine.claim(request())
     await engine.settle(claimed.map((ref) => ({ kind: 'succeeded', ref, result: null })))
     await engine.retain({ succeededMs: 0 })
+    expect(await sizes(`store-${stores - 1}`, 'keys')).toEqual([0, 0, 0])
     await engine.submit([keyed(second)])
     // The link repeats a call whose answer was lost; a server that stood still may even do so by itself.
     for (const repeat of sent) await repeat()
@@ -223,6 +228,7 @@ describe('dedupe keys in a store with several partitions', () => {
     const engine = engineOn(link, `store-${stores++}`)
     await engine.pause({}, { actor: 'me', reason: 'a test' })
     await expect(engine.reserve(reservation(first))).rejects.toMatchObject({ code: 'REPRISE_NO_AVAILABLE_SLOT' })
+    expect(await sizes(`store-${stores - 1}`, 'keys')).toEqual([0, 0, 0])
     expect(await engine.submit([keyed(second)])).toEqual([{ outcome: 'accepted', id: second }])
     await engine.resume({}, { actor: 'me', reason: 'a test' })
     await expect(engine.reserve(reservation(first))).rejects.toMatchObject({ code: 'REPRISE_DUPLICATE_EXECUTION' })

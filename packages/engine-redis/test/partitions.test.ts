@@ -247,8 +247,9 @@ describe.each(kinds)('several partitions on $name', ({ url, nodes }) => {
       cursor = page.next ?? undefined
     } while (cursor !== undefined)
     expect(lanes.toSorted()).toEqual([6, 6, 6, 6, 6, 5, 5].map((count, index) => `pool${index} ${count}`))
-    for (const list of [engine.tasks, engine.lanes, engine.failureGroups]) {
-      await expect(list({ cursor: '7_x' })).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+    const wrong = { cursor: '7_x' }
+    for (const list of [engine.tasks(wrong), engine.lanes(wrong), engine.failureGroups(wrong)]) {
+      await expect(list).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
     }
   })
 

@@ -43,26 +43,34 @@ export const cancelling = subject('cancel', (check) => {
     expect(await (await store.worker('w2')).claimIds()).toEqual(['b'])
   })
 
-  check('notes where each task stood', async (store) => {
-    await store.running({ id: 'a' })
-    await store.submit({ id: 'b' }, { id: 'c', delayMs: 1_000 })
-    await store.engine.cancel({ select: { ids: ids('a', 'b', 'c') }, by: BY })
-    expect(await store.journal()).toMatchObject([
-      { type: 'task.cancelled', taskId: 'a', actor: 'operator:ann', reason: 'a test', data: { from: 'running' } },
-      { type: 'task.cancelled', taskId: 'b', data: { from: 'queued' } },
-      { type: 'task.cancelled', taskId: 'c', data: { from: 'waiting' } },
-    ])
-  }, { ordered: true })
+  check(
+    'notes where each task stood',
+    async (store) => {
+      await store.running({ id: 'a' })
+      await store.submit({ id: 'b' }, { id: 'c', delayMs: 1_000 })
+      await store.engine.cancel({ select: { ids: ids('a', 'b', 'c') }, by: BY })
+      expect(await store.journal()).toMatchObject([
+        { type: 'task.cancelled', taskId: 'a', actor: 'operator:ann', reason: 'a test', data: { from: 'running' } },
+        { type: 'task.cancelled', taskId: 'b', data: { from: 'queued' } },
+        { type: 'task.cancelled', taskId: 'c', data: { from: 'waiting' } },
+      ])
+    },
+    { ordered: true },
+  )
 
-  check('cancels by scope, oldest first, a bounded number per call', async (store) => {
-    await store.submit({ id: 'a' }, { id: 'x', tenant: tenantId('acme') }, { id: 'b' }, { id: 'c' })
-    const select = { tenant: DEFAULT_TENANT }
-    const first = await store.engine.cancel({ select, by: BY, limit: 2 })
-    expect(first.changed).toEqual(['a', 'b'])
-    const second = await store.engine.cancel({ select, by: BY, limit: 2, cursor: first.next ?? '' })
-    expect(second.changed).toEqual(['c'])
-    expect(await store.status('x')).toBe('queued')
-  }, { ordered: true })
+  check(
+    'cancels by scope, oldest first, a bounded number per call',
+    async (store) => {
+      await store.submit({ id: 'a' }, { id: 'x', tenant: tenantId('acme') }, { id: 'b' }, { id: 'c' })
+      const select = { tenant: DEFAULT_TENANT }
+      const first = await store.engine.cancel({ select, by: BY, limit: 2 })
+      expect(first.changed).toEqual(['a', 'b'])
+      const second = await store.engine.cancel({ select, by: BY, limit: 2, cursor: first.next ?? '' })
+      expect(second.changed).toEqual(['c'])
+      expect(await store.status('x')).toBe('queued')
+    },
+    { ordered: true },
+  )
 
   check('passes over unknown ids and ended tasks', async (store) => {
     const lease = await store.running({ id: 'a' })

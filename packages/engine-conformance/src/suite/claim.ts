@@ -52,11 +52,15 @@ export const claiming = subject('claim', (check) => {
     })
   })
 
-  check('gives tasks of one lane in the order of submission', async (store) => {
-    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
-    expect(await (await store.worker()).claimIds(2)).toEqual(['a', 'b'])
-    expect(await (await store.worker('w2')).claimIds(2)).toEqual(['c'])
-  }, { ordered: true })
+  check(
+    'gives tasks of one lane in the order of submission',
+    async (store) => {
+      await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
+      expect(await (await store.worker()).claimIds(2)).toEqual(['a', 'b'])
+      expect(await (await store.worker('w2')).claimIds(2)).toEqual(['c'])
+    },
+    { ordered: true },
+  )
 
   check('gives nothing from an empty queue', async (store) => {
     expect(await (await store.worker()).claim(5)).toEqual({ claimed: [], nextDueAt: null, heldBack: null, now: START })
@@ -77,57 +81,81 @@ export const claiming = subject('claim', (check) => {
     expect(await worker.claimIds(5, { actions: null })).toEqual(['a'])
   })
 
-  check('gives higher priorities first', async (store) => {
-    await store.submit({ id: 'low', priority: 0 }, { id: 'mid' }, { id: 'top', priority: 9 }, { id: 'mid2' })
-    expect(await (await store.worker()).claimIds(4)).toEqual(['top', 'mid', 'mid2', 'low'])
-  }, { ordered: true })
+  check(
+    'gives higher priorities first',
+    async (store) => {
+      await store.submit({ id: 'low', priority: 0 }, { id: 'mid' }, { id: 'top', priority: 9 }, { id: 'mid2' })
+      expect(await (await store.worker()).claimIds(4)).toEqual(['top', 'mid', 'mid2', 'low'])
+    },
+    { ordered: true },
+  )
 
-  check('gives the oldest at every eighth pick, so that low priorities do not starve', async (store) => {
-    await store.submit({ id: 'low', priority: 0 })
-    await store.submit(...Array.from({ length: 10 }, (_, index) => ({ id: `top${index}`, priority: 9 as const })))
-    const taken = await (await store.worker()).claimIds(11)
-    expect(taken.indexOf('low')).toBe(7)
-  }, { ordered: true })
+  check(
+    'gives the oldest at every eighth pick, so that low priorities do not starve',
+    async (store) => {
+      await store.submit({ id: 'low', priority: 0 })
+      await store.submit(...Array.from({ length: 10 }, (_, index) => ({ id: `top${index}`, priority: 9 as const })))
+      const taken = await (await store.worker()).claimIds(11)
+      expect(taken.indexOf('low')).toBe(7)
+    },
+    { ordered: true },
+  )
 
-  check('shares fairly between lanes, whatever their backlog', async (store) => {
-    const many = Array.from({ length: 6 }, (_, index) => ({ id: `big${index}`, tenant: tenantId('big') }))
-    await store.submit(
-      ...many,
-      { id: 'small0', tenant: tenantId('small') },
-      { id: 'small1', tenant: tenantId('small') },
-    )
-    const taken = await (await store.worker()).claimIds(6)
-    expect(taken).toEqual(['big0', 'small0', 'big1', 'small1', 'big2', 'big3'])
-  }, { ordered: true })
+  check(
+    'shares fairly between lanes, whatever their backlog',
+    async (store) => {
+      const many = Array.from({ length: 6 }, (_, index) => ({ id: `big${index}`, tenant: tenantId('big') }))
+      await store.submit(
+        ...many,
+        { id: 'small0', tenant: tenantId('small') },
+        { id: 'small1', tenant: tenantId('small') },
+      )
+      const taken = await (await store.worker()).claimIds(6)
+      expect(taken).toEqual(['big0', 'small0', 'big1', 'small1', 'big2', 'big3'])
+    },
+    { ordered: true },
+  )
 
-  check('gives a lane that comes late no credit for its absence', async (store) => {
-    const worker = await store.worker()
-    await store.submit(...Array.from({ length: 8 }, (_, index) => ({ id: `old${index}`, tenant: tenantId('old') })))
-    await worker.claimIds(4)
-    await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `new${index}`, tenant: tenantId('new') })))
-    // Four turns of 'old' are behind; 'new' starts level with the last of them, not four turns ahead.
-    expect(await worker.claimIds(5)).toEqual(['new0', 'old4', 'new1', 'old5', 'new2'])
-  }, { ordered: true })
+  check(
+    'gives a lane that comes late no credit for its absence',
+    async (store) => {
+      const worker = await store.worker()
+      await store.submit(...Array.from({ length: 8 }, (_, index) => ({ id: `old${index}`, tenant: tenantId('old') })))
+      await worker.claimIds(4)
+      await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `new${index}`, tenant: tenantId('new') })))
+      // Four turns of 'old' are behind; 'new' starts level with the last of them, not four turns ahead.
+      expect(await worker.claimIds(5)).toEqual(['new0', 'old4', 'new1', 'old5', 'new2'])
+    },
+    { ordered: true },
+  )
 
-  check('gives a lane no credit for the time it was paused', async (store) => {
-    const worker = await store.worker()
-    const lane = (name: string) =>
-      Array.from({ length: 6 }, (_, index) => ({ id: `${name}${index}`, tenant: tenantId(name) }))
-    await store.submit(...lane('x'), ...lane('y'))
-    await store.engine.pause({ tenant: tenantId('y') }, BY)
-    expect(await worker.claimIds(3)).toEqual(['x0', 'x1', 'x2'])
-    await store.engine.resume({ tenant: tenantId('y') }, BY)
-    expect(await worker.claimIds(4)).toEqual(['y0', 'x3', 'y1', 'x4'])
-  }, { ordered: true })
+  check(
+    'gives a lane no credit for the time it was paused',
+    async (store) => {
+      const worker = await store.worker()
+      const lane = (name: string) =>
+        Array.from({ length: 6 }, (_, index) => ({ id: `${name}${index}`, tenant: tenantId(name) }))
+      await store.submit(...lane('x'), ...lane('y'))
+      await store.engine.pause({ tenant: tenantId('y') }, BY)
+      expect(await worker.claimIds(3)).toEqual(['x0', 'x1', 'x2'])
+      await store.engine.resume({ tenant: tenantId('y') }, BY)
+      expect(await worker.claimIds(4)).toEqual(['y0', 'x3', 'y1', 'x4'])
+    },
+    { ordered: true },
+  )
 
-  check('compares lanes of different pools by their own pool time', async (store) => {
-    const worker = await store.worker('w1', { pools: [pool('busy'), pool('calm')] })
-    await store.submit(...Array.from({ length: 6 }, (_, index) => ({ id: `busy${index}`, pool: pool('busy') })))
-    await worker.claimIds(4)
-    await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `calm${index}`, pool: pool('calm') })))
-    // 'busy' is one turn past its pool's time (4 − 3), 'calm' at its own (0 − 0).
-    expect(await worker.claimIds(4)).toEqual(['calm0', 'busy4', 'calm1', 'busy5'])
-  }, { ordered: true })
+  check(
+    'compares lanes of different pools by their own pool time',
+    async (store) => {
+      const worker = await store.worker('w1', { pools: [pool('busy'), pool('calm')] })
+      await store.submit(...Array.from({ length: 6 }, (_, index) => ({ id: `busy${index}`, pool: pool('busy') })))
+      await worker.claimIds(4)
+      await store.submit(...Array.from({ length: 4 }, (_, index) => ({ id: `calm${index}`, pool: pool('calm') })))
+      // 'busy' is one turn past its pool's time (4 − 3), 'calm' at its own (0 − 0).
+      expect(await worker.claimIds(4)).toEqual(['calm0', 'busy4', 'calm1', 'busy5'])
+    },
+    { ordered: true },
+  )
 
   check('never gives more than the limit of a lane, and gives on when a slot is free (A7)', async (store) => {
     const worker = await store.worker()

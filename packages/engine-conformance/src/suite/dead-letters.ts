@@ -84,21 +84,25 @@ export const deadLetters = subject('dead letters', (check) => {
     ])
   })
 
-  check('redrives a whole failure group, in order of acceptance, a bounded number per call', async (store) => {
-    for (const id of ['a', 'b', 'c']) await store.deadLetter({ id }, sizeMissing)
-    await store.deadLetter({ id: 'x' }, noAccess)
-    const select = { fingerprint: sizeMissing.fingerprint }
-    const first = await store.engine.redrive({ select, by: BY, limit: 2 })
-    expect(first.changed).toEqual(['a', 'b'])
-    const changed: TaskId[] = []
-    for (let cursor = first.next; cursor !== null; ) {
-      const page = await store.engine.redrive({ select, by: BY, limit: 2, cursor })
-      changed.push(...page.changed)
-      cursor = page.next
-    }
-    expect(changed).toEqual(['c'])
-    expect(await store.status('x')).toBe('dead')
-  }, { ordered: true })
+  check(
+    'redrives a whole failure group, in order of acceptance, a bounded number per call',
+    async (store) => {
+      for (const id of ['a', 'b', 'c']) await store.deadLetter({ id }, sizeMissing)
+      await store.deadLetter({ id: 'x' }, noAccess)
+      const select = { fingerprint: sizeMissing.fingerprint }
+      const first = await store.engine.redrive({ select, by: BY, limit: 2 })
+      expect(first.changed).toEqual(['a', 'b'])
+      const changed: TaskId[] = []
+      for (let cursor = first.next; cursor !== null; ) {
+        const page = await store.engine.redrive({ select, by: BY, limit: 2, cursor })
+        changed.push(...page.changed)
+        cursor = page.next
+      }
+      expect(changed).toEqual(['c'])
+      expect(await store.status('x')).toBe('dead')
+    },
+    { ordered: true },
+  )
 
   check('a discard gives dead letters up for good', async (store) => {
     await store.deadLetter({ id: 'a' })

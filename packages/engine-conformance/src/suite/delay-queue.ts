@@ -24,20 +24,28 @@ export const delayQueue = subject('delay queue', (check) => {
     expect((await worker.claim()).nextDueAt).toBe(START + 2_000)
   })
 
-  check('promotes by due time, then by acceptance', async (store) => {
-    const worker = await store.worker()
-    await store.submit({ id: 'a', delayMs: 2_000 }, { id: 'b', delayMs: 1_000 }, { id: 'c', delayMs: 1_000 })
-    store.clock.jump(5_000)
-    expect(await worker.claimIds(3)).toEqual(['b', 'c', 'a'])
-  }, { ordered: true })
+  check(
+    'promotes by due time, then by acceptance',
+    async (store) => {
+      const worker = await store.worker()
+      await store.submit({ id: 'a', delayMs: 2_000 }, { id: 'b', delayMs: 1_000 }, { id: 'c', delayMs: 1_000 })
+      store.clock.jump(5_000)
+      expect(await worker.claimIds(3)).toEqual(['b', 'c', 'a'])
+    },
+    { ordered: true },
+  )
 
-  check('what was queued before goes before what comes due', async (store) => {
-    const worker = await store.worker()
-    await store.submit({ id: 'late', delayMs: 1_000 })
-    store.clock.jump(1_000)
-    await store.submit({ id: 'a' })
-    expect(await worker.claimIds(2)).toEqual(['a', 'late'])
-  }, { ordered: true })
+  check(
+    'what was queued before goes before what comes due',
+    async (store) => {
+      const worker = await store.worker()
+      await store.submit({ id: 'late', delayMs: 1_000 })
+      store.clock.jump(1_000)
+      await store.submit({ id: 'a' })
+      expect(await worker.claimIds(2)).toEqual(['a', 'late'])
+    },
+    { ordered: true },
+  )
 
   check('B1: a retry carries its reason and the same retry token into the next attempt', async (store) => {
     const lease = await store.running({ id: 'a' })

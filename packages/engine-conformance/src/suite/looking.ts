@@ -17,11 +17,15 @@ export const looking = subject('queries', (check) => {
     expect(await engine.executions(nobody)).toEqual({ items: [], next: null })
   })
 
-  check('lists tasks, newest first', async (store) => {
-    await store.submit({ id: 'a' }, { id: 'b' })
-    await store.submit({ id: 'c' })
-    expect(await find(store, {})).toEqual(['c', 'b', 'a'])
-  }, { ordered: true })
+  check(
+    'lists tasks, newest first',
+    async (store) => {
+      await store.submit({ id: 'a' }, { id: 'b' })
+      await store.submit({ id: 'c' })
+      expect(await find(store, {})).toEqual(['c', 'b', 'a'])
+    },
+    { ordered: true },
+  )
 
   check('filters by pool, action, tenant and status', async (store) => {
     await store.submit(
@@ -47,35 +51,47 @@ export const looking = subject('queries', (check) => {
     expect(await find(store, { fingerprint: cause.fingerprint })).toEqual(['a'])
   })
 
-  check('pages stay right while new tasks come', async (store) => {
-    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
-    const first = await store.engine.tasks({ limit: 2 })
-    expect(first.items.map(({ id }) => id)).toEqual(['c', 'b'])
-    await store.submit({ id: 'd' })
-    const second = await store.engine.tasks({ limit: 2, cursor: first.next ?? '' })
-    expect(second.items.map(({ id }) => id)).toEqual(['a'])
-    expect(second.next).toBe(null)
-  }, { ordered: true })
+  check(
+    'pages stay right while new tasks come',
+    async (store) => {
+      await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
+      const first = await store.engine.tasks({ limit: 2 })
+      expect(first.items.map(({ id }) => id)).toEqual(['c', 'b'])
+      await store.submit({ id: 'd' })
+      const second = await store.engine.tasks({ limit: 2, cursor: first.next ?? '' })
+      expect(second.items.map(({ id }) => id)).toEqual(['a'])
+      expect(second.next).toBe(null)
+    },
+    { ordered: true },
+  )
 
-  check('pages stay right while tasks leave the filter', async (store) => {
-    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' })
-    const first = await store.engine.tasks({ status: 'queued', limit: 2 })
-    expect(first.items.map(({ id }) => id)).toEqual(['d', 'c'])
-    await store.engine.cancel({ select: { ids: ids('c', 'd') }, by: BY })
-    const second = await store.engine.tasks({ status: 'queued', limit: 2, cursor: first.next ?? '' })
-    expect(second.items.map(({ id }) => id)).toEqual(['b', 'a'])
-  }, { ordered: true })
+  check(
+    'pages stay right while tasks leave the filter',
+    async (store) => {
+      await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' })
+      const first = await store.engine.tasks({ status: 'queued', limit: 2 })
+      expect(first.items.map(({ id }) => id)).toEqual(['d', 'c'])
+      await store.engine.cancel({ select: { ids: ids('c', 'd') }, by: BY })
+      const second = await store.engine.tasks({ status: 'queued', limit: 2, cursor: first.next ?? '' })
+      expect(second.items.map(({ id }) => id)).toEqual(['b', 'a'])
+    },
+    { ordered: true },
+  )
 
-  check('every task is on exactly one page', async (store) => {
-    await store.submit(...Array.from({ length: 25 }, (_, index) => ({ id: `t${index}` })))
-    const seen: string[] = []
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await store.engine.tasks({ limit: 10, ...(cursor === '' ? {} : { cursor }) })
-      seen.push(...page.items.map(({ id }) => id))
-      cursor = page.next
-    }
-    expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => `t${24 - index}`))
-  }, { ordered: true })
+  check(
+    'every task is on exactly one page',
+    async (store) => {
+      await store.submit(...Array.from({ length: 25 }, (_, index) => ({ id: `t${index}` })))
+      const seen: string[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page = await store.engine.tasks({ limit: 10, ...(cursor === '' ? {} : { cursor }) })
+        seen.push(...page.items.map(({ id }) => id))
+        cursor = page.next
+      }
+      expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => `t${24 - index}`))
+    },
+    { ordered: true },
+  )
 
   check('refuses page sizes out of range, and cursors it never gave out', async ({ engine }) => {
     for (const limit of [0, -1, 1.5, 1_001]) await expectRefused(engine.tasks({ limit }), 'REPRISE_INVALID')
@@ -111,14 +127,18 @@ export const looking = subject('queries', (check) => {
     expect((await store.engine.latestForTask(taskId('a')))?.attempt).toBe(10)
   })
 
-  check('lists lanes by creation, page by page', async (store) => {
-    await store.submit({ id: 'a', tenant: acme }, { id: 'b' }, { id: 'c', pool: pool('gpu') })
-    const first = await store.engine.lanes({ limit: 2 })
-    expect(first.items.map(({ tenant, pool: lanePool }) => [tenant, lanePool])).toEqual([
-      ['acme', 'default'],
-      ['default', 'default'],
-    ])
-    const second = await store.engine.lanes({ limit: 2, cursor: first.next ?? '' })
-    expect(second.items.map(({ pool: lanePool }) => lanePool)).toEqual(['gpu'])
-  }, { ordered: true })
+  check(
+    'lists lanes by creation, page by page',
+    async (store) => {
+      await store.submit({ id: 'a', tenant: acme }, { id: 'b' }, { id: 'c', pool: pool('gpu') })
+      const first = await store.engine.lanes({ limit: 2 })
+      expect(first.items.map(({ tenant, pool: lanePool }) => [tenant, lanePool])).toEqual([
+        ['acme', 'default'],
+        ['default', 'default'],
+      ])
+      const second = await store.engine.lanes({ limit: 2, cursor: first.next ?? '' })
+      expect(second.items.map(({ pool: lanePool }) => lanePool)).toEqual(['gpu'])
+    },
+    { ordered: true },
+  )
 })

@@ -80,16 +80,20 @@ export const queueTtl = subject('queue TTL', (check) => {
     expect((await store.engine.failureGroups()).items).toMatchObject([{ count: 1, lastTask: 'a' }])
   })
 
-  check('an entry past its time costs its lane no turn', async (store) => {
-    const tenants = { x: tenantId('x'), y: tenantId('y') }
-    await store.submit(
-      { id: 'late', tenant: tenants.x, settings: { queueTtlMs: 1_000 } },
-      { id: 'x0', tenant: tenants.x },
-    )
-    await store.submit({ id: 'y0', tenant: tenants.y })
-    store.clock.jump(1_000)
-    expect(await (await store.worker()).claimIds(2)).toEqual(['x0', 'y0'])
-  }, { ordered: true })
+  check(
+    'an entry past its time costs its lane no turn',
+    async (store) => {
+      const tenants = { x: tenantId('x'), y: tenantId('y') }
+      await store.submit(
+        { id: 'late', tenant: tenants.x, settings: { queueTtlMs: 1_000 } },
+        { id: 'x0', tenant: tenants.x },
+      )
+      await store.submit({ id: 'y0', tenant: tenants.y })
+      store.clock.jump(1_000)
+      expect(await (await store.worker()).claimIds(2)).toEqual(['x0', 'y0'])
+    },
+    { ordered: true },
+  )
 
   check('expired attempts have tokens of their own', async (store) => {
     const lease = await store.running({ id: 'first' })

@@ -42,13 +42,17 @@ export const releasing = subject('release', (check) => {
     expect(await worker.claimIds(5)).toHaveLength(1)
   })
 
-  check('gives the task its old place in the queue back', async (store) => {
-    await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
-    const worker = await store.worker()
-    const lease = await worker.claimOne()
-    await release(store, lease)
-    expect(await worker.claimIds(3)).toEqual(['a', 'b', 'c'])
-  }, { ordered: true })
+  check(
+    'gives the task its old place in the queue back',
+    async (store) => {
+      await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' })
+      const worker = await store.worker()
+      const lease = await worker.claimOne()
+      await release(store, lease)
+      expect(await worker.claimIds(3)).toEqual(['a', 'b', 'c'])
+    },
+    { ordered: true },
+  )
 
   check('keeps earlier attempts, and why there is this one', async (store) => {
     const worker = await store.worker()

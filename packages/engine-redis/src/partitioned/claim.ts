@@ -145,7 +145,7 @@ export class Claiming {
 
   async #visit(harvest: Harvest, places: readonly number[]): Promise<void> {
     let left = places
-    let refusal: { readonly error: unknown } | null = null
+    const refused: PromiseRejectedResult[] = []
     while (left.length > 0 && harvest.wanted > 0) {
       const amounts = [...dealOut(harvest.wanted, left)]
       const outcomes = await Promise.allSettled(
@@ -158,13 +158,13 @@ export class Claiming {
           if (outcome.value === amount) generous.push(place)
           return
         }
-        refusal ??= { error: outcome.reason }
+        refused.push(outcome)
         if (isFenced(outcome.reason)) throw outcome.reason
       })
       left = [...left.slice(amounts.length), ...generous]
     }
-    const { error } = (refusal as { readonly error: unknown } | null) ?? {}
-    if (error !== undefined && harvest.claimed.length === 0) throw error
+    const [first] = refused
+    if (first !== undefined && harvest.claimed.length === 0) throw first.reason
   }
 
   /** Answers how many it got. */

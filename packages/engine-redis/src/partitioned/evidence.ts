@@ -89,7 +89,7 @@ export class Evidence {
     return hasHelp ? status : 'degraded'
   }
 
-  /** What became of settlements. The home has counted its own. */
+  /** What became of settlements. The home has counted its own. If it can't be reached, the settlements stand all the same. */
   async settled(settlements: readonly Settlement[], results: readonly SettleResult[]): Promise<void> {
     const endings = new Map<WorkerId, boolean[]>()
     settlements.forEach((settlement, index) => {
@@ -104,13 +104,13 @@ export class Evidence {
       }
       endings.set(worker, [...(endings.get(worker) ?? []), ok])
     })
-    await Promise.all([...endings].map(([worker, list]) => this.#witness(worker, list)))
+    await Promise.allSettled([...endings].map(([worker, list]) => this.#witness(worker, list)))
   }
 
   /** Tells the home all that is still counted here; of one worker, or of all. */
   async flush(worker?: WorkerId): Promise<void> {
     const workers = worker === undefined ? [...this.#successes.keys()] : [worker]
-    await Promise.all(workers.map((one) => this.#tell(one, [])))
+    await Promise.allSettled(workers.map((one) => this.#tell(one, [])))
   }
 
   /** It begins anew. */

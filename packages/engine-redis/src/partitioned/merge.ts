@@ -3,7 +3,7 @@
 
 import { InvalidError } from '@reprise/core'
 
-export interface Row<Item> {
+interface Row<Item> {
   readonly item: Item
   /** The position after this item in its partition. */
   readonly cursor: string
