@@ -90,7 +90,7 @@ local function classNumbered(number)
   local lane = laneNamed(ARGV[at], ARGV[at + 1], ARGV[at + 2])
   restock(lane)
   local profile = profileFor(ARGV[at + 4])
-  local settings = profileNumbered(tonumber(profile))
+  local settings = decodeSettings(ARGV[at + 4])
   local ttlMs = settings.queueTtlMs
   class = {
     lane = lane,
@@ -237,7 +237,7 @@ for name, queue in pairs(queues) do
     local lane = queue.lane
     if lane.ready == 0 then catchUp(lane) end
     call('RPUSH', name, unpack(queue.entries))
-    local slot = 'p' .. queue.priority
+    local slot = SLOTS[tonumber(queue.priority)]
     lane[slot] = lane[slot] + count
     lane.ready = lane.ready + count
     move(lane, nil, 'queued', count)

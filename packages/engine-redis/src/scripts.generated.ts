@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_c015df66cd35',
-  text: `#!lua name=reprise_c015df66cd35
+  name: 'reprise_4e9e09faf43e',
+  text: `#!lua name=reprise_4e9e09faf43e
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -41,7 +41,7 @@ function key(name)
   return META_PREFIX .. name
 end
 function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', count)
+  return call('HINCRBY', NUMBERS, 'sequence', int(count))
 end
 local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
 local unusual
@@ -65,7 +65,7 @@ function refuse(text)
   return redis.error_reply('REPRISE ' .. text)
 end
 end
-local lanes, laneList, pools, backlogChange, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, scopeNames, holdOn, applyHold, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
+local SLOTS, lanes, laneList, pools, backlogChange, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, scopeNames, holdOn, applyHold, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
 do
 local LANE_NUMBERS = {
   'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
@@ -73,6 +73,7 @@ local LANE_NUMBERS = {
 }
 local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 local QUEUED_AT, RUNNING_AT = 8, 10
+SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
 local function laneNumbers(text)
   return text and cmsgpack.unpack(text) or FRESH_NUMBERS
 end
@@ -242,14 +243,14 @@ local function flushLane(lane)
   if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
-    if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
+    if lane.queued > 0 then call('ZADD', key('stocked'), int(lane.number), member) else call('ZREM', key('stocked'), member) end
   end
   if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do
     local series = key('series:' .. int(MINUTE))
-    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, count) == count then
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, int(count)) == count then
       call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
     end
   end
@@ -259,18 +260,29 @@ function flushLanes()
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
   end
-  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', backlogChange) end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local profiles, profileNumbered, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local profiles, decodeSettings, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
 atBegin(function()
   profiles = {}
 end)
-function profileNumbered(number)
+local decoded, decodedCount = {}, 0
+local DECODED_MAX = 1000
+function decodeSettings(text)
+  local settings = decoded[text]
+  if settings then return settings end
+  if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
+  settings = cjson.decode(text)
+  decoded[text] = settings
+  decodedCount = decodedCount + 1
+  return settings
+end
+local function profileNumbered(number)
   local known = profiles[number]
   if not known then
-    known = cjson.decode(call('HGET', key('profile'), int(number)))
+    known = decodeSettings(call('HGET', key('profile'), int(number)))
     profiles[number] = known
   end
   return known
@@ -395,13 +407,13 @@ function enqueue(task, keepsRank)
     call('RPUSH', queueKey(lane, task.priority), entry)
   end
   lane.ready = lane.ready + 1
-  local slot = 'p' .. task.priority
+  local slot = SLOTS[task.priority]
   lane[slot] = lane[slot] + 1
   watchTimes(lane, task.id, state.expires, deadlineAt)
   saveState(task)
 end
 function unready(lane, priority, count)
-  local slot = 'p' .. priority
+  local slot = SLOTS[priority]
   lane[slot] = lane[slot] - count
   lane.ready = lane.ready - count
   if lane.ready == 0 then lane.stale = 0 end
@@ -581,7 +593,7 @@ local function wakeIdle(idleKey, count, what)
 end
 function flushWake()
   for pool, actions in pairs(stirred) do
-    call('HINCRBY', key('pool:' .. pool), 'version', 1)
+    call('HINCRBY', key('pool:' .. pool), 'version', '1')
     for action, count in pairs(actions) do
       local what = pool .. '\\n' .. action
       local left = wakeIdle(key('idle:' .. what), count, what)
@@ -1132,7 +1144,7 @@ local PROMOTE_MAX = 1000
 local function firstDue(pools)
   local first
   for _, pool in ipairs(pools) do
-    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')[2])
+    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), '0', '0', 'WITHSCORES')[2])
     if at and (not first or at < first) then first = at end
   end
   return first
@@ -1172,9 +1184,9 @@ function refillSource(source, wanted)
   local from = source.consumed
   local to = from + math.max(math.min(wanted, PAGE_MAX), 1) - 1
   if source.kind == 'list' then
-    source.page = call('LRANGE', queueKey(source.lane, source.priority), from, to)
+    source.page = call('LRANGE', queueKey(source.lane, source.priority), int(from), int(to))
   else
-    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), from, to)
+    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), int(from), int(to))
   end
   source.at = 1
   source.done = #source.page == 0
@@ -1222,9 +1234,9 @@ function closeSource(source)
   local lane = source.lane
   if source.consumed == 0 then return end
   if source.kind == 'list' then
-    call('LTRIM', queueKey(lane, source.priority), source.consumed, -1)
+    call('LTRIM', queueKey(lane, source.priority), int(source.consumed), '-1')
   else
-    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), 0, source.consumed - 1)
+    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), '0', int(source.consumed - 1))
   end
   if source.taken > 0 then unready(lane, source.priority, source.taken) end
 end
@@ -1248,7 +1260,7 @@ local function firstOf(lane, priority, wanted)
   return head
 end
 function left(lane, priority)
-  return lane['p' .. priority] - (lane.takenOf[priority] or 0)
+  return lane[SLOTS[priority]] - (lane.takenOf[priority] or 0)
 end
 function nextEntry(lane, wanted)
   local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
@@ -1368,7 +1380,7 @@ local function refillGroup(group, candidates, wanted, look)
   if group.limit then wanted = math.min(wanted, group.served + group.limit.concurrency - group.limit.running) end
   while not group.done and group.live < wanted and look.left > 0 do
     local size = math.min(wanted - group.live, LANES_PER_PAGE)
-    local page = call('ZRANGE', group.key, group.offset, group.offset + size - 1)
+    local page = call('ZRANGE', group.key, int(group.offset), int(group.offset + size - 1))
     group.offset = group.offset + #page
     group.done = #page < size
     for _, member in ipairs(page) do
@@ -1404,8 +1416,8 @@ end
 local function takePage(starter, lane, wanted)
   if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 then return 0 end
   local priority = 0
-  while lane['p' .. priority] == 0 do priority = priority + 1 end
-  if lane['p' .. priority] ~= lane.ready then return 0 end
+  while lane[SLOTS[priority]] == 0 do priority = priority + 1 end
+  if lane[SLOTS[priority]] ~= lane.ready then return 0 end
   local source = sourcesOf(lane, priority)[1]
   if source.head then return 0 end
   if source.at > #source.page then refillSource(source, math.min(wanted, lane.ready - lane.taken)) end
@@ -1665,7 +1677,7 @@ local function dropKey(tenant, dedupeKey, id)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
 end
-redis.register_function{ function_name = 'reprise_c015df66cd35_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4e9e09faf43e_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -1678,7 +1690,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c015df66cd35_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4e9e09faf43e_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function renew(id, attempt, token, progress)
@@ -1699,7 +1711,7 @@ local answers = {}
 for at = 3, #ARGV, 4 do answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_c015df66cd35_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4e9e09faf43e_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushLimits()
@@ -1709,7 +1721,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_c015df66cd35_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4e9e09faf43e_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -1725,7 +1737,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_c015df66cd35_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4e9e09faf43e_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local backlogMax = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -1796,7 +1808,7 @@ local function classNumbered(number)
   local lane = laneNamed(ARGV[at], ARGV[at + 1], ARGV[at + 2])
   restock(lane)
   local profile = profileFor(ARGV[at + 4])
-  local settings = profileNumbered(tonumber(profile))
+  local settings = decodeSettings(ARGV[at + 4])
   local ttlMs = settings.queueTtlMs
   class = {
     lane = lane,
@@ -1929,7 +1941,7 @@ for name, queue in pairs(queues) do
     local lane = queue.lane
     if lane.ready == 0 then catchUp(lane) end
     call('RPUSH', name, unpack(queue.entries))
-    local slot = 'p' .. queue.priority
+    local slot = SLOTS[tonumber(queue.priority)]
     lane[slot] = lane[slot] + count
     lane.ready = lane.ready + count
     move(lane, nil, 'queued', count)
@@ -1945,15 +1957,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_c015df66cd35_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_c015df66cd35_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_c015df66cd35_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_c015df66cd35_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_c015df66cd35_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_4e9e09faf43e_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_4e9e09faf43e_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_4e9e09faf43e_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_4e9e09faf43e_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_4e9e09faf43e_submit', library: hotLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_655042806f0c',
-  text: `#!lua name=reprise_655042806f0c
+  name: 'reprise_5957b93fdf14',
+  text: `#!lua name=reprise_5957b93fdf14
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -1989,7 +2001,7 @@ function key(name)
   return META_PREFIX .. name
 end
 function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', count)
+  return call('HINCRBY', NUMBERS, 'sequence', int(count))
 end
 local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
 local unusual
@@ -2025,7 +2037,7 @@ function remember(request, answer)
   return answer
 end
 end
-local laneNumbers, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushLanes
+local SLOTS, laneNumbers, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushLanes
 do
 local LANE_NUMBERS = {
   'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
@@ -2033,6 +2045,7 @@ local LANE_NUMBERS = {
 }
 local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 local QUEUED_AT, RUNNING_AT = 8, 10
+SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
 function laneNumbers(text)
   return text and cmsgpack.unpack(text) or FRESH_NUMBERS
 end
@@ -2202,14 +2215,14 @@ local function flushLane(lane)
   if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
-    if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
+    if lane.queued > 0 then call('ZADD', key('stocked'), int(lane.number), member) else call('ZREM', key('stocked'), member) end
   end
   if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do
     local series = key('series:' .. int(MINUTE))
-    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, count) == count then
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, int(count)) == count then
       call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
     end
   end
@@ -2219,7 +2232,7 @@ function flushLanes()
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
   end
-  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', backlogChange) end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
 local profiles, profileNumbered, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
@@ -2227,10 +2240,21 @@ do
 atBegin(function()
   profiles = {}
 end)
+local decoded, decodedCount = {}, 0
+local DECODED_MAX = 1000
+local function decodeSettings(text)
+  local settings = decoded[text]
+  if settings then return settings end
+  if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
+  settings = cjson.decode(text)
+  decoded[text] = settings
+  decodedCount = decodedCount + 1
+  return settings
+end
 function profileNumbered(number)
   local known = profiles[number]
   if not known then
-    known = cjson.decode(call('HGET', key('profile'), int(number)))
+    known = decodeSettings(call('HGET', key('profile'), int(number)))
     profiles[number] = known
   end
   return known
@@ -2355,13 +2379,13 @@ local function enqueue(task, keepsRank)
     call('RPUSH', queueKey(lane, task.priority), entry)
   end
   lane.ready = lane.ready + 1
-  local slot = 'p' .. task.priority
+  local slot = SLOTS[task.priority]
   lane[slot] = lane[slot] + 1
   watchTimes(lane, task.id, state.expires, deadlineAt)
   saveState(task)
 end
 local function unready(lane, priority, count)
-  local slot = 'p' .. priority
+  local slot = SLOTS[priority]
   lane[slot] = lane[slot] - count
   lane.ready = lane.ready - count
   if lane.ready == 0 then lane.stale = 0 end
@@ -2541,7 +2565,7 @@ local function wakeIdle(idleKey, count, what)
 end
 function flushWake()
   for pool, actions in pairs(stirred) do
-    call('HINCRBY', key('pool:' .. pool), 'version', 1)
+    call('HINCRBY', key('pool:' .. pool), 'version', '1')
     for action, count in pairs(actions) do
       local what = pool .. '\\n' .. action
       local left = wakeIdle(key('idle:' .. what), count, what)
@@ -2788,7 +2812,7 @@ function requeue(task)
   local deadlineAt = deadlineOf(task)
   local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
   collect(requeued, queueKey(lane, task.priority), entry)
-  local slot = 'p' .. task.priority
+  local slot = SLOTS[task.priority]
   lane[slot] = lane[slot] + 1
   lane.ready = lane.ready + 1
   watchTimes(lane, task.id, state.expires, deadlineAt)
@@ -3208,7 +3232,7 @@ local function claimHealth(worker, limits)
   return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
 end
 end
-redis.register_function{ function_name = 'reprise_655042806f0c_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local workerKey = key('worker:' .. ARGV[2])
 local epoch = call('HGET', workerKey, 'epoch')
@@ -3218,7 +3242,7 @@ call('HSET', workerKey, 'lastBeatAt', int(now), 'inFlight', ARGV[4], 'queueDepth
   'memoryBytes', ARGV[7], 'draining', ARGV[8])
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_bulk', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_bulk', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
@@ -3357,7 +3381,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -3382,7 +3406,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -3392,7 +3416,7 @@ call('DEL', key('worker:' .. worker))
 call('ZREM', key('workers'), worker)
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local remembered = recall(request)
@@ -3423,7 +3447,7 @@ call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, '
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
 return remember(request, { newVersion, createdAt, int(now) })
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local remembered = recall(request)
@@ -3436,11 +3460,11 @@ call('ZREM', collectionKey(collection), id)
 call('UNLINK', documentKey(collection, id))
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -3506,7 +3530,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -3518,7 +3542,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
@@ -3532,7 +3556,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -3543,7 +3567,7 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -3560,7 +3584,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -3579,7 +3603,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3590,7 +3614,7 @@ for at = 3, #ARGV, 6 do
 end
 return remember(request, (#ARGV - 2) / 6)
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -3607,14 +3631,14 @@ for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3643,7 +3667,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -3669,7 +3693,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -3697,7 +3721,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -3750,7 +3774,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -3781,7 +3805,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local BYTES_MAX = 8388608
@@ -3898,7 +3922,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS = {
   'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'registeredAt', 'lastBeatAt', 'inFlight', 'queueDepth',
@@ -3917,13 +3941,13 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3939,7 +3963,7 @@ local isDone = beginHold(scopeName, 0)
 flushLanes()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_quota', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_quota', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -3997,7 +4021,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(quota), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local quotaKey = key('quota:' .. scopeName)
@@ -4012,7 +4036,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
 local known = recall(request)
@@ -4032,7 +4056,7 @@ local isTold = wasKnown and ARGV[11] ~= ''
 local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[11]) or 0, isTold and epoch or 0)
 return remember(request, { int(epoch), isDone, taken })
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -4113,7 +4137,7 @@ flushLanes()
 flushWake()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -4127,7 +4151,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -4242,7 +4266,7 @@ end
 flushLanes()
 return remember(request, { int(#outdated), int(entriesRemoved), goOn })
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local known = recall(request)
@@ -4266,7 +4290,7 @@ flushLanes()
 flushWake()
 return { 'queued', attempt }
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local SCAN_MAX = 1000
@@ -4333,7 +4357,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, concurrency = ARGV[2], ARGV[6]
 local known = recall(request)
@@ -4352,7 +4376,7 @@ call('SADD', key('unsettled'), scopeName)
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
 return remember(request, version)
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -4412,14 +4436,14 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -4438,7 +4462,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_655042806f0c_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5957b93fdf14_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker = ARGV[2], ARGV[3]
 if recall(request) then return 1 end
@@ -4451,41 +4475,41 @@ return remember(request, 1)
 end }`,
 }
 
-export const beatScript: Script = { name: 'reprise_655042806f0c_beat', library: library, readOnly: false }
-export const bulkScript: Script = { name: 'reprise_655042806f0c_bulk', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_655042806f0c_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_655042806f0c_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_655042806f0c_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_655042806f0c_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_655042806f0c_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_655042806f0c_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_655042806f0c_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_655042806f0c_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_655042806f0c_find_tickets', library: library, readOnly: false }
-export const holdKeysScript: Script = { name: 'reprise_655042806f0c_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_655042806f0c_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_655042806f0c_journal_append', library: library, readOnly: false }
-export const journalReadScript: Script = { name: 'reprise_655042806f0c_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_655042806f0c_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_655042806f0c_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_655042806f0c_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_655042806f0c_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_655042806f0c_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_655042806f0c_list_lanes', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_655042806f0c_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_655042806f0c_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_655042806f0c_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_655042806f0c_pause', library: library, readOnly: false }
-export const quotaScript: Script = { name: 'reprise_655042806f0c_quota', library: library, readOnly: false }
-export const quotaEndScript: Script = { name: 'reprise_655042806f0c_quota_end', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_655042806f0c_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_655042806f0c_reserve', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_655042806f0c_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_655042806f0c_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_655042806f0c_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_655042806f0c_series', library: library, readOnly: true }
-export const shareLimitScript: Script = { name: 'reprise_655042806f0c_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_655042806f0c_share_slots', library: library, readOnly: false }
-export const takeOverScript: Script = { name: 'reprise_655042806f0c_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_655042806f0c_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_655042806f0c_witness', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_5957b93fdf14_beat', library: library, readOnly: false }
+export const bulkScript: Script = { name: 'reprise_5957b93fdf14_bulk', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_5957b93fdf14_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_5957b93fdf14_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_5957b93fdf14_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_5957b93fdf14_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_5957b93fdf14_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_5957b93fdf14_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_5957b93fdf14_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_5957b93fdf14_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_5957b93fdf14_find_tickets', library: library, readOnly: false }
+export const holdKeysScript: Script = { name: 'reprise_5957b93fdf14_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_5957b93fdf14_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_5957b93fdf14_journal_append', library: library, readOnly: false }
+export const journalReadScript: Script = { name: 'reprise_5957b93fdf14_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_5957b93fdf14_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_5957b93fdf14_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_5957b93fdf14_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_5957b93fdf14_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_5957b93fdf14_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_5957b93fdf14_list_lanes', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_5957b93fdf14_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_5957b93fdf14_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_5957b93fdf14_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_5957b93fdf14_pause', library: library, readOnly: false }
+export const quotaScript: Script = { name: 'reprise_5957b93fdf14_quota', library: library, readOnly: false }
+export const quotaEndScript: Script = { name: 'reprise_5957b93fdf14_quota_end', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_5957b93fdf14_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_5957b93fdf14_reserve', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_5957b93fdf14_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_5957b93fdf14_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_5957b93fdf14_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_5957b93fdf14_series', library: library, readOnly: true }
+export const shareLimitScript: Script = { name: 'reprise_5957b93fdf14_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_5957b93fdf14_share_slots', library: library, readOnly: false }
+export const takeOverScript: Script = { name: 'reprise_5957b93fdf14_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_5957b93fdf14_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_5957b93fdf14_witness', library: library, readOnly: false }

@@ -6,7 +6,8 @@
 local call, byteAt, part, format
 local PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE
 
--- Whole numbers as text; Lua's own conversion loses digits above 14.
+-- Whole numbers as text; Lua's own conversion loses digits above 14. Numbers are handed to commands as text, because Redis
+-- takes long to write out Lua's.
 local function int(number)
   return format('%d', number)
 end
@@ -37,7 +38,7 @@ end
 
 -- The next `count` numbers of the sequence that seqs, ranks, tokens and epochs share; answers the last of them.
 local function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', count)
+  return call('HINCRBY', NUMBERS, 'sequence', int(count))
 end
 
 -- Keys that a store seldom has. One look tells that none of them is there.

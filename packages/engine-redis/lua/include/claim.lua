@@ -50,7 +50,7 @@ local function refillGroup(group, candidates, wanted, look)
   if group.limit then wanted = math.min(wanted, group.served + group.limit.concurrency - group.limit.running) end
   while not group.done and group.live < wanted and look.left > 0 do
     local size = math.min(wanted - group.live, LANES_PER_PAGE)
-    local page = call('ZRANGE', group.key, group.offset, group.offset + size - 1)
+    local page = call('ZRANGE', group.key, int(group.offset), int(group.offset + size - 1))
     group.offset = group.offset + #page
     group.done = #page < size
     for _, member in ipairs(page) do
@@ -90,8 +90,8 @@ end
 local function takePage(starter, lane, wanted)
   if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 then return 0 end
   local priority = 0
-  while lane['p' .. priority] == 0 do priority = priority + 1 end
-  if lane['p' .. priority] ~= lane.ready then return 0 end
+  while lane[SLOTS[priority]] == 0 do priority = priority + 1 end
+  if lane[SLOTS[priority]] ~= lane.ready then return 0 end
   local source = sourcesOf(lane, priority)[1]
   if source.head then return 0 end
   if source.at > #source.page then refillSource(source, math.min(wanted, lane.ready - lane.taken)) end

@@ -11,6 +11,9 @@ local LANE_NUMBERS = {
 local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 local QUEUED_AT, RUNNING_AT = 8, 10
 
+-- Where a lane counts its ready entries of a priority.
+local SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+
 -- In the order of LANE_NUMBERS; not to be changed.
 local function laneNumbers(text)
   return text and cmsgpack.unpack(text) or FRESH_NUMBERS
@@ -224,14 +227,14 @@ local function flushLane(lane)
   if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
-    if lane.queued > 0 then call('ZADD', key('stocked'), lane.number, member) else call('ZREM', key('stocked'), member) end
+    if lane.queued > 0 then call('ZADD', key('stocked'), int(lane.number), member) else call('ZREM', key('stocked'), member) end
   end
   if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do
     local series = key('series:' .. int(MINUTE))
-    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, count) == count then
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, int(count)) == count then
       call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
     end
   end
@@ -242,5 +245,5 @@ local function flushLanes()
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
   end
-  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', backlogChange) end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end

@@ -55,7 +55,7 @@ local function requeue(task)
   local deadlineAt = deadlineOf(task)
   local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
   collect(requeued, queueKey(lane, task.priority), entry)
-  local slot = 'p' .. task.priority
+  local slot = SLOTS[task.priority]
   lane[slot] = lane[slot] + 1
   lane.ready = lane.ready + 1
   watchTimes(lane, task.id, state.expires, deadlineAt)

@@ -6,7 +6,7 @@ local PROMOTE_MAX = 1000
 local function firstDue(pools)
   local first
   for _, pool in ipairs(pools) do
-    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), 0, 0, 'WITHSCORES')[2])
+    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), '0', '0', 'WITHSCORES')[2])
     if at and (not first or at < first) then first = at end
   end
   return first

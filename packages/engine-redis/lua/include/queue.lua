@@ -90,7 +90,7 @@ local function enqueue(task, keepsRank)
     call('RPUSH', queueKey(lane, task.priority), entry)
   end
   lane.ready = lane.ready + 1
-  local slot = 'p' .. task.priority
+  local slot = SLOTS[task.priority]
   lane[slot] = lane[slot] + 1
   watchTimes(lane, task.id, state.expires, deadlineAt)
   saveState(task)
@@ -98,7 +98,7 @@ end
 
 -- Entries are gone from what can be claimed. When none of their priority is left, what still stands there is stale.
 local function unready(lane, priority, count)
-  local slot = 'p' .. priority
+  local slot = SLOTS[priority]
   lane[slot] = lane[slot] - count
   lane.ready = lane.ready - count
   if lane.ready == 0 then lane.stale = 0 end

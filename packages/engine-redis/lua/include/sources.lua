@@ -13,9 +13,9 @@ local function refillSource(source, wanted)
   local from = source.consumed
   local to = from + math.max(math.min(wanted, PAGE_MAX), 1) - 1
   if source.kind == 'list' then
-    source.page = call('LRANGE', queueKey(source.lane, source.priority), from, to)
+    source.page = call('LRANGE', queueKey(source.lane, source.priority), int(from), int(to))
   else
-    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), from, to)
+    source.page = call('ZRANGE', returnedKey(source.lane, source.priority), int(from), int(to))
   end
   source.at = 1
   source.done = #source.page == 0
@@ -70,9 +70,9 @@ local function closeSource(source)
   local lane = source.lane
   if source.consumed == 0 then return end
   if source.kind == 'list' then
-    call('LTRIM', queueKey(lane, source.priority), source.consumed, -1)
+    call('LTRIM', queueKey(lane, source.priority), int(source.consumed), '-1')
   else
-    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), 0, source.consumed - 1)
+    lane.returned = lane.returned - call('ZREMRANGEBYRANK', returnedKey(lane, source.priority), '0', int(source.consumed - 1))
   end
   if source.taken > 0 then unready(lane, source.priority, source.taken) end
 end
@@ -102,7 +102,7 @@ end
 
 -- How many entries of a priority this claim has not taken yet.
 local function left(lane, priority)
-  return lane['p' .. priority] - (lane.takenOf[priority] or 0)
+  return lane[SLOTS[priority]] - (lane.takenOf[priority] or 0)
 end
 
 -- The highest priority first, then the order of entry; now and then the oldest of all, so that nothing starves.

@@ -8,11 +8,25 @@ atBegin(function()
   profiles = {}
 end)
 
+-- Settings that were decoded before, by their text: they outlive a call. There are few, or they are dropped.
+local decoded, decodedCount = {}, 0
+local DECODED_MAX = 1000
+
+local function decodeSettings(text)
+  local settings = decoded[text]
+  if settings then return settings end
+  if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
+  settings = cjson.decode(text)
+  decoded[text] = settings
+  decodedCount = decodedCount + 1
+  return settings
+end
+
 -- What the settings of a profile say about queueing.
 local function profileNumbered(number)
   local known = profiles[number]
   if not known then
-    known = cjson.decode(call('HGET', key('profile'), int(number)))
+    known = decodeSettings(call('HGET', key('profile'), int(number)))
     profiles[number] = known
   end
   return known

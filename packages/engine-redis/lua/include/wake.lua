@@ -24,7 +24,7 @@ end
 
 local function flushWake()
   for pool, actions in pairs(stirred) do
-    call('HINCRBY', key('pool:' .. pool), 'version', 1)
+    call('HINCRBY', key('pool:' .. pool), 'version', '1')
     for action, count in pairs(actions) do
       local what = pool .. '\n' .. action
       local left = wakeIdle(key('idle:' .. what), count, what)
