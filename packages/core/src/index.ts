@@ -2,6 +2,7 @@
 
 export * from './action.ts'
 export * from './backoff.ts'
+export * from './bounds.ts'
 export * from './budget.ts'
 export * from './classify.ts'
 export * from './clock.ts'

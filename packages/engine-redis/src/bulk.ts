@@ -6,12 +6,13 @@ import {
   type BulkRequest,
   type BulkResult,
   type By,
+  checkBatch,
+  checkLimit,
   pageCursor,
   type RetryResult,
   StoreFailedError,
   type TaskId,
 } from '@reprise/core'
-import { checkBatch, checkLimit } from './checks.ts'
 import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { bulkScript, retryScript } from './scripts.generated.ts'

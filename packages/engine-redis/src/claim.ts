@@ -5,6 +5,9 @@ import {
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
+  checkBatch,
+  checkLeaseMs,
+  checkLimit,
   type HealthStatus,
   type HealthThresholds,
   type LeaseToken,
@@ -16,7 +19,6 @@ import {
   TIMEOUT_GRACE_MS,
   WorkerFencedError,
 } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from './checks.ts'
 import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asList, asTexts, type Partition } from './partition.ts'
 import { CLAIMED_PLAIN, parseState, parseText, snapshotOf } from './records.ts'

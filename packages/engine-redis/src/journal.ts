@@ -2,6 +2,7 @@
 // scripts that make them.
 
 import {
+  checkBatch,
   type Journal,
   type JournalEntry,
   type JournalEntryInput,
@@ -12,7 +13,6 @@ import {
   pageLimit,
   type TaskId,
 } from '@reprise/core'
-import { checkBatch } from './checks.ts'
 import type { DrawRequestId } from './claim.ts'
 import type { Reply } from './link/link.ts'
 import { asList, asTexts, type Partition } from './partition.ts'

@@ -1,16 +1,18 @@
 // Renewing leases, and finding what is past its time.
 
-import type {
-  ExpiredResult,
-  LeaseToken,
-  Overdue,
-  RenewRequest,
-  RenewResult,
-  SupersededBecause,
-  TaskId,
-  WorkerId,
+import {
+  checkBatch,
+  checkLeaseMs,
+  checkLimit,
+  type ExpiredResult,
+  type LeaseToken,
+  type Overdue,
+  type RenewRequest,
+  type RenewResult,
+  type SupersededBecause,
+  type TaskId,
+  type WorkerId,
 } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from './checks.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { parseState, parseText, type State, snapshotOf } from './records.ts'
 import { expiredScript, renewScript } from './scripts.generated.ts'

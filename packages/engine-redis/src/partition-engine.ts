@@ -2,6 +2,7 @@
 // files named after them and in the scripts they call.
 
 import {
+  checkBatch,
   type Engine,
   type EngineInfo,
   type HealthThresholds,
@@ -12,7 +13,6 @@ import {
   type TaskSpec,
 } from '@reprise/core'
 import { bulk, retry } from './bulk.ts'
-import { checkBatch } from './checks.ts'
 import { claim, type DrawRequestId, settleAndClaim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { explain } from './explain.ts'

@@ -5,6 +5,7 @@ import {
   BudgetExhaustedError,
   type Claimed,
   ConflictError,
+  checkLeaseMs,
   DuplicateExecutionError,
   InvalidError,
   NoAvailableSlotError,
@@ -13,7 +14,6 @@ import {
   StoreFailedError,
   scopeText,
 } from '@reprise/core'
-import { checkLeaseMs } from './checks.ts'
 import { claimResult, type DrawRequestId } from './claim.ts'
 import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'

@@ -1,7 +1,6 @@
 // Deleting what the rules no longer keep: a bounded number per call, and never a dead letter.
 
-import { BATCH_MAX, pageCursor, type RetainResult, type RetentionRules } from '@reprise/core'
-import { checkLimit } from './checks.ts'
+import { BATCH_MAX, checkLimit, pageCursor, type RetainResult, type RetentionRules } from '@reprise/core'
 import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { retainScript } from './scripts.generated.ts'

@@ -6,6 +6,8 @@ import {
   type BulkRequest,
   type BulkResult,
   type By,
+  checkBatch,
+  checkLimit,
   type JournalEntryInput,
   operatorMayRetry,
   operatorRetries,
@@ -14,7 +16,6 @@ import {
   type TaskId,
   type TaskStatus,
 } from '@reprise/core'
-import { checkBatch, checkLimit } from './checks.ts'
 import { endedAttempt } from './ending.ts'
 import {
   CANCELLED,

@@ -5,13 +5,14 @@ import {
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
+  checkLeaseMs,
+  checkLimit,
   InvalidError,
   PICKS_PER_OLDEST,
   PROMOTE_MAX,
   type Priority,
   RETIRE_MAX,
 } from '@reprise/core'
-import { checkLeaseMs, checkLimit } from './checks.ts'
 import { type EntryRow, entryPlace, entryRank, isOverdue, reserveEntry, retire } from './entries.ts'
 import { limitRooms, type Room } from './gates.ts'
 import { LeaseStarter } from './lease-starter.ts'

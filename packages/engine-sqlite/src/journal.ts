@@ -1,6 +1,7 @@
 // Reading and appending the journal. Entries about transitions are written by Transaction.journal, in the same step.
 
 import {
+  checkBatch,
   type Journal,
   type JournalEntry,
   type JournalPage,
@@ -8,7 +9,6 @@ import {
   pageCursor,
   pageLimit,
 } from '@reprise/core'
-import { checkBatch } from './checks.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 

@@ -1,6 +1,9 @@
 // Renewing leases, and finding what is past its time.
 
 import {
+  checkBatch,
+  checkLeaseMs,
+  checkLimit,
   type ExpiredResult,
   type Overdue,
   type RenewRequest,
@@ -8,7 +11,6 @@ import {
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from './checks.ts'
 import type { Database } from './database.ts'
 import { becauseOf, overdueKind } from './ending.ts'
 import { expiresAtOf, type LeaseRow, parseToken, snapshotOf, type TaskRow, tokenText } from './rows.ts'

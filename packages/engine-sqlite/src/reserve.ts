@@ -6,6 +6,7 @@ import {
   BudgetExhaustedError,
   type Claimed,
   ConflictError,
+  checkLeaseMs,
   DuplicateExecutionError,
   InvalidError,
   NoAvailableSlotError,
@@ -13,7 +14,6 @@ import {
   type ReserveRequest,
   scopeText,
 } from '@reprise/core'
-import { checkLeaseMs } from './checks.ts'
 import type { Database } from './database.ts'
 import { isHeld, laneScope, limitRooms } from './gates.ts'
 import { LeaseStarter } from './lease-starter.ts'

@@ -1,7 +1,13 @@
 // Deleting what the rules no longer keep: a bounded number of rows per call, and never a dead letter.
 
-import { BATCH_MAX, pageCursor, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
-import { checkLimit } from './checks.ts'
+import {
+  BATCH_MAX,
+  checkLimit,
+  pageCursor,
+  type RetainResult,
+  type RetentionRules,
+  SERIES_STEP_MS,
+} from '@reprise/core'
 import { CANCELLED, DISCARDED } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 

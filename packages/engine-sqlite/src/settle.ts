@@ -3,6 +3,7 @@
 
 import {
   blamesWorker,
+  checkBatch,
   type Decision,
   type Failure,
   type Settlement,
@@ -10,7 +11,6 @@ import {
   type TaskId,
   type WorkerId,
 } from '@reprise/core'
-import { checkBatch } from './checks.ts'
 import { becauseOf, endedAttempt, overdueKind, repeated, rest } from './ending.ts'
 import { addOutcomes } from './registry.ts'
 import { EXECUTION_STATUS, type LeaseRow, parseToken, RETIRED_PLACE, statusOf, type TaskRow } from './rows.ts'

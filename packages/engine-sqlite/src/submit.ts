@@ -1,7 +1,13 @@
 // Taking tasks in: each id and each dedupe key once, and a batch that the backlog has no room for not at all.
 
-import { BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
-import { checkBatch } from './checks.ts'
+import {
+  BacklogFullError,
+  checkBatch,
+  InvalidError,
+  type SubmitResult,
+  type TaskId,
+  type TaskSpec,
+} from '@reprise/core'
 import type { Database } from './database.ts'
 import { LIVE, WAITING } from './rows.ts'
 import type { Transaction } from './transaction.ts'

@@ -1,9 +1,16 @@
 // What operators do to many tasks, over all partitions: named ones in the order given, the others partition after partition.
 // Each step is atomic in its partition; where a later one fails, what was changed before is answered with a cursor.
 
-import { BATCH_MAX, type BulkRequest, type BulkResult, pageCursor, type TaskId } from '@reprise/core'
+import {
+  BATCH_MAX,
+  type BulkRequest,
+  type BulkResult,
+  checkBatch,
+  checkLimit,
+  pageCursor,
+  type TaskId,
+} from '@reprise/core'
 import { type BulkVerb, bulk } from '../bulk.ts'
-import { checkBatch, checkLimit } from '../checks.ts'
 import type { DrawRequestId } from '../claim.ts'
 import { placeAndPosition, wholeCursor } from './merge.ts'
 import type { Partitions } from './partitions.ts'

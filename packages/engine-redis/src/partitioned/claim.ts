@@ -6,11 +6,13 @@ import {
   BATCH_MAX,
   type ClaimRequest,
   type ClaimResult,
+  checkBatch,
+  checkLeaseMs,
+  checkLimit,
   isRepriseError,
   type Settlement,
   type SettleResult,
 } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from '../checks.ts'
 import { type ClaimSettings, claim, type PartitionClaim, settleAndClaim } from '../claim.ts'
 import { settle } from '../settle.ts'
 import type { Wake } from '../wake.ts'

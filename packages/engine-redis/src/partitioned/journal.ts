@@ -2,8 +2,14 @@
 // reader who follows it misses nothing, however late an entry of one comes after those of another. Entries from outside
 // go to the partition of their task, those of no task to the home.
 
-import { type Journal, type JournalEntry, type JournalPage, type JournalQuery, pageLimit } from '@reprise/core'
-import { checkBatch } from '../checks.ts'
+import {
+  checkBatch,
+  type Journal,
+  type JournalEntry,
+  type JournalPage,
+  type JournalQuery,
+  pageLimit,
+} from '@reprise/core'
 import type { DrawRequestId } from '../claim.ts'
 import { journalOf, readJournal } from '../journal.ts'
 import { merge, split } from './merge.ts'

@@ -1,7 +1,16 @@
 // Settling, renewing and finding what is past its time, each in the partition of its task, all at once.
 
-import type { ExpiredResult, Overdue, RenewRequest, RenewResult, Settlement, SettleResult } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from '../checks.ts'
+import {
+  checkBatch,
+  checkLeaseMs,
+  checkLimit,
+  type ExpiredResult,
+  type Overdue,
+  type RenewRequest,
+  type RenewResult,
+  type Settlement,
+  type SettleResult,
+} from '@reprise/core'
 import { expired, renew } from '../leases.ts'
 import { settle } from '../settle.ts'
 import { inwardToken, outwardToken, type Partitions } from './partitions.ts'

@@ -2,6 +2,7 @@
 // partition; what spans partitions is put together here, and says in its module what that means.
 
 import {
+  checkBatch,
   type Engine,
   type EngineInfo,
   type HealthThresholds,
@@ -12,7 +13,6 @@ import {
   type TaskSpec,
 } from '@reprise/core'
 import { retry } from '../bulk.ts'
-import { checkBatch } from '../checks.ts'
 import type { DrawRequestId } from '../claim.ts'
 import { collectionOf } from '../collection.ts'
 import { Grouping } from '../grouping.ts'

@@ -1,6 +1,8 @@
-// Bounds that every verb has in common: how many things a call may name or ask for, and how long a lease may last.
+// Bounds that the verbs of every engine have in common: how many things a call may name or ask for, and how long a lease
+// may last.
 
-import { BATCH_MAX, InvalidError } from '@reprise/core'
+import { BATCH_MAX } from './engine.ts'
+import { InvalidError } from './errors.ts'
 
 const LEASE_MS_MAX = 86_400_000
 
