@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startRedis } from '@reprise/test-servers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../examples/demo/src/main.ts', import.meta.url))
@@ -120,4 +121,19 @@ test('--help shows the usage', async () => {
   const { code, stdout } = await demo(['--help'])
   expect(code).toBe(0)
   expect(stdout).toContain('--tasks N')
+})
+
+test('it runs on Redis as well, beside what is there, and says so if it can not', { timeout: RUN_MS_MAX }, async () => {
+  const server = await startRedis()
+  try {
+    await server.command('SET', 'reprise/store', 'something of somebody else')
+    const { code, stdout } = await demo(['--tasks', '100', '--engine', server.url])
+    expect(stdout).toContain('Nothing lost')
+    expect(code).toBe(0)
+    expect(await server.command('GET', 'reprise/store')).toBe('something of somebody else')
+  } finally {
+    await server.stop()
+  }
+  const { code, stderr } = await demo(['--engine', 'postgres://localhost'])
+  expect([code, stderr]).toEqual([1, expect.stringContaining("There is no engine 'postgres'")])
 })

@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '@reprise/client'
+import { connectEngine } from '@reprise/connect'
 import { formatDuration, seededRandom } from '@reprise/core'
-import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { type Audit, audit, unfinished } from './audit.ts'
 import type { DemoOptions } from './options.ts'
 import { type DemoProgress, ended, ProgressReader } from './progress.ts'
@@ -35,17 +35,22 @@ export function titleOf({ tasks, seed }: DemoOptions): DemoTitle {
 }
 
 /** Leaves nothing running. The signal ends it early. */
-export async function runDemo(path: string, options: DemoOptions, view: View, signal: AbortSignal): Promise<DemoEnd> {
-  // One engine for the client and for reading the journal; the workers open the same file in their own processes.
-  const engine = await openSqliteEngine({ path })
+export async function runDemo(
+  address: string,
+  options: DemoOptions,
+  view: View,
+  signal: AbortSignal,
+): Promise<DemoEnd> {
+  // One engine for the client and for reading the journal; the workers open the same store in their own processes.
+  const { engine, close } = await connectEngine(address)
   const client = await createClient({ engine })
   const startedAt = performance.now()
   const announce: Announce = (tone, text) => view.announce({ atMs: performance.now() - startedAt, tone, text })
   const reader = new ProgressReader(engine, startedAt, announce)
-  const fleet = new WorkerFleet(`sqlite:${path}`, announce)
+  const fleet = new WorkerFleet(address, announce)
   try {
     const acknowledged = await submitWorkload(client, options.tasks, seededRandom(options.seed))
-    announce('plain', `${grouped(acknowledged)} tasks are accepted, and durable; the workers start`)
+    announce('plain', `${grouped(acknowledged)} tasks are accepted (${engine.info.durability}); the workers start`)
     fleet.start(WORKERS)
     const limitMs = options.timeLimitMs
     const outcome = await untilAllEnded({ client, reader, fleet, view, announce, signal, limitMs })
@@ -63,7 +68,7 @@ export async function runDemo(path: string, options: DemoOptions, view: View, si
   } finally {
     await fleet.stop()
     await client.close()
-    await engine.close()
+    await close()
   }
 }
 

@@ -1,9 +1,11 @@
 // What `npm start` runs: the demo with its command line, its view, its closing words and its exit code. 0 when all adds
-// up, 1 when it does not, 2 for a wrong command line, 130 after Ctrl-C. The store is a temporary file, removed again.
+// up, 1 when it does not, 2 for a wrong command line, 130 after Ctrl-C. The store is a temporary file, removed again,
+// unless another one is named.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isRepriseError } from '@reprise/core'
 import { discrepancies } from './audit.ts'
 import { closingTable, nothingLost } from './closing-table.ts'
 import { type DemoEnd, runDemo, titleOf } from './demo.ts'
@@ -34,7 +36,8 @@ async function run(options: DemoOptions): Promise<number> {
   // Whoever reads our output has gone (`npm start | head`): nobody is left to run for.
   stdout.on('error', interrupt)
   try {
-    const end = await runDemo(join(folder, 'reprise.db'), options, view, interrupted.signal)
+    const address = addressOf(options.engine, join(folder, 'reprise.db'))
+    const end = await runDemo(address, options, view, interrupted.signal)
     view.close()
     return conclude(end)
   } finally {
@@ -43,10 +46,17 @@ async function run(options: DemoOptions): Promise<number> {
   }
 }
 
+/** A named Redis store may hold other things: the demo keeps to a prefix of its own there. */
+function addressOf(engine: string | null, file: string): string {
+  if (engine === null) return `sqlite:${file}`
+  if (engine.startsWith('sqlite:') || /[?&]prefix=/.test(engine)) return engine
+  return `${engine}${engine.includes('?') ? '&' : '?'}prefix=reprise-demo-${process.pid}`
+}
+
 function conclude(end: DemoEnd): number {
   switch (end.kind) {
     case 'interrupted':
-      print(['', 'Interrupted. The workers have stopped, and the temporary store is removed.'])
+      print(['', 'Interrupted. The workers have stopped; a temporary store is removed.'])
       return EXIT.interrupted
     case 'unfinished':
       print([
@@ -83,6 +93,10 @@ switch (commandLine.kind) {
     process.exitCode = EXIT.usage
     break
   case 'run':
-    process.exitCode = await run(commandLine.options)
+    process.exitCode = await run(commandLine.options).catch((error: unknown) => {
+      if (!isRepriseError(error)) throw error
+      process.stderr.write(`${error.message}\n`)
+      return EXIT.wrong
+    })
     break
 }

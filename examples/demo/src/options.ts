@@ -7,6 +7,8 @@ export interface DemoOptions {
   readonly tasks: number
   readonly seed: number
   readonly timeLimitMs: number
+  /** The address of a store; null for a temporary file. */
+  readonly engine: string | null
 }
 
 export type CommandLine =
@@ -20,12 +22,15 @@ const SEED_MAX = 4_294_967_295
 
 export const USAGE = `Usage: npm start -- [options]
 
-Runs a thousand tasks on the embedded engine, in a temporary file, with two worker processes. Some tasks fail, some
-hang, some crash their worker, and one worker is killed on the way. At the end, the sums must add up.
+Runs a thousand tasks with two worker processes, on the embedded engine in a temporary file unless told otherwise.
+Some tasks fail, some hang, some crash their worker, and one worker is killed on the way. At the end, the sums must
+add up.
 
   --tasks N         how many tasks, from ${TASKS_MIN} to ${TASKS_MAX} (1000)
   --seed N          draw other tasks (1)
   --time-limit T    give up after this long (90s)
+  --engine ADDRESS  on another store, such as redis://localhost:6379; what the demo writes there stays there,
+                    under a prefix of its own
   --help            show this
 `
 
@@ -37,6 +42,7 @@ export function readCommandLine(words: readonly string[]): CommandLine {
         tasks: { type: 'string', default: '1000' },
         seed: { type: 'string', default: '1' },
         'time-limit': { type: 'string', default: '90s' },
+        engine: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
       },
     })
@@ -47,6 +53,7 @@ export function readCommandLine(words: readonly string[]): CommandLine {
         tasks: wholeNumber(values.tasks, '--tasks', TASKS_MIN, TASKS_MAX),
         seed: wholeNumber(values.seed, '--seed', 0, SEED_MAX),
         timeLimitMs: durationMs(values['time-limit'], '--time-limit'),
+        engine: values.engine ?? null,
       },
     }
   } catch (error) {

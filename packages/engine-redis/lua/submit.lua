@@ -91,11 +91,12 @@ local function classNumbered(number)
   restock(lane)
   local profile = profileFor(ARGV[at + 4])
   local settings = decodeSettings(ARGV[at + 4])
-  local ttlMs = settings.queueTtlMs
+  local ttlMs = settings.queueTtlMs ~= cjson.null and settings.queueTtlMs
   class = {
     lane = lane,
     timeoutMs = settings.timeoutMs,
-    ttlMs = ttlMs ~= cjson.null and ttlMs,
+    ttlMs = ttlMs,
+    isPlain = not ttlMs and settings.timeoutMs <= PLAIN_TIMEOUT_MAX,
     middle = ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(lane.number) .. ',"profile":' .. profile,
     timeout = plainTimeout(settings.timeoutMs),
     entries = queueOf(lane, ARGV[at + 3]).entries,
@@ -151,7 +152,7 @@ local function accept(classNumber, extra, id, rest)
   if dedupeKey then keepKey(lane.tenant, dedupeKey, id) end
   if isQueued then
     local entries = class.entries
-    if expires or deadlineAt then
+    if expires or deadlineAt or not class.isPlain then
       entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
       watchTimes(lane, id, expires, deadlineAt)
     else
@@ -207,7 +208,7 @@ local function acceptRun(classNumber, extra, at, count)
   local stop = at + count * 2
   while at < stop do
     local class = classes[classNumber]
-    if class and extra == '' and not class.ttlMs then return acceptPlain(class, at, (stop - at) / 2) end
+    if class and extra == '' and class.isPlain then return acceptPlain(class, at, (stop - at) / 2) end
     -- The class is made with its first new task: a duplicate leaves no lane behind.
     local taken = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
     if not taken then backlog = backlog + 1 end

@@ -11,7 +11,7 @@ export interface WakeListener {
   /** A new mark: something was heard of. */
   readonly drawMark: () => number
   /** False if nobody waits for it. */
-  readonly work: (pool: string) => boolean
+  readonly work: (pool: string, action: string) => boolean
   readonly ended: (ids: readonly string[]) => void
   /** Messages may have been missed: all who wait look again. */
   readonly gap: () => void
@@ -30,9 +30,12 @@ export class WakeSource {
   readonly #channel: string
   readonly #listener: WakeListener
   readonly #pools = new Map<string, KnownPool>()
-  /** What the channel is registered with, until a message says that it is not any more. */
-  readonly #idle = new Set<string>()
-  readonly #watched = new Set<string>()
+  /**
+   * What the channel is registered with, until a message says that it is not any more: the answer to the call that registers
+   * it. Whoever comes while that is under way shares it: false if something changed already.
+   */
+  readonly #idle = new Map<string, Promise<boolean>>()
+  readonly #watched = new Map<string, Promise<boolean>>()
   #endedAt = 0
   #gapAt = 0
 
@@ -67,12 +70,22 @@ export class WakeSource {
   }
 
   async #registerIdle(interest: Interest, pools: ReadonlySet<string>): Promise<boolean> {
+    if (pools.size === 0) return true
+    const name = JSON.stringify([[...pools], interest.actions ?? null])
+    const shared = this.#idle.get(name)
+    if (shared === undefined) {
+      const answer = this.#askIdle(name, interest, pools)
+      this.#idle.set(name, answer)
+      return answer
+    }
+    // Whoever made that call may have known less of the pools.
+    return (await shared) && (interest.since === undefined || !this.changed(interest.since, pools, undefined))
+  }
+
+  async #askIdle(name: string, interest: Interest, pools: ReadonlySet<string>): Promise<boolean> {
     const actions = interest.actions ?? null
-    const name = JSON.stringify([[...pools], actions])
-    if (pools.size === 0 || this.#idle.has(name)) return true
     const known = (pool: string): string =>
       interest.since === undefined ? '' : (this.#pools.get(pool)?.version ?? 'unknown')
-    this.#idle.add(name)
     try {
       const [isRegistered, ...versions] = asTexts(
         await this.#partition.run(idleScript, [
@@ -91,14 +104,23 @@ export class WakeSource {
   }
 
   async #registerWatch(tasks: ReadonlySet<string>): Promise<boolean> {
-    const fresh = [...tasks].filter((id) => !this.#watched.has(id))
-    const calls: Promise<boolean>[] = []
-    for (let at = 0; at < fresh.length; at += WATCH_MAX) calls.push(this.#watch(fresh.slice(at, at + WATCH_MAX)))
+    const calls = new Set<Promise<boolean>>()
+    const fresh: string[] = []
+    for (const id of tasks) {
+      const shared = this.#watched.get(id)
+      if (shared === undefined) fresh.push(id)
+      else calls.add(shared)
+    }
+    for (let at = 0; at < fresh.length; at += WATCH_MAX) {
+      const ids = fresh.slice(at, at + WATCH_MAX)
+      const answer = this.#askWatch(ids)
+      for (const id of ids) this.#watched.set(id, answer)
+      calls.add(answer)
+    }
     return (await Promise.all(calls)).every(Boolean)
   }
 
-  async #watch(ids: readonly string[]): Promise<boolean> {
-    for (const id of ids) this.#watched.add(id)
+  async #askWatch(ids: readonly string[]): Promise<boolean> {
     const forget = (): void => {
       for (const id of ids) this.#watched.delete(id)
     }
@@ -128,8 +150,8 @@ export class WakeSource {
     const [pool = '', action = ''] = details
     this.#idle.clear()
     this.#pools.set(pool, { version: 'changed', since: this.#listener.drawMark() })
-    // Nobody here waits any more: somebody elsewhere may.
-    if (!this.#listener.work(pool)) this.#partition.run(passOnScript, [pool, action]).catch(() => undefined)
+    // Nobody here waits for it any more: somebody elsewhere may.
+    if (!this.#listener.work(pool, action)) this.#partition.run(passOnScript, [pool, action]).catch(() => undefined)
   }
 
   #heardOfEnds(ids: readonly string[]): void {

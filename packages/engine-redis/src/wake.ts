@@ -8,6 +8,8 @@ import { WakeSource } from './wake-source.ts'
 
 interface Waiter {
   readonly pools: ReadonlySet<string>
+  /** Null: whatever there is in them. */
+  readonly actions: ReadonlySet<string> | null
   readonly tasks: ReadonlySet<string>
   readonly wake: () => void
 }
@@ -28,7 +30,8 @@ export class Wake {
     this.#placeOf = placeOf
     const listener = {
       drawMark: () => ++this.#mark,
-      work: (pool: string) => this.#wakeAll(({ pools }) => pools.has(pool)),
+      work: (pool: string, action: string) =>
+        this.#wakeAll(({ pools, actions }) => pools.has(pool) && (actions?.has(action) ?? true)),
       ended: (ids: readonly string[]) => this.#wakeAll(({ tasks }) => ids.some((id) => tasks.has(id))),
       gap: () => this.#wakeAll(() => true),
     }
@@ -51,6 +54,7 @@ export class Wake {
 
   wait(interest: Interest, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     const pools = new Set<string>(interest.pools)
+    const actions = interest.actions == null ? null : new Set<string>(interest.actions)
     const tasks = interest.tasks === undefined ? NOTHING : new Set<string>(interest.tasks)
     const shares = this.#byPlace(tasks)
     const { since } = interest
@@ -65,7 +69,7 @@ export class Wake {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      const waiter: Waiter = { pools, tasks, wake: done }
+      const waiter: Waiter = { pools, actions, tasks, wake: done }
       const timer = this.#clock.after(timeoutMs, done, { hold: true })
       signal?.addEventListener('abort', done, { once: true })
       this.#waiters.add(waiter)

@@ -20,6 +20,9 @@ local function returnedKey(lane, priority)
   return key('returned:' .. int(lane.number) .. ':' .. priority)
 end
 
+-- A longer time-out does not fit into its 12 digits: such an entry is written as one that is not plain.
+local PLAIN_TIMEOUT_MAX = 999999999999
+
 -- The part of a plain entry between its rank and its id.
 local function plainTimeout(timeoutMs)
   return string.format('%012d', timeoutMs)
