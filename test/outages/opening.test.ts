@@ -73,3 +73,22 @@ function startOldServer(): Promise<number> {
     })
   })
 }
+
+test.each([
+  ['a password for a server that has none', (url: string) => url.replace('//', '//:secret@'), /ERR AUTH/],
+  ['a database that the server does not have', (url: string) => `${url}/99`, /ERR DB index/],
+])('%s is refused at once: waiting does not mend it', async (_, wrong, reason) => {
+  const server = await ownServer()
+  await expectRefusal(wrong(server.url), 'REPRISE_STORE_FAILED', reason)
+  await expect(createClient({ engine: wrong(server.url) })).rejects.not.toThrow('secret')
+})
+
+test.each([
+  ['0', '1'],
+  ['abc', 'xyz'],
+  ['1', '-3'],
+])('a store has a layout and partitions, and layout %s with partitions %s is none', async (layout, partitions) => {
+  const server = await ownServer()
+  await server.command('HSET', 'reprise/store', 'layout', layout, 'partitions', partitions)
+  await expectRefusal(server.url, 'REPRISE_STORE_FAILED', /does not describe a store.*another prefix/)
+})

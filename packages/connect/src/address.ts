@@ -26,6 +26,7 @@ export type EngineAddress = SqliteAddress | RedisAddress
 
 const KNOWN =
   "Known are 'sqlite:./reprise.db', 'sqlite::memory:', 'sqlite:./reprise.db?durability=fast', 'redis://localhost:6379' and 'rediss://user:password@host:6380/0?prefix=reprise'."
+const ENCODE = 'Characters such as @ / ? # , % in a password must be percent-encoded.'
 const REDIS_SCHEMES: ReadonlySet<string> = new Set(['redis', 'rediss', 'valkey', 'valkeys'])
 
 export function parseAddress(text: string): EngineAddress {
@@ -63,12 +64,16 @@ function parseSqlite(rest: string): SqliteAddress {
 /** Several nodes of a cluster are written with commas: redis://one:6379,two:6379?partitions=16. */
 function parseRedis(scheme: string, text: string): RedisAddress {
   const [server, query] = split(text)
+  // What follows is rather a part of a password than a setting, and must not be shown.
+  if (query.toString().includes('%40')) {
+    throw new UnknownEngineError(`The redis address has an '@' after its '?'. ${ENCODE}`)
+  }
   refuseUnknown(query, ['prefix', 'partitions', 'durability'], 'redis')
   const [first = '', ...others] = server.split(',')
   const urls = [first, ...others.map((node) => `${scheme}://${node}`)]
   for (const url of urls) {
     if (!URL.canParse(url) || new URL(url).hostname === '') {
-      throw new UnknownEngineError(`The redis address names no server. ${KNOWN}`)
+      throw new UnknownEngineError(`The redis address names no server. ${ENCODE} ${KNOWN}`)
     }
   }
   const partitions = query.get('partitions')

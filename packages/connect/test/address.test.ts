@@ -53,6 +53,7 @@ test.each([
   ['redis:', 'names no server'],
   ['redis://:secret@', 'names no server'],
   ['redis://one:secret@host,:', 'names no server'],
+  ['redis://:one?secret@host', "'@' after its '?'"],
   ['redis://host?partition=4&secret=1', "no setting 'partition'"],
   ['redis://host?partitions=0', "from 1, not '0'"],
   ['sqlite:a.db?durability=some', "'durable' or 'fast', not 'some'"],

@@ -93,7 +93,8 @@ function checkPrefix(prefix: string): void {
 }
 
 function checkSlots(prefix: string, partitions: number, isCluster: boolean): void {
-  const hasTag = /\{[^}]+\}/.test(prefix)
+  // Only the first pair of braces counts, and only with something in it.
+  const hasTag = /^[^{]*\{[^}]+\}/.test(prefix)
   if (partitions > 1 && /[{}]/.test(prefix)) {
     throw new InvalidError(
       'The prefix of a store with several partitions must not contain braces: each partition adds its own.',
@@ -123,6 +124,9 @@ function tagOf(index: number, partitions: number): string {
   }
 }
 
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 1
+
 /** Creates the store if there is none yet; otherwise it must be of a layout and partition count we can open. Answers the latter. */
 export async function openStore(link: Link, prefix: string, partitions: number | null): Promise<number> {
   const key = `${prefix}/store`
@@ -137,8 +141,9 @@ export async function openStore(link: Link, prefix: string, partitions: number |
     reply = await look()
   }
   const [layout, count] = Array.isArray(reply) ? reply.map(Number) : []
-  if (layout === undefined || count === undefined)
-    throw new StoreFailedError(`The key '${key}' does not describe a store of Reprise.`)
+  if (!isCount(layout) || !isCount(count)) {
+    throw new StoreFailedError(`The key '${key}' does not describe a store of Reprise. Choose another prefix.`)
+  }
   if (layout > LAYOUT) throw new SchemaTooNewError(layout, LAYOUT)
   if (partitions !== null && partitions !== count) {
     throw new InvalidError(

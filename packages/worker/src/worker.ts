@@ -43,6 +43,8 @@ export interface WorkerStats extends SettlementCounts {
 }
 
 /** Of the grace, what handlers get between the signal to stop and the release of their executions. */
+/** How long a worker that stops waits for a store that does not answer. */
+const PARTING_MS = 3_000
 const ABORT_SHARE = 0.1
 const ABORT_MS_MAX = 1_000
 const GRACE_MS_MIN = 5_000
@@ -236,14 +238,16 @@ export class Worker {
 
   /** Everything reaches the store, or has waited for a lease: by then the sweep has taken it. */
   async #settleAll(): Promise<void> {
-    const { clock, leaseMs } = this.#config
+    const { clock, leaseMs, log } = this.#config
+    const { unsettled } = this.#dispatcher
     const settled = new AbortController()
-    const tooLate = sleep(clock, leaseMs, settled.signal, { hold: true }).then(() => {
+    // With nothing to settle, only a claim can be under way that a store out of reach does not answer.
+    const patienceMs = unsettled === 0 ? Math.min(PARTING_MS, leaseMs) : leaseMs
+    const tooLate = sleep(clock, patienceMs, settled.signal, { hold: true }).then(() => {
       if (settled.signal.aborted) return
-      const { unsettled } = this.#dispatcher
-      this.#config.log.error('The store took no settlement for a whole lease; these are left to the sweep.', {
-        unsettled,
-      })
+      if (unsettled > 0) {
+        log.error('The store took no settlement for a whole lease; these are left to the sweep.', { unsettled })
+      }
       this.#dispatcher.halt(new StoreClosedError())
     })
     await Promise.race([this.#running, tooLate])
@@ -262,12 +266,7 @@ export class Worker {
   }
 
   async #rest(registration: 'deregister' | 'leave'): Promise<void> {
-    for (const service of this.#services) await service.stop()
-    try {
-      if (registration === 'deregister') await this.#engine.deregister(this.id, this.#epoch)
-    } catch (error) {
-      this.#report(error)
-    }
+    await this.#part(registration)
     try {
       await this.#connection.close()
     } catch (error) {
@@ -279,6 +278,26 @@ export class Worker {
     this.#releaseNow.abort()
     this.#config.log.info('The worker has stopped.', { worker: this.id, ...this.#settlementLog.counts })
     this.#resolveDrained()
+  }
+
+  /** Ends the services and leaves the registry; a store that is out of reach is not waited for. */
+  async #part(registration: 'deregister' | 'leave'): Promise<void> {
+    const { clock, log } = this.#config
+    const parted = new AbortController()
+    const parting = async (): Promise<void> => {
+      await Promise.all(this.#services.map((service) => service.stop()))
+      try {
+        if (registration === 'deregister') await this.#engine.deregister(this.id, this.#epoch)
+      } catch (error) {
+        this.#report(error)
+      }
+      parted.abort()
+    }
+    const tooLate = sleep(clock, PARTING_MS, parted.signal, { hold: true }).then(() => {
+      if (!parted.signal.aborted)
+        log.warn('The store does not answer; the worker stops without it.', { worker: this.id })
+    })
+    await Promise.race([parting(), tooLate])
   }
 
   #endGraceAfter(graceMs: number, signal?: AbortSignal): void {

@@ -1,7 +1,7 @@
 // What a claim gives and to whom: order, fairness across lanes, priorities without starvation, limits, and the lease
 // that comes with it. Health has a chapter of its own.
 
-import { actionName, DEFAULT_POOL, tenantId, workerId } from '@reprise/core'
+import { actionName, DEFAULT_POOL, DURATION_MS_MAX, tenantId, workerId } from '@reprise/core'
 import { expect } from 'vitest'
 import { ACTION, BY, expectRefused, LEASE_MS, pool, START, TIMEOUT_MS, taskSpec } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -50,6 +50,17 @@ export const claiming = subject('claim', (check) => {
       attempt: 1,
       state: { status: 'running', attempt: 1, worker: 'w1', token: lease.token, startedAt: START, progress: null },
     })
+  })
+
+  check('takes a time-out as long as a duration may be', async (store) => {
+    await store.submit(
+      { id: 'a', settings: { timeoutMs: DURATION_MS_MAX } },
+      { id: 'b', settings: { timeoutMs: DURATION_MS_MAX } },
+    )
+    const worker = await store.worker()
+    for (const taskId of ['a', 'b']) {
+      expect(await worker.claimOne()).toMatchObject({ taskId, timeoutAt: START + DURATION_MS_MAX })
+    }
   })
 
   check(

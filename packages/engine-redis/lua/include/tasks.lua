@@ -64,7 +64,7 @@ local function loadTask(id)
 end
 
 local STATE_FIELDS = {
-  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint', 'request',
+  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint',
 }
 
 -- Status and attempt come first: see those who look for them by a pattern.

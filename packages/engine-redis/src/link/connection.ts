@@ -3,7 +3,7 @@
 // commands: a server answers in the order it was asked, so a few marks of how many were sent by when are enough.
 
 import type { Clock } from '@reprise/core'
-import { createClient } from 'redis'
+import { createClient, DisconnectsClientError } from 'redis'
 import type { Endpoint } from './endpoint.ts'
 
 export type Reply = null | number | string | readonly Reply[]
@@ -74,7 +74,9 @@ export class Connection {
     try {
       await Promise.race([connection.#connect(), late.promise])
       return connection
-    } catch (error) {
+    } catch (thrown) {
+      // That we ended it ourselves says nothing: the reason was heard before.
+      const error = thrown instanceof DisconnectsClientError ? (connection.ended ?? thrown) : thrown
       connection.end(error instanceof Error ? error : new Error(String(error)))
       throw error
     } finally {

@@ -41,6 +41,8 @@ const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
 
 const REFUSAL = 'REPRISE'
 const FUNCTION_MISSING = 'ERR Function not found'
+// Settings that no waiting mends: a password for a server without one, a database it does not have.
+const MISTAKEN = /^ERR (?:AUTH |DB index |invalid DB index)/
 // Redis adds this to an error that a script raised, rather than returned.
 const RAISED_AT = / script: \S+, on @user_\w+:\d+\.?$/
 
@@ -53,6 +55,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof ErrorReply) {
     if (error.message.startsWith(REFUSAL)) return 'refused'
     if (error.message.startsWith(FUNCTION_MISSING)) return 'unloaded'
+    if (MISTAKEN.test(error.message)) return 'denied'
     return FAULTS.get(codeOf(error)) ?? 'failed'
   }
   // An argument that is no text: the client refuses to write it, and always will.
@@ -66,7 +69,7 @@ export function finalError(fault: 'full' | 'denied' | 'refused' | 'failed', erro
       return new StoreFullError({ cause: error })
     case 'denied':
       return new StoreFailedError(
-        `Redis at ${label} does not allow this: ${reasonOf(error)} Check the user, the password and the permissions.`,
+        `Redis at ${label} does not allow this: ${reasonOf(error)} Check the user, the password, the database and the permissions.`,
         { cause: error },
       )
     case 'refused':
