@@ -59,14 +59,18 @@ export function textRest(spec: {
 }): string {
   let rest = ''
   if (spec.priority !== DEFAULT_PRIORITY) rest += `,"priority":${spec.priority}`
-  if (spec.retryToken !== spec.id) rest += `,"retryToken":${JSON.stringify(spec.retryToken)}`
-  if (spec.dedupeKey !== null) rest += `,"dedupeKey":${JSON.stringify(spec.dedupeKey)}`
+  if (spec.retryToken !== spec.id) rest += `,"retryToken":${safeJson(spec.retryToken)}`
+  if (spec.dedupeKey !== null) rest += `,"dedupeKey":${safeJson(spec.dedupeKey)}`
   for (const _ in spec.labels) {
-    rest += `,"labels":${JSON.stringify(spec.labels)}`
+    const safe = Object.entries(spec.labels).map(([name, value]) => `${safeJson(name)}:${safeJson(value)}`)
+    rest += `,"labels":{${safe.join()}}`
     break
   }
   return `${rest},${PAYLOAD_NAME}${spec.payload}}`
 }
+
+/** The scripts decode a head; half of a surrogate pair, which core refuses anyway, would make them fail. */
+const safeJson = (text: string): string => JSON.stringify(text.toWellFormed())
 
 /** The snapshot of a task whose lane and profile are among these names. */
 export function snapshotOf(names: Names, id: string, head: Head, payload: JsonText): Snapshot {
@@ -160,7 +164,7 @@ export function parseRecord(text: string): { readonly record: AttemptRecord; rea
 /** What a bad end adds to a record: the failure, with its code and message in their places of A1, and the decision. */
 export function badEnd(failure: Failure, decision: Decision): string {
   const { code, message, ...rest } = failure
-  return `,"errorCode":${JSON.stringify(code)},"errorMessage":${JSON.stringify(message)},"failure":${JSON.stringify(rest)},"decision":${JSON.stringify(decision)}`
+  return `,"errorCode":${JSON.stringify(code)},"errorMessage":${JSON.stringify(message)},"failure":${JSON.stringify(rest)},"decision":${JSON.stringify({ kind: decision.kind, ...decision })}`
 }
 
 /** The failure in a record, or in the tail that `badEnd` wrote. */
