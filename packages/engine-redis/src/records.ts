@@ -164,7 +164,9 @@ export function parseRecord(text: string): { readonly record: AttemptRecord; rea
 /** What a bad end adds to a record: the failure, with its code and message in their places of A1, and the decision. */
 export function badEnd(failure: Failure, decision: Decision): string {
   const { code, message, ...rest } = failure
-  return `,"errorCode":${JSON.stringify(code)},"errorMessage":${JSON.stringify(message)},"failure":${JSON.stringify(rest)},"decision":${JSON.stringify({ kind: decision.kind, ...decision })}`
+  // Its kind comes first: the settle script looks for it there.
+  const { kind, ...decided } = decision
+  return `,"errorCode":${JSON.stringify(code)},"errorMessage":${JSON.stringify(message)},"failure":${JSON.stringify(rest)},"decision":${JSON.stringify({ kind, ...decided })}`
 }
 
 /** The failure in a record, or in the tail that `badEnd` wrote. */
