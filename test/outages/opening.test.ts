@@ -91,4 +91,5 @@ test.each([
   const server = await ownServer()
   await server.command('HSET', 'reprise/store', 'layout', layout, 'partitions', partitions)
   await expectRefusal(server.url, 'REPRISE_STORE_FAILED', /does not describe a store.*another prefix/)
+  expect(await server.command('HGET', 'reprise/store', 'layout')).toBe(layout)
 })

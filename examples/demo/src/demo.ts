@@ -42,7 +42,8 @@ export async function runDemo(
   signal: AbortSignal,
 ): Promise<DemoEnd> {
   // One engine for the client and for reading the journal; the workers open the same store in their own processes.
-  const { engine, close } = await connectEngine(address)
+  const connection = await connectEngine(address)
+  const { engine } = connection
   const client = await createClient({ engine })
   const startedAt = performance.now()
   const announce: Announce = (tone, text) => view.announce({ atMs: performance.now() - startedAt, tone, text })
@@ -68,7 +69,7 @@ export async function runDemo(
   } finally {
     await fleet.stop()
     await client.close()
-    await close()
+    await connection.close()
   }
 }
 
