@@ -6,6 +6,7 @@ import {
   type Clock,
   createService,
   type Engine,
+  isRepriseError,
   type Logger,
   type Service,
   sleep,
@@ -46,7 +47,10 @@ export async function beatOnce(options: HeartbeatOptions, loopLagMs: number): Pr
     if (outcome === 'replaced') options.onReplaced(report.epoch)
     else if (outcome === 'unknown') await options.onUnknown()
   } catch (error) {
-    options.log.error('The heartbeat did not reach the store; trying again at the next.', { error })
+    // A closed engine has no next: whoever closed it, or the worker itself, tells.
+    if (!isRepriseError(error, 'REPRISE_STORE_CLOSED')) {
+      options.log.error('The heartbeat did not reach the store; trying again at the next.', { error })
+    }
     options.onError(error)
   }
 }

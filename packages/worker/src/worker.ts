@@ -316,7 +316,7 @@ export class Worker {
 
   #report(error: unknown): void {
     // A closed engine is news only once, and giveUp tells it.
-    if (this.#state === 'draining' && isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
+    if (this.#state !== 'running' && isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
     this.#config.log.error('The worker met an error.', { worker: this.id, error })
     callHook(this.#config.hooks.onError, error, this.#config.log)
   }
