@@ -24,7 +24,6 @@ import { DeadlineWatch } from './deadline-watch.ts'
 import { Latch } from './latch.ts'
 import { runExecution } from './pipeline.ts'
 import type { SettlementLog } from './settlement-log.ts'
-import { TripPacing } from './trip-pacing.ts'
 
 export interface DispatcherOptions {
   readonly engine: Engine
@@ -76,7 +75,8 @@ export class Dispatcher implements ExecutionOwner {
   readonly #options: DispatcherOptions
   readonly #engine: Engine
   readonly #latch = new Latch()
-  readonly #pacing: TripPacing
+  /** What one trip carries at the most, each way: trips that are under way together share the room between them. */
+  readonly #share: number
   readonly #deadlines: DeadlineWatch
   readonly #idleWaiters = new Set<() => void>()
   /** Ended, and not in the store yet. */
@@ -94,7 +94,7 @@ export class Dispatcher implements ExecutionOwner {
   constructor(options: DispatcherOptions) {
     this.#options = options
     this.#engine = options.engine
-    this.#pacing = new TripPacing(options.clock, options.engine.info.callsAtOnce)
+    this.#share = Math.min(Math.ceil(options.concurrency / options.engine.info.callsAtOnce), BATCH_MAX)
     this.clock = options.clock
     this.random = options.random
     this.#deadlines = new DeadlineWatch(options.clock, this.active)
@@ -116,7 +116,7 @@ export class Dispatcher implements ExecutionOwner {
       const limit = this.#mayTrip() ? this.#claimLimit(batch.length) : 0
       if (batch.length === 0 && limit === 0) await this.#rest()
       else this.#depart(batch, limit)
-      if (this.#trips.size >= this.#pacing.trips) await Promise.race(this.#trips)
+      if (this.#trips.size >= this.#engine.info.callsAtOnce) await Promise.race(this.#trips)
       else if (this.#trips.size > 0) await this.#nextTurn()
     }
     await Promise.all(this.#trips)
@@ -182,7 +182,7 @@ export class Dispatcher implements ExecutionOwner {
   /** While one trip is under way, another is worth it only if it carries a good deal: small ones wait for company. */
   #mayTrip(): boolean {
     if (this.#trips.size === 0) return true
-    if (this.#trips.size >= this.#pacing.trips) return false
+    if (this.#trips.size >= this.#engine.info.callsAtOnce) return false
     return Math.max(this.#outbox.length, this.#idle === null ? this.#room() : 0) >= this.#options.concurrency / 4
   }
 
@@ -199,11 +199,6 @@ export class Dispatcher implements ExecutionOwner {
   /** Two trips that leave together come back together, and the store rests while they are unpacked. */
   #nextTurn(): Promise<void> {
     return new Promise((resolve) => this.clock.soon(resolve))
-  }
-
-  /** What one trip carries at the most, each way: trips that are under way together share the room between them. */
-  get #share(): number {
-    return Math.min(Math.ceil(this.#options.concurrency / this.#pacing.trips), BATCH_MAX)
   }
 
   /** How many more could run. */
@@ -233,7 +228,6 @@ export class Dispatcher implements ExecutionOwner {
     this.#options.settlementLog.settled(batch, trip.settled)
     if (trip.claim === null) return
     const { claimed, heldBack } = trip.claim
-    this.#pacing.returned(claimed.length, claimed.length >= limit)
     this.#startAll(claimed)
     this.#idle = claimed.length >= limit ? null : { mark, dueAt: this.#dueAt(trip.claim), heldBack }
   }
