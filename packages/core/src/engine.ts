@@ -1,6 +1,7 @@
 // The Engine port: what a store must be able to do, said in words of the domain. Each verb is one atomic step and takes and
 // returns batches. No keys, SQL, scripts or raw clients show through. Repeating a call whose answer was lost does no harm:
-// submit, settle, renew and beat say the same again; a claim that nobody heard of leaves leases that end by themselves.
+// submit reports its own tasks as duplicates; settle, renew and beat say the same again; an engine out of process makes a
+// claim that nobody heard of heard again.
 // An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
 
 import type { Brand } from './brand.ts'

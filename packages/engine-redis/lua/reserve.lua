@@ -51,15 +51,6 @@ end
 local full = fullLimit(lane)
 if full then return { 'full', full.name, int(full.concurrency) } end
 
-local function profileFor(text)
-  local known = call('HGET', key('profiles'), text)
-  if known then return known end
-  known = int(call('HINCRBY', NUMBERS, 'profiles', 1))
-  call('HSET', key('profiles'), text, known)
-  call('HSET', key('profile'), known, text)
-  return known
-end
-
 -- Accepts the task with its earlier attempts behind it. It is never queued: its first status is that of its attempt.
 local function accept()
   local home = laneNamed(pool, action, tenant)

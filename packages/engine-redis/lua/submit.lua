@@ -60,15 +60,6 @@ local function countNew(callAt)
   return new
 end
 
-local function profileFor(text)
-  local number = call('HGET', key('profiles'), text)
-  if number then return number end
-  number = int(call('HINCRBY', NUMBERS, 'profiles', 1))
-  call('HSET', key('profiles'), text, number)
-  call('HSET', key('profile'), number, text)
-  return number
-end
-
 -- Entries for one queue, in order of rank. Classes that differ in their settings only share one.
 local queues = {}
 local function queueOf(lane, priority)

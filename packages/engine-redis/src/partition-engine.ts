@@ -1,27 +1,17 @@
 // The port's verbs over one partition, each handed to its module. This file only wires; what the verbs do stands in the
 // files named after them and in the scripts they call.
 
-import {
-  checkBatch,
-  type Engine,
-  type EngineInfo,
-  type HealthThresholds,
-  type Settlement,
-  type SettleResult,
-  StoreClosedError,
-  type SubmitResult,
-  type TaskSpec,
-} from '@reprise/core'
+import type { Engine, EngineInfo, HealthThresholds } from '@reprise/core'
 import { bulk, retry } from './bulk.ts'
 import { claim, type DrawRequestId, settleAndClaim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { explain } from './explain.ts'
 import { listFailureGroups } from './failure-groups.ts'
 import { limit, pause, resume } from './gates.ts'
-import { Grouping } from './grouping.ts'
 import { journalOf } from './journal.ts'
 import { counts, listLanes, series } from './lanes.ts'
 import { expired, renew } from './leases.ts'
+import { OrderedCalls } from './ordered-calls.ts'
 import type { Partition } from './partition.ts'
 import { beat, deregister, listWorkers, register } from './registry.ts'
 import { reserve } from './reserve.ts'
@@ -45,34 +35,18 @@ export interface PartitionEngineParts {
 export function partitionEngine(parts: PartitionEngineParts): Engine {
   const { partition, wake, thresholds, backlogMax, drawRequestId } = parts
   const settings = { thresholds, drawRequestId }
-  let closing: Promise<void> | null = null
-
-  const submissions: Grouping<TaskSpec, SubmitResult> = new Grouping(
-    (calls) => submit(partition, calls, backlogMax),
-    () => settlements.flush(),
+  const calls = new OrderedCalls(
+    partition,
+    (groups) => submit(partition, groups, backlogMax),
+    (groups) => settle(partition, groups),
   )
-  const settlements: Grouping<Settlement, SettleResult> = new Grouping(
-    (calls) => settle(partition, calls),
-    () => submissions.flush(),
-  )
-  /** The partition, after everything that was asked before has been sent. */
-  const inOrder = (): Partition => {
-    if (closing !== null) throw new StoreClosedError()
-    submissions.flush()
-    settlements.flush()
-    return partition
-  }
-  const grouped = async <Item, Answer>(grouping: Grouping<Item, Answer>, items: readonly Item[]) => {
-    if (closing !== null) throw new StoreClosedError()
-    checkBatch(items.length)
-    return items.length === 0 ? [] : grouping.add(items)
-  }
+  const inOrder = (): Partition => calls.inOrder()
 
   return {
     info: parts.info,
     healthThresholds: thresholds,
 
-    submit: (tasks) => grouped(submissions, tasks),
+    submit: (tasks) => calls.submit(tasks),
     async claim(request) {
       const { versions, blocked: _, ...result } = await claim(inOrder(), request, settings)
       wake.saw(request.pools, versions)
@@ -80,7 +54,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     },
     reserve: async (request) => reserve(inOrder(), request, drawRequestId),
     renew: async (leases, leaseMs) => renew(inOrder(), leases, leaseMs),
-    settle: (items) => grouped(settlements, items),
+    settle: (items) => calls.settle(items),
     async settleAndClaim(items, request) {
       const { versions, blocked: _, ...result } = await settleAndClaim(inOrder(), items, request, settings)
       wake.saw(request.pools, versions)
@@ -120,14 +94,10 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),
-    close() {
-      if (closing === null) {
-        submissions.flush()
-        settlements.flush()
+    close: () =>
+      calls.close(() => {
         wake.close()
-        closing = parts.close()
-      }
-      return closing
-    },
+        return parts.close()
+      }),
   }
 }

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_522fe64f6ad4',
-  text: `#!lua name=reprise_522fe64f6ad4
+  name: 'reprise_c3ec9e311ec1',
+  text: `#!lua name=reprise_c3ec9e311ec1
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -263,8 +263,9 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local profiles, decodeSettings, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local decodeSettings, profileFor, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
+local profiles
 atBegin(function()
   profiles = {}
 end)
@@ -286,6 +287,14 @@ local function profileNumbered(number)
     profiles[number] = known
   end
   return known
+end
+function profileFor(text)
+  local number = call('HGET', key('profiles'), text)
+  if number then return number end
+  number = int(call('HINCRBY', NUMBERS, 'profiles', '1'))
+  call('HSET', key('profiles'), text, number)
+  call('HSET', key('profile'), number, text)
+  return number
 end
 local function parseHead(text)
   local stop = string.find(text, '\\n', 1, true)
@@ -1678,7 +1687,7 @@ local function dropKey(tenant, dedupeKey, id)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
 end
-redis.register_function{ function_name = 'reprise_522fe64f6ad4_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c3ec9e311ec1_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -1691,7 +1700,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_522fe64f6ad4_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c3ec9e311ec1_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function renew(id, attempt, token, progress)
@@ -1712,7 +1721,7 @@ local answers = {}
 for at = 3, #ARGV, 4 do answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_522fe64f6ad4_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c3ec9e311ec1_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushLimits()
@@ -1722,7 +1731,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_522fe64f6ad4_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c3ec9e311ec1_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -1738,7 +1747,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_522fe64f6ad4_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c3ec9e311ec1_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local backlogMax = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -1782,14 +1791,6 @@ local function countNew(callAt)
     end
   end)
   return new
-end
-local function profileFor(text)
-  local number = call('HGET', key('profiles'), text)
-  if number then return number end
-  number = int(call('HINCRBY', NUMBERS, 'profiles', 1))
-  call('HSET', key('profiles'), text, number)
-  call('HSET', key('profile'), number, text)
-  return number
 end
 local queues = {}
 local function queueOf(lane, priority)
@@ -1959,15 +1960,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_522fe64f6ad4_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_522fe64f6ad4_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_522fe64f6ad4_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_522fe64f6ad4_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_522fe64f6ad4_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_c3ec9e311ec1_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_c3ec9e311ec1_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_c3ec9e311ec1_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_c3ec9e311ec1_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_c3ec9e311ec1_submit', library: hotLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_929a2fa6dab0',
-  text: `#!lua name=reprise_929a2fa6dab0
+  name: 'reprise_469eaf7b6150',
+  text: `#!lua name=reprise_469eaf7b6150
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -2237,8 +2238,9 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local profiles, profileNumbered, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local profileNumbered, profileFor, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
+local profiles
 atBegin(function()
   profiles = {}
 end)
@@ -2260,6 +2262,14 @@ function profileNumbered(number)
     profiles[number] = known
   end
   return known
+end
+function profileFor(text)
+  local number = call('HGET', key('profiles'), text)
+  if number then return number end
+  number = int(call('HINCRBY', NUMBERS, 'profiles', '1'))
+  call('HSET', key('profiles'), text, number)
+  call('HSET', key('profile'), number, text)
+  return number
 end
 function parseHead(text)
   local stop = string.find(text, '\\n', 1, true)
@@ -3235,7 +3245,7 @@ local function claimHealth(worker, limits)
   return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
 end
 end
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local workerKey = key('worker:' .. ARGV[2])
 local epoch = call('HGET', workerKey, 'epoch')
@@ -3245,7 +3255,7 @@ call('HSET', workerKey, 'lastBeatAt', int(now), 'inFlight', ARGV[4], 'queueDepth
   'memoryBytes', ARGV[7], 'draining', ARGV[8])
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_bulk', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_bulk', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
@@ -3384,7 +3394,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -3409,7 +3419,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -3419,7 +3429,7 @@ call('DEL', key('worker:' .. worker))
 call('ZREM', key('workers'), worker)
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local remembered = recall(request)
@@ -3450,7 +3460,7 @@ call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, '
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
 return remember(request, { newVersion, createdAt, int(now) })
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local remembered = recall(request)
@@ -3463,11 +3473,11 @@ call('ZREM', collectionKey(collection), id)
 call('UNLINK', documentKey(collection, id))
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -3533,7 +3543,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -3545,7 +3555,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
@@ -3559,7 +3569,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -3570,7 +3580,7 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -3587,7 +3597,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -3606,7 +3616,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3617,7 +3627,7 @@ for at = 3, #ARGV, 6 do
 end
 return remember(request, (#ARGV - 2) / 6)
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -3634,14 +3644,14 @@ for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3670,7 +3680,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -3696,7 +3706,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -3724,7 +3734,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -3777,7 +3787,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -3808,7 +3818,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local BYTES_MAX = 8388608
@@ -3925,7 +3935,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS = {
   'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'registeredAt', 'lastBeatAt', 'inFlight', 'queueDepth',
@@ -3944,13 +3954,13 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3966,7 +3976,7 @@ local isDone = beginHold(scopeName, 0)
 flushLanes()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_quota', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_quota', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4024,7 +4034,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(quota), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local quotaKey = key('quota:' .. scopeName)
@@ -4039,7 +4049,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
 local known = recall(request)
@@ -4059,7 +4069,7 @@ local isTold = wasKnown and ARGV[11] ~= ''
 local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[11]) or 0, isTold and epoch or 0)
 return remember(request, { int(epoch), isDone, taken })
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -4095,14 +4105,6 @@ if anyHolds() then
 end
 local full = fullLimit(lane)
 if full then return { 'full', full.name, int(full.concurrency) } end
-local function profileFor(text)
-  local known = call('HGET', key('profiles'), text)
-  if known then return known end
-  known = int(call('HINCRBY', NUMBERS, 'profiles', 1))
-  call('HSET', key('profiles'), text, known)
-  call('HSET', key('profile'), known, text)
-  return known
-end
 local function accept()
   local home = laneNamed(pool, action, tenant)
   local profile = profileFor(settings)
@@ -4140,7 +4142,7 @@ flushLanes()
 flushWake()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -4154,7 +4156,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -4269,7 +4271,7 @@ end
 flushLanes()
 return remember(request, { int(#outdated), int(entriesRemoved), goOn })
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local known = recall(request)
@@ -4293,7 +4295,7 @@ flushLanes()
 flushWake()
 return { 'queued', attempt }
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local SCAN_MAX = 1000
@@ -4360,7 +4362,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, concurrency = ARGV[2], ARGV[6]
 local known = recall(request)
@@ -4379,7 +4381,7 @@ call('SADD', key('unsettled'), scopeName)
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
 return remember(request, version)
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -4439,14 +4441,14 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -4465,7 +4467,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_929a2fa6dab0_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_469eaf7b6150_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker = ARGV[2], ARGV[3]
 if recall(request) then return 1 end
@@ -4478,41 +4480,41 @@ return remember(request, 1)
 end }`,
 }
 
-export const beatScript: Script = { name: 'reprise_929a2fa6dab0_beat', library: library, readOnly: false }
-export const bulkScript: Script = { name: 'reprise_929a2fa6dab0_bulk', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_929a2fa6dab0_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_929a2fa6dab0_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_929a2fa6dab0_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_929a2fa6dab0_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_929a2fa6dab0_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_929a2fa6dab0_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_929a2fa6dab0_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_929a2fa6dab0_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_929a2fa6dab0_find_tickets', library: library, readOnly: false }
-export const holdKeysScript: Script = { name: 'reprise_929a2fa6dab0_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_929a2fa6dab0_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_929a2fa6dab0_journal_append', library: library, readOnly: false }
-export const journalReadScript: Script = { name: 'reprise_929a2fa6dab0_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_929a2fa6dab0_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_929a2fa6dab0_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_929a2fa6dab0_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_929a2fa6dab0_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_929a2fa6dab0_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_929a2fa6dab0_list_lanes', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_929a2fa6dab0_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_929a2fa6dab0_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_929a2fa6dab0_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_929a2fa6dab0_pause', library: library, readOnly: false }
-export const quotaScript: Script = { name: 'reprise_929a2fa6dab0_quota', library: library, readOnly: false }
-export const quotaEndScript: Script = { name: 'reprise_929a2fa6dab0_quota_end', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_929a2fa6dab0_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_929a2fa6dab0_reserve', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_929a2fa6dab0_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_929a2fa6dab0_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_929a2fa6dab0_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_929a2fa6dab0_series', library: library, readOnly: true }
-export const shareLimitScript: Script = { name: 'reprise_929a2fa6dab0_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_929a2fa6dab0_share_slots', library: library, readOnly: false }
-export const takeOverScript: Script = { name: 'reprise_929a2fa6dab0_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_929a2fa6dab0_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_929a2fa6dab0_witness', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_469eaf7b6150_beat', library: library, readOnly: false }
+export const bulkScript: Script = { name: 'reprise_469eaf7b6150_bulk', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_469eaf7b6150_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_469eaf7b6150_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_469eaf7b6150_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_469eaf7b6150_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_469eaf7b6150_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_469eaf7b6150_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_469eaf7b6150_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_469eaf7b6150_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_469eaf7b6150_find_tickets', library: library, readOnly: false }
+export const holdKeysScript: Script = { name: 'reprise_469eaf7b6150_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_469eaf7b6150_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_469eaf7b6150_journal_append', library: library, readOnly: false }
+export const journalReadScript: Script = { name: 'reprise_469eaf7b6150_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_469eaf7b6150_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_469eaf7b6150_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_469eaf7b6150_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_469eaf7b6150_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_469eaf7b6150_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_469eaf7b6150_list_lanes', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_469eaf7b6150_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_469eaf7b6150_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_469eaf7b6150_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_469eaf7b6150_pause', library: library, readOnly: false }
+export const quotaScript: Script = { name: 'reprise_469eaf7b6150_quota', library: library, readOnly: false }
+export const quotaEndScript: Script = { name: 'reprise_469eaf7b6150_quota_end', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_469eaf7b6150_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_469eaf7b6150_reserve', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_469eaf7b6150_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_469eaf7b6150_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_469eaf7b6150_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_469eaf7b6150_series', library: library, readOnly: true }
+export const shareLimitScript: Script = { name: 'reprise_469eaf7b6150_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_469eaf7b6150_share_slots', library: library, readOnly: false }
+export const takeOverScript: Script = { name: 'reprise_469eaf7b6150_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_469eaf7b6150_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_469eaf7b6150_witness', library: library, readOnly: false }

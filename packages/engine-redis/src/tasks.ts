@@ -118,7 +118,7 @@ function wallTime({ now, heldSince, heldMs }: Sight, moment: number): number {
   return moment + now - laneTime
 }
 
-// '<token> <start> <kind> <attempt> <end> <time-out> <last renewal or ->'; a token contains no blank.
+// '<kind><start> <token> <attempt> <end> <time-out> <last renewal or ->'; a token contains no blank here: it has no worker.
 const LEASE = /^\w\d+ \S+ \d+ (?<leaseUntil>\d+) (?<timeoutAt>\d+) /
 
 function runningPart(

@@ -32,6 +32,16 @@ local function profileNumbered(number)
   return known
 end
 
+-- The number, as text, of the profile with these settings; it gets one if it is new.
+local function profileFor(text)
+  local number = call('HGET', key('profiles'), text)
+  if number then return number end
+  number = int(call('HINCRBY', NUMBERS, 'profiles', '1'))
+  call('HSET', key('profiles'), text, number)
+  call('HSET', key('profile'), number, text)
+  return number
+end
+
 local function parseHead(text)
   local stop = string.find(text, '\n', 1, true)
   return cjson.decode(string.sub(text, 1, stop - 2) .. '}')

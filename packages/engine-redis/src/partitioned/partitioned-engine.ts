@@ -1,21 +1,11 @@
 // The port's verbs over several partitions, each handed to its module. A verb on one task stays one atomic step in its
 // partition; what spans partitions is put together here, and says in its module what that means.
 
-import {
-  checkBatch,
-  type Engine,
-  type EngineInfo,
-  type HealthThresholds,
-  type Settlement,
-  type SettleResult,
-  StoreClosedError,
-  type SubmitResult,
-  type TaskSpec,
-} from '@reprise/core'
+import type { Engine, EngineInfo, HealthThresholds } from '@reprise/core'
 import { retry } from '../bulk.ts'
 import type { DrawRequestId } from '../claim.ts'
 import { collectionOf } from '../collection.ts'
-import { Grouping } from '../grouping.ts'
+import { OrderedCalls } from '../ordered-calls.ts'
 import type { Wake } from '../wake.ts'
 import { Backlogs } from './backlogs.ts'
 import { bulkAll } from './bulk.ts'
@@ -54,45 +44,29 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
   const submitting = new Submitting(store, backlogs, keys, backlogMax)
   const evidence = new Evidence(store, thresholds, drawRequestId)
   const claiming = new Claiming(store, backlogs, evidence, slots, wake, { thresholds, drawRequestId })
-  let closing: Promise<void> | null = null
-
-  const submissions: Grouping<TaskSpec, SubmitResult> = new Grouping(
-    (calls) => submitting.submit(calls),
-    () => settlements.flush(),
-  )
-  const settlements: Grouping<Settlement, SettleResult> = new Grouping(
-    async (calls) => {
-      const results = await settleAll(store, calls)
-      await evidence.settled(calls.flat(), results.flat())
+  const calls = new OrderedCalls(
+    store,
+    (groups) => submitting.submit(groups),
+    async (groups) => {
+      const results = await settleAll(store, groups)
+      await evidence.settled(groups.flat(), results.flat())
       return results
     },
-    () => submissions.flush(),
   )
-  /** After everything that was asked before has been sent. */
-  const inOrder = (): Partitions => {
-    if (closing !== null) throw new StoreClosedError()
-    submissions.flush()
-    settlements.flush()
-    return store
-  }
-  const grouped = async <Item, Answer>(grouping: Grouping<Item, Answer>, items: readonly Item[]) => {
-    if (closing !== null) throw new StoreClosedError()
-    checkBatch(items.length)
-    return items.length === 0 ? [] : grouping.add(items)
-  }
+  const inOrder = (): Partitions => calls.inOrder()
 
   return {
     info: parts.info,
     healthThresholds: thresholds,
 
-    submit: (tasks) => grouped(submissions, tasks),
+    submit: (tasks) => calls.submit(tasks),
     async claim(request) {
       inOrder()
       return claiming.claim(request)
     },
     reserve: async (request) => reserve(inOrder(), request, keys, slots, drawRequestId),
     renew: async (leases, leaseMs) => renewAll(inOrder(), leases, leaseMs),
-    settle: (items) => grouped(settlements, items),
+    settle: (items) => calls.settle(items),
     async settleAndClaim(items, request) {
       inOrder()
       return claiming.settleAndClaim(items, request)
@@ -148,14 +122,10 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),
-    close() {
-      if (closing === null) {
-        submissions.flush()
-        settlements.flush()
+    close: () =>
+      calls.close(() => {
         wake.close()
-        closing = parts.close()
-      }
-      return closing
-    },
+        return parts.close()
+      }),
   }
 }
