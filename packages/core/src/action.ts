@@ -1,13 +1,14 @@
 // An action: a kind of work and its settings. defineAction() is where defaults are resolved, once, into complete
 // settings; everything after it deals with whole numbers of milliseconds and checked names.
 
-import { type Backoff, checkedBackoff, DEFAULT_BACKOFF } from './backoff.ts'
-import { DEFAULT_LOSSES_MAX } from './budget.ts'
+import { type BackoffOptions, DEFAULT_BACKOFF, resolveBackoff } from './backoff.ts'
+import { DEFAULT_LOSSES_MAX, RETRIES_MAX } from './budget.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { InvalidError } from './errors.ts'
 import {
   type ActionName,
   actionName,
+  checkedName,
   DEFAULT_POOL,
   type PoolName,
   poolName,
@@ -16,12 +17,13 @@ import {
   type TenantId,
 } from './ids.ts'
 import { refuseUnknownKeys } from './options.ts'
+import { LOST_MEANINGS } from './policy.ts'
+import { type BreakerOptions, type QuotaOptions, resolveBreakers, resolveQuota } from './safeguards.ts'
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
-import type { TaskSettings } from './task.ts'
+import type { LostMeaning, TaskSettings } from './task.ts'
 
 /** The global time-out of one attempt, unless the action sets its own (C2). */
 export const DEFAULT_TIMEOUT_MS = 300_000
-const RETRIES_MAX = 1_000
 
 /** What a handler gets beside its input. */
 export interface RunContext {
@@ -50,6 +52,22 @@ const nothing = (): void => undefined
 /** Says nothing: what a library does unless it is told to. */
 export const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
+/** What became of an attempt that was lost, as far as the action can find out. */
+export type Reconciled<Result> =
+  /** It took effect: the task has succeeded, with no result. */
+  | 'done'
+  | { readonly outcome: 'done'; readonly result: Result }
+  /** It did not: run it again. */
+  | 'not_done'
+  /** Nobody can tell: a person has to look. */
+  | 'unknown'
+
+/** Asked before a task runs again whose worker vanished. The retry token is that of the attempts before. */
+export type Reconcile<Parsed, Result> = (
+  input: Parsed,
+  context: RunContext,
+) => Promise<Reconciled<Result>> | Reconciled<Result>
+
 export interface ActionOptions<In, Parsed, Result> {
   readonly name: string
   /** Checks and types the payload: at submission, and again before it runs. */
@@ -60,8 +78,22 @@ export interface ActionOptions<In, Parsed, Result> {
   readonly maxRetries?: number
   readonly lossesMax?: number
   readonly queueTtl?: Duration
-  readonly backoff?: Backoff
+  readonly backoff?: BackoffOptions
   readonly retryUnknown?: boolean
+  /** What it needs to work, such as 'stripe': each has a circuit breaker, shared by all actions that name it. */
+  readonly dependsOn?: readonly string[]
+  /** Settings of these breakers, or of one for the action alone if it depends on nothing; true for the usual, false for none. */
+  readonly breaker?: boolean | BreakerOptions
+  /** At most so many retries in a window of time. Named after the action unless it has a name. */
+  readonly retryQuota?: QuotaOptions
+  /** What a lost attempt means: `retry` (as if it had not run), `hold` for a person, or `reconcile`. */
+  readonly onLost?: LostMeaning
+  /** How long after its acceptance no attempt may start any more. */
+  readonly sla?: Duration
+  /** The pack it belongs to, for policies. */
+  readonly pack?: string
+  /** Needed where `onLost` is `reconcile`. */
+  readonly reconcile?: Reconcile<Parsed, Result>
   readonly run?: (input: Parsed, context: RunContext) => Promise<Result> | Result
 }
 
@@ -72,6 +104,8 @@ export interface Action<In = unknown, Parsed = In, Result = unknown> {
   readonly input: StandardSchema<In, Parsed> | null
   /** Null when only the declaration is at hand, as in a process that just submits. */
   readonly run: ((input: Parsed, context: RunContext) => Promise<Result> | Result) | null
+  /** Null if it has none. */
+  readonly reconcile: Reconcile<Parsed, Result> | null
 }
 
 const KNOWN_OPTIONS = [
@@ -84,6 +118,13 @@ const KNOWN_OPTIONS = [
   'queueTtl',
   'backoff',
   'retryUnknown',
+  'dependsOn',
+  'breaker',
+  'retryQuota',
+  'onLost',
+  'sla',
+  'pack',
+  'reconcile',
   'run',
 ] as const satisfies (keyof ActionOptions<never, never, never>)[]
 
@@ -98,19 +139,29 @@ export function defineAction<In, Parsed, Result>(
   options: ActionOptions<In, Parsed, Result>,
 ): Action<In, Parsed, Result> {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'action option')
-  const { input, run } = options
+  const { input, run, reconcile, onLost } = options
   if (input !== undefined && typeof input['~standard']?.validate !== 'function') {
     throw new InvalidError(`The input of action '${options.name}' is not a Standard Schema (zod, valibot, arktype, …).`)
   }
   if (run !== undefined && typeof run !== 'function') {
     throw new InvalidError(`The run of action '${options.name}' must be a function, not ${typeof run}.`)
   }
+  if (reconcile !== undefined && typeof reconcile !== 'function') {
+    throw new InvalidError(`The reconcile of action '${options.name}' must be a function, not ${typeof reconcile}.`)
+  }
+  if (onLost === 'reconcile' && run !== undefined && reconcile === undefined) {
+    throw new InvalidError(
+      `Action '${options.name}' says onLost: 'reconcile' and has no reconcile function. Add one, or say 'retry' or 'hold'.`,
+    )
+  }
+  const name = actionName(options.name)
   return {
-    name: actionName(options.name),
+    name,
     pool: options.pool === undefined ? DEFAULT_POOL : poolName(options.pool),
-    settings: resolveSettings(options),
+    settings: resolveSettings(options, name),
     input: input ?? null,
     run: run ?? null,
+    reconcile: reconcile ?? null,
   }
 }
 
@@ -121,24 +172,47 @@ export function defineAction<In, Parsed, Result>(
 export function implement<In, Parsed, Result>(
   declaration: Action<In, Parsed>,
   run: (input: Parsed, context: RunContext) => Promise<Result> | Result,
+  reconcile?: Reconcile<Parsed, Result>,
 ): Action<In, Parsed, Result> {
-  return { ...declaration, run }
+  if (declaration.settings.onLost === 'reconcile' && reconcile === undefined) {
+    throw new InvalidError(
+      `Action '${declaration.name}' says onLost: 'reconcile'. Give implement() its reconcile function as well.`,
+    )
+  }
+  return { ...declaration, run, reconcile: reconcile ?? null }
 }
 
 /** Complete settings of an action that is known by name only. */
-export const DEFAULT_SETTINGS: TaskSettings = resolveSettings({})
+export const DEFAULT_SETTINGS: TaskSettings = resolveSettings({}, null)
 
-function resolveSettings(
-  options: Omit<ActionOptions<never, never, never>, 'name' | 'input' | 'run' | 'pool'>,
-): TaskSettings {
+type SettingOptions = Omit<ActionOptions<never, never, never>, 'name' | 'input' | 'run' | 'reconcile' | 'pool'>
+
+function resolveSettings(options: SettingOptions, name: ActionName | null): TaskSettings {
   return {
     timeoutMs:
       options.timeout === undefined ? DEFAULT_TIMEOUT_MS : positive(durationMs(options.timeout, 'timeout'), 'timeout'),
     maxRetries: options.maxRetries === undefined ? null : count(options.maxRetries, 'maxRetries'),
     lossesMax: count(options.lossesMax ?? DEFAULT_LOSSES_MAX, 'lossesMax'),
     queueTtlMs: options.queueTtl === undefined ? null : positive(durationMs(options.queueTtl, 'queueTtl'), 'queueTtl'),
-    backoff: checkedBackoff(options.backoff ?? DEFAULT_BACKOFF),
+    backoff: options.backoff === undefined ? DEFAULT_BACKOFF : resolveBackoff(options.backoff),
     retryUnknown: flag(options.retryUnknown ?? false, 'retryUnknown'),
+    ...(name === null ? {} : optionalSettings(options, name)),
+  }
+}
+
+/** Only what is set: settings are stored with every task. */
+function optionalSettings(options: SettingOptions, name: ActionName): Partial<TaskSettings> {
+  const { dependsOn, breaker, retryQuota, onLost, sla, pack } = options
+  const breakers = resolveBreakers(name, dependsOn, breaker)
+  if (onLost !== undefined && !LOST_MEANINGS.includes(onLost)) {
+    throw new InvalidError(`onLost is one of ${LOST_MEANINGS.join(', ')}, not ${JSON.stringify(onLost)}.`)
+  }
+  return {
+    ...(breakers === undefined ? {} : { breakers }),
+    ...(retryQuota === undefined ? {} : { quota: resolveQuota(retryQuota, name) }),
+    ...(onLost === undefined || onLost === 'retry' ? {} : { onLost }),
+    ...(sla === undefined ? {} : { slaMs: positive(durationMs(sla, 'sla'), 'sla') }),
+    ...(pack === undefined ? {} : { pack: checkedName('pack', pack) }),
   }
 }
 

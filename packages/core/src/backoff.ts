@@ -1,7 +1,8 @@
 // How long to wait before a retry. Pure: chance comes in as a roll in [0, 1). Retries are numbered from 0 (C4).
 
-import { DURATION_MS_MAX } from './duration.ts'
+import { DURATION_MS_MAX, type Duration, durationMs } from './duration.ts'
 import { InvalidError } from './errors.ts'
+import { refuseUnknownKeys } from './options.ts'
 
 export type Backoff =
   | { readonly kind: 'fixed'; readonly delayMs: number; readonly jitter: number }
@@ -18,13 +19,36 @@ export type Backoff =
   /** Explicit delays; the last one repeats. */
   | { readonly kind: 'schedule'; readonly delaysMs: readonly number[]; readonly jitter: number }
 
-export const DEFAULT_BACKOFF: Backoff = {
+export const DEFAULT_BACKOFF = {
   kind: 'exponential',
   baseMs: 1_000,
   multiplier: 2,
   maxMs: 300_000,
   jitter: 0.2,
-}
+} as const satisfies Backoff
+
+/** A backoff as people write it: durations for times, and the defaults of C4 for what is left out. */
+export type BackoffOptions =
+  | Backoff
+  | { readonly kind: 'fixed'; readonly delay: Duration; readonly jitter?: number }
+  | { readonly kind: 'linear'; readonly step: Duration; readonly max?: Duration; readonly jitter?: number }
+  | {
+      readonly kind: 'exponential'
+      readonly base?: Duration
+      readonly multiplier?: number
+      readonly max?: Duration
+      readonly jitter?: number
+    }
+  | { readonly kind: 'decorrelated'; readonly base?: Duration; readonly max?: Duration }
+  | { readonly kind: 'schedule'; readonly delays: readonly Duration[]; readonly jitter?: number }
+
+export const BACKOFF_KINDS = [
+  'fixed',
+  'linear',
+  'exponential',
+  'decorrelated',
+  'schedule',
+] as const satisfies Backoff['kind'][]
 
 export function backoffMs(backoff: Backoff, retry: number, roll: number): number {
   switch (backoff.kind) {
@@ -42,6 +66,64 @@ export function backoffMs(backoff: Backoff, retry: number, roll: number): number
     case 'schedule':
       return jittered(backoff.delaysMs[Math.min(retry, backoff.delaysMs.length - 1)] ?? 0, backoff.jitter, roll)
   }
+}
+
+/** Complete, whether it was written with durations or with milliseconds; `InvalidError` naming what is wrong if not. */
+export function resolveBackoff(options: BackoffOptions): Backoff {
+  if (isResolved(options)) return checkedBackoff(options)
+  const given: Given = options
+  const ms = (field: 'delay' | 'step' | 'base' | 'max', fallbackMs: number): number =>
+    given[field] === undefined ? fallbackMs : durationMs(given[field], `backoff's ${field}`)
+  const known = (...fields: string[]): void => refuseUnknownKeys(options, ['kind', ...fields], 'backoff field')
+  const { baseMs, maxMs } = DEFAULT_BACKOFF
+  const jitter = given.jitter ?? DEFAULT_BACKOFF.jitter
+  switch (options.kind) {
+    case 'fixed':
+      known('delay', 'jitter')
+      return checkedBackoff({ kind: 'fixed', delayMs: ms('delay', Number.NaN), jitter })
+    case 'linear':
+      known('step', 'max', 'jitter')
+      return checkedBackoff({ kind: 'linear', stepMs: ms('step', Number.NaN), maxMs: ms('max', maxMs), jitter })
+    case 'exponential': {
+      known('base', 'multiplier', 'max', 'jitter')
+      const multiplier = given.multiplier ?? DEFAULT_BACKOFF.multiplier
+      return checkedBackoff({
+        kind: 'exponential',
+        baseMs: ms('base', baseMs),
+        multiplier,
+        maxMs: ms('max', maxMs),
+        jitter,
+      })
+    }
+    case 'decorrelated':
+      known('base', 'max')
+      return checkedBackoff({ kind: 'decorrelated', baseMs: ms('base', baseMs), maxMs: ms('max', maxMs) })
+    case 'schedule': {
+      known('delays', 'jitter')
+      const delays: unknown = options.delays
+      if (!Array.isArray(delays)) throw new InvalidError('A backoff schedule has delays: a list of durations.')
+      const delaysMs = delays.map((delay: Duration) => durationMs(delay, 'backoff delay'))
+      return checkedBackoff({ kind: 'schedule', delaysMs, jitter })
+    }
+    default:
+      throw new InvalidError(`There is no such kind of backoff. Known are: ${BACKOFF_KINDS.join(', ')}.`)
+  }
+}
+
+interface Given {
+  readonly delay?: Duration
+  readonly step?: Duration
+  readonly base?: Duration
+  readonly max?: Duration
+  readonly multiplier?: number
+  readonly jitter?: number
+}
+
+function isResolved(options: BackoffOptions): options is Backoff {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidError(`A backoff is an object such as { kind: 'fixed', delay: '5s' }, not ${typeof options}.`)
+  }
+  return Object.keys(options).some((field) => field.endsWith('Ms'))
 }
 
 /** The backoff as given if it makes sense; `InvalidError` naming the field if not. */

@@ -1,8 +1,14 @@
-// Bounds that the verbs of every engine have in common: how many things a call may name or ask for, and how long a lease
-// may last.
+// Bounds that the verbs of every engine have in common: how many things a call may name or ask for, how long a lease
+// may last, and what a settlement may say of delays, breakers and quotas.
 
+import { type BreakerRef, checkedBreaker } from './breaker.ts'
+import type { Decision } from './decide.ts'
+import { DURATION_MS_MAX } from './duration.ts'
 import { BATCH_MAX } from './engine.ts'
 import { InvalidError } from './errors.ts'
+import { checkedText, NAME_LENGTH_MAX } from './ids.ts'
+import { checkedQuota, type RetryQuota } from './quota.ts'
+import type { Guards, Settlement } from './settlement.ts'
 
 const LEASE_MS_MAX = 86_400_000
 
@@ -23,4 +29,56 @@ export function checkLeaseMs(leaseMs: number): void {
   if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > LEASE_MS_MAX) {
     throw new InvalidError(`A lease lasts between 1 ms and a day, not ${leaseMs} ms.`)
   }
+}
+
+/** The name of a breaker says its kind before the name of what it is for. */
+const BREAKER_NAME_LENGTH_MAX = NAME_LENGTH_MAX + 20
+
+/** What was found good before: settings are made once and come with every failure. */
+const checked = new WeakSet<object>()
+
+/** Throws before anything is written if a settlement says what no store could keep or keep to. */
+export function checkSettlements(settlements: readonly Settlement[]): void {
+  for (const settlement of settlements) {
+    switch (settlement.kind) {
+      case 'succeeded':
+        break
+      case 'released':
+        if (settlement.deferral !== undefined) checkDelayMs(settlement.deferral.delayMs)
+        break
+      case 'failed':
+      case 'lost':
+      case 'expired':
+        checkEnd(settlement.decision, settlement)
+    }
+  }
+}
+
+function checkEnd(decision: Decision, { outage, quota }: Guards): void {
+  if (decision.kind === 'retry') checkDelayMs(decision.delayMs)
+  if (quota !== undefined) checkQuota(quota)
+  for (const ref of outage?.breakers ?? []) checkBreakerRef(ref)
+}
+
+function checkDelayMs(delayMs: number): void {
+  if (!(Number.isInteger(delayMs) && delayMs >= 0 && delayMs <= DURATION_MS_MAX)) {
+    throw new InvalidError(`A delay is a whole number of ms from 0 to ${DURATION_MS_MAX}, not ${delayMs}.`)
+  }
+}
+
+function checkQuota(quota: RetryQuota): void {
+  if (checked.has(quota)) return
+  checkedText('name of a retry quota', quota.name, NAME_LENGTH_MAX)
+  checkedQuota(quota)
+  checked.add(quota)
+}
+
+function checkBreakerRef(ref: BreakerRef): void {
+  if (checked.has(ref)) return
+  checkedText('name of a breaker', ref.name, BREAKER_NAME_LENGTH_MAX)
+  if (!checked.has(ref.settings)) {
+    checkedBreaker(ref.settings)
+    checked.add(ref.settings)
+  }
+  checked.add(ref)
 }

@@ -5,6 +5,9 @@ import type { TaskSettings } from './task.ts'
 /** MAX_RETRIES of the environment, unless it is set (A9, A14). */
 export const DEFAULT_MAX_RETRIES = 1
 export const DEFAULT_LOSSES_MAX = 3
+/** The most that an action or a policy may ask for, of retries and of losses. */
+export const RETRIES_MAX = 1_000
+export const LOSSES_MAX = 1_000
 
 /** What was used up in this generation so far. */
 export interface Spent {

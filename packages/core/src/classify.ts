@@ -1,132 +1,60 @@
-// Tells a passing fault from a real one (C3). Rules run in order: the handler's own word, then known codes, then
-// HTTP statuses, then words in the message. What no rule knows is `unknown`, and not retriable.
+// Tells a passing fault from a real one (C3). The handler's own word wins; then come own rules in their order, then the
+// built-in ones: known codes, HTTP statuses, words in the message. What no rule knows is `unknown`, and not retriable.
 
+import { REASON_BY_CODE, REASON_BY_WORDS, reasonByStatus } from './built-in-rules.ts'
+import { type FailureReason, isFailureReason, isRetriable } from './failure-reason.ts'
 import type { Normalised } from './normalise.ts'
-
-export const RETRIABLE_REASONS = [
-  'timeout',
-  'queue_timeout',
-  'worker_unavailable',
-  'stale_worker',
-  'worker_lost',
-  'no_workers',
-  'connection',
-  'rate_limited',
-  'transient',
-] as const
-
-export const FINAL_REASONS = [
-  'validation',
-  'permission',
-  'action_not_found',
-  'invalid_parameters',
-  'not_found',
-  'deadline',
-  'permanent',
-  'unknown',
-] as const
-
-export type FailureReason = (typeof RETRIABLE_REASONS)[number] | (typeof FINAL_REASONS)[number]
+import type { Rules } from './rules.ts'
 
 export interface Verdict {
   readonly reason: FailureReason
   readonly retriable: boolean
-  /** The rule that decided, for the record: `code:ECONNRESET`, `message:timed out`. */
+  /** The rule that decided, for the record: `code:ECONNRESET`, `message:timed out`, `rule:card-declined`. */
   readonly rule: string
 }
 
-const RETRIABLE: ReadonlySet<string> = new Set(RETRIABLE_REASONS)
-const OBSERVED: ReadonlySet<string> = new Set([...RETRIABLE_REASONS, ...FINAL_REASONS])
+type Classified = Pick<Normalised, 'code' | 'message' | 'says'> & Partial<Pick<Normalised, 'httpCode' | 'name'>>
 
-const REASON_BY_CODE: Readonly<Record<string, FailureReason>> = {
-  ECONNREFUSED: 'connection',
-  ECONNRESET: 'connection',
-  ECONNABORTED: 'connection',
-  EPIPE: 'connection',
-  EHOSTUNREACH: 'connection',
-  ENETUNREACH: 'connection',
-  ENETDOWN: 'connection',
-  EAI_AGAIN: 'connection',
-  UND_ERR_SOCKET: 'connection',
-  ETIMEDOUT: 'timeout',
-  ESOCKETTIMEDOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  EBUSY: 'transient',
-  EMFILE: 'transient',
-  EAGAIN: 'transient',
-  SQLITE_BUSY: 'transient',
-  EACCES: 'permission',
-  EPERM: 'permission',
-  REPRISE_INVALID: 'validation',
-  REPRISE_TOO_LARGE: 'validation',
+/** `own` are lists of own rules, each of them before the next. */
+export function classify(failure: Classified, own: readonly Rules[] = []): Verdict {
+  const found = byOwnRules(failure, own) ?? classifyBuiltIn(failure)
+  if (failure.says === null) return found
+  const retriable = failure.says === 'retry'
+  const fallback: FailureReason = retriable ? 'transient' : 'permanent'
+  const agrees = found.retriable === retriable && found.rule !== 'unknown'
+  return { reason: agrees ? found.reason : fallback, retriable, rule: 'handler' }
 }
 
-const REASON_BY_STATUS: Readonly<Record<string, FailureReason>> = {
-  HTTP_400: 'invalid_parameters',
-  HTTP_401: 'permission',
-  HTTP_403: 'permission',
-  HTTP_404: 'not_found',
-  HTTP_408: 'timeout',
-  HTTP_409: 'permanent',
-  HTTP_410: 'not_found',
-  HTTP_422: 'validation',
-  HTTP_425: 'transient',
-  HTTP_429: 'rate_limited',
-  HTTP_500: 'transient',
-  HTTP_502: 'connection',
-  HTTP_503: 'worker_unavailable',
-  HTTP_504: 'timeout',
+/** What the built-in rules alone make of it, whatever the handler says. */
+export function classifyBuiltIn({ code, httpCode, message }: Omit<Classified, 'says'>): Verdict {
+  return (
+    byCode(code) ??
+    byCode(httpCode ?? null) ??
+    byWords(message) ?? { reason: 'unknown', retriable: false, rule: 'unknown' }
+  )
 }
 
-// In order: what is certainly final first, so that 'validation timed out field' is not retried for its wording.
-const REASON_BY_WORDS: readonly (readonly [string, FailureReason])[] = [
-  ['permission denied', 'permission'],
-  ['action not found', 'action_not_found'],
-  ['invalid parameter', 'invalid_parameters'],
-  ['validation', 'validation'],
-  ['queue ttl expired', 'queue_timeout'],
-  ['worker unavailable', 'worker_unavailable'],
-  ['heartbeat stale', 'worker_lost'],
-  ['stale heartbeat', 'worker_lost'],
-  ['connection refused', 'connection'],
-  ['connection reset', 'connection'],
-  ['socket hang up', 'connection'],
-  ['too many requests', 'rate_limited'],
-  ['rate limit', 'rate_limited'],
-  ['timed out', 'timeout'],
-  ['timeout', 'timeout'],
-  ['transient', 'transient'],
-  ['temporary', 'transient'],
-  ['temporarily', 'transient'],
-]
-
-export function classify(
-  failure: Pick<Normalised, 'code' | 'message' | 'says'> & Partial<Pick<Normalised, 'httpCode'>>,
-): Verdict {
-  const found = byCode(failure.code) ?? byCode(failure.httpCode ?? null) ?? byWords(failure.message)
-  if (failure.says !== null) {
-    const retriable = failure.says === 'retry'
-    const fallback: FailureReason = retriable ? 'transient' : 'permanent'
-    const reason = found !== null && found.retriable === retriable ? found.reason : fallback
-    return { reason, retriable, rule: 'handler' }
+function byOwnRules(failure: Classified, own: readonly Rules[]): Verdict | null {
+  for (const rules of own) {
+    const hit = rules(failure, () => classifyBuiltIn(failure).reason)
+    if (hit !== null) {
+      const { reason, retriable } = hit.verdict
+      return { reason, retriable: retriable ?? isRetriable(reason), rule: hit.label }
+    }
   }
-  return found ?? { reason: 'unknown', retriable: false, rule: 'unknown' }
+  return null
 }
 
 function byCode(code: string | null): Verdict | null {
   if (code === null) return null
-  const reason =
-    ownEntry(REASON_BY_CODE, code) ??
-    ownEntry(REASON_BY_STATUS, code) ??
-    (OBSERVED.has(code) ? (code as FailureReason) : undefined)
+  // A code may be any text, 'constructor' too.
+  const known = Object.hasOwn(REASON_BY_CODE, code) ? REASON_BY_CODE[code] : undefined
+  const reason = known ?? byStatus(code) ?? (isFailureReason(code) ? code : undefined)
   return reason === undefined ? null : verdict(reason, `code:${code}`)
 }
 
-// A code may be any text, 'constructor' too.
-function ownEntry(table: Readonly<Record<string, FailureReason>>, code: string): FailureReason | undefined {
-  return Object.hasOwn(table, code) ? table[code] : undefined
+function byStatus(code: string): FailureReason | undefined {
+  return /^HTTP_\d{3}$/.test(code) ? reasonByStatus(Number(code.slice(5))) : undefined
 }
 
 function byWords(message: string): Verdict | null {
@@ -135,6 +63,4 @@ function byWords(message: string): Verdict | null {
   return match === undefined ? null : verdict(match[1], `message:${match[0]}`)
 }
 
-function verdict(reason: FailureReason, rule: string): Verdict {
-  return { reason, retriable: RETRIABLE.has(reason), rule }
-}
+const verdict = (reason: FailureReason, rule: string): Verdict => ({ reason, retriable: isRetriable(reason), rule })

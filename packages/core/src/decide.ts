@@ -1,10 +1,11 @@
-// What to do with a failure. Pure: (task, failure, now, roll) → decision. Nothing here knows a store, a worker or a clock.
+// What to do with a failure. Pure: (task, failure, settings, now, roll) → decision. Nothing here knows a store, a worker or a
+// clock, nor policies: whoever asks has put those into the settings already (see judge.ts).
 
 import { backoffMs } from './backoff.ts'
 import { automaticRetries, type Spent } from './budget.ts'
-import type { FailureReason } from './classify.ts'
 import { formatDuration } from './duration.ts'
 import type { Failure } from './failure.ts'
+import type { FailureReason } from './failure-reason.ts'
 import type { TaskSettings } from './task.ts'
 
 export type DeadReason =
@@ -16,16 +17,45 @@ export type DeadReason =
   | 'crash_loop'
   /** The next attempt could not make the deadline. */
   | 'deadline'
+  /** Its worker vanished, and the policy wants a person to look whether it took effect. */
+  | 'outcome_unknown'
 
-export type Decision =
-  | {
-      readonly kind: 'retry'
-      readonly delayMs: number
-      readonly reason: FailureReason
-      readonly rule: string
-      readonly sentence: string
-    }
-  | { readonly kind: 'dead'; readonly reason: DeadReason; readonly rule: string; readonly sentence: string }
+interface DecisionBase {
+  /** The rule that classified the failure. */
+  readonly rule: string
+  /** For people. */
+  readonly sentence: string
+  /** What decided; missing when it was the action's own settings. */
+  readonly policy?: PolicyStamp
+}
+
+/** Which policy decided, and of which version of the policies. */
+export interface PolicyStamp {
+  readonly name: string
+  readonly version: number
+}
+
+export const SEVERITIES = ['low', 'normal', 'high', 'critical'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+/** What a policy says about a dead letter, for whoever takes it up. */
+export interface Escalation {
+  readonly severity: Severity
+  /** A person or a team. */
+  readonly owner?: string
+  /** The name of the runbook that helps. */
+  readonly runbook?: string
+}
+
+export type Decision = DecisionBase &
+  (
+    | { readonly kind: 'retry'; readonly delayMs: number; readonly reason: FailureReason }
+    /** Back to the queue without being charged: a breaker holds the task's lane. Made by a store, out of `Outage.park`. */
+    | { readonly kind: 'park'; readonly reason: FailureReason }
+    | { readonly kind: 'dead'; readonly reason: DeadReason; readonly escalation?: Escalation }
+  )
+
+export type ParkDecision = Decision & { readonly kind: 'park' }
 
 export interface DecisionInput {
   readonly settings: TaskSettings
@@ -36,6 +66,14 @@ export interface DecisionInput {
   readonly now: number
   /** Chance, in [0, 1). */
   readonly roll: number
+  /** How long a Retry-After may make it wait; anything up to a day if missing. */
+  readonly retryAfter?: RetryAfterBounds
+}
+
+/** A Retry-After outside of these counts as the nearer of the two. */
+export interface RetryAfterBounds {
+  readonly minMs: number
+  readonly maxMs: number
 }
 
 /** A retry is never asked to wait longer than this, whatever a Retry-After says. */
@@ -56,14 +94,11 @@ export function decideFailed(input: DecisionInput): Decision {
     }
   }
   if (spent.failures >= retriesMax) {
-    const sentence =
-      retriesMax === 0 ? 'The action allows no automatic retry.' : `All ${retriesMax} automatic retries are used up.`
+    const used = retriesMax === 1 ? 'The one automatic retry is' : `All ${retriesMax} automatic retries are`
+    const sentence = retriesMax === 0 ? 'No automatic retry is allowed.' : `${used} used up.`
     return { kind: 'dead', reason: 'retries_exhausted', rule, sentence }
   }
-  const asked = failure.retryAfterMs
-  const delayMs =
-    asked === null ? backoffMs(settings.backoff, spent.failures, input.roll) : Math.min(asked, RETRY_AFTER_MS_MAX)
-  const source = asked === null ? 'by the backoff' : 'as the failing side asked'
+  const { delayMs, source } = delayOf(input)
   return inTime(
     input,
     delayMs,
@@ -71,9 +106,30 @@ export function decideFailed(input: DecisionInput): Decision {
   )
 }
 
+function delayOf(input: DecisionInput): { readonly delayMs: number; readonly source: string } {
+  const { retryAfterMs: asked } = input.failure
+  if (asked === null) {
+    return { delayMs: backoffMs(input.settings.backoff, input.spent.failures, input.roll), source: 'by the backoff' }
+  }
+  const { minMs = 0, maxMs = RETRY_AFTER_MS_MAX } = input.retryAfter ?? {}
+  const delayMs = Math.max(Math.min(asked, maxMs, RETRY_AFTER_MS_MAX), minMs)
+  if (delayMs === asked) return { delayMs, source: 'as the failing side asked' }
+  const bound = delayMs < asked ? 'the longest' : 'the shortest'
+  return { delayMs, source: `${bound} that is allowed; the failing side asked for ${formatDuration(asked)}` }
+}
+
 /** For an attempt whose worker vanished. Counted apart, so that a crash does not use up ordinary retries. */
 export function decideLost(input: DecisionInput): Decision {
   const { settings, spent, failure } = input
+  if (settings.onLost === 'hold') {
+    return {
+      kind: 'dead',
+      reason: 'outcome_unknown',
+      rule: failure.rule,
+      sentence:
+        'Its worker vanished, so nobody knows whether it took effect, and it is not to be run twice. A person has to look, then redrive or discard it.',
+    }
+  }
   if (spent.losses >= settings.lossesMax) {
     const sentence = `${spent.losses + 1} attempts were lost with their workers; at most ${settings.lossesMax} are tried again. The task may be what crashes them.`
     return { kind: 'dead', reason: 'crash_loop', rule: failure.rule, sentence }
@@ -81,18 +137,19 @@ export function decideLost(input: DecisionInput): Decision {
   // Anywhere up to twice the backoff: tasks that were lost together with the one that killed their worker should not
   // all meet it again.
   const delayMs = Math.round(2 * input.roll * backoffMs(settings.backoff, spent.losses, 0.5))
+  const next = settings.onLost === 'reconcile' ? 'whether it took effect is asked' : 'runs again'
   return inTime(
     input,
     delayMs,
-    `Lost attempt ${spent.losses + 1} of ${settings.lossesMax} allowed; runs again in ${formatDuration(delayMs)}.`,
+    `Lost attempt ${spent.losses + 1} of ${settings.lossesMax} allowed; ${next} in ${formatDuration(delayMs)}.`,
   )
 }
 
 function finalSentence({ reason, rule }: Failure): string {
   if (rule === 'unknown') {
-    return 'No rule knows this failure, so it is not retried. Throw Transient, or set retryUnknown on the action.'
+    return 'No rule knows this failure, so it is not retried. Throw Transient, add a rule that knows it, or set retryUnknown.'
   }
-  if (rule === 'handler') return 'The handler said that retrying does not help.'
+  if (rule === 'handler') return 'Whoever ran it said that retrying does not help.'
   return `A failure of this kind (${reason}, by rule ${rule}) does not go away by itself.`
 }
 

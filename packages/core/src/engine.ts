@@ -5,6 +5,7 @@
 // An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
 
 import type { Brand } from './brand.ts'
+import type { Breaker } from './breaker.ts'
 import type { Collection, CollectionDefinition, Document } from './collection.ts'
 import type { Execution } from './execution.ts'
 import type { Failure } from './failure.ts'
@@ -26,6 +27,7 @@ import type {
   TaskQuery,
   WorkerView,
 } from './queries.ts'
+import type { BeatReport, BeatResult, ProbeReport, WorkerRegistration } from './registry.ts'
 import type { LeaseRef, Settlement, SettleResult, SupersededBecause } from './settlement.ts'
 import type { Priority, Progress, Snapshot, Task, TaskSpec, TaskStatus, WaitReason } from './task.ts'
 
@@ -36,6 +38,8 @@ export const PICKS_PER_OLDEST = 8
 /** What one claim promotes from the delay queue, and retires of entries past their time, at the most. */
 export const PROMOTE_MAX = 1_000
 export const RETIRE_MAX = 1_000
+/** How long a retry waits, once it is queued, for a worker other than the one that failed it. */
+export const AVOID_MS = 2_000
 /** After its timeout an attempt gets this long to be settled by its own worker before the sweep does it. */
 export const TIMEOUT_GRACE_MS = 5_000
 
@@ -65,6 +69,8 @@ export interface ClaimRequest {
   readonly actions: readonly ActionName[] | null
   readonly limit: number
   readonly leaseMs: number
+  /** What the leases are for: to run the tasks (if not given), to find a worker for each, or to launch one. */
+  readonly stage?: 'run' | 'dispatch' | 'launch'
 }
 
 /** One reserved execution under a lease: everything a worker needs to run it and to settle it. */
@@ -73,6 +79,8 @@ export interface Claimed extends LeaseRef {
   readonly generation: number
   readonly failures: number
   readonly losses: number
+  readonly parks: number
+  readonly deferrals: number
   readonly retryReason: WaitReason | null
   readonly acceptedAt: number
   readonly startedAt: number
@@ -82,7 +90,10 @@ export interface Claimed extends LeaseRef {
 
 export interface ClaimResult {
   readonly claimed: readonly Claimed[]
-  /** When the delay queue has something next for these pools; null if it is empty. */
+  /**
+   * When something may become claimable by itself: the delay queue of these pools, an open breaker's time to probe, a retry
+   * that waited for another worker. Null if nothing will.
+   */
   readonly nextDueAt: number | null
   /** Why this worker got nothing, or less than it asked for, though there may be work. */
   readonly heldBack: 'unhealthy' | 'degraded' | null
@@ -98,10 +109,52 @@ export interface ReserveRequest {
   readonly maxRetries: number
   readonly worker: WorkerId
   readonly leaseMs: number
+  /** `run` if missing. */
+  readonly stage?: 'run' | 'launch'
 }
 
 export interface RenewRequest extends LeaseRef {
   readonly progress: Progress | null
+  /** Noted from now on, if given. */
+  readonly handle?: string
+}
+
+/** A lease that a dispatcher holds (stage `dispatch`) goes into a worker's inbox. */
+export interface Assignment extends LeaseRef {
+  readonly worker: WorkerId
+  /** How long it may lie there before it is taken back. */
+  readonly ttlMs: number
+}
+
+export type AssignResult =
+  | { readonly outcome: 'assigned' }
+  /** The worker is gone, silent for too long, draining or unhealthy: pick another. Nothing was changed. */
+  | { readonly outcome: 'stale' }
+  | { readonly outcome: 'superseded'; readonly because: SupersededBecause }
+
+/** A lease of stage `launch`, for whoever sees to it that its worker lives. */
+export interface Launch extends LeaseRef {
+  readonly worker: WorkerId
+  readonly handle: string | null
+  readonly snapshot: Snapshot
+  readonly generation: number
+  readonly failures: number
+  readonly losses: number
+  readonly parks: number
+  readonly deferrals: number
+  readonly acceptedAt: number
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+}
+
+export interface LaunchQuery extends PageRequest {
+  readonly pool: PoolName
+}
+
+export interface LaunchPage extends Page<Launch> {
+  /** The store's time. */
+  readonly now: number
 }
 
 export type RenewResult =
@@ -114,6 +167,8 @@ export type Overdue =
   | (OverdueBase & { readonly kind: 'lease'; readonly ref: LeaseRef; readonly worker: WorkerId })
   /** The worker renews, but the attempt has run past its timeout. */
   | (OverdueBase & { readonly kind: 'timeout'; readonly ref: LeaseRef; readonly worker: WorkerId })
+  /** Nobody collected it: its dispatcher vanished, or it lay in an inbox for too long or of a worker that went silent. */
+  | (OverdueBase & { readonly kind: 'undelivered'; readonly ref: LeaseRef; readonly worker: WorkerId })
   /** It outlived its queue TTL, or its deadline, in the queue. */
   | (OverdueBase & {
       readonly kind: 'queue_ttl' | 'deadline'
@@ -125,6 +180,11 @@ interface OverdueBase {
   readonly generation: number
   readonly failures: number
   readonly losses: number
+  readonly parks: number
+  readonly deferrals: number
+  readonly acceptedAt: number
+  /** When the attempt started; null for an entry that stood in the queue. */
+  readonly startedAt: number | null
   /** When it should have ended. */
   readonly since: number
 }
@@ -167,33 +227,6 @@ export type RetryResult =
   | { readonly outcome: 'wrong_status'; readonly status: Execution['status'] | TaskStatus }
   | { readonly outcome: 'exhausted'; readonly budget: number }
 
-export interface WorkerRegistration {
-  readonly worker: WorkerId
-  readonly pools: readonly PoolName[]
-  readonly actions: readonly ActionName[] | null
-  readonly host: string
-  readonly version: string
-  readonly runtimes: readonly string[]
-}
-
-export interface BeatReport {
-  readonly worker: WorkerId
-  readonly epoch: number
-  readonly inFlight: number
-  readonly queueDepth: number
-  readonly loopLagMs: number
-  readonly memoryBytes: number
-  /** Set when it takes no new work because it is about to stop. */
-  readonly draining: boolean
-}
-
-export type BeatResult =
-  | { readonly outcome: 'current' }
-  /** A newer worker has this id. */
-  | { readonly outcome: 'replaced' }
-  /** The store does not know this id (any more): register again. */
-  | { readonly outcome: 'unknown' }
-
 /** How long ended tasks are kept. What is not named is kept for ever; dead letters always are. */
 export interface RetentionRules {
   readonly succeededMs?: number
@@ -218,6 +251,8 @@ export interface Interest {
   readonly actions?: readonly ActionName[] | null
   /** One of these may have ended. */
   readonly tasks?: readonly TaskId[]
+  /** Something came into this worker's inbox. */
+  readonly inbox?: WorkerId
   /** Also what changed since this mark, taken before the caller looked. */
   readonly since?: Mark
 }
@@ -246,6 +281,12 @@ export interface Engine {
    * `limit` tasks and starts their leases. Fair across lanes. Throws `WorkerFencedError` for a replaced worker.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>
+
+  /** Hands leases of stage `dispatch` over to workers' inboxes, from where their next claims collect them. */
+  assign(assignments: readonly Assignment[]): Promise<readonly AssignResult[]>
+
+  /** The leases of stage `launch` in a pool, by task id: the sweep leaves them alone, whoever launches looks after them. */
+  launches(query: LaunchQuery): Promise<LaunchPage>
 
   /** A claim for one attempt that a message asks for. `DuplicateExecutionError`, `BudgetExhaustedError`, `NoAvailableSlotError`. */
   reserve(request: ReserveRequest): Promise<Claimed>
@@ -281,9 +322,16 @@ export interface Engine {
   /** At most this many running tasks in all lanes of the scope together; null lifts the limit. */
   limit(scope: Scope, concurrency: number | null, by: By): Promise<void>
 
+  /** The circuit breakers that are not closed, or have failures in their window, by name. */
+  breakers(page?: PageRequest): Promise<Page<Breaker>>
+  /** Closes and forgets a breaker. False if there is none of this name. */
+  resetBreaker(name: string, by: By): Promise<boolean>
+
   /** Starts a new epoch of this worker id. Leases of an older epoch are taken away. */
   register(registration: WorkerRegistration): Promise<{ readonly epoch: number }>
   beat(report: BeatReport): Promise<BeatResult>
+  /** What active probes found. Reports of another epoch change nothing. */
+  probed(reports: readonly ProbeReport[]): Promise<void>
   /** The worker is gone for good. Its leases, if any are left, end now. */
   deregister(worker: WorkerId, epoch: number): Promise<void>
   workers(page?: PageRequest): Promise<Page<WorkerView>>

@@ -1,5 +1,6 @@
 // Why a task is not running now, put together from facts an engine looked up. Pure, so that every engine explains alike.
 
+import type { Breaker } from './breaker.ts'
 import { formatDuration } from './duration.ts'
 import type { By, Scope } from './engine.ts'
 import type { Explanation, Gate, WorkerVerdict, WorkerView } from './queries.ts'
@@ -11,6 +12,8 @@ export interface ExplainFacts {
   /** Holds and limits that match the task's lane. */
   readonly holds: readonly { readonly scope: Scope; readonly by: By; readonly since: number }[]
   readonly limits: readonly { readonly scope: Scope; readonly running: number; readonly concurrency: number }[]
+  /** The breakers that cover the task's action, by name. */
+  readonly breakers: readonly Breaker[]
   /** By id. */
   readonly workers: readonly WorkerView[]
 }
@@ -26,9 +29,11 @@ export function explain(facts: ExplainFacts): Explanation {
   }
   const gates: Gate[] = []
   if (task.state.status === 'waiting' && task.state.dueAt > now) {
-    gates.push({ kind: 'not_due', dueAt: task.state.dueAt, reason: task.state.reason })
+    const { dueAt, reason, quota } = task.state
+    gates.push(quota === null ? { kind: 'not_due', dueAt, reason } : { kind: 'retry_quota', name: quota, dueAt })
   }
   for (const hold of facts.holds) gates.push({ kind: 'paused', ...hold })
+  gates.push(...breakerGates(facts.breakers))
   for (const limit of facts.limits)
     if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
   if (!workers.some(({ verdict }) => verdict === 'eligible' || verdict === 'degraded'))
@@ -38,8 +43,25 @@ export function explain(facts: ExplainFacts): Explanation {
     summary: held(task, gates, workers, now),
     gates,
     workers,
-    nextAt: task.state.status === 'waiting' ? task.state.dueAt : leavesQueueAt(task, task.state.expiresAt),
+    nextAt: task.state.status === 'waiting' ? task.state.dueAt : nextChange(task, task.state.expiresAt, gates),
   }
+}
+
+/** What breakers that are not closed mean for the lanes they cover. */
+export function breakerGates(breakers: readonly Breaker[]): Gate[] {
+  return breakers.flatMap(({ name, state }): Gate[] => {
+    if (state.status === 'closed') return []
+    const until = state.status === 'open' ? state.until : null
+    return [{ kind: 'breaker', name, status: state.status, since: state.since, until }]
+  })
+}
+
+/** When its time in the queue ends, or an open breaker lets probes through, whichever comes first. */
+function nextChange(task: Task, expiresAt: number | null, gates: readonly Gate[]): number | null {
+  const times = gates.flatMap((gate) => (gate.kind === 'breaker' && gate.until !== null ? [gate.until] : []))
+  const leavesAt = leavesQueueAt(task, expiresAt)
+  if (leavesAt !== null) times.push(leavesAt)
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** Every worker with its verdict; of too many, those that serve the task's pool first. */
@@ -100,8 +122,25 @@ function held(task: Task, gates: readonly Gate[], workers: Explanation['workers'
       return isAll(first.scope)
         ? `All lanes run ${first.running} tasks, their limit is ${first.concurrency}.`
         : `${capital(scopeText(first.scope))} runs ${first.running} tasks, its limit is ${first.concurrency}.`
+    case 'retry_quota':
+      return `Its retry is over the quota '${first.name}' and was moved: it is due in ${formatDuration(first.dueAt - now)}.`
+    case 'breaker':
+      return breakerSentence(first, now)
     case 'no_worker':
       return noWorker(task, workers)
+  }
+}
+
+function breakerSentence(gate: Gate & { readonly kind: 'breaker' }, now: number): string {
+  switch (gate.status) {
+    case 'open': {
+      const wait = formatDuration(Math.max((gate.until ?? now) - now, 0))
+      return `Breaker '${gate.name}' is open: too much failed. It lets a few tasks through in ${wait}.`
+    }
+    case 'half_open':
+      return `Breaker '${gate.name}' lets a few tasks through to see whether they succeed.`
+    case 'ramping':
+      return `Breaker '${gate.name}' lets more and more tasks through again.`
   }
 }
 
@@ -118,7 +157,7 @@ function endedOrRunning(task: Task, now: number): string {
   const { state } = task
   switch (state.status) {
     case 'running':
-      return `Attempt ${state.attempt} has been running on '${state.worker}' for ${formatDuration(now - state.startedAt)}.`
+      return runningSentence(state, now)
     case 'dead':
       return `It is dead (${state.reason}): ${state.failure.message}`
     case 'queued':
@@ -127,6 +166,22 @@ function endedOrRunning(task: Task, now: number): string {
     case 'discarded':
     case 'cancelled':
       return `It has ended as ${state.status}.`
+  }
+}
+
+function runningSentence(state: Task['state'] & { readonly status: 'running' }, now: number): string {
+  const age = formatDuration(now - state.startedAt)
+  switch (state.stage) {
+    case 'run':
+      return `Attempt ${state.attempt} has been running on '${state.worker}' for ${age}.`
+    case 'dispatch':
+      return `Attempt ${state.attempt} is with dispatcher '${state.worker}', which looks for a worker.`
+    case 'inbox':
+      return `Attempt ${state.attempt} lies in the inbox of worker '${state.worker}'.`
+    case 'launch':
+      return state.handle === null
+        ? `Attempt ${state.attempt} is being launched by '${state.worker}'.`
+        : `Attempt ${state.attempt} was launched ${age} ago as '${state.handle}'.`
   }
 }
 

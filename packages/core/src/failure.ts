@@ -1,11 +1,13 @@
 // A failure as it is stored and shown: what was thrown, made safe, classified and fingerprinted. The path from a
 // handler's exception to here is describeFailure(); nothing a handler can throw makes it throw in turn.
 
-import { classify, type FailureReason } from './classify.ts'
+import { classify } from './classify.ts'
+import type { FailureReason } from './failure-reason.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { ActionName, Fingerprint } from './ids.ts'
 import type { JsonText } from './json.ts'
-import { normalise } from './normalise.ts'
+import { type Normalised, normalise } from './normalise.ts'
+import type { Rules } from './rules.ts'
 
 export interface Failure {
   /** Stable and short: `ECONNREFUSED`, `HTTP_503`, `timeout`. Shown as `errorCode`. */
@@ -26,9 +28,36 @@ export interface Failure {
 }
 
 /** Turns whatever a handler threw into a failure. Never throws. */
-export function describeFailure(thrown: unknown, action: ActionName): Failure {
-  const normalised = normalise(thrown)
-  const verdict = classify(normalised)
+export function describeFailure(thrown: unknown, action: ActionName, own: readonly Rules[] = []): Failure {
+  return classifiedFailure(normalise(thrown), action, own)
+}
+
+/** A failure that Reprise itself found: nothing was thrown. */
+export function observedFailure(
+  reason: FailureReason,
+  message: string,
+  action: ActionName,
+  own: readonly Rules[] = [],
+): Failure {
+  return classifiedFailure(observed(reason, message), action, own)
+}
+
+/** What was found, in the form of what was thrown. */
+export function observed(reason: FailureReason, message: string): Normalised {
+  return {
+    code: reason,
+    httpCode: null,
+    name: 'ObservedFailure',
+    message,
+    stack: null,
+    says: null,
+    retryAfterMs: null,
+    details: null,
+  }
+}
+
+export function classifiedFailure(normalised: Normalised, action: ActionName, own: readonly Rules[]): Failure {
+  const verdict = classify(normalised, own)
   return {
     code: normalised.code ?? verdict.reason,
     name: normalised.name,
@@ -40,31 +69,5 @@ export function describeFailure(thrown: unknown, action: ActionName): Failure {
     retryAfterMs: normalised.retryAfterMs,
     fingerprint: fingerprintOf(action, normalised),
     details: normalised.details,
-  }
-}
-
-/** A failure that Reprise itself found: nothing was thrown. */
-export function observedFailure(reason: FailureReason, message: string, action: ActionName): Failure {
-  const normalised = {
-    code: reason,
-    name: 'ObservedFailure',
-    message,
-    stack: null,
-    says: null,
-    retryAfterMs: null,
-    details: null,
-  }
-  const verdict = classify(normalised)
-  return {
-    code: reason,
-    name: normalised.name,
-    message,
-    stack: null,
-    reason: verdict.reason,
-    retriable: verdict.retriable,
-    rule: verdict.rule,
-    retryAfterMs: null,
-    fingerprint: fingerprintOf(action, normalised),
-    details: null,
   }
 }

@@ -1,8 +1,8 @@
 // A worker's health from evidence (C5): how fresh its heartbeat is, how its last attempts went, how much it holds.
 // Pure, and every verdict says why. Used by claims (an unhealthy worker gets nothing) and shown to operators.
 
-import type { FailureReason } from './classify.ts'
 import type { Failure } from './failure.ts'
+import type { FailureReason } from './failure-reason.ts'
 
 export interface HealthThresholds {
   readonly heartbeatStaleMs: number
@@ -12,6 +12,13 @@ export interface HealthThresholds {
   readonly depthUnhealthy: number
   readonly failureRateDegraded: number
   readonly failureRateUnhealthy: number
+  readonly lagMsDegraded: number
+  readonly lagMsUnhealthy: number
+  /** Probes in a row without an answer. */
+  readonly probesDegraded: number
+  readonly probesUnhealthy: number
+  /** How long, beyond its time-out, a worker may finish nothing before it counts as stuck. */
+  readonly stuckMs: number
   /** Below this many finished attempts a failure rate says nothing. */
   readonly outcomesMin: number
   /** After this long without a failure, a worker that failed too much may try again. */
@@ -28,6 +35,11 @@ export const DEFAULT_HEALTH_THRESHOLDS: HealthThresholds = {
   depthUnhealthy: 100,
   failureRateDegraded: 0.3,
   failureRateUnhealthy: 0.7,
+  lagMsDegraded: 2_000,
+  lagMsUnhealthy: 10_000,
+  probesDegraded: 2,
+  probesUnhealthy: 3,
+  stuckMs: 10_000,
   outcomesMin: 20,
   cooldownMs: 30_000,
   degradedClaimMax: 1,
@@ -43,6 +55,15 @@ export interface HealthEvidence {
   readonly recentOutcomes: number
   readonly recentFailures: number
   readonly lastFailureAt: number | null
+  /** As it reported last: what it runs, how late its event loop is, how long it may be quiet, what it sees coming. */
+  readonly inFlight: number
+  readonly loopLagMs: number
+  readonly quietMsMax: number
+  readonly outlook: string | null
+  /** When it last finished something, or had nothing to do. */
+  readonly lastProgressAt: number
+  /** Probes in a row that it did not answer. */
+  readonly probeFailures: number
 }
 
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'
@@ -68,6 +89,20 @@ export function assessHealth(
   const silentMs = now - evidence.lastBeatAt
   if (silentMs >= limits.heartbeatStaleMs) unhealthy.push(`no heartbeat for ${Math.round(silentMs / 1_000)} s`)
   weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy, `${evidence.queueDepth} tasks wait inside it`)
+
+  weigh(
+    evidence.loopLagMs,
+    limits.lagMsDegraded,
+    limits.lagMsUnhealthy,
+    `its event loop is ${evidence.loopLagMs} ms late`,
+  )
+  const { probeFailures } = evidence
+  weigh(probeFailures, limits.probesDegraded, limits.probesUnhealthy, `${probeFailures} probes in a row unanswered`)
+  const quietMs = now - evidence.lastProgressAt
+  if (evidence.inFlight > 0 && evidence.quietMsMax > 0 && quietMs >= evidence.quietMsMax + limits.stuckMs) {
+    unhealthy.push(`runs ${evidence.inFlight} and has finished none for ${Math.round(quietMs / 1_000)} s`)
+  }
+  if (evidence.outlook !== null) degraded.push(evidence.outlook)
 
   // A worker shut out for its failures must be able to prove itself again: after a while it counts as degraded only.
   const cooledDown = evidence.lastFailureAt === null || now - evidence.lastFailureAt >= limits.cooldownMs

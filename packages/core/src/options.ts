@@ -1,5 +1,5 @@
-// Refuses options nobody knows. A misspelt option that is silently ignored costs an evening; one that is refused by
-// name costs a minute.
+// Refuses options nobody knows, and engines that are none. A misspelt option that is silently ignored costs an evening;
+// one that is refused by name costs a minute.
 
 import { InvalidError } from './errors.ts'
 
@@ -13,4 +13,21 @@ export function refuseUnknownKeys(options: object, known: readonly string[], wha
     }
     if (value === null) throw new InvalidError(`The ${what} '${key}' is null. Leave it out instead.`)
   }
+}
+
+/** For what takes an engine that is open already. `method` is one that it will call. */
+export function refuseNoEngine(engine: unknown, method: string, who: string): void {
+  // The address itself is kept out of the message: it may hold a password.
+  if (typeof engine === 'string') {
+    throw new InvalidError(
+      `${who} takes an engine that is open, not its address. Open it first, with connectEngine of @reprise/connect: const { engine } = await connectEngine(address).`,
+    )
+  }
+  const found: unknown = typeof engine === 'object' && engine !== null ? Reflect.get(engine, method) : undefined
+  if (typeof found === 'function') return
+  const what =
+    engine === undefined ? 'none was given' : `this is ${engine === null ? 'null' : `some other ${typeof engine}`}`
+  throw new InvalidError(
+    `${who} needs an engine, as connectEngine of @reprise/connect gives one (const { engine } = await connectEngine(address)); ${what}.`,
+  )
 }

@@ -1,11 +1,12 @@
 // What an engine answers when somebody looks: pages by cursor (never unbounded), counters that are kept rather than
 // counted, and the explanation why a task is not running.
 
-import type { By, Scope, WorkerRegistration } from './engine.ts'
+import type { By, Scope } from './engine.ts'
 import { InvalidError } from './errors.ts'
 import type { Failure } from './failure.ts'
 import type { Health } from './health.ts'
 import type { ActionName, Fingerprint, PoolName, TaskId, TenantId, WorkerId } from './ids.ts'
+import type { WorkerRegistration } from './registry.ts'
 import type { Task, TaskStatus } from './task.ts'
 
 export const PAGE_LIMIT_MAX = 1_000
@@ -79,6 +80,17 @@ export type Gate =
   | { readonly kind: 'paused'; readonly scope: Scope; readonly by: By; readonly since: number }
   | { readonly kind: 'concurrency'; readonly scope: Scope; readonly running: number; readonly concurrency: number }
   | { readonly kind: 'not_due'; readonly dueAt: number; readonly reason: string }
+  /** A breaker is not closed: nothing runs until `until`, or only so many at once. */
+  | {
+      readonly kind: 'breaker'
+      readonly name: string
+      readonly status: 'open' | 'half_open' | 'ramping'
+      readonly since: number
+      /** When it lets probes through; null once it does. */
+      readonly until: number | null
+    }
+  /** Its retry is over the quota and was moved to a later window. */
+  | { readonly kind: 'retry_quota'; readonly name: string; readonly dueAt: number }
   | { readonly kind: 'no_worker' }
 
 export type WorkerVerdict = 'eligible' | 'degraded' | 'unhealthy' | 'draining' | 'other_pool' | 'other_actions'
@@ -112,6 +124,12 @@ export interface WorkerView extends WorkerRegistration {
   readonly recentOutcomes: number
   readonly recentFailures: number
   readonly lastFailureAt: number | null
+  /** When it last finished something, or had nothing to do. */
+  readonly lastProgressAt: number
+  readonly quietMsMax: number
+  readonly outlook: string | null
+  /** Probes in a row that it did not answer. */
+  readonly probeFailures: number
   readonly health: Health
 }
 

@@ -28,7 +28,13 @@ export function createService(
         if (running !== null) return
         const controller = new AbortController()
         const ended = Promise.try(body, controller.signal)
-          .catch(onError)
+          .catch((error: unknown) => {
+            try {
+              onError(error)
+            } catch {
+              // Nobody is left to tell; a stop must still come back.
+            }
+          })
           .finally(() => {
             running = null
           })

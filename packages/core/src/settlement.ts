@@ -1,11 +1,13 @@
 // A settlement ends one attempt. It is built only by the constructors below, each named after its transition, so a
 // wrong combination can't be written; and it names (task, attempt, token), so the store can fence it.
 
-import type { Decision } from './decide.ts'
+import type { BreakerRef } from './breaker.ts'
+import type { Decision, ParkDecision } from './decide.ts'
 import type { Failure } from './failure.ts'
 import type { LeaseToken, TaskId } from './ids.ts'
 import type { JsonText } from './json.ts'
-import type { TaskStatus } from './task.ts'
+import type { RetryQuota } from './quota.ts'
+import type { TaskStatus, WaitReason } from './task.ts'
 
 /** What fences a write about an execution. */
 export interface LeaseRef {
@@ -20,41 +22,86 @@ export interface EntryRef {
   readonly attempt: number
 }
 
+/** A failure that looks like an outage: the breakers it counts for, and what is decided instead if one of them holds work back. */
+export interface Outage {
+  readonly breakers: readonly BreakerRef[]
+  readonly park: ParkDecision
+}
+
+/** What the store looks at in the same step as it applies a decision. */
+export interface Guards {
+  readonly outage?: Outage
+  /** Asked for room if the decision is to retry. */
+  readonly quota?: RetryQuota
+}
+
+/** When a release is to be tried again: later, from the delay queue, instead of at once. */
+export interface Deferral {
+  readonly delayMs: number
+  readonly reason: WaitReason
+}
+
+interface BadEnd extends Guards {
+  readonly failure: Failure
+  readonly decision: Decision
+}
+
 export type Settlement =
   | { readonly kind: 'succeeded'; readonly ref: LeaseRef; readonly result: JsonText | null }
-  | { readonly kind: 'failed'; readonly ref: LeaseRef; readonly failure: Failure; readonly decision: Decision }
-  | { readonly kind: 'lost'; readonly ref: LeaseRef; readonly failure: Failure; readonly decision: Decision }
-  | { readonly kind: 'released'; readonly ref: LeaseRef; readonly reason: string }
-  | { readonly kind: 'expired'; readonly ref: EntryRef; readonly failure: Failure; readonly decision: Decision }
+  | ({ readonly kind: 'failed'; readonly ref: LeaseRef } & BadEnd)
+  | ({ readonly kind: 'lost'; readonly ref: LeaseRef } & Omit<BadEnd, 'outage'>)
+  | { readonly kind: 'released'; readonly ref: LeaseRef; readonly reason: string; readonly deferral?: Deferral }
+  | ({ readonly kind: 'expired'; readonly ref: EntryRef } & Omit<BadEnd, 'outage'>)
 
 /** The handler finished. Applies only while the attempt runs under this token. */
 export const succeeded = (ref: LeaseRef, result: JsonText | null): Settlement => ({ kind: 'succeeded', ref, result })
 
 /** The handler failed. Applies only while the attempt runs under this token. */
-export const failed = (ref: LeaseRef, failure: Failure, decision: Decision): Settlement => ({
+export const failed = (ref: LeaseRef, failure: Failure, decision: Decision, guards: Guards = {}): Settlement => ({
   kind: 'failed',
   ref,
   failure,
   decision,
+  ...guards,
 })
 
 /** The worker vanished. Applies only if the lease has ended and nobody settled it. */
-export const lost = (ref: LeaseRef, failure: Failure, decision: Decision): Settlement => ({
+export const lost = (
+  ref: LeaseRef,
+  failure: Failure,
+  decision: Decision,
+  guards: Omit<Guards, 'outage'> = {},
+): Settlement => ({
   kind: 'lost',
   ref,
   failure,
   decision,
+  ...guards,
 })
 
-/** The attempt never really started (failed launch, graceful stop): the reservation is deleted, the task queued again (A3). */
-export const released = (ref: LeaseRef, reason: string): Settlement => ({ kind: 'released', ref, reason })
+/**
+ * The attempt never really started (failed launch, graceful stop): the reservation is deleted, and the task queued again
+ * (A3), or put into the delay queue if it is to be tried later.
+ */
+export const released = (ref: LeaseRef, reason: string, deferral?: Deferral): Settlement => ({
+  kind: 'released',
+  ref,
+  reason,
+  ...(deferral === undefined ? {} : { deferral }),
+})
 
 /** It stood in the queue for too long. Applies only while it is queued and past its time. */
-export const expired = (ref: EntryRef, failure: Failure, decision: Decision): Settlement => ({
+export const expired = (
+  ref: EntryRef,
+  failure: Failure,
+  decision: Decision,
+  guards: Omit<Guards, 'outage'> = {},
+): Settlement => ({
   kind: 'expired',
   ref,
   failure,
   decision,
+  ...guards,
 })
 
 /** Why a lease or entry is no longer what the caller thinks. */

@@ -2,11 +2,13 @@
 // where it stands is its state. docs/architecture.md draws the states; each variant here says who moves a task out of it.
 
 import type { Backoff } from './backoff.ts'
-import type { FailureReason } from './classify.ts'
+import type { BreakerRef } from './breaker.ts'
 import type { DeadReason } from './decide.ts'
 import type { Failure } from './failure.ts'
+import type { FailureReason } from './failure-reason.ts'
 import type { ActionName, LeaseToken, PoolName, RetryToken, TaskId, TenantId, WorkerId } from './ids.ts'
 import type { JsonText } from './json.ts'
+import type { RetryQuota } from './quota.ts'
 
 /** The action's settings as they were when the task was submitted. Complete: defaults are already filled in. */
 export interface TaskSettings {
@@ -21,7 +23,23 @@ export interface TaskSettings {
   readonly backoff: Backoff
   /** Retry also what no rule can classify. Off by default (C3). */
   readonly retryUnknown: boolean
+  /** The breakers that failures which look like an outage count for; none if missing. */
+  readonly breakers?: readonly BreakerRef[]
+  /** None if missing. */
+  readonly quota?: RetryQuota
+  /** `retry` if missing. */
+  readonly onLost?: LostMeaning
+  /** How long after its acceptance no attempt may start any more; no matter if missing. */
+  readonly slaMs?: number
+  /** The pack that the action belongs to, if any. */
+  readonly pack?: string
 }
+
+/**
+ * What to do about an attempt whose worker vanished, so that nobody knows whether it took effect: run it again, leave it to a person, or ask the action's `reconcile`
+ * hook before it runs again.
+ */
+export type LostMeaning = 'retry' | 'hold' | 'reconcile'
 
 /** Higher runs sooner, within one lane. */
 export type Priority = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
@@ -58,6 +76,12 @@ export interface TaskSpec extends Omit<Snapshot, 'deadlineAt'> {
 
 export type WaitReason = FailureReason | 'delayed' | 'manual'
 
+/**
+ * Who has the lease: a worker that runs it; a dispatcher that looks for a worker; a worker's inbox, until the worker
+ * collects it; or a launcher, which starts an ephemeral worker for it.
+ */
+export type LeaseStage = 'run' | 'dispatch' | 'inbox' | 'launch'
+
 /** How far a handler says it has come. */
 export interface Progress {
   /** From 0 to 1; null when it can't be told. */
@@ -69,7 +93,14 @@ export type TaskState =
   /** In its lane. Left by a claim, a cancel, or the sweep when it outlives its queue TTL or deadline. */
   | { readonly status: 'queued'; readonly since: number; readonly expiresAt: number | null }
   /** In the delay queue. Left by the next claim or promotion once due, or by a cancel. */
-  | { readonly status: 'waiting'; readonly since: number; readonly dueAt: number; readonly reason: WaitReason }
+  | {
+      readonly status: 'waiting'
+      readonly since: number
+      readonly dueAt: number
+      readonly reason: WaitReason
+      /** The retry quota that moved it to a later time than was decided; null if none did. */
+      readonly quota: string | null
+    }
   /** Under a lease. Left when the worker settles, when the sweep finds the lease ended, or by a cancel. */
   | {
       readonly status: 'running'
@@ -80,6 +111,9 @@ export type TaskState =
       readonly leaseUntil: number
       readonly timeoutAt: number
       readonly progress: Progress | null
+      readonly stage: LeaseStage
+      /** What a launcher knows the running worker by; null until it is noted, and where nothing is launched. */
+      readonly handle: string | null
     }
   /** The end. */
   | { readonly status: 'succeeded'; readonly at: number; readonly result: JsonText | null }
@@ -117,5 +151,9 @@ export interface Task extends Snapshot {
   readonly failures: number
   /** Attempts of this generation that were lost. */
   readonly losses: number
+  /** Attempts of this generation that were parked by a breaker: failed, and not charged. */
+  readonly parks: number
+  /** How often in a row an attempt was put off before it began. */
+  readonly deferrals: number
   readonly state: TaskState
 }

@@ -3,9 +3,11 @@
 import {
   type ActionOptions,
   DEFAULT_BACKOFF,
+  DEFAULT_BREAKER,
   DEFAULT_SETTINGS,
   defineAction,
   InvalidError,
+  implement,
   parseInput,
   type SchemaIssue,
   type SchemaResult,
@@ -28,6 +30,7 @@ describe('defineAction', () => {
       },
       input: null,
       run: null,
+      reconcile: null,
     })
     expect(defineAction({ name: 'render' }).settings).toEqual(DEFAULT_SETTINGS)
   })
@@ -72,10 +75,128 @@ describe('defineAction', () => {
     ['too many retries', { maxRetries: 1_001 }, 'maxRetries must be a whole number'],
     ['retries that are no number', { maxRetries: Number.NaN }, 'maxRetries must be a whole number'],
     ['negative losses', { lossesMax: -1 }, 'lossesMax must be a whole number'],
+    ['an SLA of nothing', { sla: 0 }, 'The sla must be at least 1 ms'],
+    ['a meaning nobody knows', { onLost: 'shrug' as 'hold' }, 'onLost is one of retry, hold, reconcile'],
+    ['a pack without a name', { pack: '' }, 'The pack must not be empty'],
+    ['a dependency without a name', { dependsOn: [''] }, 'The dependency name must not be empty'],
+    ['a text of dependencies', { dependsOn: 'stripe' as unknown as string[] }, 'dependsOn is a list of names'],
+    ['eleven dependencies', { dependsOn: 'abcdefghijk'.split('') }, 'at most 10'],
+    ['an unknown breaker setting', { breaker: { windowMs: 5 } as object }, "There is no breaker setting 'windowMs'"],
+    ['a breaker without sense', { breaker: { probes: 0 } }, 'probes are a whole number'],
+    ['a quota without a limit', { retryQuota: { window: '1m' } }, 'a limit, a share, or both'],
+    ['a reconcile that is none', { reconcile: 5 as unknown as () => 'done' }, 'must be a function, not number'],
+    ['a backoff of no kind', { backoff: { kind: 'odd' } as unknown as { kind: 'fixed'; delay: 1 } }, 'no such kind'],
+    ['a backoff without its delay', { backoff: { kind: 'fixed' } as { kind: 'fixed'; delay: 1 } }, 'Backoff delays'],
+    [
+      'a backoff with a stray field',
+      { backoff: { kind: 'exponential', step: 1 } as object as { kind: 'exponential' } },
+      "no backoff field 'step'",
+    ],
     ['a backoff without sense', { backoff: { kind: 'schedule', delaysMs: [], jitter: 0 } }, 'at least one delay'],
   ])('refuses %s', (_, options, message) => {
     expect(() => defineAction({ name: 'render', ...options })).toThrow(InvalidError)
     expect(() => defineAction({ name: 'render', ...options })).toThrow(message)
+  })
+})
+
+describe('C9: what guards an action', () => {
+  const settingsOf = (options: object) => defineAction({ name: 'charge', ...options }).settings
+  const set = (options: object) => {
+    const added: Record<string, unknown> = { ...settingsOf(options) }
+    for (const field of Object.keys(DEFAULT_SETTINGS)) delete added[field]
+    return added
+  }
+
+  test('is stored only where it is set', () => {
+    expect(set({})).toEqual({})
+    expect(set({ onLost: 'retry', breaker: false, dependsOn: [] })).toEqual({})
+  })
+
+  test('a breaker for each thing it depends on, with the same settings, or none', () => {
+    const refs = (settings: object) => [
+      { name: 'dependency:stripe', settings },
+      { name: 'dependency:postgres', settings },
+    ]
+    const dependsOn = ['stripe', 'postgres', 'stripe']
+    expect(set({ dependsOn })).toEqual({ breakers: refs(DEFAULT_BREAKER) })
+    expect(set({ dependsOn, breaker: true })).toEqual({ breakers: refs(DEFAULT_BREAKER) })
+    expect(set({ dependsOn, breaker: false })).toEqual({})
+    expect(set({ dependsOn, breaker: { window: '1m', open: '10m', failuresMin: 2 } })).toEqual({
+      breakers: refs({ ...DEFAULT_BREAKER, windowMs: 60_000, openMs: 600_000, openMsMax: 600_000, failuresMin: 2 }),
+    })
+  })
+
+  test('a breaker of its own if it depends on nothing', () => {
+    expect(set({ breaker: true })).toEqual({ breakers: [{ name: 'action:charge', settings: DEFAULT_BREAKER }] })
+    expect(set({ breaker: { openMax: '1h', failureRate: 0.9, probes: 1, rampMax: 8 } })).toEqual({
+      breakers: [
+        {
+          name: 'action:charge',
+          settings: { ...DEFAULT_BREAKER, openMsMax: 3_600_000, failureRate: 0.9, probes: 1, rampMax: 8 },
+        },
+      ],
+    })
+  })
+
+  test('a quota, named after the action unless it has a name', () => {
+    expect(set({ retryQuota: { window: '1m', limit: 30 } })).toEqual({
+      quota: { name: 'charge', windowMs: 60_000, limit: 30, share: null },
+    })
+    expect(set({ retryQuota: { name: 'all', window: '1m', share: 0.1 } })).toEqual({
+      quota: { name: 'all', windowMs: 60_000, limit: null, share: 0.1 },
+    })
+  })
+
+  test('what a loss means, the SLA and the pack', () => {
+    expect(set({ onLost: 'hold', sla: '10m', pack: 'billing' })).toEqual({
+      onLost: 'hold',
+      slaMs: 600_000,
+      pack: 'billing',
+    })
+  })
+})
+
+describe('reconcile', () => {
+  const run = () => 1
+
+  test('is carried along', () => {
+    const reconcile = () => ({ outcome: 'done', result: 5 }) as const
+    expect(defineAction({ name: 'charge', onLost: 'reconcile', run, reconcile }).reconcile).toBe(reconcile)
+    const declared = defineAction<unknown, number>({ name: 'charge', onLost: 'reconcile' })
+    expect(declared.reconcile).toBeNull()
+    expect(implement(declared, run, reconcile)).toMatchObject({ run, reconcile })
+  })
+
+  test('has to be there where a loss is to be reconciled, as soon as there is a handler', () => {
+    expect(() => defineAction({ name: 'charge', onLost: 'reconcile', run })).toThrow('has no reconcile function')
+    expect(() => implement(defineAction({ name: 'charge', onLost: 'reconcile' }), run)).toThrow(
+      'reconcile function as well',
+    )
+  })
+})
+
+describe('a backoff in durations', () => {
+  const resolved = (backoff: ActionOptions<unknown, unknown, unknown>['backoff']) =>
+    defineAction({ name: 'charge', ...(backoff === undefined ? {} : { backoff }) }).settings.backoff
+
+  test('C4: is the same as in milliseconds, and has the same defaults', () => {
+    expect(resolved({ kind: 'exponential', base: '1s', max: '5m', multiplier: 2, jitter: 0.2 })).toEqual(
+      DEFAULT_BACKOFF,
+    )
+    expect(resolved({ kind: 'exponential' })).toEqual(DEFAULT_BACKOFF)
+    expect(resolved({ kind: 'fixed', delay: '5s', jitter: 0 })).toEqual({ kind: 'fixed', delayMs: 5_000, jitter: 0 })
+    expect(resolved({ kind: 'linear', step: '2s' })).toEqual({
+      kind: 'linear',
+      stepMs: 2_000,
+      maxMs: 300_000,
+      jitter: 0.2,
+    })
+    expect(resolved({ kind: 'decorrelated', max: 900 })).toEqual({ kind: 'decorrelated', baseMs: 1_000, maxMs: 900 })
+    expect(resolved({ kind: 'schedule', delays: ['1s', '1m', 5] })).toEqual({
+      kind: 'schedule',
+      delaysMs: [1_000, 60_000, 5],
+      jitter: 0.2,
+    })
   })
 })
 
@@ -120,4 +241,10 @@ describe('parseInput', () => {
     const refused = parseInput(refusing(...issues), {})
     await expect(refused).rejects.toThrow(/issue 9\.$/)
   })
+})
+
+test.each([['yes'], [1], [[]]])('C9: a breaker that is %j is refused', (breaker) => {
+  expect(() => defineAction({ name: 'charge', breaker: breaker as never })).toThrow(
+    /breaker is true, false, or its settings/,
+  )
 })

@@ -16,7 +16,7 @@ const unsaid = { maxRetries: null }
 const allows = (maxRetries: number) => ({ maxRetries })
 const after = (failures: number) => ({ failures, losses: 0 })
 
-test('the defaults: one retry for an operator (A9), three losses', () => {
+test('A9, A14: the defaults are one retry for an operator, MAX_RETRIES, and three losses', () => {
   expect(DEFAULT_MAX_RETRIES).toBe(1)
   expect(DEFAULT_LOSSES_MAX).toBe(3)
 })

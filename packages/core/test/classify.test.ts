@@ -24,6 +24,13 @@ describe('C3: the table, by words', () => {
     ['socket hang up', 'connection'],
     ['429 Too Many Requests', 'rate_limited'],
     ['rate limit reached', 'rate_limited'],
+    ['Worker queue TTL expired', 'queue_timeout'],
+    ['heartbeat is stale', 'worker_lost'],
+    ['503 Service Unavailable', 'worker_unavailable'],
+    ['connect ECONNREFUSED 10.0.0.7:443', 'connection'],
+    ['write: broken pipe', 'connection'],
+    ['502 Bad Gateway', 'connection'],
+    ['connect ETIMEDOUT 10.0.0.7:443', 'timeout'],
   ])('retriable: %s', (message, reason) => {
     expect(ofMessage(message)).toMatchObject({ reason, retriable: true })
   })
@@ -75,6 +82,32 @@ describe('C3: by code and status', () => {
     ['HTTP_502', 'connection', true],
     ['HTTP_503', 'worker_unavailable', true],
     ['HTTP_504', 'timeout', true],
+    ['ENOTFOUND', 'connection', true],
+    ['EPROTO', 'connection', true],
+    ['ETIMEOUT', 'timeout', true],
+    ['ENOMEM', 'transient', true],
+    ['ENOSPC', 'transient', true],
+    ['REPRISE_STORE_BUSY', 'transient', true],
+    ['REPRISE_TIMED_OUT', 'timeout', true],
+    ['ENOENT', 'not_found', false],
+    ['EINVAL', 'invalid_parameters', false],
+    ['ERR_INVALID_URL', 'invalid_parameters', false],
+    ['CERT_HAS_EXPIRED', 'permanent', false],
+    ['HTTP_402', 'permanent', false],
+    ['HTTP_405', 'invalid_parameters', false],
+    ['HTTP_413', 'validation', false],
+    ['HTTP_418', 'permanent', false],
+    ['HTTP_423', 'transient', true],
+    ['HTTP_451', 'permission', false],
+    ['HTTP_501', 'permanent', false],
+    ['HTTP_507', 'transient', true],
+    ['HTTP_520', 'transient', true],
+    ['HTTP_521', 'connection', true],
+    ['HTTP_522', 'timeout', true],
+    ['HTTP_523', 'connection', true],
+    ['HTTP_524', 'timeout', true],
+    ['HTTP_529', 'rate_limited', true],
+    ['HTTP_599', 'timeout', true],
   ])('%s is %s, retriable: %s', (code, reason, retriable) => {
     expect(ofCode(code)).toEqual({ reason, retriable, rule: `code:${code}` })
   })
@@ -96,12 +129,32 @@ describe('C3: by code and status', () => {
     })
   })
 
-  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', 'HTTP_418', 'econnreset', ''])(
-    'an unknown code is unknown: %j',
-    (code) => {
-      expect(ofCode(code)).toEqual({ reason: 'unknown', retriable: false, rule: 'unknown' })
-    },
-  )
+  test.each([
+    'constructor',
+    'toString',
+    '__proto__',
+    'hasOwnProperty',
+    'HTTP_200',
+    'HTTP_4040',
+    'HTTP_',
+    'econnreset',
+    '',
+  ])('an unknown code is unknown: %j', (code) => {
+    expect(ofCode(code)).toEqual({ reason: 'unknown', retriable: false, rule: 'unknown' })
+  })
+})
+
+test('C3: every error status has a reason: other 4xx are final, other 5xx pass', () => {
+  for (let status = 400; status <= 599; status++) {
+    const { reason, rule } = ofCode(`HTTP_${status}`)
+    expect([status, rule]).toEqual([status, `code:HTTP_${status}`])
+    expect(reason).not.toBe('unknown')
+  }
+  expect([ofCode('HTTP_499').retriable, ofCode('HTTP_498').retriable, ofCode('HTTP_555').retriable]).toEqual([
+    true,
+    false,
+    true,
+  ])
 })
 
 describe('C3: the handler’s own word wins', () => {

@@ -54,7 +54,7 @@ describe('a failed attempt', () => {
       expect(decideFailed(input({ settings: { ...settings, maxRetries } }))).toMatchObject({
         kind: 'dead',
         reason: 'retries_exhausted',
-        sentence: 'The action allows no automatic retry.',
+        sentence: 'No automatic retry is allowed.',
       })
     }
   })
@@ -182,7 +182,8 @@ describe('whatever comes', () => {
       fc.property(anyInput, (any) => {
         const latest = any.deadlineAt ?? Number.POSITIVE_INFINITY
         const allowed = (decision: Decision, left: number): boolean =>
-          decision.kind === 'dead' || (left > 0 && decision.delayMs >= 0 && NOW + decision.delayMs < latest)
+          decision.kind === 'dead' ||
+          (decision.kind === 'retry' && left > 0 && decision.delayMs >= 0 && NOW + decision.delayMs < latest)
         expect(allowed(decideFailed(any), (any.settings.maxRetries ?? 0) - any.spent.failures)).toBe(true)
         expect(allowed(decideLost(any), any.settings.lossesMax - any.spent.losses)).toBe(true)
       }),

@@ -2,6 +2,9 @@
 
 import {
   actionName,
+  type Breaker,
+  type BreakerState,
+  DEFAULT_BREAKER,
   DEFAULT_POOL,
   DEFAULT_TENANT,
   EXPLAIN_WORKERS_MAX,
@@ -24,11 +27,17 @@ const facts = (over: Partial<ExplainFacts> = {}): ExplainFacts => ({
   now: NOW,
   holds: [],
   limits: [],
+  breakers: [],
   workers: [workerWith()],
   ...over,
 })
 const inState = (state: TaskState, over: Partial<Task> = {}) => facts({ task: taskWith({ state, ...over }) })
-const waiting = (dueAt: number): TaskState => ({ status: 'waiting', since: NOW, dueAt, reason: 'connection' })
+const waiting = (dueAt: number, quota: string | null = null): TaskState => {
+  return { status: 'waiting', since: NOW, dueAt, reason: 'connection', quota }
+}
+const breaker = (state: BreakerState): Breaker => {
+  return { name: 'dependency:stripe', settings: DEFAULT_BREAKER, actions: [RENDER], state, buckets: [] }
+}
 const by = { actor: 'operator:ann', reason: 'maintenance' }
 
 describe('what holds a task back', () => {
@@ -85,6 +94,45 @@ describe('what holds a task back', () => {
 
   test('a limit with room is no gate', () => {
     expect(explain(facts({ limits: [{ scope: {}, running: 3, concurrency: 4 }] })).gates).toEqual([])
+  })
+
+  test('C9: its breaker is open, and it says until when', () => {
+    const open = breaker({ status: 'open', since: NOW - 1_000, until: NOW + 4_000, opens: 1 })
+    expect(explain(facts({ breakers: [open] }))).toMatchObject({
+      summary: "Breaker 'dependency:stripe' is open: too much failed. It lets a few tasks through in 4s.",
+      gates: [{ kind: 'breaker', name: 'dependency:stripe', status: 'open', since: NOW - 1_000, until: NOW + 4_000 }],
+      nextAt: NOW + 4_000,
+    })
+  })
+
+  test.each<[string, BreakerState]>([
+    [
+      "Breaker 'dependency:stripe' lets a few tasks through to see whether they succeed.",
+      { status: 'half_open', since: NOW, opens: 1, succeeded: 0 },
+    ],
+    [
+      "Breaker 'dependency:stripe' lets more and more tasks through again.",
+      { status: 'ramping', since: NOW, opens: 1, succeeded: 0, concurrency: 6 },
+    ],
+  ])('C9: %s', (summary, state) => {
+    const explanation = explain(facts({ breakers: [breaker(state)] }))
+    expect(explanation.summary).toBe(summary)
+    expect(explanation.gates).toEqual([
+      { kind: 'breaker', name: 'dependency:stripe', status: state.status, since: NOW, until: null },
+    ])
+    expect(explanation.nextAt).toBeNull()
+  })
+
+  test('C9: a closed breaker is no gate', () => {
+    expect(explain(facts({ breakers: [breaker({ status: 'closed' })] })).gates).toEqual([])
+  })
+
+  test('C9: its retry is over the quota', () => {
+    expect(explain(inState(waiting(NOW + 60_000, 'render')))).toMatchObject({
+      summary: "Its retry is over the quota 'render' and was moved: it is due in 1m.",
+      gates: [{ kind: 'retry_quota', name: 'render', dueAt: NOW + 60_000 }],
+      nextAt: NOW + 60_000,
+    })
   })
 
   test('there is no worker for it', () => {
@@ -177,6 +225,10 @@ describe('a task that runs or has ended has no gates', () => {
 
   test.each<[string, TaskState, string]>([
     ['running', running, "Attempt 2 has been running on 'w1' for 1m 30s."],
+    ['dispatched', { ...running, stage: 'dispatch' }, "Attempt 2 is with dispatcher 'w1', which looks for a worker."],
+    ['assigned', { ...running, stage: 'inbox' }, "Attempt 2 lies in the inbox of worker 'w1'."],
+    ['launching', { ...running, stage: 'launch' }, "Attempt 2 is being launched by 'w1'."],
+    ['launched', { ...running, stage: 'launch', handle: 'pid 7' }, "Attempt 2 was launched 1m 30s ago as 'pid 7'."],
     ['succeeded', { status: 'succeeded', at: NOW, result: null }, 'It has ended as succeeded.'],
     ['dead', { status: 'dead', at: NOW, reason: 'crash_loop', failure: dead }, 'It is dead (crash_loop): no paper'],
     ['discarded', { status: 'discarded', at: NOW }, 'It has ended as discarded.'],

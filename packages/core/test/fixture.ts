@@ -24,7 +24,7 @@ export const NOW = Date.UTC(2030, 0, 1)
 export const RENDER: ActionName = actionName('render')
 
 const queued: TaskState = { status: 'queued', since: NOW, expiresAt: null }
-export const running: TaskState = {
+export const running: TaskState & { readonly status: 'running' } = {
   status: 'running',
   attempt: 2,
   worker: workerId('w1'),
@@ -33,6 +33,8 @@ export const running: TaskState = {
   leaseUntil: NOW + 15_000,
   timeoutAt: NOW + 210_000,
   progress: null,
+  stage: 'run',
+  handle: null,
 }
 
 export function failureWith(over: Partial<Failure> = {}): Failure {
@@ -76,6 +78,8 @@ export function taskWith(over: Partial<Task> = {}): Task {
     attempt: 0,
     failures: 0,
     losses: 0,
+    parks: 0,
+    deferrals: 0,
     state: queued,
     ...over,
   }
@@ -89,6 +93,7 @@ export function workerWith(over: Partial<WorkerView> = {}): WorkerView {
     host: 'host-1',
     version: '1.0.0',
     runtimes: [],
+    endpoint: null,
     epoch: 1,
     registeredAt: NOW,
     lastBeatAt: NOW,
@@ -101,6 +106,10 @@ export function workerWith(over: Partial<WorkerView> = {}): WorkerView {
     recentOutcomes: 0,
     recentFailures: 0,
     lastFailureAt: null,
+    lastProgressAt: NOW,
+    quietMsMax: 0,
+    outlook: null,
+    probeFailures: 0,
     health: { status: 'healthy', reasons: [] },
     ...over,
   }

@@ -20,6 +20,12 @@ const fresh: HealthEvidence = {
   recentOutcomes: 0,
   recentFailures: 0,
   lastFailureAt: null,
+  inFlight: 0,
+  loopLagMs: 0,
+  quietMsMax: 0,
+  outlook: null,
+  lastProgressAt: NOW,
+  probeFailures: 0,
 }
 const failing = { lastFailureAt: NOW }
 const assess = (over: Partial<HealthEvidence>) => assessHealth({ ...fresh, ...over }, NOW)
@@ -45,6 +51,23 @@ describe('C5: the thresholds', () => {
     ['19 of 19 failed: too few to tell', { ...failing, recentOutcomes: 19, recentFailures: 19 }, 'healthy'],
     ['14 of 20 failed', { ...failing, recentOutcomes: 20, recentFailures: 14 }, 'unhealthy'],
     ['6 of 20 failed', { ...failing, recentOutcomes: 20, recentFailures: 6 }, 'degraded'],
+    ['an event loop 1,999 ms late', { loopLagMs: 1_999 }, 'healthy'],
+    ['an event loop 2,000 ms late', { loopLagMs: 2_000 }, 'degraded'],
+    ['an event loop 10,000 ms late', { loopLagMs: 10_000 }, 'unhealthy'],
+    ['1 probe unanswered', { probeFailures: 1 }, 'healthy'],
+    ['2 probes unanswered', { probeFailures: 2 }, 'degraded'],
+    ['3 probes unanswered', { probeFailures: 3 }, 'unhealthy'],
+    ['trouble ahead', { outlook: 'its event loop gets later and later' }, 'degraded'],
+  ])('%s: %s', (_, evidence, status) => {
+    expect(assess(evidence).status).toBe(status)
+  })
+
+  const stuck = { inFlight: 2, quietMsMax: 60_000 }
+  test.each<[string, Partial<HealthEvidence>, HealthStatus]>([
+    ['nothing finished for just less than time-out and grace', { ...stuck, lastProgressAt: NOW - 69_999 }, 'healthy'],
+    ['nothing finished for its time-out and grace', { ...stuck, lastProgressAt: NOW - 70_000 }, 'unhealthy'],
+    ['as quiet, but it runs nothing', { inFlight: 0, quietMsMax: 60_000, lastProgressAt: NOW - 70_000 }, 'healthy'],
+    ['as quiet, but it told no time-out', { inFlight: 2, quietMsMax: 0, lastProgressAt: NOW - 70_000 }, 'healthy'],
   ])('%s: %s', (_, evidence, status) => {
     expect(assess(evidence).status).toBe(status)
   })
@@ -78,6 +101,10 @@ describe('C5: it says why', () => {
   test.each<[Partial<HealthEvidence>, string]>([
     [{ lastBeatAt: NOW - 45_000 }, 'no heartbeat for 45 s'],
     [{ queueDepth: 60 }, '60 tasks wait inside it'],
+    [{ loopLagMs: 2_500 }, 'its event loop is 2500 ms late'],
+    [{ probeFailures: 3 }, '3 probes in a row unanswered'],
+    [{ outlook: 'its queue grows' }, 'its queue grows'],
+    [{ inFlight: 4, quietMsMax: 1_000, lastProgressAt: NOW - 12_000 }, 'runs 4 and has finished none for 12 s'],
     [{ ...failing, consecutiveFailures: 4 }, '4 failures in a row'],
     [{ ...failing, recentOutcomes: 30, recentFailures: 10 }, '33 % of its last 30 attempts failed'],
   ])('%j', (evidence, words) => {

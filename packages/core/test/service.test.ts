@@ -139,4 +139,21 @@ describe('a body that fails', () => {
     expect(starts).toBe(2)
     await service.stop()
   })
+
+  test('an onError that throws neither ends the process nor keeps stop from coming back', async () => {
+    let told = 0
+    const service = createService(
+      'broken',
+      () => Promise.reject(new Error('broken')),
+      () => {
+        told++
+        throw new Error('the hook is broken too')
+      },
+    )
+    await service.start()
+    await expect(service.stop()).resolves.toBeUndefined()
+    await service.start()
+    await service.stop()
+    expect(told).toBe(2)
+  })
 })

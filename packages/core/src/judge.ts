@@ -1,0 +1,229 @@
+// From an attempt that went wrong to everything its settlement says: the failure as it is stored, the decision, and what
+// the store is to look at while it applies it. The one way there, for workers, sweeps and launchers alike. Pure: time and
+// chance are given.
+
+import { classifyBuiltIn } from './classify.ts'
+import { type Decision, type DecisionInput, decideFailed, decideLost, type ParkDecision } from './decide.ts'
+import { formatDuration } from './duration.ts'
+import { classifiedFailure, type Failure, observed } from './failure.ts'
+import { type FailureReason, OUTAGE_REASONS } from './failure-reason.ts'
+import { type Normalised, normalise } from './normalise.ts'
+import { type Policy, type PolicyBook, RULES_STAMP } from './policy.ts'
+import { bookRules, deadlineUnder, policyForFailure, settingsUnder } from './policy-match.ts'
+import type { Rules } from './rules.ts'
+import type { Guards } from './settlement.ts'
+import type { Snapshot, TaskSettings } from './task.ts'
+
+/** What is known of an attempt when it ends. `Claimed`, `Overdue` and `Launch` all have it. */
+export interface JudgedAttempt {
+  readonly snapshot: Snapshot
+  readonly generation: number
+  readonly failures: number
+  readonly losses: number
+  readonly parks: number
+  /** From when an SLA counts. */
+  readonly acceptedAt: number
+}
+
+export interface Judgement {
+  readonly failure: Failure
+  readonly decision: Decision
+  readonly guards: Guards
+}
+
+/** Chance and time, which a pure function is given. */
+export interface Circumstances {
+  /** The store's time. */
+  readonly now: number
+  /** In [0, 1). */
+  readonly roll: number
+}
+
+/** How often in one generation a task is parked at the most: after that its failures are its own. */
+export const PARKS_MAX = 100
+
+/** The handler threw. */
+export function judgeThrown(
+  book: PolicyBook,
+  attempt: JudgedAttempt,
+  thrown: unknown,
+  circumstances: Circumstances,
+): Judgement {
+  return judgeFailed(book, attempt, normalise(thrown), circumstances)
+}
+
+/** Reprise itself found that it failed: it ran or stood for too long, or could not begin. */
+export function judgeObserved(
+  book: PolicyBook,
+  attempt: JudgedAttempt,
+  { reason, message }: { readonly reason: FailureReason; readonly message: string },
+  circumstances: Circumstances,
+): Judgement {
+  return judgeFailed(book, attempt, observed(reason, message), circumstances)
+}
+
+/** What an attempt that ran for too long is told with, whoever found it: one cause is one group of failures. */
+export const timeoutMessage = (timeoutMs: number): string =>
+  `The attempt ran past its timeout of ${formatDuration(timeoutMs)}.`
+
+/** Its worker vanished. `hook: 'none'` where nobody can ask a `reconcile` hook, as in a launch pool: it is held then. */
+export function judgeLost(
+  book: PolicyBook,
+  attempt: JudgedAttempt,
+  message: string,
+  circumstances: Circumstances,
+  { hook = 'ours' }: { readonly hook?: 'ours' | 'none' } = {},
+): Judgement {
+  const { failure, ruling } = rulingOn(book, attempt, observed('worker_lost', message), NO_RULES)
+  if (hook === 'none' && ruling.settings.onLost === 'reconcile') {
+    const decision = stamped(ruling, { ...HELD_WITHOUT_HOOK, rule: failure.rule })
+    return { failure, decision, guards: {} }
+  }
+  const decision = stamped(ruling, decideLost(inputOf(ruling, attempt, failure, circumstances)))
+  return { failure, decision, guards: quotaGuard(ruling, decision) }
+}
+
+const HELD_WITHOUT_HOOK = {
+  kind: 'dead',
+  reason: 'outcome_unknown',
+  sentence:
+    'Its worker vanished, and whether it took effect was to be asked of a reconcile hook, which nothing that is launched has. A person has to look, then redrive or discard it.',
+} as const
+
+/**
+ * Null if an attempt may start now. If its deadline or SLA has passed, or comes right now, it is not started: this is what it
+ * is settled with instead.
+ */
+export function mayStart(book: PolicyBook, attempt: JudgedAttempt, now: number): Judgement | null {
+  const deadlineAt = deadlineUnder(book, attempt)
+  if (deadlineAt === null || now < deadlineAt) return null
+  const { snapshot, acceptedAt } = attempt
+  const message =
+    deadlineAt === snapshot.deadlineAt
+      ? `Its deadline passed ${formatDuration(now - deadlineAt)} ago, so it was not started.`
+      : `It should have started within ${formatDuration(deadlineAt - acceptedAt)} of being accepted, which was ${formatDuration(now - acceptedAt)} ago, so it was not started.`
+  return judgeFailed(book, attempt, observed('deadline', message), { now, roll: 0 })
+}
+
+/** A `reconcile` hook could not tell whether a lost attempt took effect: a person has to look. */
+export function judgeOutcomeUnknown(book: PolicyBook, attempt: JudgedAttempt, message: string): Judgement {
+  const seen: Normalised = { ...observed('permanent', message), code: 'outcome_unknown' }
+  const { failure, ruling } = rulingOn(book, attempt, seen, NO_RULES)
+  const decision = stamped(ruling, {
+    kind: 'dead',
+    reason: 'outcome_unknown',
+    rule: 'reconcile',
+    sentence:
+      'An earlier attempt was lost, and the action can not tell whether it took effect. A person has to look, then redrive or discard it.',
+  })
+  return { failure: { ...failure, reason: 'permanent', retriable: false, rule: 'reconcile' }, decision, guards: {} }
+}
+
+/** What holds for one failure: the policy, and what the settings come to under it. */
+interface Ruling {
+  readonly version: number
+  readonly policy: Policy | null
+  readonly settings: TaskSettings
+  readonly deadlineAt: number | null
+}
+
+// What became of a worker, or of a deadline, is a fact and no matter of classification.
+const NO_RULES: readonly Rules[] = []
+
+function judgeFailed(
+  book: PolicyBook,
+  attempt: JudgedAttempt,
+  seen: Normalised,
+  circumstances: Circumstances,
+): Judgement {
+  const { failure, ruling } = rulingOn(book, attempt, seen, seen.code === 'deadline' ? NO_RULES : undefined)
+  const decision = stamped(ruling, decideFailed(inputOf(ruling, attempt, failure, circumstances)), failure.rule)
+  const guards = quotaGuard(ruling, decision)
+  const park = parkOf(ruling, attempt, failure, circumstances.now)
+  const { breakers } = ruling.settings
+  if (park === null || breakers === undefined) return { failure, decision, guards }
+  return { failure, decision, guards: { ...guards, outage: { breakers, park: stamped(ruling, park, failure.rule) } } }
+}
+
+function rulingOn(
+  book: PolicyBook,
+  attempt: JudgedAttempt,
+  seen: Normalised,
+  rules?: readonly Rules[],
+): { readonly failure: Failure; readonly ruling: Ruling } {
+  const { snapshot } = attempt
+  const found = policyForFailure(book, snapshot, codesOf(seen))
+  const own = rules ?? found?.rules ?? bookRules(book)
+  const policy = found?.policy ?? null
+  return {
+    failure: classifiedFailure(seen, snapshot.action, own),
+    ruling: {
+      version: book.version,
+      policy,
+      settings: settingsUnder(policy, snapshot),
+      deadlineAt: deadlineUnder(book, attempt),
+    },
+  }
+}
+
+/** Without a code of its own a failure is known by what the built-in rules make of it. */
+function codesOf(seen: Normalised): readonly string[] {
+  const code = seen.code ?? classifyBuiltIn(seen).reason
+  return seen.httpCode === null || seen.httpCode === code ? [code] : [code, seen.httpCode]
+}
+
+function inputOf(
+  { settings, policy, deadlineAt }: Ruling,
+  attempt: JudgedAttempt,
+  failure: Failure,
+  { now, roll }: Circumstances,
+): DecisionInput {
+  const bounds = policy?.retryAfter
+  return {
+    settings,
+    spent: attempt,
+    deadlineAt,
+    failure,
+    now,
+    roll,
+    ...(bounds === undefined ? {} : { retryAfter: bounds }),
+  }
+}
+
+/** What is decided if a breaker holds the work back; null if the failure does not look like an outage, or not any more. */
+function parkOf(
+  { settings, deadlineAt }: Ruling,
+  attempt: JudgedAttempt,
+  failure: Failure,
+  now: number,
+): ParkDecision | null {
+  const { breakers } = settings
+  if (breakers === undefined || breakers.length === 0 || attempt.parks >= PARKS_MAX) return null
+  if (!failure.retriable || !OUTAGE_REASONS.has(failure.reason)) return null
+  // Too late to start again: it would only stand there.
+  if (deadlineAt !== null && now >= deadlineAt) return null
+  const names = breakers.map(({ name }) => name).join(' and ')
+  return {
+    kind: 'park',
+    reason: failure.reason,
+    rule: failure.rule,
+    sentence: `This looks like an outage (${failure.reason}): it waits until the breaker ${names} lets work through, and uses up no retry.`,
+  }
+}
+
+function quotaGuard({ settings }: Ruling, decision: Decision): Guards {
+  return decision.kind === 'retry' && settings.quota !== undefined ? { quota: settings.quota } : {}
+}
+
+/** With which policy of which version decided, and for a dead letter what it says about it. */
+function stamped<D extends Decision>({ policy, version }: Ruling, decision: D, rule = ''): D {
+  if (policy === null) {
+    return rule.startsWith('rule:') ? { ...decision, policy: { name: RULES_STAMP, version } } : decision
+  }
+  const { escalation } = policy
+  return {
+    ...decision,
+    policy: { name: policy.name, version },
+    ...(decision.kind === 'dead' && escalation !== undefined ? { escalation } : {}),
+  }
+}

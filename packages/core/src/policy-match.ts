@@ -1,0 +1,153 @@
+// Which policy counts for a task, and what its settings come to then. A book is compiled once, and what was found for an
+// action, tenant and pack is kept, so that asking costs next to nothing. Pure as far as anybody can see.
+
+import { type BreakerRef, breakerName } from './breaker.ts'
+import { compileGlobs, type Glob } from './glob.ts'
+import type { Policy, PolicyBook } from './policy.ts'
+import { compileRules, type Rules } from './rules.ts'
+import type { LostMeaning, Snapshot, TaskSettings } from './task.ts'
+
+/** What tells whose task it is. */
+export type PolicySubject = Pick<Snapshot, 'action' | 'tenant'> & { readonly settings: Pick<TaskSettings, 'pack'> }
+
+export interface CompiledPolicy {
+  readonly policy: Policy
+  /** Those of the policy, then those of the book. */
+  readonly rules: readonly Rules[]
+}
+
+interface Entry extends CompiledPolicy {
+  readonly actions: Glob
+  readonly tenants: Glob
+  readonly packs: Glob
+  /** Null if it matches whatever the code. */
+  readonly codes: Glob | null
+}
+
+interface CompiledBook {
+  readonly entries: readonly Entry[]
+  readonly rules: readonly Rules[]
+  /** By action, tenant and pack: what may match, in order, up to the first that matches whatever the code. */
+  readonly found: Map<string, readonly Entry[]>
+}
+
+const FOUND_MAX = 10_000
+const NOTHING: readonly Entry[] = []
+const compiledBooks = new WeakMap<PolicyBook, CompiledBook>()
+
+/** The policy for a failure with one of these codes; null if none matches. */
+export function policyForFailure(
+  book: PolicyBook,
+  subject: PolicySubject,
+  codes: readonly string[],
+): CompiledPolicy | null {
+  for (const entry of candidates(book, subject)) {
+    if (entry.codes === null || codes.some(entry.codes)) return entry
+  }
+  return null
+}
+
+/** The policy of a task as such: the first that matches without asking for a code; null if there is none. */
+export function policyForTask(book: PolicyBook, subject: PolicySubject): CompiledPolicy | null {
+  const last = candidates(book, subject).at(-1)
+  return last?.codes === null ? last : null
+}
+
+/** The rules for a failure that no policy is about. */
+export const bookRules = (book: PolicyBook): readonly Rules[] => compiled(book).rules
+
+/** The settings of a task under a policy. */
+export function settingsUnder(policy: Policy | null, { action, settings }: Snapshot): TaskSettings {
+  if (policy === null) return settings
+  const { retries, lossesMax, backoff, retryUnknown, onLost, quota } = policy
+  const breakers = breakersUnder(policy, action, settings.breakers)
+  const { breakers: _, ...own } = settings
+  return {
+    ...own,
+    ...(retries === undefined ? {} : { maxRetries: retries }),
+    ...(lossesMax === undefined ? {} : { lossesMax }),
+    ...(backoff === undefined ? {} : { backoff }),
+    ...(retryUnknown === undefined ? {} : { retryUnknown }),
+    ...(onLost === undefined ? {} : { onLost }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(breakers === undefined ? {} : { breakers }),
+  }
+}
+
+/** What a lost attempt of this task means: for whoever runs it next, and may have to ask `reconcile` first. */
+export function lostMeaning(book: PolicyBook, snapshot: Snapshot): LostMeaning {
+  const policy = policyForFailure(book, snapshot, ['worker_lost'])?.policy
+  return policy?.onLost ?? snapshot.settings.onLost ?? 'retry'
+}
+
+/**
+ * From when on no attempt may start: the earlier of the task's deadline and its SLA. Null if there is none. It binds the first
+ * generation only: an operator who redrives a task wants it to run.
+ */
+export function deadlineUnder(
+  book: PolicyBook,
+  attempt: { readonly snapshot: Snapshot; readonly generation: number; readonly acceptedAt: number },
+): number | null {
+  const { snapshot, generation, acceptedAt } = attempt
+  if (generation > 1) return null
+  const slaMs = policyForTask(book, snapshot)?.policy.slaMs ?? snapshot.settings.slaMs
+  if (slaMs === undefined) return snapshot.deadlineAt
+  return Math.min(snapshot.deadlineAt ?? Number.POSITIVE_INFINITY, acceptedAt + slaMs)
+}
+
+function breakersUnder(
+  { breaker }: Policy,
+  action: Snapshot['action'],
+  named: readonly BreakerRef[] | undefined,
+): readonly BreakerRef[] | undefined {
+  if (breaker === undefined) return named
+  if (breaker === 'off') return undefined
+  if (named === undefined) return [{ name: breakerName('action', action), settings: breaker }]
+  return named.map(({ name }) => ({ name, settings: breaker }))
+}
+
+function candidates(book: PolicyBook, { action, tenant, settings }: PolicySubject): readonly Entry[] {
+  const { entries, found } = compiled(book)
+  if (entries.length === 0) return NOTHING
+  const pack = settings.pack ?? ''
+  // Names hold no line feed.
+  const key = `${action}\n${tenant}\n${pack}`
+  const known = found.get(key)
+  if (known !== undefined) return known
+  const matching: Entry[] = []
+  for (const entry of entries) {
+    if (!entry.actions(action) || !entry.tenants(tenant) || !entry.packs(pack)) continue
+    matching.push(entry)
+    if (entry.codes === null) break
+  }
+  if (found.size >= FOUND_MAX) found.clear()
+  found.set(key, matching)
+  return matching
+}
+
+function compiled(book: PolicyBook): CompiledBook {
+  const known = compiledBooks.get(book)
+  if (known !== undefined) return known
+  const rules = book.rules.length === 0 ? [] : [compileRules(book.rules, 'rule')]
+  const entries = book.policies.map((policy): Entry => {
+    const { match } = policy
+    return {
+      policy,
+      rules: policy.rules === undefined ? rules : [compileRules(policy.rules, `policy:${policy.name}`), ...rules],
+      actions: compileGlobs(match.actions),
+      tenants: compileGlobs(match.tenants),
+      packs: compilePacks(match.packs),
+      codes: match.codes === undefined ? null : compileGlobs(match.codes),
+    }
+  })
+  const made: CompiledBook = { entries, rules, found: new Map() }
+  compiledBooks.set(book, made)
+  return made
+}
+
+/** An action of no pack is matched by no name of a pack, not even by `*`. */
+function compilePacks(packs: readonly string[] | undefined): Glob {
+  if (packs === undefined) return () => true
+  const matches = compileGlobs(packs)
+  return (pack) => pack !== '' && matches(pack)
+}

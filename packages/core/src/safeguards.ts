@@ -1,0 +1,97 @@
+// Breakers and quotas as people write them, with durations and defaults, resolved into what is stored with a task. For
+// actions and policies alike. What they do is in breaker.ts and quota.ts.
+
+import { type BreakerRef, type BreakerSettings, breakerName, checkedBreaker, DEFAULT_BREAKER } from './breaker.ts'
+import { type Duration, durationMs } from './duration.ts'
+import { InvalidError } from './errors.ts'
+import { type ActionName, checkedName } from './ids.ts'
+import { refuseUnknownKeys } from './options.ts'
+import { checkedQuota, type RetryQuota } from './quota.ts'
+
+export interface BreakerOptions {
+  readonly window?: Duration
+  readonly failuresMin?: number
+  readonly failureRate?: number
+  readonly open?: Duration
+  readonly openMax?: Duration
+  readonly probes?: number
+  readonly rampMax?: number
+}
+
+export interface QuotaOptions {
+  /** Whose quotas have one name share it. */
+  readonly name?: string
+  readonly window: Duration
+  readonly limit?: number
+  readonly share?: number
+}
+
+export const DEPENDENCIES_MAX = 10
+
+const BREAKER_FIELDS = [
+  'window',
+  'failuresMin',
+  'failureRate',
+  'open',
+  'openMax',
+  'probes',
+  'rampMax',
+] as const satisfies (keyof BreakerOptions)[]
+const QUOTA_FIELDS = ['name', 'window', 'limit', 'share'] as const satisfies (keyof QuotaOptions)[]
+
+export function resolveBreaker(options: BreakerOptions): BreakerSettings {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new InvalidError('breaker is true, false, or its settings: { window, failuresMin, … }.')
+  }
+  refuseUnknownKeys(options, BREAKER_FIELDS, 'breaker setting')
+  const { window, failuresMin, failureRate, open, openMax, probes, rampMax } = options
+  const openMs = open === undefined ? DEFAULT_BREAKER.openMs : durationMs(open, "breaker's open time")
+  return checkedBreaker({
+    windowMs: window === undefined ? DEFAULT_BREAKER.windowMs : durationMs(window, "breaker's window"),
+    failuresMin: failuresMin ?? DEFAULT_BREAKER.failuresMin,
+    failureRate: failureRate ?? DEFAULT_BREAKER.failureRate,
+    openMs,
+    // A first open time above the usual longest one is its own longest.
+    openMsMax:
+      openMax === undefined
+        ? Math.max(DEFAULT_BREAKER.openMsMax, openMs)
+        : durationMs(openMax, "breaker's longest open time"),
+    probes: probes ?? DEFAULT_BREAKER.probes,
+    rampMax: rampMax ?? DEFAULT_BREAKER.rampMax,
+  })
+}
+
+export function resolveQuota(options: QuotaOptions, defaultName: string): RetryQuota {
+  refuseUnknownKeys(options, QUOTA_FIELDS, 'retry quota setting')
+  return checkedQuota({
+    name: checkedName('name of a retry quota', options.name ?? defaultName),
+    windowMs: durationMs(options.window, 'window of a retry quota'),
+    limit: options.limit ?? null,
+    share: options.share ?? null,
+  })
+}
+
+/**
+ * The breakers of an action: one for each thing it depends on, or one for the action itself if it names none and asks for one.
+ * Undefined if it has none.
+ */
+export function resolveBreakers(
+  action: ActionName,
+  dependsOn: readonly string[] | undefined,
+  breaker: boolean | BreakerOptions | undefined,
+): readonly BreakerRef[] | undefined {
+  const names = dependencyNames(dependsOn)
+  if (breaker === false || (breaker === undefined && names.length === 0)) return undefined
+  const settings = breaker === true || breaker === undefined ? DEFAULT_BREAKER : resolveBreaker(breaker)
+  if (names.length === 0) return [{ name: breakerName('action', action), settings }]
+  return names.map((name) => ({ name: breakerName('dependency', name), settings }))
+}
+
+function dependencyNames(dependsOn: readonly string[] | undefined): readonly string[] {
+  if (dependsOn === undefined) return []
+  if (!Array.isArray(dependsOn)) throw new InvalidError("dependsOn is a list of names, such as ['stripe'].")
+  if (dependsOn.length > DEPENDENCIES_MAX) {
+    throw new InvalidError(`dependsOn names ${dependsOn.length} things; at most ${DEPENDENCIES_MAX} are allowed.`)
+  }
+  return [...new Set(dependsOn as readonly string[])]
+}
