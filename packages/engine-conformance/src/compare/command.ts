@@ -38,6 +38,11 @@ export interface SettleDraft {
   readonly kind: 'succeeded' | 'failed' | 'lost' | 'released'
   /** Which of the failures; see draft.ts. */
   readonly failure: number
+  /** If it failed: the outage that it looks like, and the quota that its retry asks. */
+  readonly outage?: number | undefined
+  readonly quota?: number | undefined
+  /** If it is released: when it is to be tried again. */
+  readonly deferMs?: number | undefined
 }
 
 export interface ClaimDraft {
@@ -47,6 +52,25 @@ export interface ClaimDraft {
   readonly pool?: number | undefined
   readonly action?: number | undefined
   /** With the epoch before the current one. */
+  readonly outdated?: boolean | undefined
+  readonly stage?: 'dispatch' | 'launch' | undefined
+}
+
+export interface AssignDraft {
+  /** Among the leases that were claimed for dispatch, if there are any. */
+  readonly lease: LeasePick
+  readonly worker: number
+  readonly ttlMs: number
+}
+
+export interface BeatDraft {
+  readonly worker: number
+  readonly queueDepth: number
+  readonly inFlight?: number | undefined
+  readonly loopLagMs?: number | undefined
+  readonly quietMsMax?: number | undefined
+  readonly outlook?: boolean | undefined
+  readonly draining?: boolean | undefined
   readonly outdated?: boolean | undefined
 }
 
@@ -68,9 +92,18 @@ export type Command =
       readonly leases: readonly LeasePick[]
       readonly leaseMs: number
       readonly percent: number | null
+      readonly handle?: number | undefined
     }
+  | { readonly do: 'assign'; readonly assignments: readonly AssignDraft[] }
   /** Looks for what is past its time and settles so many of it: none, to let it get stale. */
-  | { readonly do: 'sweep'; readonly settleMax: number; readonly timeoutsAs: 'failed' | 'lost' }
+  | {
+      readonly do: 'sweep'
+      readonly settleMax: number
+      readonly timeoutsAs: 'failed' | 'lost'
+      readonly quota?: number | undefined
+    }
+  /** Settles launches whose leases have ended as lost, as whoever launched them would. */
+  | { readonly do: 'reconcile'; readonly pool: number }
   /** Settles entries that some sweep saw earlier. */
   | { readonly do: 'expire'; readonly back: number }
   | { readonly do: 'bulk'; readonly verb: BulkVerb; readonly select: SelectDraft; readonly limit: number }
@@ -81,15 +114,25 @@ export type Command =
       readonly attempt: number
       readonly maxRetries: number
       readonly worker: number
+      readonly stage?: 'launch' | undefined
     }
   | { readonly do: 'pause' | 'resume'; readonly scope: ScopeDraft }
   | { readonly do: 'limit'; readonly scope: ScopeDraft; readonly concurrency: number | null }
-  | { readonly do: 'register'; readonly worker: number; readonly pool?: number }
-  | { readonly do: 'deregister'; readonly worker: number; readonly outdated?: boolean | undefined }
+  | { readonly do: 'resetBreaker'; readonly breaker: number }
   | {
-      readonly do: 'beat'
+      readonly do: 'register'
       readonly worker: number
-      readonly queueDepth: number
+      readonly pool?: number | undefined
+      /** Hosts and versions: 0 if not given. */
+      readonly host?: number | undefined
+      readonly version?: number | undefined
+    }
+  | { readonly do: 'deregister'; readonly worker: number; readonly outdated?: boolean | undefined }
+  | ({ readonly do: 'beat' } & BeatDraft)
+  | {
+      readonly do: 'probed'
+      readonly worker: number
+      readonly ok: boolean
       readonly outdated?: boolean | undefined
     }
   | { readonly do: 'advance'; readonly ms: number }

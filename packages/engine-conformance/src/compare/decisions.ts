@@ -5,9 +5,15 @@ import {
   type Decision,
   decideFailed,
   decideLost,
+  expired,
   type Failure,
+  failed,
+  type Guards,
+  type Launch,
+  lost,
   type Overdue,
   observedFailure,
+  released,
   type Settlement,
 } from '@reprise/core'
 
@@ -35,16 +41,24 @@ export function decisionFor(
 }
 
 /** What a sweep makes of something past its time. */
-export function sweepSettlement(overdue: Overdue, timeoutsAs: 'failed' | 'lost', now: number): Settlement {
+export function sweepSettlement(
+  overdue: Overdue,
+  timeoutsAs: 'failed' | 'lost',
+  now: number,
+  guards: Pick<Guards, 'quota'> = {},
+): Settlement {
   const { action } = overdue.snapshot
   switch (overdue.kind) {
     case 'lease': {
       const failure = observedFailure('worker_lost', 'The worker stopped renewing.', action)
-      return { kind: 'lost', ref: overdue.ref, failure, decision: decisionFor('lost', overdue, failure, now) }
+      return lost(overdue.ref, failure, decisionFor('lost', overdue, failure, now), guards)
     }
+    case 'undelivered':
+      return released(overdue.ref, 'nobody collected it')
     case 'timeout': {
       const failure = observedFailure('timeout', 'The attempt ran past its time-out.', action)
-      return { kind: timeoutsAs, ref: overdue.ref, failure, decision: decisionFor(timeoutsAs, overdue, failure, now) }
+      const settled = timeoutsAs === 'failed' ? failed : lost
+      return settled(overdue.ref, failure, decisionFor(timeoutsAs, overdue, failure, now), guards)
     }
     case 'queue_ttl':
     case 'deadline': {
@@ -53,7 +67,15 @@ export function sweepSettlement(overdue: Overdue, timeoutsAs: 'failed' | 'lost',
         'It stood in the queue for too long.',
         action,
       )
-      return { kind: 'expired', ref: overdue.ref, failure, decision: decisionFor('expired', overdue, failure, now) }
+      return expired(overdue.ref, failure, decisionFor('expired', overdue, failure, now), guards)
     }
   }
+}
+
+/** What whoever launched makes of a launch whose lease has ended; nothing of one that still lives. */
+export function launchSettlement(launch: Launch, now: number): Settlement[] {
+  if (launch.leaseUntil > now) return []
+  const { taskId, attempt, token } = launch
+  const failure = observedFailure('worker_lost', 'Its worker is gone.', launch.snapshot.action)
+  return [lost({ taskId, attempt, token }, failure, decisionFor('lost', launch, failure, now))]
 }

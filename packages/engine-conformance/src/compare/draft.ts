@@ -3,14 +3,18 @@
 import {
   type ActionName,
   actionName,
+  type BreakerSettings,
   type By,
   DEFAULT_HEALTH_THRESHOLDS,
   encodeJson,
   type Failure,
+  type Guards,
   type HealthThresholds,
+  type Outage,
   observedFailure,
   type PoolName,
   poolName,
+  type RetryQuota,
   retryToken,
   type Scope,
   type TaskId,
@@ -36,10 +40,34 @@ export const THRESHOLDS: HealthThresholds = {
   failuresUnhealthy: 3,
   outcomesMin: 4,
   cooldownMs: 10_000,
+  probesDegraded: 1,
+  probesUnhealthy: 2,
+  stuckMs: 2_000,
 }
 
-/** The longest anything is made to wait: delay, lease and backoff. */
-export const LONGEST_WAIT_MS = 30_000 + 20_000 + 8_000
+/** So small that a few failures open a breaker, and a few successes close it. */
+const BREAKER: BreakerSettings = {
+  windowMs: 10_000,
+  failuresMin: 1,
+  failureRate: 0.5,
+  openMs: 1_000,
+  openMsMax: 4_000,
+  probes: 1,
+  rampMax: 3,
+}
+const SLOWER: BreakerSettings = { ...BREAKER, failuresMin: 2, probes: 2, rampMax: 5 }
+
+export const BREAKERS = ['dependency:d0', 'dependency:d1'] as const
+
+/** For how many retries there may be a place in the windows of one quota, one after the other. */
+const QUOTA_PLACES_MAX = 40
+const QUOTAS: readonly RetryQuota[] = [
+  { name: 'q0', windowMs: 20_000, limit: 1, share: null },
+  { name: 'q1', windowMs: 5_000, limit: null, share: 0.5 },
+]
+
+/** The longest anything is made to wait: delay, lease, backoff, breaker and quota. */
+export const LONGEST_WAIT_MS = 30_000 + 20_000 + 8_000 + BREAKER.openMsMax + QUOTA_PLACES_MAX * 20_000
 
 export const FAILURES = [
   ['connection', 'The far side refused.'],
@@ -56,6 +84,24 @@ export const actionOf = (number: number): ActionName => actionName(`a${number}`)
 export function failureOf(number: number, action: ActionName): Failure {
   const [reason, message] = FAILURES[number % FAILURES.length] ?? FAILURES[0]
   return observedFailure(reason, message, action)
+}
+
+/** Three outages: of one dependency, of another that is slower to open, and of both at once. */
+export const OUTAGES = 3
+export function outageOf(number: number): Outage {
+  const [first, second] = BREAKERS
+  const fast = { name: first, settings: BREAKER }
+  const slow = { name: second, settings: SLOWER }
+  const sentence = 'It waits until the outage is over.'
+  return {
+    breakers: [[fast], [slow], [slow, fast]][number % OUTAGES] ?? [fast],
+    park: { kind: 'park', reason: 'connection', rule: 'drawn', sentence },
+  }
+}
+
+export function quotaGuard(number: number | undefined): Pick<Guards, 'quota'> {
+  const quota = number === undefined ? undefined : QUOTAS[number % QUOTAS.length]
+  return quota === undefined ? {} : { quota }
 }
 
 export function specOf(draft: TaskDraft, now: number): TaskSpec {

@@ -12,6 +12,7 @@ export function checkInvariants(store: StoreSnapshot, observer: Observer): void 
     const executions = store.executions.filter(({ taskId }) => taskId === task.id)
     checkLease(task, executions)
     checkAttempts(task, executions)
+    checkCharges(task, executions)
     if (!observer.reserved.has(task.id)) checkBudget(task)
   }
   checkTokens(store)
@@ -56,6 +57,21 @@ function checkAttempts({ id, attempt }: Task, executions: readonly Execution[]):
 function checkTokens({ executions }: StoreSnapshot): void {
   if (new Set(executions.map(({ token }) => token)).size !== executions.length)
     throw new InvariantError(3, 'two executions share a token.')
+}
+
+/** Every attempt that went wrong in this generation was charged in exactly one way. */
+function checkCharges({ id, generation, failures, losses, parks }: Task, executions: readonly Execution[]): void {
+  const own = executions.filter((execution) => execution.generation === generation)
+  const failed = own.filter(({ status }) => status === 'failed').length
+  const parked = own.filter(({ decision }) => decision?.kind === 'park').length
+  const lost = own.filter(({ status }) => status === 'lost').length
+  if (parks !== parked || failures + parks !== failed || losses !== lost) {
+    const charged = `${failures} failures, ${parks} parks and ${losses} losses`
+    throw new InvariantError(
+      6,
+      `${id} has ${charged} for ${failed} failed (${parked} parked) and ${lost} lost attempts.`,
+    )
+  }
 }
 
 function checkBudget({ id, losses, settings }: Task): void {

@@ -4,9 +4,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type {
   Claimed,
+  ClaimRequest,
   Engine,
   Execution,
   JournalType,
+  Overdue,
   Scope,
   Settlement,
   SettleResult,
@@ -45,7 +47,11 @@ export class Observer {
   readonly reserved = new Set<TaskId>()
   readonly #engine: Engine
   readonly #tokens = new Set<string>()
+  /** Tokens that a sweep saw: some of them nobody was given. */
+  readonly #swept = new Set<string>()
   readonly #settled = new Set<string>()
+  /** The attempt of each task that was claimed for dispatch: its worker collects it, whatever limits say by then. */
+  readonly #onTheWay = new Map<TaskId, number>()
   readonly #dueAt = new Map<TaskId, number>()
   readonly #endedTasks = new Map<TaskId, Task>()
   readonly #endedExecutions = new Map<string, Execution>()
@@ -61,6 +67,7 @@ export class Observer {
     this.accepted++
     this.#dueAt.set(id, dueAt)
     this.#endedTasks.delete(id)
+    this.#onTheWay.delete(id)
   }
 
   /** An operator or a message said: now. */
@@ -68,8 +75,13 @@ export class Observer {
     this.#dueAt.delete(id)
   }
 
-  async claimed(leases: readonly Claimed[]): Promise<void> {
-    for (const { taskId, attempt, token, startedAt } of leases) {
+  async claimed(leases: readonly Claimed[], stage: NonNullable<ClaimRequest['stage']>): Promise<void> {
+    const asked: Claimed[] = []
+    for (const lease of leases) {
+      const { taskId, attempt, token, startedAt } = lease
+      if (this.#onTheWay.get(taskId) !== attempt) asked.push(lease)
+      this.#onTheWay.delete(taskId)
+      if (stage === 'dispatch') this.#onTheWay.set(taskId, attempt)
       if (this.#tokens.has(token))
         throw new InvariantError(3, `the token of ${taskId}, attempt ${attempt}, was used before.`)
       this.#tokens.add(token)
@@ -77,12 +89,16 @@ export class Observer {
       if (dueAt !== undefined && startedAt < dueAt)
         throw new InvariantError(7, `${taskId} runs ${dueAt - startedAt} ms before it is due.`)
     }
-    for (const { scope, concurrency } of leases.length === 0 ? [] : this.limits.values()) {
-      const isConcerned = leases.some(({ snapshot }) => covers(scope, snapshot))
+    for (const { scope, concurrency } of asked.length === 0 ? [] : this.limits.values()) {
+      const isConcerned = asked.some(({ snapshot }) => covers(scope, snapshot))
       const { running } = await this.#engine.counts(scope)
       if (isConcerned && running > concurrency)
         throw new InvariantError(6, `${running} tasks run under a limit of ${concurrency}.`)
     }
+  }
+
+  swept(overdue: readonly Overdue[]): void {
+    for (const { ref } of overdue) if ('token' in ref) this.#swept.add(ref.token)
   }
 
   settled(settlements: readonly Settlement[], results: readonly SettleResult[], now: number): void {
@@ -91,14 +107,15 @@ export class Observer {
       if (result?.outcome !== 'settled' || result.repeated) return
       const { kind, ref } = settlement
       if ('token' in ref) {
-        if (!this.#tokens.has(ref.token) && kind !== 'lost' && kind !== 'failed')
+        if (!this.#tokens.has(ref.token) && !this.#swept.has(ref.token))
           throw new InvariantError(5, `a token that nobody was given settled ${ref.taskId}.`)
         if (this.#settled.has(ref.token)) throw new InvariantError(5, `one token settled ${ref.taskId} twice.`)
         this.#settled.add(ref.token)
       }
       if (kind !== 'succeeded') this.owe(ENTRY_OF_KIND[kind])
-      if ('decision' in settlement && settlement.decision.kind === 'retry')
-        this.#dueAt.set(ref.taskId, now + settlement.decision.delayMs)
+      const delayMs = delayOf(settlement)
+      if (result.status === 'waiting' && delayMs !== null) this.#dueAt.set(ref.taskId, now + delayMs)
+      if (kind === 'released') this.#onTheWay.delete(ref.taskId)
     })
   }
 
@@ -141,6 +158,12 @@ export class Observer {
       if (status !== 'running') this.#endedExecutions.set(token, execution)
     }
   }
+}
+
+/** How long the task is to wait, if it is to wait at all; a quota may make it longer. */
+function delayOf(settlement: Settlement): number | null {
+  if (settlement.kind === 'released') return settlement.deferral?.delayMs ?? null
+  return 'decision' in settlement && settlement.decision.kind === 'retry' ? settlement.decision.delayMs : null
 }
 
 function covers(scope: Scope, lane: Required<Scope>): boolean {

@@ -1,9 +1,9 @@
 // The commands that operators, messages and the registry bring into a random run; the life of leases is in run.ts.
 
-import type { BulkRequest, BulkResult, Engine, TaskId } from '@reprise/core'
-import type { BulkVerb, Command } from './command.ts'
+import type { BulkRequest, BulkResult, Engine, ReserveRequest, TaskId } from '@reprise/core'
+import type { BeatDraft, BulkVerb, Command } from './command.ts'
 import { InvariantError } from './difference.ts'
-import { BY, idOf, POOLS, poolOf, scopeOf, selectorOf, specOf, workerOf } from './draft.ts'
+import { BREAKERS, BY, idOf, POOLS, poolOf, scopeOf, selectorOf, specOf, workerOf } from './draft.ts'
 import type { Run, Side } from './pair.ts'
 
 type OperatorCommand = Extract<
@@ -16,9 +16,11 @@ type OperatorCommand = Extract<
       | 'pause'
       | 'resume'
       | 'limit'
+      | 'resetBreaker'
       | 'register'
       | 'deregister'
       | 'beat'
+      | 'probed'
       | 'retain'
   }
 >
@@ -73,10 +75,23 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
       else observer.limits.set(JSON.stringify(scope), { scope, concurrency })
       return
     }
+    case 'resetBreaker': {
+      const name = BREAKERS[command.breaker % BREAKERS.length] ?? ''
+      await pair.both(doing, ({ engine }) => engine.resetBreaker(name, BY))
+      return
+    }
     case 'register': {
       const worker = workerOf(command.worker)
       const pools = command.pool === undefined ? POOLS : [poolOf(command.pool)]
-      const registration = { worker, pools, actions: null, host: 'here', version: '1', runtimes: ['node'] }
+      const registration = {
+        worker,
+        pools,
+        actions: null,
+        host: `host${command.host ?? 0}`,
+        version: `${command.version ?? 0}`,
+        runtimes: ['node'],
+        endpoint: null,
+      }
       await pair.both(doing, async ({ engine, epochs }) => {
         const { epoch } = await engine.register(registration)
         epochs.set(worker, [...(epochs.get(worker) ?? []), epoch])
@@ -90,16 +105,14 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
       return
     }
     case 'beat': {
-      const { queueDepth } = command
-      const report = {
-        worker: workerOf(command.worker),
-        inFlight: 1,
-        queueDepth,
-        loopLagMs: 2,
-        memoryBytes: 3,
-        draining: false,
-      }
+      const report = reportOf(command)
       await pair.both(doing, (side) => side.engine.beat({ ...report, epoch: epochOf(side, command) }))
+      return
+    }
+    case 'probed': {
+      const { ok } = command
+      const worker = workerOf(command.worker)
+      await pair.both(doing, (side) => side.engine.probed([{ worker, ok, epoch: epochOf(side, command) }]))
       return
     }
     case 'retain': {
@@ -116,6 +129,17 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
     }
   }
 }
+
+const reportOf = (draft: BeatDraft) => ({
+  worker: workerOf(draft.worker),
+  inFlight: draft.inFlight ?? 1,
+  queueDepth: draft.queueDepth,
+  loopLagMs: draft.loopLagMs ?? 2,
+  memoryBytes: 3,
+  draining: draft.draining ?? false,
+  quietMsMax: draft.quietMsMax ?? 0,
+  outlook: draft.outlook === true ? 'it gets worse' : null,
+})
 
 /** The current epoch of a worker, or the one before. */
 function epochOf(
@@ -149,10 +173,11 @@ async function reserve(
   command: Extract<Command, { readonly do: 'reserve' }>,
   doing: string,
 ): Promise<void> {
-  const { attempt, maxRetries } = command
+  const { attempt, maxRetries, stage = 'run' } = command
   const task = specOf(command.task, pair.now)
   const isKnown = (await pair.engine.engine.task(task.id)) !== null
-  const request = { task, attempt, maxRetries, worker: workerOf(command.worker), leaseMs: 5_000 }
+  const worker = workerOf(command.worker)
+  const request: ReserveRequest = { task, attempt, maxRetries, worker, leaseMs: 5_000, stage }
   const answers = await pair.both(doing, ({ engine }) => engine.reserve(request))
   if (answers === null) return
   if (!isKnown) {
@@ -161,6 +186,6 @@ async function reserve(
   }
   observer.dueNow(task.id)
   observer.reserved.add(task.id)
-  pair.keepLeases({ model: [answers.model], engine: [answers.engine] })
-  await observer.claimed([answers.engine])
+  pair.keepLeases({ model: [answers.model], engine: [answers.engine] }, stage)
+  await observer.claimed([answers.engine], stage)
 }

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   type Claimed,
+  type ClaimRequest,
   type Engine,
   type EntryRef,
   isRepriseError,
@@ -45,6 +46,8 @@ export class Pair {
   })[] = []
   /** Places in the list of leases that nobody has settled yet, as far as a caller can know. */
   readonly held = new Set<number>()
+  /** Places of those that were claimed for dispatch. */
+  readonly dispatched = new Set<number>()
 
   private constructor(model: Side, engine: Side) {
     this.model = model
@@ -89,19 +92,20 @@ export class Pair {
     return model.ok && engine.ok ? { model: model.answer, engine: engine.answer } : null
   }
 
-  keepLeases(answers: Answers<readonly Claimed[]>): void {
+  keepLeases(answers: Answers<readonly Claimed[]>, stage: ClaimRequest['stage'] = 'run'): void {
     answers.model.forEach((lease, index) => {
       const twin = answers.engine[index]
       if (twin === undefined) return
       this.held.add(this.model.leases.length)
+      if (stage === 'dispatch') this.dispatched.add(this.model.leases.length)
       this.model.leases.push(lease)
       this.engine.leases.push(twin)
     })
   }
 
   /** The place of a lease in the list; null if there is none to pick. */
-  pick({ back, held }: LeasePick): number | null {
-    const places = held && this.held.size > 0 ? [...this.held] : this.model.leases.map((_, place) => place)
+  pick({ back, held }: LeasePick, among: ReadonlySet<number> = this.held): number | null {
+    const places = held && among.size > 0 ? [...among] : this.model.leases.map((_, place) => place)
     return places.length === 0 ? null : (places[places.length - 1 - (back % places.length)] ?? null)
   }
 

@@ -1,11 +1,21 @@
 // Runs one sequence of commands on an engine and the model together, compares every answer and in the end everything
 // both stores show, and checks the invariants on the engine's own state.
 
-import { type Claimed, type ClaimRequest, type Settlement, type SettleResult, succeeded } from '@reprise/core'
+import {
+  type Claimed,
+  type ClaimRequest,
+  failed,
+  lost,
+  released,
+  type Settlement,
+  type SettleResult,
+  succeeded,
+} from '@reprise/core'
 import type { EngineFactory } from '../factory.ts'
 import { type ClaimDraft, type Command, commandText, type SettleDraft } from './command.ts'
 import { decisionFor, sweepSettlement } from './decisions.ts'
-import { actionOf, failureOf, POOLS, poolOf, specOf, WORKERS, workerOf } from './draft.ts'
+import { assign, reconcile } from './directed.ts'
+import { actionOf, failureOf, outageOf, POOLS, poolOf, quotaGuard, specOf, WORKERS, workerOf } from './draft.ts'
 import { drain } from './drain.ts'
 import { checkInvariants } from './invariants.ts'
 import { Observer } from './observer.ts'
@@ -57,8 +67,9 @@ async function runCommand(run: Run, command: Command): Promise<void> {
       return
     }
     case 'claim': {
+      const { stage } = command.claim
       const answers = await pair.both(doing, (side) => side.engine.claim(claimRequest(side, command.claim)))
-      if (answers !== null) await keep(run, { model: answers.model.claimed, engine: answers.engine.claimed })
+      if (answers !== null) await keep(run, { model: answers.model.claimed, engine: answers.engine.claimed }, stage)
       return
     }
     case 'settle':
@@ -68,16 +79,21 @@ async function runCommand(run: Run, command: Command): Promise<void> {
     case 'renew': {
       const places = command.leases.flatMap((pick) => pair.pick(pick) ?? [])
       const progress = command.percent === null ? null : { fraction: command.percent / 100, note: 'on its way' }
+      const handle = command.handle === undefined ? {} : { handle: `h${command.handle}` }
       await pair.both(doing, ({ engine, leases }) =>
         engine.renew(
-          places.flatMap((place) => leaseAt(leases, place)).map((lease) => ({ ...lease, progress })),
+          places.flatMap((place) => leaseAt(leases, place)).map((lease) => ({ ...lease, progress, ...handle })),
           command.leaseMs,
         ),
       )
       return
     }
     case 'sweep':
-      return sweep(run, doing, command.settleMax, command.timeoutsAs)
+      return sweep(run, doing, command)
+    case 'assign':
+      return assign(run, doing, command.assignments)
+    case 'reconcile':
+      return reconcile(run, doing, command.pool)
     case 'expire':
       return expireSeenEarlier(run, doing, command.back)
     case 'advance':
@@ -103,6 +119,7 @@ function claimRequest({ epochs }: Side, draft: ClaimDraft): ClaimRequest {
     actions: draft.action === undefined ? null : [actionOf(draft.action)],
     limit: draft.limit,
     leaseMs: draft.leaseMs,
+    ...(draft.stage === undefined ? {} : { stage: draft.stage }),
   }
 }
 
@@ -111,9 +128,10 @@ const leaseAt = (leases: readonly Claimed[], place: number): Claimed[] => leases
 async function keep(
   { pair, observer }: Run,
   leases: { readonly model: readonly Claimed[]; readonly engine: readonly Claimed[] },
+  stage: ClaimDraft['stage'],
 ) {
-  pair.keepLeases(leases)
-  await observer.claimed(leases.engine)
+  pair.keepLeases(leases, stage)
+  await observer.claimed(leases.engine, stage ?? 'run')
 }
 
 async function settleAll(
@@ -148,20 +166,31 @@ async function settleAll(
   )
   if (answers === null) return
   done(answers.engine.settled)
-  await keep(run, { model: answers.model.claimed, engine: answers.engine.claimed })
+  await keep(run, { model: answers.model.claimed, engine: answers.engine.claimed }, claim.stage)
 }
 
 function settlementOf(draft: SettleDraft, lease: Claimed, now: number): Settlement {
   const { taskId, attempt, token } = lease
   const ref = { taskId, attempt, token }
   if (draft.kind === 'succeeded') return succeeded(ref, lease.snapshot.payload)
-  if (draft.kind === 'released') return { kind: 'released', ref, reason: 'stopping' }
+  if (draft.kind === 'released') {
+    const { deferMs } = draft
+    return released(ref, 'stopping', deferMs === undefined ? undefined : { delayMs: deferMs, reason: 'stale_worker' })
+  }
   const failure = failureOf(draft.failure, lease.snapshot.action)
-  return { kind: draft.kind, ref, failure, decision: decisionFor(draft.kind, lease, failure, now) }
+  const decision = decisionFor(draft.kind, lease, failure, now)
+  const quota = quotaGuard(draft.quota)
+  if (draft.kind === 'lost') return lost(ref, failure, decision, quota)
+  return failed(ref, failure, decision, {
+    ...quota,
+    ...(draft.outage === undefined ? {} : { outage: outageOf(draft.outage) }),
+  })
 }
 
-async function sweep(run: Run, doing: string, settleMax: number, timeoutsAs: 'failed' | 'lost'): Promise<void> {
+async function sweep(run: Run, doing: string, command: Extract<Command, { readonly do: 'sweep' }>): Promise<void> {
   const { pair, observer } = run
+  const { settleMax, timeoutsAs } = command
+  const quota = quotaGuard(command.quota)
   const answers = await pair.both(doing, async ({ engine }) => {
     const { overdue, now } = await engine.expired(1_000)
     // The order among equals is the engine's own.
@@ -169,13 +198,14 @@ async function sweep(run: Run, doing: string, settleMax: number, timeoutsAs: 'fa
     return { overdue: ordered, now }
   })
   if (answers === null) return
+  observer.swept(answers.engine.overdue)
   for (const { kind, ref, snapshot, failures, losses } of answers.model.overdue) {
     if (kind === 'queue_ttl' || kind === 'deadline') pair.entries.push({ ...ref, snapshot, failures, losses })
   }
   const settlementsFor = (side: Side): Settlement[] =>
     (side === pair.model ? answers.model : answers.engine).overdue
       .slice(0, settleMax)
-      .map((overdue) => sweepSettlement(overdue, timeoutsAs, pair.now))
+      .map((overdue) => sweepSettlement(overdue, timeoutsAs, pair.now, quota))
   const results = await pair.both(`${doing}, settling,`, (side) => side.engine.settle(settlementsFor(side)))
   if (results !== null) observer.settled(settlementsFor(pair.engine), results.engine, pair.now)
 }

@@ -2,12 +2,14 @@
 // cursors, and the journal without its ids (which only have to grow).
 
 import {
+  type Breaker,
   type Counts,
   type Engine,
   type Execution,
   type FailureGroup,
   type JournalEntry,
   type LaneView,
+  type Launch,
   type Page,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
@@ -16,6 +18,7 @@ import {
   type WorkerView,
 } from '@reprise/core'
 import { InvariantError } from './difference.ts'
+import { POOLS } from './draft.ts'
 
 const PAGES_MAX = 1_000
 
@@ -26,6 +29,8 @@ export interface StoreSnapshot {
   readonly lanes: readonly LaneView[]
   readonly groups: readonly FailureGroup[]
   readonly workers: readonly WorkerView[]
+  readonly breakers: readonly Breaker[]
+  readonly launches: readonly Launch[]
   readonly series: readonly SeriesPoint[]
 }
 
@@ -40,6 +45,8 @@ export async function readStore(engine: Engine, from: number, now: number): Prom
     if (latest?.attempt !== own.at(-1)?.attempt)
       throw new InvariantError(3, `the latest attempt of ${id} is not its highest.`)
   }
+  const launches: Launch[] = []
+  for (const pool of POOLS) launches.push(...(await allPages((page) => engine.launches({ ...page, pool, limit: 2 }))))
   return {
     tasks,
     executions,
@@ -47,6 +54,8 @@ export async function readStore(engine: Engine, from: number, now: number): Prom
     lanes: await allPages((page) => engine.lanes({ ...page, limit: 2 })),
     groups: await allPages((page) => engine.failureGroups({ ...page, limit: 2 })),
     workers: await allPages((page) => engine.workers({ ...page, limit: 2 })),
+    breakers: await allPages((page) => engine.breakers({ ...page, limit: 1 })),
+    launches,
     series: await readSeries(engine, from, now),
   }
 }

@@ -26,6 +26,8 @@ export function redrive(state: State, request: BulkRequest): BulkResult {
     task.attemptsBefore = task.attempt
     task.failures = 0
     task.losses = 0
+    task.parks = 0
+    task.deferrals = 0
     task.retryReason = 'manual'
     enqueue(state, task, 'at the end')
     noteTask(state, task, 'task.redriven', request.by, { generation: task.generation })

@@ -1,4 +1,5 @@
-// Claim and reserve: how an attempt begins. Both end in start(), the one place that reserves an attempt and opens a lease.
+// Claim and reserve: how an attempt begins. Both end in start(), the one place that reserves an attempt and opens a lease;
+// what was assigned to a worker has an attempt already, and is only collected.
 
 import {
   attemptCeiling,
@@ -16,25 +17,37 @@ import {
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
+import { avoidedUntil } from './avoid.ts'
+import { nextProbeAt, tellTime } from './breakers.ts'
 import { checkLeaseMs, checkLimit, checkWhole } from './checks.ts'
+import { claimedOf, collect } from './dispatch.ts'
 import { note, tally } from './journal.ts'
 import { checkSlot, claimableIn, enqueue, hasRoom, overdueSince, virtualTime } from './lane.ts'
 import { claimHealth, currentWorker } from './registry.ts'
-import { type Lane, nextToken, type State, type TaskRecord } from './state.ts'
+import { type Lane, nextToken, type State, type TaskRecord, type WorkerRecord } from './state.ts'
 import { accept, holderOf } from './submit.ts'
+
+type Stage = NonNullable<ClaimRequest['stage']>
 
 export function claim(state: State, request: ClaimRequest): ClaimResult {
   const limit = checkLimit(request.limit)
   checkLeaseMs(request.leaseMs)
   const worker = currentWorker(state, request.worker, request.epoch)
+  tellTime(state)
   const health = claimHealth(state, worker)
-  const allowed = { healthy: limit, degraded: Math.min(limit, state.healthThresholds.degradedClaimMax), unhealthy: 0 }
+  const most = { healthy: limit, degraded: Math.min(limit, state.healthThresholds.degradedClaimMax), unhealthy: 0 }
+  const allowed = most[health]
+  const stage = request.stage ?? 'run'
+  const collected = stage === 'run' ? collect(state, request, allowed) : []
   promoteDue(state, request.pools)
-  const claimed = takeEntries(state, request, allowed[health])
+  const { taken, avoided } = takeEntries(state, request, worker, allowed - collected.length)
+  const claimed = [...collected, ...taken]
   if (claimed.length > 0) worker.lastBeatAt = state.now
+  const times = [waitingIn(state, request.pools)[0]?.dueAt, nextProbeAt(state), ...avoided]
+  const known = times.filter((at) => at !== undefined && at !== null)
   return {
     claimed,
-    nextDueAt: waitingIn(state, request.pools)[0]?.dueAt ?? null,
+    nextDueAt: known.length === 0 ? null : Math.min(...known),
     heldBack: health === 'healthy' ? null : health,
     now: state.now,
   }
@@ -54,29 +67,41 @@ function promoteDue(state: State, pools: readonly PoolName[]): void {
   for (const { task } of due.slice(0, PROMOTE_MAX)) enqueue(state, task, 'at the end')
 }
 
-function takeEntries(state: State, request: ClaimRequest, limit: number): Claimed[] {
+interface Taken {
+  readonly taken: readonly Claimed[]
+  /** When entries that were left to other workers may be had by this one as well. */
+  readonly avoided: readonly number[]
+}
+
+function takeEntries(state: State, request: ClaimRequest, worker: WorkerRecord, limit: number): Taken {
+  const stage = request.stage ?? 'run'
   // Turns of different pools are compared by their distance from the virtual time at which this claim began.
   const timesAtStart = new Map(state.lanes.map((lane) => [lane, virtualTime(state, lane)]))
   const distance = (lane: Lane): number => lane.turn - (timesAtStart.get(lane) ?? 0)
-  const claimed: Claimed[] = []
+  const avoidedBy = (task: TaskRecord): number | null => (stage === 'run' ? avoidedUntil(state, task, worker) : null)
+  const taken: Claimed[] = []
+  const avoided: number[] = []
+  const spent = new Set<Lane>()
   let retired = 0
-  while (claimed.length < limit && retired < RETIRE_MAX) {
+  while (taken.length < limit && retired < RETIRE_MAX) {
     const lane = state.lanes
-      .filter((candidate) => mayGive(state, candidate, request))
+      .filter((candidate) => !spent.has(candidate) && mayGive(state, candidate, request))
       .reduce<Lane | null>((best, next) => (best === null || distance(next) < distance(best) ? next : best), null)
     if (lane === null) break
-    const task = nextEntry(state, lane)
-    if (overdueSince(state, task) === null) {
+    const task = nextEntry(state, lane, avoidedBy, avoided)
+    if (task === null) {
+      spent.add(lane)
+    } else if (overdueSince(state, task) === null) {
       state.virtualTimes.set(lane.pool, Math.max(virtualTime(state, lane), lane.turn))
       lane.turn++
       lane.picks++
-      claimed.push(start(state, task, request.worker, request.leaseMs))
+      taken.push(start(state, task, request.worker, request.leaseMs, stage))
     } else if (task.state.status === 'queued') {
       task.state = { ...task.state, retired: true }
       retired++
     }
   }
-  return claimed
+  return { taken, avoided }
 }
 
 function mayGive(state: State, lane: Lane, request: ClaimRequest): boolean {
@@ -89,23 +114,36 @@ function mayGive(state: State, lane: Lane, request: ClaimRequest): boolean {
   )
 }
 
-/** The highest priority first, then the order of entry; now and then the oldest of all, so that nothing starves. */
-function nextEntry(state: State, lane: Lane): TaskRecord {
+/**
+ * The highest priority first, then the order of entry; now and then the oldest of all, so that nothing starves. What the
+ * worker should avoid is passed over, unless it is past its time; null if there is nothing else.
+ */
+function nextEntry(
+  state: State,
+  lane: Lane,
+  avoidedBy: (task: TaskRecord) => number | null,
+  avoided: number[],
+): TaskRecord | null {
   const byRank = claimableIn(state, lane).sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
-  const oldest = byRank[0]
-  if (oldest === undefined) throw new Error('The lane has nothing claimable.')
-  if (lane.picks % PICKS_PER_OLDEST === PICKS_PER_OLDEST - 1) return oldest
-  return byRank.reduce((best, next) => (next.snapshot.priority > best.snapshot.priority ? next : best), oldest)
+  const isOldestTurn = lane.picks % PICKS_PER_OLDEST === PICKS_PER_OLDEST - 1
+  const inOrder = isOldestTurn ? byRank : byRank.sort((a, b) => b.snapshot.priority - a.snapshot.priority)
+  for (const task of inOrder) {
+    const until = overdueSince(state, task) === null ? avoidedBy(task) : null
+    if (until === null) return task
+    avoided.push(until)
+  }
+  return null
 }
 
-function start(state: State, task: TaskRecord, worker: WorkerId, leaseMs: number): Claimed {
+function start(state: State, task: TaskRecord, worker: WorkerId, leaseMs: number, stage: Stage): Claimed {
   const { now } = state
   const { snapshot, retryReason } = task
   const attempt = ++task.attempt
   const token = nextToken(state)
   const timeoutAt = now + snapshot.settings.timeoutMs
-  const leaseUntil = Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  task.state = { status: 'running', attempt, worker, token, startedAt: now, leaseUntil, timeoutAt, progress: null }
+  const leaseUntil = stage === 'dispatch' ? now + leaseMs : Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  const lease = { attempt, worker, token, startedAt: now, leaseUntil, timeoutAt, stage }
+  task.state = { status: 'running', ...lease, progress: null, handle: null }
   task.renewedAt = null
   task.executions.set(attempt, {
     taskId: snapshot.id,
@@ -124,24 +162,13 @@ function start(state: State, task: TaskRecord, worker: WorkerId, leaseMs: number
     decision: null,
   })
   tally(state, task, 'started')
-  const { generation, failures, losses, acceptedAt } = task
-  return {
-    taskId: snapshot.id,
-    attempt,
-    token,
-    snapshot,
-    generation,
-    failures,
-    losses,
-    retryReason,
-    acceptedAt,
-    startedAt: now,
-    leaseUntil,
-    timeoutAt,
-  }
+  return claimedOf(task)
 }
 
-/** One attempt that an outside message names. Nothing but the note on a dropped message is written when it is refused. */
+/**
+ * One attempt that an outside message names. When it is refused, nothing is written but the note on a dropped message, and
+ * what time has made of the breakers if only a slot is missing.
+ */
 export function reserve(state: State, request: ReserveRequest): Claimed {
   const { task: spec, worker } = request
   const attempt = checkWhole(request.attempt, 'attempt', 1, Number.MAX_SAFE_INTEGER)
@@ -149,7 +176,11 @@ export function reserve(state: State, request: ReserveRequest): Claimed {
   const known = state.tasks.get(spec.id)
   const behind = known?.attempt ?? attempt - 1
   const settings = known?.snapshot.settings ?? spec.settings
-  const ceiling = (known?.attemptsBefore ?? 0) + attemptCeiling(settings, request.maxRetries) + (known?.losses ?? 0)
+  const ceiling =
+    (known?.attemptsBefore ?? 0) +
+    attemptCeiling(settings, request.maxRetries) +
+    (known?.losses ?? 0) +
+    (known?.parks ?? 0)
   if (attempt > ceiling) {
     const error = new BudgetExhaustedError(spec.id, attempt, ceiling)
     const { message } = error
@@ -170,10 +201,11 @@ export function reserve(state: State, request: ReserveRequest): Claimed {
   if (status === 'running' || attempt > behind + 1) {
     throw new ConflictError(`Task '${spec.id}' can't start attempt ${attempt} now: it is at attempt ${behind}.`)
   }
+  tellTime(state)
   checkSlot(state, known?.snapshot ?? spec)
   const task = known ?? accept(state, spec, attempt - 1)
   // Its place in the queue, should it be released, is that of a task that came now.
   if (task.state.status !== 'queued') task.rank = ++state.rankLast
   if (task.state.status === 'dead') task.retryReason = 'manual'
-  return start(state, task, worker, request.leaseMs)
+  return start(state, task, worker, request.leaseMs, request.stage ?? 'run')
 }

@@ -1,16 +1,18 @@
-// What holds lanes back: pauses and limits. A hold and a limit are known by their exact scope.
+// What holds lanes back, as operators set it and as anybody sees it: pauses and limits, known by their exact scope, and
+// beside them the breakers.
 
-import { type By, type Gate, type Scope, scopeMatches } from '@reprise/core'
+import { type By, breakerGates, type Gate, type Scope, scopeMatches } from '@reprise/core'
+import { breakersOn } from './breakers.ts'
 import { checkWhole } from './checks.ts'
 import { note } from './journal.ts'
-import { byScope, catchUp, limitsOn } from './lane.ts'
+import { byScope, limitsOn, refreshHolds } from './lane.ts'
 import type { Lane, State } from './state.ts'
 
 export function pause(state: State, scope: Scope, by: By): void {
   const known = state.holds.find((hold) => isSame(hold.scope, scope))
   if (known === undefined) state.holds.push({ scope: plain(scope), by: { ...by }, since: state.now })
   else known.by = { ...by }
-  for (const lane of state.lanes) if (isHeld(state, lane)) lane.heldSince ??= state.now
+  refreshHolds(state)
   noteLanes(state, 'lanes.paused', scope, by, {})
 }
 
@@ -18,12 +20,7 @@ export function resume(state: State, scope: Scope, by: By): boolean {
   const index = state.holds.findIndex((hold) => isSame(hold.scope, scope))
   if (index === -1) return false
   state.holds.splice(index, 1)
-  for (const lane of state.lanes) {
-    if (lane.heldSince === null || isHeld(state, lane)) continue
-    lane.heldMs += state.now - lane.heldSince
-    lane.heldSince = null
-    catchUp(state, lane)
-  }
+  refreshHolds(state)
   state.changes++
   noteLanes(state, 'lanes.resumed', scope, by, {})
   return true
@@ -41,10 +38,11 @@ export function limit(state: State, scope: Scope, concurrency: number | null, by
   noteLanes(state, 'lanes.limited', scope, by, { concurrency })
 }
 
-/** What holds this lane now: its pauses, then its full limits. */
+/** What holds this lane now: its pauses, its breakers, then its full limits. */
 export function gatesOf(state: State, lane: Lane): Gate[] {
   return [
     ...holdsOn(state, lane).map((hold) => ({ kind: 'paused', ...hold }) as const),
+    ...breakerGates(breakersOn(state, lane.action)),
     ...limitsOn(state, lane)
       .filter(({ running, concurrency }) => running >= concurrency)
       .map((full) => ({ kind: 'concurrency', ...full }) as const),
@@ -56,8 +54,6 @@ export const holdsOn = (state: State, lane: Lane) =>
     .filter((hold) => scopeMatches(hold.scope, lane))
     .map(({ scope, by, since }) => ({ scope, by, since }))
     .sort(byScope)
-
-const isHeld = (state: State, lane: Lane): boolean => state.holds.some((hold) => scopeMatches(hold.scope, lane))
 
 const isSame = (a: Scope, b: Scope): boolean => a.pool === b.pool && a.action === b.action && a.tenant === b.tenant
 

@@ -1,7 +1,7 @@
-// Lanes: how one is found or made, how its time stands still while it is held, what its limits say, and how a task
-// enters its queue. Every way into the queue goes through enqueue().
+// Lanes: how one is found or made, how its time stands still while it is held, what its limits and breakers say, and how
+// a task enters its queue. Every way into the queue goes through enqueue().
 
-import { NoAvailableSlotError, type Scope, scopeMatches, scopeText } from '@reprise/core'
+import { type ActionName, type Breaker, NoAvailableSlotError, type Scope, scopeMatches, scopeText } from '@reprise/core'
 import type { Lane, State, TaskRecord } from './state.ts'
 
 function findLane(state: State, place: Required<Scope>): Lane | undefined {
@@ -13,7 +13,6 @@ function findLane(state: State, place: Required<Scope>): Lane | undefined {
 export function laneFor(state: State, place: Required<Scope>): Lane {
   const known = findLane(state, place)
   if (known !== undefined) return known
-  const isHeld = state.holds.some((hold) => scopeMatches(hold.scope, place))
   const lane: Lane = {
     pool: place.pool,
     action: place.action,
@@ -21,7 +20,7 @@ export function laneFor(state: State, place: Required<Scope>): Lane {
     turn: 0,
     picks: 0,
     heldMs: 0,
-    heldSince: isHeld ? state.now : null,
+    heldSince: isHeld(state, place) ? state.now : null,
     removed: 0,
   }
   state.lanes.push(lane)
@@ -31,8 +30,31 @@ export function laneFor(state: State, place: Required<Scope>): Lane {
 export const virtualTime = (state: State, lane: Lane): number => state.virtualTimes.get(lane.pool) ?? 0
 
 /** An absence earns no credit. */
-export function catchUp(state: State, lane: Lane): void {
+function catchUp(state: State, lane: Lane): void {
   lane.turn = Math.max(lane.turn, virtualTime(state, lane))
+}
+
+/** Whether an operator's hold or an open breaker covers it. */
+const isHeld = (state: State, place: Required<Scope>): boolean =>
+  state.holds.some((hold) => scopeMatches(hold.scope, place)) || openBreaker(state, place) !== null
+
+function openBreaker(state: State, { action }: Required<Scope>): Breaker | null {
+  for (const breaker of state.breakers.values()) {
+    if (breaker.state.status === 'open' && breaker.actions.includes(action)) return breaker
+  }
+  return null
+}
+
+/** Lanes begin and end to be held, after holds or breakers changed. */
+export function refreshHolds(state: State): void {
+  for (const lane of state.lanes) {
+    if (isHeld(state, lane)) lane.heldSince ??= state.now
+    else if (lane.heldSince !== null) {
+      lane.heldMs += state.now - lane.heldSince
+      lane.heldSince = null
+      catchUp(state, lane)
+    }
+  }
 }
 
 /** Stands still while the lane is held. */
@@ -97,12 +119,36 @@ export function byScope(a: { readonly scope: Scope }, b: { readonly scope: Scope
 }
 
 export const hasRoom = (state: State, place: Required<Scope>): boolean =>
-  limitsOn(state, place).every((limit) => limit.running < limit.concurrency)
+  limitsOn(state, place).every((limit) => limit.running < limit.concurrency) && fullBreakers(state, place) === null
+
+/**
+ * How many the breakers of this action let run, if they let no more start for now; null if none holds it back. Together
+ * they are one limit: the lowest of theirs, on what started since the latest of them became half open.
+ */
+function fullBreakers(state: State, { action }: Required<Scope>): number | null {
+  let lowest = Number.POSITIVE_INFINITY
+  let latest = Number.NEGATIVE_INFINITY
+  for (const { actions, settings, state: at } of state.breakers.values()) {
+    if (!actions.includes(action) || (at.status !== 'half_open' && at.status !== 'ramping')) continue
+    lowest = Math.min(lowest, at.status === 'ramping' ? at.concurrency : settings.probes)
+    latest = Math.max(latest, at.since)
+  }
+  return startedSince(state, action, latest) >= lowest ? lowest : null
+}
+
+const startedSince = (state: State, action: ActionName, since: number): number =>
+  [...state.tasks.values()].filter(
+    ({ lane, state: at }) => lane.action === action && at.status === 'running' && at.startedAt >= since,
+  ).length
 
 /** Throws if nothing may start in this lane now. */
 export function checkSlot(state: State, place: Required<Scope>): void {
   const hold = state.holds.find((candidate) => scopeMatches(candidate.scope, place))
   if (hold !== undefined) throw new NoAvailableSlotError(`${scopeText(hold.scope)} (paused)`, 0)
+  const open = openBreaker(state, place)
+  if (open !== null) throw new NoAvailableSlotError(`breaker '${open.name}' (open)`, 0)
   const full = limitsOn(state, place).find((limit) => limit.running >= limit.concurrency)
   if (full !== undefined) throw new NoAvailableSlotError(scopeText(full.scope), full.concurrency)
+  const probing = fullBreakers(state, place)
+  if (probing !== null) throw new NoAvailableSlotError(`action '${place.action}' (breaker)`, probing)
 }

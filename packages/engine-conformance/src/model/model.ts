@@ -3,15 +3,19 @@
 
 import { type Engine, StoreClosedError } from '@reprise/core'
 import type { EngineOptions } from '../factory.ts'
+import { breakers, resetBreaker } from './breakers.ts'
 import { cancel, discard, promote, redrive, retry } from './bulk.ts'
 import { claim, reserve } from './claim.ts'
 import { openCollection } from './collections.ts'
+import { assign, launches } from './dispatch.ts'
 import { limit, pause, resume } from './gates.ts'
 import { append, read } from './journal.ts'
+import { renew } from './leases.ts'
+import { expired } from './overdue.ts'
 import * as queries from './queries.ts'
-import { beat, deregister, register, workers } from './registry.ts'
+import { beat, deregister, probed, register, workers } from './registry.ts'
 import { retain } from './retention.ts'
-import { expired, renew, settle } from './settle.ts'
+import { settle } from './settle.ts'
 import { settleAndClaim } from './settle-and-claim.ts'
 import { createState, type State } from './state.ts'
 import { submit } from './submit.ts'
@@ -42,6 +46,8 @@ export function createModel(options: EngineOptions): Engine {
     healthThresholds: state.healthThresholds,
     submit: (tasks) => writing(() => submit(state, tasks)),
     claim: (request) => writing(() => claim(state, request)),
+    assign: (assignments) => writing(() => assign(state, assignments)),
+    launches: (query) => reading(() => launches(state, query)),
     reserve: (request) => writing(() => reserve(state, request)),
     renew: (leases, leaseMs) => writing(() => renew(state, leases, leaseMs)),
     settle: (settlements) => writing(() => settle(state, settlements)),
@@ -55,8 +61,11 @@ export function createModel(options: EngineOptions): Engine {
     pause: (scope, by) => writing(() => pause(state, scope, by)),
     resume: (scope, by) => writing(() => resume(state, scope, by)),
     limit: (scope, concurrency, by) => writing(() => limit(state, scope, concurrency, by)),
+    breakers: (page) => reading(() => breakers(state, page)),
+    resetBreaker: (name, by) => writing(() => resetBreaker(state, name, by)),
     register: (registration) => writing(() => register(state, registration)),
     beat: (report) => writing(() => beat(state, report)),
+    probed: (reports) => writing(() => probed(state, reports)),
     deregister: (worker, epoch) => writing(() => deregister(state, worker, epoch)),
     workers: (page) => reading(() => workers(state, page)),
     task: (id) => reading(() => queries.task(state, id)),

@@ -27,6 +27,7 @@ import {
   type TaskQuery,
   type TaskStatus,
 } from '@reprise/core'
+import { breakersOn } from './breakers.ts'
 import { latestExecution } from './bulk.ts'
 import { fingerprintOfDead } from './bury.ts'
 import { gatesOf, holdsOn } from './gates.ts'
@@ -35,8 +36,8 @@ import { workerViews } from './registry.ts'
 import type { Lane, State, TaskRecord } from './state.ts'
 
 function viewOf(state: State, record: TaskRecord): Task {
-  const { snapshot, acceptedAt, generation, attempt, failures, losses, lane } = record
-  const known = { ...snapshot, acceptedAt, generation, attempt, failures, losses }
+  const { snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals, lane } = record
+  const known = { ...snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals }
   if (record.state.status !== 'queued') return { ...known, state: record.state }
   const { since, expires } = record.state
   return {
@@ -101,6 +102,7 @@ export function explain(state: State, id: TaskId): Explanation | null {
     now: state.now,
     holds: holdsOn(state, record.lane),
     limits: limitsOn(state, record.lane),
+    breakers: breakersOn(state, record.lane.action),
     workers: workerViews(state),
   })
 }

@@ -10,6 +10,7 @@ import {
   NotFoundError,
   type Page,
   type PageRequest,
+  type ProbeReport,
   pageLimit,
   WorkerFencedError,
   type WorkerId,
@@ -17,11 +18,13 @@ import {
   type WorkerView,
   withOutcomes,
 } from '@reprise/core'
+import { checkBatch } from './checks.ts'
 import { note } from './journal.ts'
-import { nextToken, type State, type WorkerRecord } from './state.ts'
+import { retoken } from './leases.ts'
+import type { State, WorkerRecord } from './state.ts'
 
 export function register(state: State, registration: WorkerRegistration): { readonly epoch: number } {
-  const { worker, pools, actions, host, version, runtimes } = registration
+  const { worker, pools, actions, host, version, runtimes, endpoint, concurrency } = registration
   const wasKnown = state.workers.has(worker)
   const epoch = ++state.tokenLast
   state.workers.set(worker, {
@@ -31,6 +34,8 @@ export function register(state: State, registration: WorkerRegistration): { read
     host,
     version,
     runtimes: [...runtimes],
+    endpoint,
+    ...(concurrency === undefined ? {} : { concurrency }),
     epoch,
     registeredAt: state.now,
     lastBeatAt: state.now,
@@ -43,6 +48,10 @@ export function register(state: State, registration: WorkerRegistration): { read
     recentOutcomes: 0,
     recentFailures: 0,
     lastFailureAt: null,
+    lastProgressAt: state.now,
+    quietMsMax: 0,
+    outlook: null,
+    probeFailures: 0,
   })
   const leases = takeLeases(state, worker)
   if (wasKnown) {
@@ -59,15 +68,16 @@ export function register(state: State, registration: WorkerRegistration): { read
   return { epoch }
 }
 
-/** Nobody holds the new tokens: the leases end now, and only the sweep can settle them. */
+/**
+ * Nobody holds the new tokens: the leases end now, and only the sweep can settle them. What was launched is left alone: it
+ * runs elsewhere, and goes on whatever becomes of its launcher.
+ */
 function takeLeases(state: State, worker: WorkerId): number {
   let taken = 0
   for (const task of state.tasks.values()) {
     if (task.state.status !== 'running' || task.state.worker !== worker) continue
-    const token = nextToken(state)
-    const execution = task.executions.get(task.state.attempt)
-    task.state = { ...task.state, token, leaseUntil: state.now }
-    if (execution !== undefined) task.executions.set(execution.attempt, { ...execution, token })
+    if (task.state.stage === 'launch') continue
+    retoken(state, task, { leaseUntil: state.now })
     taken++
   }
   return taken
@@ -77,9 +87,19 @@ export function beat(state: State, report: BeatReport): BeatResult {
   const record = state.workers.get(report.worker)
   if (record === undefined) return { outcome: 'unknown' }
   if (record.epoch !== report.epoch) return { outcome: 'replaced' }
-  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining } = report
-  Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, lastBeatAt: state.now })
+  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, quietMsMax, outlook } = report
+  Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, quietMsMax, outlook })
+  record.lastBeatAt = state.now
+  if (inFlight === 0) record.lastProgressAt = state.now
   return { outcome: 'current' }
+}
+
+export function probed(state: State, reports: readonly ProbeReport[]): void {
+  checkBatch(reports, 'probe reports')
+  for (const { worker, epoch, ok } of reports) {
+    const record = state.workers.get(worker)
+    if (record?.epoch === epoch) record.probeFailures = ok ? 0 : record.probeFailures + 1
+  }
 }
 
 export function deregister(state: State, worker: WorkerId, epoch: number): void {
@@ -96,9 +116,15 @@ export function currentWorker(state: State, worker: WorkerId, epoch: number): Wo
 }
 
 /** One more attempt of this worker has ended, well or badly. */
-export function witness(state: State, worker: WorkerId | null, ok: boolean): void {
-  const record = worker === null ? undefined : state.workers.get(worker)
+export function witness(state: State, worker: WorkerId, ok: boolean): void {
+  const record = state.workers.get(worker)
   if (record !== undefined) Object.assign(record, withOutcomes(record, [ok], state.now))
+}
+
+/** This worker got something done, or at least out of its hands. */
+export function progressed(state: State, worker: WorkerId): void {
+  const record = state.workers.get(worker)
+  if (record !== undefined) record.lastProgressAt = state.now
 }
 
 /** How a claim treats this worker: as its health says, except that somebody must go on. A claim is a sign of life. */
@@ -117,7 +143,8 @@ export function claimHealth(state: State, worker: WorkerRecord): HealthStatus {
   return hasHelp ? 'unhealthy' : 'degraded'
 }
 
-const healthOf = (state: State, worker: WorkerRecord): Health => assessHealth(worker, state.now, state.healthThresholds)
+export const healthOf = (state: State, worker: WorkerRecord): Health =>
+  assessHealth(worker, state.now, state.healthThresholds)
 
 export function workerViews(state: State): WorkerView[] {
   return [...state.workers.values()]

@@ -1,64 +1,28 @@
-// How attempts go on and end: renew, settle, and the list of what is past its time. Every write is fenced by
-// (task, attempt, token); what does not apply changes nothing and says why.
+// How attempts end. Every write is fenced by (task, attempt, token); what does not apply changes nothing and says why.
 
 import {
   blamesWorker,
   type Decision,
   type Execution,
-  type ExpiredResult,
   type Failure,
-  type LeaseRef,
-  type Overdue,
-  type RenewRequest,
-  type RenewResult,
+  type RetryQuota,
   type Settlement,
   type SettleResult,
   type SupersededBecause,
   type TaskStatus,
-  TIMEOUT_GRACE_MS,
 } from '@reprise/core'
+import { tellFailure, tellSuccess } from './breakers.ts'
 import { bury } from './bury.ts'
-import { checkBatch, checkLeaseMs, checkLimit } from './checks.ts'
+import { checkBatch } from './checks.ts'
 import { note, tally } from './journal.ts'
 import { enqueue, overdueSince } from './lane.ts'
-import { witness } from './registry.ts'
+import { causeFor, type Held, heldLease, isUnderWay } from './leases.ts'
+import { placeRetry } from './quotas.ts'
+import { progressed, witness } from './registry.ts'
 import { nextToken, type State, type TaskRecord } from './state.ts'
 
-type Running = Extract<TaskRecord['state'], { readonly status: 'running' }>
 type LeaseSettlement = Exclude<Settlement, { readonly kind: 'expired' }>
 type EntrySettlement = Extract<Settlement, { readonly kind: 'expired' }>
-
-export function renew(state: State, leases: readonly RenewRequest[], leaseMs: number): readonly RenewResult[] {
-  checkBatch(leases, 'leases')
-  checkLeaseMs(leaseMs)
-  return leases.map((lease) => {
-    const held = heldLease(state, lease)
-    if (held === null) return { outcome: 'superseded', because: causeFor(state, lease) }
-    const { task, running } = held
-    const missedMs = Math.max(state.now - (task.renewedAt ?? running.startedAt) - leaseMs, 0)
-    const timeoutAt = running.timeoutAt + missedMs
-    const asked = Math.min(state.now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-    const leaseUntil = Math.max(running.leaseUntil, asked)
-    task.state = { ...running, leaseUntil, timeoutAt, progress: lease.progress ?? running.progress }
-    task.renewedAt = state.now
-    return { outcome: 'extended', leaseUntil }
-  })
-}
-
-function heldLease(state: State, ref: LeaseRef): { readonly task: TaskRecord; readonly running: Running } | null {
-  const task = state.tasks.get(ref.taskId)
-  if (task?.state.status !== 'running') return null
-  const isHeld = task.state.attempt === ref.attempt && task.state.token === ref.token
-  return isHeld ? { task, running: task.state } : null
-}
-
-/** Why a lease or an entry is no longer what the caller thinks. */
-function causeFor(state: State, ref: Settlement['ref']): SupersededBecause {
-  const task = state.tasks.get(ref.taskId)
-  const execution = task?.executions.get(ref.attempt)
-  if (execution !== undefined) return execution.status === 'running' ? 'replaced' : execution.status
-  return task !== undefined && task.attempt < ref.attempt ? 'released' : 'unknown'
-}
 
 export function settle(state: State, settlements: readonly Settlement[]): readonly SettleResult[] {
   checkBatch(settlements, 'settlements')
@@ -71,15 +35,24 @@ function settleLease(state: State, settlement: LeaseSettlement): SettleResult {
   const held = heldLease(state, settlement.ref)
   if (held === null)
     return repeatedStatus(state, settlement) ?? refuse(state, settlement, causeFor(state, settlement.ref))
+  // Nothing of it has begun, so it can only be undone.
+  if (isUnderWay(held.running) && settlement.kind !== 'released') return refuse(state, settlement, 'replaced')
   if (settlement.kind === 'lost' && held.running.leaseUntil > state.now) return refuse(state, settlement, 'renewed')
-  return { outcome: 'settled', status: apply(state, held.task, held.running, settlement), repeated: false }
+  const status = apply(state, held, settlement)
+  state.changes++
+  return { outcome: 'settled', status, repeated: false }
 }
 
-function apply(state: State, task: TaskRecord, running: Running, settlement: LeaseSettlement): TaskStatus {
+function apply(state: State, { task, running }: Held, settlement: LeaseSettlement): TaskStatus {
   const execution = task.executions.get(running.attempt)
   if (execution === undefined) throw new Error('A running task has an execution.')
+  // An attempt that was launched, or never came to its worker, says nothing about anybody's health.
+  const seenOf = running.stage === 'run' ? running.worker : null
+  const witnessed = (ok: boolean): void => (seenOf === null ? undefined : witness(state, seenOf, ok))
+  if (seenOf !== null && settlement.kind !== 'lost') progressed(state, seenOf)
   switch (settlement.kind) {
     case 'succeeded':
+      task.deferrals = 0
       task.executions.set(running.attempt, {
         ...unresolved(execution),
         status: 'succeeded',
@@ -88,36 +61,57 @@ function apply(state: State, task: TaskRecord, running: Running, settlement: Lea
       })
       task.state = { status: 'succeeded', at: state.now, result: settlement.result }
       tally(state, task, 'succeeded')
-      witness(state, running.worker, true)
+      tellSuccess(state, task.lane.action, running.startedAt)
+      witnessed(true)
       break
-    case 'failed':
-      task.failures++
+    case 'failed': {
+      const { outage } = settlement
+      const isParked = outage !== undefined && tellFailure(state, outage, task.lane.action, running.startedAt)
+      task.deferrals = 0
+      if (isParked) task.parks++
+      else task.failures++
       tally(state, task, 'failed')
-      endBadly(state, task, unresolved(execution), 'failed', settlement)
-      if (blamesWorker(settlement.failure)) witness(state, running.worker, false)
+      const end = isParked ? { failure: settlement.failure, decision: outage.park } : settlement
+      endBadly(state, task, unresolved(execution), 'failed', end)
+      if (!isParked && blamesWorker(settlement.failure)) witnessed(false)
       break
+    }
     case 'lost':
+      task.deferrals = 0
       task.losses++
       tally(state, task, 'lost')
       endBadly(state, task, unresolved(execution), 'lost', settlement)
+      // Who registered again has begun anew.
+      if (running.startedAt >= (state.workers.get(running.worker)?.registeredAt ?? 0)) witnessed(false)
       break
-    case 'released': {
-      const { reason } = settlement
-      task.executions.delete(running.attempt)
-      task.attempt--
-      enqueue(state, task, 'where it was')
-      note(state, {
-        type: 'execution.released',
-        taskId: task.snapshot.id,
-        attempt: running.attempt,
-        actor: `worker:${running.worker}`,
-        reason,
-        data: {},
-      })
-    }
+    case 'released':
+      release(state, { task, running }, settlement)
   }
-  state.changes++
   return task.state.status
+}
+
+/** As if the attempt had never been; put off, if it is to be tried later. */
+function release(
+  state: State,
+  { task, running }: Held,
+  { reason, deferral }: Extract<Settlement, { readonly kind: 'released' }>,
+): void {
+  task.executions.delete(running.attempt)
+  task.attempt--
+  if (deferral === undefined) enqueue(state, task, 'where it was')
+  else {
+    task.deferrals++
+    const dueAt = state.now + deferral.delayMs
+    task.state = { status: 'waiting', since: state.now, dueAt, reason: deferral.reason, quota: null }
+  }
+  note(state, {
+    type: 'execution.released',
+    taskId: task.snapshot.id,
+    attempt: running.attempt,
+    actor: `worker:${running.worker}`,
+    reason,
+    data: {},
+  })
 }
 
 function settleEntry(state: State, settlement: EntrySettlement): SettleResult {
@@ -157,13 +151,19 @@ function unresolved(execution: Execution): Unresolved {
   return { taskId, attempt, generation, worker, token, dispatchedAt, retryReason, taskSnapshot }
 }
 
+interface BadEnd {
+  readonly failure: Failure
+  readonly decision: Decision
+  readonly quota?: RetryQuota
+}
+
 /** Writes the failed or lost attempt, takes the task where the decision says, and notes it. */
 function endBadly(
   state: State,
   task: TaskRecord,
   execution: Unresolved,
   kind: 'failed' | 'lost' | 'expired',
-  { failure, decision }: { readonly failure: Failure; readonly decision: Decision },
+  { failure, decision, quota }: BadEnd,
 ): void {
   const { now } = state
   task.executions.set(execution.attempt, {
@@ -175,13 +175,23 @@ function endBadly(
     failure,
     decision,
   })
-  const dueAt = decision.kind === 'retry' ? now + decision.delayMs : null
-  if (decision.kind === 'retry') {
-    task.state = { status: 'waiting', since: now, dueAt: now + decision.delayMs, reason: decision.reason }
-    task.retryReason = decision.reason
-    tally(state, task, 'retried')
-  } else {
-    bury(state, task, decision.reason, failure)
+  let dueAt: number | null = null
+  switch (decision.kind) {
+    case 'retry': {
+      const { reason } = decision
+      const place = placeRetry(state, task, now + decision.delayMs, quota)
+      dueAt = place.dueAt
+      task.state = { status: 'waiting', since: now, reason, ...place }
+      task.retryReason = reason
+      tally(state, task, 'retried')
+      break
+    }
+    case 'park':
+      task.retryReason = decision.reason
+      enqueue(state, task, 'at the end')
+      break
+    case 'dead':
+      bury(state, task, decision.reason, failure)
   }
   note(state, {
     type: `execution.${kind}`,
@@ -200,22 +210,28 @@ function endBadly(
   })
 }
 
+const STATUS_AFTER = { retry: 'waiting', park: 'queued', dead: 'dead' } as const satisfies Record<
+  Decision['kind'],
+  TaskStatus
+>
+
 /** If an earlier try of this very call took effect: the answer it got, or would have got. */
 function repeatedStatus(state: State, settlement: Settlement): SettleResult | null {
   const { kind, ref } = settlement
   const task = state.tasks.get(ref.taskId)
   if (task === undefined) return null
   const execution = task.executions.get(ref.attempt)
-  if (kind === 'released') {
+  if (settlement.kind === 'released') {
     const isGone = execution === undefined && task.attempt < ref.attempt
-    return isGone ? { outcome: 'settled', status: 'queued', repeated: true } : null
+    const status = settlement.deferral === undefined ? 'queued' : 'waiting'
+    return isGone ? { outcome: 'settled', status, repeated: true } : null
   }
   if (execution === undefined || execution.status !== (kind === 'expired' ? 'failed' : kind)) return null
   const isSameCall =
     settlement.kind === 'expired' ? execution.worker === null : execution.token === settlement.ref.token
   if (!isSameCall) return null
-  const status = execution.decision === null ? 'succeeded' : execution.decision.kind === 'retry' ? 'waiting' : 'dead'
-  return { outcome: 'settled', status, repeated: true }
+  const { decision } = execution
+  return { outcome: 'settled', status: decision === null ? 'succeeded' : STATUS_AFTER[decision.kind], repeated: true }
 }
 
 function refuse(state: State, { kind, ref }: Settlement, because: SupersededBecause): SettleResult {
@@ -230,36 +246,4 @@ function refuse(state: State, { kind, ref }: Settlement, because: SupersededBeca
     })
   }
   return { outcome: 'superseded', because }
-}
-
-/** Leases first, then queue entries, each by how long they are overdue. */
-export function expired(state: State, limit: number): ExpiredResult {
-  checkLimit(limit)
-  const { now } = state
-  const leases: Overdue[] = []
-  const entries: Overdue[] = []
-  for (const task of state.tasks.values()) {
-    const { snapshot, generation, failures, losses } = task
-    if (task.state.status === 'running' && task.state.leaseUntil <= now) {
-      const { attempt, token, worker, leaseUntil, timeoutAt } = task.state
-      const ref = { taskId: snapshot.id, attempt, token }
-      leases.push({
-        kind: task.renewedAt !== null && task.renewedAt >= timeoutAt ? 'timeout' : 'lease',
-        ref,
-        worker,
-        snapshot,
-        generation,
-        failures,
-        losses,
-        since: leaseUntil,
-      })
-    }
-    const overdue = overdueSince(state, task)
-    if (overdue !== null) {
-      const ref = { taskId: snapshot.id, attempt: task.attempt + 1 }
-      entries.push({ ...overdue, ref, snapshot, generation, failures, losses })
-    }
-  }
-  const bySince = (a: Overdue, b: Overdue): number => a.since - b.since
-  return { overdue: [...leases.sort(bySince), ...entries.sort(bySince)].slice(0, limit), now }
 }

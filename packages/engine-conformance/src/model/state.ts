@@ -2,6 +2,7 @@
 // counted from the tasks whenever somebody asks, which is slow and can't be wrong.
 
 import {
+  type Breaker,
   type By,
   DEFAULT_HEALTH_THRESHOLDS,
   type Execution,
@@ -53,12 +54,16 @@ export interface TaskRecord {
   attemptsBefore: number
   failures: number
   losses: number
+  parks: number
+  deferrals: number
   /** Why there will be a next attempt; null if it is the first. */
   retryReason: WaitReason | null
   /** Null until it is queued for the first time. */
   rank: number | null
   /** When the running attempt's lease was last renewed. */
   renewedAt: number | null
+  /** Its place among what was put into inboxes; null if it never was. */
+  assignedAs: number | null
   state: RecordState
 }
 
@@ -121,6 +126,10 @@ export interface State {
   readonly holds: Hold[]
   readonly limits: Limit[]
   readonly workers: Map<WorkerId, WorkerRecord>
+  /** By name. Those that are forgotten may still be in here: only look through breakers.ts. */
+  readonly breakers: Map<string, Breaker>
+  /** By name of the quota: how many retries each window has, by its number. */
+  readonly quotas: Map<string, Map<number, number>>
   readonly groups: Group[]
   journal: JournalEntry[]
   events: { readonly lane: Lane; readonly minute: number; readonly kind: SeriesKind }[]
@@ -143,6 +152,8 @@ export function createState(options: EngineOptions): State {
     holds: [],
     limits: [],
     workers: new Map(),
+    breakers: new Map(),
+    quotas: new Map(),
     groups: [],
     journal: [],
     events: [],

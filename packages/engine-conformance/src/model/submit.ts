@@ -67,10 +67,13 @@ export function accept(state: State, spec: TaskSpec, attempt: number): TaskRecor
     attemptsBefore: 0,
     failures: 0,
     losses: 0,
+    parks: 0,
+    deferrals: 0,
     retryReason: null,
     renewedAt: null,
+    assignedAs: null,
     rank: null,
-    state: { status: 'waiting', since: now, dueAt: due, reason: 'delayed' },
+    state: { status: 'waiting', since: now, dueAt: due, reason: 'delayed', quota: null },
   }
   if (due <= now) enqueue(state, task, 'at the end')
   state.tasks.set(spec.id, task)

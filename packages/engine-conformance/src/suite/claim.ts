@@ -1,7 +1,7 @@
 // What a claim gives and to whom: order, fairness across lanes, priorities without starvation, limits, and the lease
 // that comes with it. Health has a chapter of its own.
 
-import { actionName, DEFAULT_POOL, DURATION_MS_MAX, tenantId, workerId } from '@reprise/core'
+import { actionName, DEFAULT_POOL, DURATION_MS_MAX, scopeMatches, scopeText, tenantId, workerId } from '@reprise/core'
 import { expect } from 'vitest'
 import { ACTION, BY, expectRefused, LEASE_MS, pool, START, TIMEOUT_MS, taskSpec } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -20,6 +20,8 @@ export const claiming = subject('claim', (check) => {
       generation: 1,
       failures: 0,
       losses: 0,
+      parks: 0,
+      deferrals: 0,
       retryReason: null,
       acceptedAt: START,
       startedAt: START,
@@ -190,6 +192,49 @@ export const claiming = subject('claim', (check) => {
     expect(taken.filter((id) => id === 'a' || id === 'b')).toHaveLength(1)
     expect(taken.filter((id) => id === 'c' || id === 'd')).toHaveLength(2)
   })
+
+  const full = [
+    { action: ACTION },
+    { pool: DEFAULT_POOL, action: ACTION },
+    { tenant: tenantId('t1') },
+    { pool: DEFAULT_POOL, tenant: tenantId('t1') },
+    { action: ACTION, tenant: tenantId('t1') },
+    { pool: DEFAULT_POOL },
+    {},
+  ] as const
+  for (const scope of full) {
+    check(
+      `A7: gives what ${scopeText(scope)} without room leaves over, however many lanes come before`,
+      async (store) => {
+        const worker = await store.worker('w1', { pools: [DEFAULT_POOL, pool('other')] })
+        const tasks = ['t0', 't1'].flatMap((tenant) =>
+          [ACTION, actionName('mail')].flatMap((action) =>
+            [DEFAULT_POOL, pool('other')].flatMap((name) =>
+              Array.from({ length: 3 }, (_, index) => ({
+                id: `${tenant}-${action}-${name}-${index}`,
+                tenant: tenantId(tenant),
+                action,
+                pool: name,
+              })),
+            ),
+          ),
+        )
+        await store.submit(...tasks)
+        await store.engine.limit(scope, 1, BY)
+        const covered = tasks.filter((task) => scopeMatches(scope, task)).map(({ id }) => id)
+        const claimed: string[] = []
+        for (;;) {
+          const more = await worker.claimIds(2)
+          if (more.length === 0) break
+          claimed.push(...more)
+        }
+        expect(claimed.filter((id) => covered.includes(id))).toHaveLength(1)
+        expect(claimed).toHaveLength(tasks.length - covered.length + 1)
+        expect(new Set(claimed).size).toBe(claimed.length)
+      },
+      { ordered: true },
+    )
+  }
 
   check('lifting a limit gives the rest', async (store) => {
     const worker = await store.worker()

@@ -3,20 +3,25 @@
 import { VirtualClock } from '@reprise/core'
 import { describe } from 'vitest'
 import type { EngineFactory } from '../factory.ts'
+import { avoiding } from './avoiding.ts'
+import { breakers } from './breakers.ts'
 import { cancelling } from './cancel.ts'
 import { claiming } from './claim.ts'
 import { collections } from './collections.ts'
 import { counters } from './counters.ts'
 import { deadLetters } from './dead-letters.ts'
 import { delayQueue } from './delay-queue.ts'
+import { dispatching } from './dispatching.ts'
 import { explaining } from './explaining.ts'
 import { fencing } from './fencing.ts'
 import { health } from './health.ts'
 import { journal } from './journal.ts'
+import { launching } from './launching.ts'
 import { leases } from './leases.ts'
 import { looking } from './looking.ts'
 import { pausing } from './pausing.ts'
 import { queueTtl } from './queue-ttl.ts'
+import { quotas } from './quotas.ts'
 import { registry } from './registry.ts'
 import { releasing } from './release.ts'
 import { reserving } from './reserve.ts'
@@ -31,6 +36,9 @@ const SUBJECTS: readonly Subject[] = [
   submitting,
   claiming,
   health,
+  avoiding,
+  dispatching,
+  launching,
   leases,
   settling,
   fencing,
@@ -42,6 +50,8 @@ const SUBJECTS: readonly Subject[] = [
   deadLetters,
   cancelling,
   pausing,
+  breakers,
+  quotas,
   counters,
   journal,
   collections,

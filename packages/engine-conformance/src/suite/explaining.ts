@@ -63,25 +63,9 @@ export const explaining = subject('explain', (check) => {
     await store.worker('away', { pools: [pool('gpu')] })
     await store.worker('mailer', { actions: [actionName('mail')] })
     const leaving = await store.worker('leaving')
-    await store.engine.beat({
-      worker: leaving.id,
-      epoch: leaving.epoch,
-      inFlight: 0,
-      queueDepth: 0,
-      loopLagMs: 0,
-      memoryBytes: 0,
-      draining: true,
-    })
+    await leaving.beat({ draining: true })
     const full = await store.worker('full')
-    await store.engine.beat({
-      worker: full.id,
-      epoch: full.epoch,
-      inFlight: 0,
-      queueDepth: 100,
-      loopLagMs: 0,
-      memoryBytes: 0,
-      draining: false,
-    })
+    await full.beat({ queueDepth: 100 })
     expect((await explain(store, 'a'))?.workers).toEqual([
       { worker: 'away', verdict: 'other_pool', reasons: [] },
       { worker: 'full', verdict: 'unhealthy', reasons: ['100 tasks wait inside it'] },

@@ -3,6 +3,8 @@
 
 import {
   actionName,
+  type BeatReport,
+  type BeatResult,
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
@@ -88,9 +90,22 @@ export function dead(reason: DeadReason = 'not_retriable'): Decision {
   return { kind: 'dead', reason, rule: 'code:validation', sentence: 'It does not go away by itself.' }
 }
 
+/** What a worker reports that has nothing to do. */
+export const IDLE: Omit<BeatReport, 'worker' | 'epoch'> = {
+  inFlight: 0,
+  queueDepth: 0,
+  loopLagMs: 0,
+  memoryBytes: 0,
+  draining: false,
+  quietMsMax: 0,
+  outlook: null,
+}
+
 export interface WorkerInput {
   readonly pools?: readonly PoolName[]
   readonly actions?: ClaimRequest['actions']
+  readonly host?: string
+  readonly version?: string
 }
 
 export interface TestWorker {
@@ -102,6 +117,8 @@ export interface TestWorker {
   claimIds(limit?: number, changes?: Partial<ClaimRequest>): Promise<readonly string[]>
   /** Exactly one task; the test fails if it gets none. */
   claimOne(changes?: Partial<ClaimRequest>): Promise<Claimed>
+  /** Reports that it is idle and well, but for what is given. */
+  beat(changes?: Partial<BeatReport>): Promise<BeatResult>
 }
 
 export class Store {
@@ -123,15 +140,16 @@ export class Store {
   }
 
   async worker(name = 'w1', input: WorkerInput = {}): Promise<TestWorker> {
-    const { pools = [DEFAULT_POOL], actions = null } = input
+    const { pools = [DEFAULT_POOL], actions = null, host = 'here', version = '1' } = input
     const id = workerId(name)
     const { epoch } = await this.engine.register({
       worker: id,
       pools,
       actions,
-      host: 'here',
-      version: '1',
+      host,
+      version,
       runtimes: [],
+      endpoint: null,
     })
     const request = (changes: Partial<ClaimRequest> = {}): ClaimRequest => {
       return { worker: id, epoch, pools, actions, limit: 1, leaseMs: LEASE_MS, ...changes }
@@ -148,6 +166,7 @@ export class Store {
         if (lease === undefined) throw new Error('Nothing could be claimed.')
         return lease
       },
+      beat: (changes = {}) => this.engine.beat({ ...IDLE, worker: id, epoch, ...changes }),
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { DEFAULT_HEALTH_THRESHOLDS, type HealthThresholds, workerId } from '@reprise/core'
 import { expect } from 'vitest'
-import { dead, failure, pool, START, type Store, type TestWorker } from './fixture.ts'
+import { dead, failure, IDLE, pool, START, type Store, type TestWorker } from './fixture.ts'
 import { subject } from './subject.ts'
 
 const strict: { readonly healthThresholds: HealthThresholds } = {
@@ -82,20 +82,11 @@ export const health = subject('health', (check) => {
   check('C5: a worker with too much waiting inside it gets nothing, even when it is the last', async (store) => {
     const worker = await store.worker()
     await store.submit(...backlog)
-    const report = {
-      worker: worker.id,
-      epoch: worker.epoch,
-      inFlight: 0,
-      queueDepth: 100,
-      loopLagMs: 0,
-      memoryBytes: 0,
-      draining: false,
-    }
-    await store.engine.beat(report)
+    await worker.beat({ queueDepth: 100 })
     expect(await worker.claim(5)).toMatchObject({ claimed: [], heldBack: 'unhealthy' })
-    await store.engine.beat({ ...report, queueDepth: 50 })
+    await worker.beat({ queueDepth: 50 })
     expect(await worker.claim(5)).toMatchObject({ claimed: [{ attempt: 1 }], heldBack: 'degraded' })
-    await store.engine.beat({ ...report, queueDepth: 49 })
+    await worker.beat({ queueDepth: 49 })
     expect(await worker.claim(5)).toMatchObject({ heldBack: null })
   })
 
@@ -159,18 +150,146 @@ export const health = subject('health', (check) => {
     async ({ engine }) => {
       expect(engine.healthThresholds.failuresUnhealthy).toBe(2)
       expect((await engine.workers()).items).toEqual([])
-      expect(
-        await engine.beat({
-          worker: workerId('w9'),
-          epoch: 1,
-          inFlight: 0,
-          queueDepth: 0,
-          loopLagMs: 0,
-          memoryBytes: 0,
-          draining: false,
-        }),
-      ).toEqual({ outcome: 'unknown' })
+      expect(await engine.beat({ ...IDLE, worker: workerId('w9'), epoch: 1 })).toEqual({ outcome: 'unknown' })
     },
     strict,
   )
+
+  check('C5: a worker that beats, runs something and finishes nothing is unhealthy', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...backlog)
+    const lease = await worker.claimOne({ leaseMs: 60_000 })
+    const busy = { inFlight: 1, quietMsMax: 5_000 }
+    store.clock.jump(14_999)
+    await worker.beat(busy)
+    expect((await viewOf(store, 'w1'))?.health.status).toBe('healthy')
+    store.clock.jump(1)
+    expect((await viewOf(store, 'w1'))?.health).toEqual({
+      status: 'unhealthy',
+      reasons: ['runs 1 and has finished none for 15 s'],
+    })
+    // Nobody stands in for it, and still it gets nothing: a stuck worker would only hold more.
+    expect(await worker.claim(5)).toMatchObject({ claimed: [], heldBack: 'unhealthy' })
+    await store.engine.settle([{ kind: 'succeeded', ref: lease, result: null }])
+    expect(await viewOf(store, 'w1')).toMatchObject({ lastProgressAt: START + 15_000, health: { status: 'healthy' } })
+  })
+
+  check('C5: failures, releases and having nothing to do are progress; losing an attempt is not', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...backlog)
+    const progress = async () => (await viewOf(store, 'w1'))?.lastProgressAt
+    const [first, second, third] = (await worker.claim(3)).claimed
+    if (first === undefined || second === undefined || third === undefined) throw new Error('Six were submitted.')
+    store.clock.jump(1_000)
+    await store.engine.settle([{ kind: 'failed', ref: first, failure: failure('validation'), decision: dead() }])
+    expect(await progress()).toBe(START + 1_000)
+    store.clock.jump(1_000)
+    await store.engine.settle([{ kind: 'released', ref: second, reason: 'stopping' }])
+    expect(await progress()).toBe(START + 2_000)
+    store.clock.jump(8_000)
+    await worker.beat({ inFlight: 1 })
+    await store.engine.settle([{ kind: 'lost', ref: third, failure: failure('worker_lost'), decision: dead() }])
+    expect(await progress()).toBe(START + 2_000)
+    await worker.beat({ inFlight: 0 })
+    expect(await progress()).toBe(START + 10_000)
+  })
+
+  check('C5: what was lost before a worker registered again does not count against it', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...backlog)
+    const { claimed } = await worker.claim(5)
+    store.clock.jump(1_000)
+    await store.worker()
+    const { overdue } = await store.engine.expired(10)
+    expect(overdue).toHaveLength(claimed.length)
+    for (const item of overdue) {
+      if (item.kind !== 'lease') throw new Error(`It is ${item.kind}.`)
+      await store.engine.settle([{ kind: 'lost', ref: item.ref, failure: failure('worker_lost'), decision: dead() }])
+    }
+    expect(await viewOf(store, 'w1')).toMatchObject({ consecutiveFailures: 0, recentOutcomes: 0, lastFailureAt: null })
+  })
+
+  check(
+    'C5: a lost attempt counts as a failure of its worker',
+    async (store) => {
+      const worker = await store.worker()
+      await store.submit(...backlog)
+      const lease = await worker.claimOne()
+      store.clock.jump(10_000)
+      await store.engine.settle([{ kind: 'lost', ref: lease, failure: failure('worker_lost'), decision: dead() }])
+      expect(await viewOf(store, 'w1')).toMatchObject({
+        consecutiveFailures: 1,
+        recentOutcomes: 1,
+        recentFailures: 1,
+        lastFailureAt: START + 10_000,
+      })
+      expect((await worker.claim(5)).heldBack).toBe('degraded')
+    },
+    strict,
+  )
+
+  check('C5: a late event loop degrades a worker, then shuts it out', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...backlog)
+    await worker.beat({ loopLagMs: 10_000 })
+    expect(await worker.claim(5)).toMatchObject({ claimed: [], heldBack: 'unhealthy' })
+    await worker.beat({ loopLagMs: 2_000 })
+    expect(await worker.claim(5)).toMatchObject({ claimed: [{ attempt: 1 }], heldBack: 'degraded' })
+    await worker.beat({ loopLagMs: 1_999 })
+    expect((await worker.claim(1)).heldBack).toBe(null)
+  })
+
+  check('C9: what a worker sees coming degrades it, and it says why', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...backlog)
+    await worker.beat({ outlook: 'its failure rate will cross 30 % in 2 min' })
+    expect((await viewOf(store, 'w1'))?.health).toEqual({
+      status: 'degraded',
+      reasons: ['its failure rate will cross 30 % in 2 min'],
+    })
+    expect(await worker.claimIds(5)).toHaveLength(1)
+    await worker.beat()
+    expect((await worker.claim(1)).heldBack).toBe(null)
+  })
+
+  check(
+    'C9: probes in a row without an answer degrade a worker, then shut it out; one answer clears it',
+    async (store) => {
+      const worker = await store.worker()
+      const { id, epoch } = worker
+      const old = { worker: id, epoch: epoch + 1_000, ok: false }
+      const silent = { worker: id, epoch, ok: false }
+      await store.engine.probed([silent, old, { ...silent, worker: workerId('nobody') }])
+      expect(await viewOf(store, 'w1')).toMatchObject({ probeFailures: 1, health: { status: 'healthy' } })
+      await store.engine.probed([silent])
+      expect((await viewOf(store, 'w1'))?.health).toEqual({
+        status: 'degraded',
+        reasons: ['2 probes in a row unanswered'],
+      })
+      await store.engine.probed([silent])
+      expect(await worker.claim(1)).toMatchObject({ heldBack: 'unhealthy' })
+      await store.engine.probed([{ ...silent, ok: true }])
+      expect(await viewOf(store, 'w1')).toMatchObject({ probeFailures: 0, health: { status: 'healthy' } })
+    },
+  )
+
+  check('C5: registering again clears the evidence', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...backlog)
+    await failOnce(store, worker)
+    await worker.beat({ inFlight: 1, quietMsMax: 1_000, outlook: 'bad', loopLagMs: 5 })
+    await store.engine.probed([{ worker: worker.id, epoch: worker.epoch, ok: false }])
+    store.clock.jump(1_000)
+    await store.worker()
+    expect(await viewOf(store, 'w1')).toMatchObject({
+      consecutiveFailures: 0,
+      recentOutcomes: 0,
+      lastProgressAt: START + 1_000,
+      quietMsMax: 0,
+      outlook: null,
+      probeFailures: 0,
+      inFlight: 0,
+      health: { status: 'healthy' },
+    })
+  })
 })

@@ -31,6 +31,12 @@ class Names {
     return name as TaskId
   }
 
+  /** A cursor that may be an id, as the engine knows it. */
+  cursorIn<T extends { readonly cursor?: string }>(query: T): T {
+    const known = query.cursor === undefined ? undefined : this.#inner.get(query.cursor)
+    return known === undefined ? query : { ...query, cursor: known }
+  }
+
   /** As the test knows it, wherever it stands in an answer. */
   out<T>(answer: T): T
   out(answer: unknown): unknown {
@@ -58,6 +64,8 @@ function renamed(engine: Engine, names: Names): Engine {
     ...engine,
     submit: (tasks) => answered(engine.submit(tasks.map(inSpec))),
     claim: (request) => answered(engine.claim(request)),
+    assign: (assignments) => engine.assign(assignments.map(inTask)),
+    launches: (query) => answered(engine.launches(names.cursorIn(query))),
     reserve: (request) => answered(engine.reserve({ ...request, task: inSpec(request.task) })),
     renew: (leases, leaseMs) => answered(engine.renew(leases.map(inTask), leaseMs)),
     settle: (settlements) => answered(engine.settle(settlements.map(inRef))),

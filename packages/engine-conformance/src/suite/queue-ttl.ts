@@ -33,7 +33,11 @@ export const queueTtl = subject('queue TTL', (check) => {
         snapshot: expect.objectContaining({ id: 'a' }) as unknown,
         failures: 0,
         losses: 0,
+        parks: 0,
+        deferrals: 0,
         generation: 1,
+        acceptedAt: START,
+        startedAt: null,
         since: START + 1_000,
       },
     ])

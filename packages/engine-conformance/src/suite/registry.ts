@@ -14,6 +14,8 @@ const report = (worker: TestWorker) =>
     loopLagMs: 3,
     memoryBytes: 4_096,
     draining: false,
+    quietMsMax: 30_000,
+    outlook: 'its lag grows',
   }) as const
 
 const names = async (store: Store) => (await store.engine.workers()).items.map(({ worker }) => worker)
@@ -27,6 +29,8 @@ export const registry = subject('registry', (check) => {
       host: 'h1',
       version: '2.0',
       runtimes: ['node'],
+      endpoint: 'http://h1:8080/health',
+      concurrency: 25,
     })
     expect((await store.engine.workers()).items).toEqual([
       {
@@ -36,6 +40,8 @@ export const registry = subject('registry', (check) => {
         host: 'h1',
         version: '2.0',
         runtimes: ['node'],
+        endpoint: 'http://h1:8080/health',
+        concurrency: 25,
         epoch: expect.any(Number) as unknown,
         registeredAt: START,
         lastBeatAt: START,
@@ -48,6 +54,10 @@ export const registry = subject('registry', (check) => {
         recentOutcomes: 0,
         recentFailures: 0,
         lastFailureAt: null,
+        lastProgressAt: START,
+        quietMsMax: 0,
+        outlook: null,
+        probeFailures: 0,
         health: { status: 'healthy', reasons: [] },
       },
     ])
@@ -58,7 +68,16 @@ export const registry = subject('registry', (check) => {
     store.clock.jump(1_000)
     expect(await store.engine.beat({ ...report(worker), draining: true })).toEqual({ outcome: 'current' })
     expect((await store.engine.workers()).items).toMatchObject([
-      { lastBeatAt: START + 1_000, inFlight: 2, queueDepth: 1, loopLagMs: 3, memoryBytes: 4_096, draining: true },
+      {
+        lastBeatAt: START + 1_000,
+        inFlight: 2,
+        queueDepth: 1,
+        loopLagMs: 3,
+        memoryBytes: 4_096,
+        draining: true,
+        quietMsMax: 30_000,
+        outlook: 'its lag grows',
+      },
     ])
   })
 

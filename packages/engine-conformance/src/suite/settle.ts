@@ -73,7 +73,13 @@ export const settling = subject('settle', (check) => {
   check('a retry without a delay also goes through the delay queue', async (store) => {
     const lease = await store.running({ id: 'a' })
     await store.engine.settle([{ kind: 'failed', ref: lease, failure: failure(), decision: retryIn(0) }])
-    expect((await store.task('a')).state).toEqual({ status: 'waiting', since: START, dueAt: START, reason: 'timeout' })
+    expect((await store.task('a')).state).toEqual({
+      status: 'waiting',
+      since: START,
+      dueAt: START,
+      reason: 'timeout',
+      quota: null,
+    })
   })
 
   check('B3: failed without a retry makes a dead letter', async (store) => {

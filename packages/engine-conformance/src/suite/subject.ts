@@ -12,7 +12,7 @@ interface CheckOptions extends Omit<EngineOptions, 'clock'> {
 }
 
 /** Registers one test on a fresh store. */
-type Check = (title: string, body: (store: Store) => Promise<void>, options?: CheckOptions) => void
+export type Check = (title: string, body: (store: Store) => Promise<void>, options?: CheckOptions) => void
 
 export interface Subject {
   readonly name: string

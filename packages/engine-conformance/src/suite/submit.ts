@@ -34,6 +34,8 @@ export const submitting = subject('submit', (check) => {
       attempt: 0,
       failures: 0,
       losses: 0,
+      parks: 0,
+      deferrals: 0,
       state: { status: 'queued', since: START, expiresAt: null },
     })
   })
@@ -145,6 +147,7 @@ export const submitting = subject('submit', (check) => {
       since: START,
       dueAt: START + 5_000,
       reason: 'delayed',
+      quota: null,
     })
   })
 
