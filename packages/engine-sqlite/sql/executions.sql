@@ -1,21 +1,25 @@
 -- Claims, leases and ended attempts.
+-- LIMIT ? + 0: SQLite plans a statement anew whenever a bare LIMIT ? is bound, which takes longer than to run it.
 
--- The next entries of a lane in claim order, with what a worker needs.
+-- The next entries of a lane in claim order after the place (?3, ?4), with what a worker needs.
 -- name: nextEntries
 SELECT
   r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  iif(t.attempt = 0, NULL, r.since)
 FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
-WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;
+WHERE r.lane = ?1 AND (r.place, r.rank) > (?3, ?4) AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?2 + 0;
 
--- The entry of a lane that came first, of whatever priority: the first of each place, then the lowest rank.
+-- The entry of a lane that came first, of whatever priority: the first of each place after a rank, then the lowest of
+-- them. ?2 is a JSON array of those ranks, by place.
 -- name: oldestEntry
 SELECT
   r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
-FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
-CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.value
-  AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1)
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  iif(t.attempt = 0, NULL, r.since)
+FROM json_each(?2) p
+CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.key
+  AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.key AND rank > p.value ORDER BY rank LIMIT 1)
 CROSS JOIN tasks t ON t.seq = r.seq
 ORDER BY r.rank LIMIT 1;
 
@@ -25,6 +29,10 @@ SELECT
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place, rank LIMIT 1) AS first,
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;
 
+-- Puts an entry where no claim finds it.
+-- name: retireEntry
+UPDATE ready SET place = 100 WHERE lane = ? AND place = ? AND rank = ?;
+
 -- name: deleteReadyUpTo
 DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;
 
@@ -33,22 +41,27 @@ SELECT payload FROM payloads WHERE seq = ?;
 
 -- ?1 is a JSON array of seqs; their tokens count up from ?3.
 -- name: insertLeases
-INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at)
-SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7 FROM json_each(?1) j;
+INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at, stage)
+SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7, ?8 FROM json_each(?1) j;
 
--- Leases by task, with what settling them needs. ?1 is a JSON array of seqs.
+-- Leases of stage run (0) by task, with what settling them needs. ?1 is a JSON array of seqs.
 -- name: leasesOf
 SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
-FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = 0 CROSS JOIN tasks t ON t.seq = e.seq;
+
+-- name: leaseStart
+SELECT started_at FROM leases WHERE seq = ?;
 
 -- name: leaseBySeq
 SELECT
   e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
-  t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
+  e.stage, t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.parks, t.deferrals, t.retry_reason, t.priority, t.rank, t.deadline_at,
+  t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;
 
 -- name: renewLease
-UPDATE leases SET until = max(until, ?), timeout_at = ?, renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;
+UPDATE leases SET until = max(until, ?), timeout_at = ?, renewed_at = ?, progress = coalesce(?, progress), handle = coalesce(?, handle)
+WHERE seq = ?;
 
 -- name: deleteLease
 DELETE FROM leases WHERE seq = ?;
@@ -82,8 +95,9 @@ SELECT
   (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
 FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;
 
+-- Those of stage launch (3) are for whoever launches.
 -- name: expiredLeases
-SELECT e.seq FROM leases e WHERE e.until <= ? ORDER BY e.until, e.seq LIMIT ?;
+SELECT e.seq, e.until AS since FROM leases e WHERE e.until <= ? AND e.stage < 3 ORDER BY e.until, e.seq LIMIT ?;
 
 -- name: retiredEntries
 SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;
@@ -108,6 +122,3 @@ UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;
 SELECT * FROM failure_groups
 WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
 ORDER BY last_at DESC, id DESC LIMIT ?4;
-
--- name: readySince
-SELECT since FROM ready WHERE lane = ? AND place = ? AND rank = ?;

@@ -1,10 +1,10 @@
 -- Lanes, pools, the store's own numbers, and what holds or limits lanes.
 
 -- name: loadStore
-SELECT next_seq, next_rank, next_token, backlog FROM store;
+SELECT next_seq, next_rank, next_token, backlog, breakers_version, has_inboxes FROM store;
 
 -- name: saveStore
-UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?;
+UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?, breakers_version = ?, has_inboxes = ?;
 
 -- name: loadLane
 SELECT * FROM lanes WHERE id = ?;
@@ -21,18 +21,29 @@ UPDATE lanes SET
   ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
 WHERE id = ?;
 
--- Lanes that can give something, lowest turn first, after the place (?3, ?4) in that order.
+-- Lanes that can give something, lowest turn first, after the place (?3, ?4) in that order. In two parts, since a comparison
+-- of (turn, id) as a pair reads all lanes of that turn again. (+ 0: see executions.sql.)
 -- name: claimableLanes
 SELECT id, turn FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
-ORDER BY turn, id LIMIT ?2;
-
--- The same for some actions only: ?5 is a JSON array of them.
--- name: claimableLanesOfActions
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn = ?3 AND id > ?4
+UNION ALL
 SELECT id, turn FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
-  AND action IN (SELECT value FROM json_each(?5))
-ORDER BY turn, id LIMIT ?2;
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn > ?3
+ORDER BY turn, id LIMIT ?2 + 0;
+
+-- The same for some of them only: ?5 is a JSON array of the actions that are wanted, or null for all; ?6 and ?7 are those of the
+-- actions and tenants that are not.
+-- name: claimableLanesOfSome
+SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn = ?3 AND id > ?4
+  AND (?5 IS NULL OR action IN (SELECT value FROM json_each(?5)))
+  AND action NOT IN (SELECT value FROM json_each(?6)) AND tenant NOT IN (SELECT value FROM json_each(?7))
+UNION ALL
+SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn > ?3
+  AND (?5 IS NULL OR action IN (SELECT value FROM json_each(?5)))
+  AND action NOT IN (SELECT value FROM json_each(?6)) AND tenant NOT IN (SELECT value FROM json_each(?7))
+ORDER BY turn, id LIMIT ?2 + 0;
 
 -- The lanes of a scope ('' is any), by creation.
 -- name: lanesInScope
@@ -84,6 +95,10 @@ ON CONFLICT (minute, lane) DO UPDATE SET
   accepted = accepted + excluded.accepted, started = started + excluded.started, succeeded = succeeded + excluded.succeeded,
   failed = failed + excluded.failed, lost = lost + excluded.lost, retried = retried + excluded.retried,
   dead = dead + excluded.dead, cancelled = cancelled + excluded.cancelled;
+
+-- What a lane started in a minute.
+-- name: startedIn
+SELECT started FROM minutes WHERE minute = ? AND lane = ?;
 
 -- name: seriesInScope
 SELECT

@@ -4,28 +4,41 @@
 SELECT * FROM workers WHERE id = ?;
 
 -- name: listWorkers
-SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ?;
+SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ? + 0;
 
 -- name: saveWorker
-INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at) VALUES (?, ?, ?, ?, ?)
+INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at, last_progress_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)
 ON CONFLICT (id) DO UPDATE SET
   epoch = excluded.epoch, registration = excluded.registration, registered_at = excluded.registered_at,
   last_beat_at = excluded.last_beat_at, in_flight = 0, queue_depth = 0, loop_lag_ms = 0, memory_bytes = 0, draining = 0,
-  consecutive_failures = 0, recent_outcomes = 0, recent_failures = 0, last_failure_at = NULL;
+  consecutive_failures = 0, recent_outcomes = 0, recent_failures = 0, last_failure_at = NULL,
+  last_progress_at = excluded.last_progress_at, quiet_ms_max = 0, outlook = NULL, probe_failures = 0;
 
 -- name: saveBeat
-UPDATE workers SET last_beat_at = ?, in_flight = ?, queue_depth = ?, loop_lag_ms = ?, memory_bytes = ?, draining = ? WHERE id = ?;
+UPDATE workers SET
+  last_beat_at = ?, in_flight = ?, queue_depth = ?, loop_lag_ms = ?, memory_bytes = ?, draining = ?, quiet_ms_max = ?, outlook = ?,
+  last_progress_at = ?
+WHERE id = ?;
+
+-- ?3 is 1 for an answer, else 0.
+-- name: saveProbe
+UPDATE workers SET probe_failures = iif(?3 = 1, 0, probe_failures + 1) WHERE id = ?1 AND epoch = ?2;
 
 -- name: saveEvidence
 UPDATE workers SET
-  last_beat_at = ?, consecutive_failures = ?, recent_outcomes = ?, recent_failures = ?, last_failure_at = ?
+  consecutive_failures = ?, recent_outcomes = ?, recent_failures = ?, last_failure_at = ?,
+  last_progress_at = ?
 WHERE id = ?;
+
+-- name: saveSignOfLife
+UPDATE workers SET last_beat_at = ? WHERE id = ?;
 
 -- name: deleteWorker
 DELETE FROM workers WHERE id = ?;
 
+-- All but those of stage launch (3): what was launched goes on, whatever becomes of its launcher.
 -- name: leasesOfWorker
-SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?);
+SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?) AND stage < 3;
 
 -- name: takeLeaseAway
 UPDATE leases SET token = ?, until = ? WHERE seq = ?;

@@ -53,7 +53,7 @@ DELETE FROM waiting WHERE pool = ? AND due_at = ? AND seq = ?;
 -- name: dueTasks
 SELECT w.seq, w.due_at, t.lane, t.priority, t.profile, t.generation, t.deadline_at
 FROM waiting w CROSS JOIN tasks t ON t.seq = w.seq
-WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ?;
+WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ? + 0;
 
 -- name: nextDue
 SELECT due_at FROM waiting WHERE pool = ? ORDER BY due_at, seq LIMIT 1;
@@ -65,13 +65,23 @@ UPDATE tasks SET status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = N
 -- name: requeueTask
 UPDATE tasks SET
   status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
-  generation = ?, attempt_base = ?, failures = ?, losses = ?, retry_reason = ?
+  generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?
 WHERE seq = ?;
 
 -- name: restTask
 UPDATE tasks SET
-  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
-  attempt = ?, failures = ?, losses = ?
+  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
+  attempt = ?, failures = ?, losses = ?, deferrals = ?
+WHERE seq = ?;
+
+-- Back to the queue, its failed attempt not charged. ?1 is its rank.
+-- name: parkTask
+UPDATE tasks SET rank = ?1, since = ?2, retry_reason = ?3, attempt = ?4, parks = parks + 1, deferrals = 0 WHERE seq = ?5;
+
+-- To the delay queue, as if the attempt had never been.
+-- name: deferTask
+UPDATE tasks SET
+  status = 1, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = NULL, deferrals = deferrals + 1
 WHERE seq = ?;
 
 -- A final state without an attempt's end: cancelled, discarded.

@@ -16,12 +16,11 @@ import {
   type TaskId,
   type TaskStatus,
 } from '@reprise/core'
-import { endedAttempt } from './ending.ts'
+import { endedAttempt, endLease } from './ending.ts'
+import { EXECUTION_NUMBER, EXECUTION_STATUS } from './execution-rows.ts'
 import {
   CANCELLED,
   DISCARDED,
-  EXECUTION_NUMBER,
-  EXECUTION_STATUS,
   latestAttempt,
   RETIRED_PLACE,
   scopeValues,
@@ -103,6 +102,8 @@ function applyTo(transaction: Transaction, action: BulkAction, task: TaskRow, by
         attemptBase: task.attempt,
         failures: 0,
         losses: 0,
+        parks: 0,
+        deferrals: 0,
         retryReason: 'manual',
       })
       note(transaction, 'task.redriven', task, by, { generation })
@@ -120,10 +121,7 @@ function applyTo(transaction: Transaction, action: BulkAction, task: TaskRow, by
     case 'promote':
       leaveDelayQueue(transaction, task)
       requeue(transaction, task, {
-        generation: task.generation,
-        attemptBase: task.attempt_base,
-        failures: task.failures,
-        losses: task.losses,
+        ...standing(task),
         retryReason: task.retry_reason,
       })
       note(transaction, 'task.promoted', task, by, {})
@@ -140,7 +138,7 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
     db.run('deleteReady', task.lane, task.place, task.rank)
     if (task.place !== RETIRED_PLACE) lane.ready--
   } else {
-    db.run('deleteLease', task.seq)
+    endLease(db, task.seq, task.lease_stage)
     db.run(
       'insertExecution',
       task.seq,
@@ -180,10 +178,7 @@ export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: 
   if (status === 'dead') leaveGroup(transaction, task)
   else leaveDelayQueue(transaction, task)
   requeue(transaction, task, {
-    generation: task.generation,
-    attemptBase: task.attempt_base,
-    failures: task.failures,
-    losses: task.losses,
+    ...standing(task),
     retryReason: 'manual',
   })
   const attempt = task.attempt + 1
@@ -196,7 +191,15 @@ interface Requeued {
   readonly attemptBase: number
   readonly failures: number
   readonly losses: number
+  readonly parks: number
+  readonly deferrals: number
   readonly retryReason: string | null
+}
+
+/** What a task has spent so far, and keeps. */
+function standing(task: TaskRow): Omit<Requeued, 'retryReason'> {
+  const { generation, attempt_base: attemptBase, failures, losses, parks, deferrals } = task
+  return { generation, attemptBase, failures, losses, parks, deferrals }
 }
 
 function requeue(transaction: Transaction, task: TaskRow, as: Requeued): void {
@@ -210,6 +213,8 @@ function requeue(transaction: Transaction, task: TaskRow, as: Requeued): void {
     as.attemptBase,
     as.failures,
     as.losses,
+    as.parks,
+    as.deferrals,
     as.retryReason,
     task.seq,
   )

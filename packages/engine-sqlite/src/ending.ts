@@ -1,17 +1,27 @@
 // What an attempt's end leaves behind: the record of a bad one and where its task goes, and what later calls find when they
 // ask about an attempt that has ended.
 
-import type { Decision, Failure, SettleResult, SupersededBecause, TaskStatus, WorkerId } from '@reprise/core'
+import type {
+  Decision,
+  Failure,
+  LeaseRef,
+  ParkDecision,
+  RetryQuota,
+  SettleResult,
+  SupersededBecause,
+  TaskStatus,
+  WorkerId,
+} from '@reprise/core'
 import type { Database } from './database.ts'
+import { EXECUTION_NUMBER, EXECUTION_STATUS, type ExecutionRow, successRowOf } from './execution-rows.ts'
+import { placeRetry } from './quotas.ts'
 import {
   DEAD,
-  EXECUTION_NUMBER,
-  EXECUTION_STATUS,
-  type ExecutionRow,
   expiresAtOf,
   type LeaseRow,
   latestAttempt,
-  successRowOf,
+  parseToken,
+  STAGE_NUMBER,
   type TaskRow,
   WAITING,
 } from './rows.ts'
@@ -28,35 +38,28 @@ interface Ending {
 
 type EndingTask = Pick<
   LeaseRow,
-  'seq' | 'id' | 'lane' | 'attempt' | 'generation' | 'failures' | 'losses' | 'retry_reason'
+  'seq' | 'id' | 'lane' | 'attempt' | 'generation' | 'failures' | 'losses' | 'deferrals' | 'retry_reason'
 >
+
+interface BadEnd {
+  readonly failure: Failure
+  readonly decision: Decision
+  readonly quota?: RetryQuota
+}
 
 /** Writes an attempt's bad end and lays its task where the decision says: in the delay queue, or among the dead letters. */
 export function rest(
   transaction: Transaction,
   task: EndingTask,
   ending: Ending,
-  failure: Failure,
-  decision: Decision,
+  { failure, decision, quota }: BadEnd,
 ): TaskStatus {
   const { db, now } = transaction
   const lane = transaction.lane(task.lane)
   const isLost = ending.kind === 'lost'
-  const dueAt = decision.kind === 'retry' ? now + decision.delayMs : null
-  db.run(
-    'insertExecution',
-    task.seq,
-    task.attempt,
-    task.generation,
-    EXECUTION_NUMBER[isLost ? 'lost' : 'failed'],
-    ending.worker === null ? null : transaction.workerNames.idOf(ending.worker),
-    ending.token,
-    ending.dispatchedAt,
-    now,
-    task.retry_reason,
-    JSON.stringify(failure),
-    JSON.stringify(decision),
-  )
+  const place = decision.kind === 'retry' ? placeRetry(transaction, lane, now + decision.delayMs, quota) : null
+  const dueAt = place?.dueAt ?? null
+  record(transaction, task, ending, failure, decision)
   const isDead = decision.kind === 'dead'
   db.run(
     'restTask',
@@ -64,12 +67,14 @@ export function rest(
     now,
     dueAt,
     isDead ? null : decision.reason,
+    place?.quota ?? null,
     isDead ? null : decision.reason,
     isDead ? decision.reason : null,
     isDead ? failure.fingerprint : null,
     task.attempt,
     task.failures + (isLost ? 0 : 1),
     task.losses + (isLost ? 1 : 0),
+    ending.kind === 'expired' ? task.deferrals : 0,
     task.seq,
   )
   const status = isDead ? 'dead' : 'waiting'
@@ -83,6 +88,62 @@ export function rest(
     db.run('insertWaiting', lane.pool, dueAt, task.seq)
     transaction.wakePool(lane.pool)
   }
+  note(transaction, task, ending, failure, decision, dueAt)
+  return status
+}
+
+/** A failed attempt that is not charged: its task goes back to the end of the queue, where a breaker holds it. */
+export function park(
+  transaction: Transaction,
+  task: LeaseRow,
+  ending: Ending,
+  failure: Failure,
+  decision: ParkDecision,
+): TaskStatus {
+  const { db, now } = transaction
+  const lane = transaction.lane(task.lane)
+  const rank = transaction.nextRank()
+  record(transaction, task, ending, failure, decision)
+  db.run('parkTask', rank, now, decision.reason, task.attempt, task.seq)
+  transaction.move(lane, ending.from, 'queued')
+  transaction.count(lane, 'failed')
+  transaction.enqueue(lane, task, rank, transaction.profiles.settingsOf(task.profile))
+  note(transaction, task, ending, failure, decision, null)
+  return 'queued'
+}
+
+/** The attempt's record. */
+function record(
+  transaction: Transaction,
+  task: EndingTask,
+  ending: Ending,
+  failure: Failure,
+  decision: Decision,
+): void {
+  transaction.db.run(
+    'insertExecution',
+    task.seq,
+    task.attempt,
+    task.generation,
+    EXECUTION_NUMBER[ending.kind === 'lost' ? 'lost' : 'failed'],
+    ending.worker === null ? null : transaction.workerNames.idOf(ending.worker),
+    ending.token,
+    ending.dispatchedAt,
+    transaction.now,
+    task.retry_reason,
+    JSON.stringify(failure),
+    JSON.stringify(decision),
+  )
+}
+
+function note(
+  transaction: Transaction,
+  task: EndingTask,
+  ending: Ending,
+  failure: Failure,
+  decision: Decision,
+  dueAt: number | null,
+): void {
   transaction.journal({
     type: `execution.${ending.kind}`,
     taskId: task.id,
@@ -98,13 +159,26 @@ export function rest(
       dueAt,
     },
   })
-  return status
 }
 
 export function overdueKind(task: TaskRow, now: number): 'deadline' | 'queue_ttl' | null {
   if (task.deadline_at !== null && task.generation === 1 && now >= task.deadline_at) return 'deadline'
   const expiresAt = expiresAtOf(task, now)
   return expiresAt !== null && now >= expiresAt ? 'queue_ttl' : null
+}
+
+/** The lease that a call names, if the attempt still runs under this token. */
+export function heldLease(db: Database, ref: LeaseRef): LeaseRow | undefined {
+  const parsed = parseToken(ref.token)
+  const lease = parsed === null ? undefined : db.get<LeaseRow>('leaseBySeq', parsed.seq)
+  const isHeld = lease?.token === parsed?.token && lease?.attempt === ref.attempt && lease.id === ref.taskId
+  return isHeld ? lease : undefined
+}
+
+/** Deletes a lease, of whatever stage. */
+export function endLease(db: Database, seq: number, stage: number | null): void {
+  db.run('deleteLease', seq)
+  if (stage === STAGE_NUMBER.inbox) db.run('deleteInbox', seq)
 }
 
 /** The record of an ended attempt. */
@@ -117,8 +191,13 @@ export function endedAttempt(db: Database, task: TaskRow, attempt: number): Exec
 export function repeated(ended: ExecutionRow): SettleResult {
   if (EXECUTION_STATUS[ended.status] === 'succeeded') return { outcome: 'settled', status: 'succeeded', repeated: true }
   const decision = JSON.parse(ended.decision ?? 'null') as Decision
-  return { outcome: 'settled', status: decision.kind === 'retry' ? 'waiting' : 'dead', repeated: true }
+  return { outcome: 'settled', status: STATUS_AFTER[decision.kind], repeated: true }
 }
+
+const STATUS_AFTER = { retry: 'waiting', park: 'queued', dead: 'dead' } as const satisfies Record<
+  Decision['kind'],
+  TaskStatus
+>
 
 /** Why a lease of this attempt is not held any more. */
 export function becauseOf(transaction: Transaction, task: TaskRow | undefined, attempt: number): SupersededBecause {

@@ -12,10 +12,12 @@ import {
   systemClock,
   systemRandom,
 } from '@reprise/core'
+import { listBreakers, resetBreaker } from './breakers.ts'
 import { bulk, retry } from './bulk.ts'
 import { checkClaim, claim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { Database, type Durability, isBusy, storeError } from './database.ts'
+import { assign, listLaunches } from './dispatch.ts'
 import { limit, pause, resume } from './gates.ts'
 import { GroupCommit } from './group-commit.ts'
 import { journalOf } from './journal.ts'
@@ -34,7 +36,7 @@ import {
   listWorkers,
   series,
 } from './queries.ts'
-import { admit, beat, deregister, register } from './registry.ts'
+import { beat, deregister, probed, register } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
@@ -90,8 +92,10 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     claim: (request) =>
       commits.write((transaction) => {
         checkClaim(request)
-        return claim(transaction, request, admit(transaction, request.worker, request.epoch, thresholds))
+        return claim(transaction, request, thresholds)
       }),
+    assign: (assignments) => commits.write((transaction) => assign(transaction, assignments, thresholds)),
+    launches: (query) => read(() => listLaunches(db, query, clock.now())),
     async reserve(request) {
       const answer = await commits.write((transaction) => reserve(transaction, request))
       if (isRepriseError(answer)) throw answer
@@ -104,10 +108,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
         checkClaim(request)
         const settled = settle(transaction, settlements)
         try {
-          return {
-            settled,
-            ...claim(transaction, request, admit(transaction, request.worker, request.epoch, thresholds)),
-          }
+          return { settled, ...claim(transaction, request, thresholds) }
         } catch (error) {
           // The settlements stand; a worker that may not claim hears of it at its next claim.
           if (!isRepriseError(error)) throw error
@@ -115,7 +116,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
         }
       }),
     // In line with the writes: if a renewal has to wait for the lock, so has whoever would call its lease lost.
-    expired: (max) => commits.write((transaction) => expired(transaction.db, max, transaction.now)),
+    expired: (max) => commits.write((transaction) => expired(transaction, max, thresholds.heartbeatStaleMs)),
 
     redrive: (request) => commits.write((transaction) => bulk(transaction, 'redrive', request)),
     discard: (request) => commits.write((transaction) => bulk(transaction, 'discard', request)),
@@ -127,8 +128,12 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     resume: (scope, by) => commits.write((transaction) => resume(transaction, scope, by)),
     limit: (scope, concurrency, by) => commits.write((transaction) => limit(transaction, scope, concurrency, by)),
 
+    breakers: (page) => read(() => listBreakers(db, page, clock.now())),
+    resetBreaker: (name, by) => commits.write((transaction) => resetBreaker(transaction, name, by)),
+
     register: (registration) => commits.write((transaction) => register(transaction, registration)),
     beat: (report) => commits.write((transaction) => beat(transaction, report)),
+    probed: (reports) => commits.write((transaction) => probed(transaction, reports)),
     deregister: (worker, epoch) => commits.write((transaction) => deregister(transaction, worker, epoch)),
     workers: (page) => read(() => listWorkers(db, page, clock.now(), thresholds)),
 
@@ -138,7 +143,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     executions: (id, page) => read(() => listExecutions(db, id, page)),
     latestForTask: (id) => read(() => latestExecution(db, id)),
     explain: (id) => read(() => explain(db, id, clock.now(), thresholds)),
-    lanes: (query) => read(() => listLanes(db, query)),
+    lanes: (query) => read(() => listLanes(db, query, clock.now())),
     failureGroups: (query) => read(() => listFailureGroups(db, query)),
     counts: (query) => read(() => counts(db, query)),
     series: (query) => read(() => series(db, query)),

@@ -9,11 +9,12 @@ import {
   type TaskId,
   type WaitReason,
 } from '@reprise/core'
+import type { Lane } from './lane.ts'
 import type { LeaseStarter } from './lease-starter.ts'
-import { labelsOf, RETIRED_PLACE } from './rows.ts'
-import type { Lane, Transaction } from './transaction.ts'
+import { labelsOf } from './rows.ts'
+import type { Transaction } from './transaction.ts'
 
-/** A row of nextEntries: queue entry and task together, in column order. */
+/** A row of nextEntries and oldestEntry: queue entry and task together, in column order. */
 export type EntryRow = readonly [
   seq: number,
   rank: number,
@@ -32,6 +33,10 @@ export type EntryRow = readonly [
   retryToken: RetryToken | null,
   dedupeKey: string | null,
   labels: string | null,
+  parks: number,
+  deferrals: number,
+  /** When it entered the queue; null for one that was never tried. */
+  since: number | null,
 ]
 
 export const entryRank = (entry: EntryRow): number => entry[1]
@@ -53,19 +58,7 @@ export function isOverdue(transaction: Transaction, entry: EntryRow, lane: Lane)
 
 /** Puts an entry where no claim finds it; the sweep will. */
 export function retire(transaction: Transaction, entry: EntryRow, lane: Lane): void {
-  const { db } = transaction
-  const since = db.get<{ since: number }>('readySince', lane.id, entryPlace(entry), entryRank(entry))?.since
-  db.run('deleteReady', lane.id, entryPlace(entry), entryRank(entry))
-  db.run(
-    'insertReady',
-    lane.id,
-    RETIRED_PLACE,
-    entryRank(entry),
-    entry[0],
-    since ?? transaction.now,
-    entryExpires(entry),
-    entryDeadline(entry),
-  )
+  transaction.db.run('retireEntry', lane.id, entryPlace(entry), entryRank(entry))
 }
 
 /** Reserves the next attempt of an entry's task and starts its lease. The entry itself is the caller's to delete. */
@@ -88,6 +81,8 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
     retryToken,
     dedupeKey,
     labels,
+    parks,
+    deferrals,
   ] = entry
   const settings = transaction.profiles.settingsOf(profile)
   const lease = leases.start(lane, { seq, id, attempt: attempt + 1, from: 'queued', settings })
@@ -109,6 +104,8 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
     generation,
     failures,
     losses,
+    parks,
+    deferrals,
     retryReason,
     acceptedAt,
   }

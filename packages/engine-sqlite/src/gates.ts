@@ -1,16 +1,20 @@
-// What holds lanes back: holds (paused) and limits (concurrency).
+// What holds lanes back: holds (paused) and limits (concurrency) of operators, and beside them the breakers.
 
 import {
+  type ActionName,
+  type Breaker,
   type By,
   type ExplainFacts,
   InvalidError,
   type JournalEntryInput,
   type Scope,
   scopeMatches,
+  scopeText,
 } from '@reprise/core'
 import type { Database } from './database.ts'
+import type { Lane } from './lane.ts'
 import { type ScopeRow, scopeOfRow, scopeValues } from './rows.ts'
-import type { Lane, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 
 interface HoldRow extends ScopeRow {
   readonly actor: string
@@ -18,7 +22,7 @@ interface HoldRow extends ScopeRow {
   readonly since: number
 }
 
-interface LimitRow extends ScopeRow {
+export interface LimitRow extends ScopeRow {
   readonly concurrency: number
 }
 
@@ -27,27 +31,33 @@ const CONCURRENCY_MAX = 1_000_000
 
 export function pause(transaction: Transaction, scope: Scope, by: By): void {
   transaction.db.run('saveHold', ...scopeValues(scope), by.actor, by.reason, transaction.now)
-  for (const lane of lanesInScope(transaction, scope)) {
-    if (lane.held_since !== null) continue
-    lane.held_since = transaction.now
-    transaction.touch(lane)
-  }
+  refreshHolds(transaction, scope)
   transaction.journal(laneEntry('lanes.paused', scope, by, {}))
 }
 
 export function resume(transaction: Transaction, scope: Scope, by: By): boolean {
   if (transaction.db.run('deleteHold', ...scopeValues(scope)).changes === 0) return false
-  const holds = transaction.db.all<HoldRow>('allHolds').map(scopeOfRow)
-  for (const lane of lanesInScope(transaction, scope)) {
-    if (lane.held_since === null || holds.some((hold) => scopeMatches(hold, laneScope(lane)))) continue
-    lane.held_ms += transaction.now - lane.held_since
-    lane.held_since = null
-    lane.turn = Math.max(lane.turn, transaction.virtualTime(lane.pool))
-    transaction.touch(lane)
-    transaction.wakePool(lane.pool)
-  }
+  refreshHolds(transaction, scope)
   transaction.journal(laneEntry('lanes.resumed', scope, by, {}))
   return true
+}
+
+/** The lanes of a scope begin or end to be held, after the holds or the breakers changed. */
+export function refreshHolds(transaction: Transaction, scope: Scope): void {
+  const { now, breakers } = transaction
+  const holds = transaction.db.all<HoldRow>('allHolds').map(scopeOfRow)
+  for (const lane of lanesInScope(transaction, scope)) {
+    const isHeld = breakers.holds(lane.action) || holds.some((hold) => scopeMatches(hold, laneScope(lane)))
+    if (isHeld === (lane.held_since !== null)) continue
+    if (lane.held_since === null) lane.held_since = now
+    else {
+      lane.held_ms += now - lane.held_since
+      lane.held_since = null
+      lane.turn = Math.max(lane.turn, transaction.virtualTime(lane.pool))
+      transaction.wakePool(lane.pool)
+    }
+    transaction.touch(lane)
+  }
 }
 
 export function limit(transaction: Transaction, scope: Scope, concurrency: number | null, by: By): void {
@@ -64,37 +74,16 @@ export function limit(transaction: Transaction, scope: Scope, concurrency: numbe
   transaction.journal(laneEntry('lanes.limited', scope, by, { concurrency }))
 }
 
-/** What is left of a limit during one claim. */
-export interface Room {
-  readonly scope: Scope
-  readonly concurrency: number
-  left: number
-  matches(lane: ScopeRow): boolean
-}
-
-export function limitRooms(transaction: Transaction): Room[] {
-  const limits = transaction.db.all<LimitRow>('allLimits')
-  if (limits.length === 0) return []
-  transaction.saveLanes()
-  return limits.map((row) => {
-    const scope = scopeOfRow(row)
-    return {
-      scope,
-      concurrency: row.concurrency,
-      left: row.concurrency - runningIn(transaction.db, row),
-      matches: (lane) => scopeMatches(scope, laneScope(lane)),
-    }
-  })
-}
-
-/** Every hold and limit, read once for as many lanes as are looked at. */
+/** Every hold, limit and breaker, read once for as many lanes as are looked at. */
 export interface Gates {
   readonly holds: ExplainFacts['holds']
   readonly limits: ExplainFacts['limits']
+  readonly breakers: readonly Breaker[]
 }
 
-export function allGates(db: Database): Gates {
+export function allGates(db: Database, breakers: readonly Breaker[]): Gates {
   return {
+    breakers,
     holds: db.all<HoldRow>('allHolds').map((row) => {
       return { scope: scopeOfRow(row), by: { actor: row.actor, reason: row.reason }, since: row.since }
     }),
@@ -104,18 +93,25 @@ export function allGates(db: Database): Gates {
   }
 }
 
-export function gatesOf({ holds, limits }: Gates, lane: ScopeRow): Gates {
+export function gatesOf({ holds, limits, breakers }: Gates, lane: ScopeRow): Gates {
   const names = laneScope(lane)
   const concerns = ({ scope }: { readonly scope: Scope }): boolean => scopeMatches(scope, names)
-  return { holds: holds.filter(concerns), limits: limits.filter(concerns) }
+  return {
+    holds: holds.filter(concerns),
+    limits: limits.filter(concerns),
+    breakers: breakers.filter(({ actions }) => actions.includes(lane.action as ActionName)),
+  }
 }
 
-export function isHeld(db: Database, lane: ScopeRow): boolean {
+/** What holds a lane, in words; null if nothing does. */
+export function laneHolder({ db, breakers }: Transaction, lane: ScopeRow): string | null {
   const names = laneScope(lane)
-  return db.all<HoldRow>('allHolds').some((row) => scopeMatches(scopeOfRow(row), names))
+  const isPaused = db.all<HoldRow>('allHolds').some((row) => scopeMatches(scopeOfRow(row), names))
+  if (isPaused) return `the paused lane of ${scopeText(names)}`
+  return breakers.holds(lane.action) ? `action '${lane.action}', which a breaker holds,` : null
 }
 
-function runningIn(db: Database, scope: ScopeRow): number {
+export function runningIn(db: Database, scope: ScopeRow): number {
   return db.get<{ running: number }>('countLanesInScope', scope.pool, scope.action, scope.tenant)?.running ?? 0
 }
 

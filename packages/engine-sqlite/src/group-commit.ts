@@ -3,9 +3,10 @@
 // transaction does not block the thread for long: the group tries again later, until its patience ends.
 
 import { type Clock, isRepriseError, type Random, StoreClosedError, StoreDamagedError } from '@reprise/core'
+import { BreakerBook } from './breaker-book.ts'
 import { concernsAll, type Database, isBusy, isDiskFailure, storeError } from './database.ts'
 import { InternedTexts, Profiles } from './interned.ts'
-import { Transaction } from './transaction.ts'
+import { type Remembered, Transaction } from './transaction.ts'
 import type { Wake } from './wake.ts'
 
 interface PendingWrite {
@@ -25,8 +26,7 @@ export class GroupCommit {
   readonly #clock: Clock
   readonly #random: Random
   readonly #wake: Wake
-  readonly #profiles: Profiles
-  readonly #workerNames: InternedTexts
+  readonly #remembered: Remembered
   #pending: PendingWrite[] = []
   #scheduled = false
   #retries = 0
@@ -38,12 +38,15 @@ export class GroupCommit {
     this.#clock = clock
     this.#random = random
     this.#wake = wake
-    this.#profiles = new Profiles(db)
-    this.#workerNames = new InternedTexts(db, {
-      find: 'findWorkerName',
-      insert: 'insertWorkerName',
-      load: 'loadWorkerName',
-    })
+    this.#remembered = {
+      profiles: new Profiles(db),
+      workerNames: new InternedTexts(db, {
+        find: 'findWorkerName',
+        insert: 'insertWorkerName',
+        load: 'loadWorkerName',
+      }),
+      breakers: new BreakerBook(db),
+    }
   }
 
   /** Runs the write in the next group. A write checks everything before it changes anything: if it throws, it changed nothing. */
@@ -83,7 +86,7 @@ export class GroupCommit {
     const answers: (() => void)[] = []
     let transaction: Transaction
     try {
-      transaction = new Transaction(this.#db, this.#clock.now(), this.#profiles, this.#workerNames)
+      transaction = new Transaction(this.#db, this.#clock.now(), this.#remembered)
       const startedAt = this.#clock.monotonic()
       for (const pending of this.#pending) {
         answers.push(this.#applyOne(pending, transaction))
@@ -169,8 +172,10 @@ export class GroupCommit {
   }
 
   #rollBack(): void {
-    this.#profiles.forget()
-    this.#workerNames.forget()
+    const { profiles, workerNames, breakers } = this.#remembered
+    profiles.forget()
+    workerNames.forget()
+    breakers.forget()
     if (!this.#db.inTransaction) return
     try {
       this.#db.exec('ROLLBACK')

@@ -1,9 +1,17 @@
 // Starts leases. Those of one claim mostly differ in their task and token only, so they are written in runs: one statement
 // for as many as agree in the rest. Whoever starts leases must flush before anybody reads them.
 
-import { type LeaseRef, type TaskId, type TaskSettings, TIMEOUT_GRACE_MS, type WorkerId } from '@reprise/core'
-import { tokenText } from './rows.ts'
-import type { Lane, Transaction } from './transaction.ts'
+import {
+  type ClaimRequest,
+  type LeaseRef,
+  type TaskId,
+  type TaskSettings,
+  TIMEOUT_GRACE_MS,
+  type WorkerId,
+} from '@reprise/core'
+import type { Lane } from './lane.ts'
+import { STAGE_NUMBER, tokenText } from './rows.ts'
+import type { Transaction } from './transaction.ts'
 
 export interface LeaseStart extends LeaseRef {
   readonly startedAt: number
@@ -23,16 +31,18 @@ export class LeaseStarter {
   readonly #transaction: Transaction
   readonly #worker: number
   readonly #leaseMs: number
+  readonly #stage: NonNullable<ClaimRequest['stage']>
   /** The run that is being gathered; its tokens follow each other. */
   #seqs: number[] = []
   #firstToken = 0
   #attempt = 0
   #timeoutAt = 0
 
-  constructor(transaction: Transaction, worker: WorkerId, leaseMs: number) {
+  constructor(transaction: Transaction, worker: WorkerId, leaseMs: number, stage: NonNullable<ClaimRequest['stage']>) {
     this.#transaction = transaction
     this.#worker = transaction.workerNames.idOf(worker)
     this.#leaseMs = leaseMs
+    this.#stage = stage
   }
 
   start(lane: Lane, task: StartingTask): LeaseStart {
@@ -74,11 +84,14 @@ export class LeaseStarter {
       now,
       this.#until(this.#timeoutAt),
       this.#timeoutAt,
+      STAGE_NUMBER[this.#stage],
     )
     this.#seqs = []
   }
 
   #until(timeoutAt: number): number {
-    return Math.min(this.#transaction.now + this.#leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+    const until = this.#transaction.now + this.#leaseMs
+    // While a worker is looked for, nothing runs that could time out.
+    return this.#stage === 'dispatch' ? until : Math.min(until, timeoutAt + TIMEOUT_GRACE_MS)
   }
 }

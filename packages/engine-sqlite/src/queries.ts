@@ -1,6 +1,7 @@
 // Looking: pages, counters, series, groups and explanations. Reads only.
 
 import {
+  breakerGates,
   type Counts,
   type CountsQuery,
   type Execution,
@@ -28,22 +29,14 @@ import {
   type TaskQuery,
   type WorkerView,
 } from '@reprise/core'
+import { existingBreakers } from './breakers.ts'
 import type { Database } from './database.ts'
 import { endedAttempt } from './ending.ts'
+import { type ExecutionRow, executionOf, runningExecutionOf, successRowOf } from './execution-rows.ts'
 import { allGates, type Gates, gatesOf, laneScope } from './gates.ts'
+import type { Lane } from './lane.ts'
 import { type WorkerRow, workerViewOf } from './registry.ts'
-import {
-  type ExecutionRow,
-  executionOf,
-  latestAttempt,
-  runningExecutionOf,
-  SET_ASIDE_NUMBER,
-  scopeValues,
-  successRowOf,
-  type TaskRow,
-  taskOf,
-} from './rows.ts'
-import type { Lane } from './transaction.ts'
+import { latestAttempt, SET_ASIDE_NUMBER, scopeValues, type TaskRow, taskOf } from './rows.ts'
 
 /** How many rows a page of tasks may look at when no index leads to the right ones. */
 const WINDOW = 20_000
@@ -132,7 +125,8 @@ export function explain(db: Database, id: TaskId, now: number, thresholds: Healt
   const workers = db
     .all<WorkerRow>('listWorkers', '', PAGE_LIMIT_MAX)
     .map((worker) => workerViewOf(worker, now, thresholds))
-  return explainFacts({ task: taskOf(row, now), now, ...gatesOf(allGates(db), row), workers })
+  const gates = gatesOf(allGates(db, existingBreakers(db, now)), row)
+  return explainFacts({ task: taskOf(row, now), now, ...gates, workers })
 }
 
 export function listWorkers(
@@ -148,9 +142,9 @@ export function listWorkers(
   return { items, next: items.length === limit ? (items.at(-1)?.worker ?? null) : null }
 }
 
-export function listLanes(db: Database, query: LaneQuery | undefined): Page<LaneView> {
+export function listLanes(db: Database, query: LaneQuery | undefined, now: number): Page<LaneView> {
   const limit = pageLimit(query)
-  const gates = allGates(db)
+  const gates = allGates(db, existingBreakers(db, now))
   const rows = db.all<Lane>('lanesInScope', ...scopeValues(query ?? {}), pageCursor(query) ?? 0, limit)
   return {
     items: rows.map((row) => laneViewOf(row, gatesOf(gates, row))),
@@ -158,8 +152,9 @@ export function listLanes(db: Database, query: LaneQuery | undefined): Page<Lane
   }
 }
 
-function laneViewOf(lane: Lane, { holds, limits }: Gates): LaneView {
+function laneViewOf(lane: Lane, { holds, limits, breakers }: Gates): LaneView {
   const gates: Gate[] = holds.map((hold) => ({ kind: 'paused', ...hold }))
+  gates.push(...breakerGates(breakers))
   for (const limit of limits) if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
   return { ...laneScope(lane), counts: countsOf(lane), gates }
 }

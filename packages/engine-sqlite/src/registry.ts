@@ -4,10 +4,12 @@ import {
   assessHealth,
   type BeatReport,
   type BeatResult,
+  checkBatch,
   type Health,
   type HealthEvidence,
   type HealthThresholds,
   NotFoundError,
+  type ProbeReport,
   WorkerFencedError,
   type WorkerId,
   type WorkerRegistration,
@@ -31,9 +33,13 @@ export interface WorkerRow {
   readonly recent_outcomes: number
   readonly recent_failures: number
   readonly last_failure_at: number | null
+  readonly last_progress_at: number
+  readonly quiet_ms_max: number
+  readonly outlook: string | null
+  readonly probe_failures: number
 }
 
-type StoredRegistration = Omit<WorkerRegistration, 'worker'>
+export type StoredRegistration = Omit<WorkerRegistration, 'worker'>
 
 export function register(transaction: Transaction, registration: WorkerRegistration): { readonly epoch: number } {
   const { db, now } = transaction
@@ -41,7 +47,7 @@ export function register(transaction: Transaction, registration: WorkerRegistrat
   const epoch = transaction.nextToken()
   const before = db.get<WorkerRow>('findWorker', worker)
   const leases = takeLeasesAway(transaction, worker)
-  db.run('saveWorker', worker, epoch, JSON.stringify(rest satisfies StoredRegistration), now, now)
+  db.run('saveWorker', worker, epoch, JSON.stringify(rest satisfies StoredRegistration), now)
   if (before !== undefined) {
     transaction.journal({
       type: 'worker.replaced',
@@ -59,7 +65,7 @@ export function beat(transaction: Transaction, report: BeatReport): BeatResult {
   const row = transaction.db.get<WorkerRow>('findWorker', report.worker)
   if (row === undefined) return { outcome: 'unknown' }
   if (row.epoch !== report.epoch) return { outcome: 'replaced' }
-  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining } = report
+  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, quietMsMax, outlook } = report
   transaction.db.run(
     'saveBeat',
     transaction.now,
@@ -68,9 +74,18 @@ export function beat(transaction: Transaction, report: BeatReport): BeatResult {
     loopLagMs,
     memoryBytes,
     draining ? 1 : 0,
+    quietMsMax,
+    outlook,
+    inFlight === 0 ? transaction.now : row.last_progress_at,
     report.worker,
   )
   return { outcome: 'current' }
+}
+
+/** What active probes found. Reports of another epoch change nothing. */
+export function probed(transaction: Transaction, reports: readonly ProbeReport[]): void {
+  checkBatch(reports.length)
+  for (const { worker, epoch, ok } of reports) transaction.db.run('saveProbe', worker, epoch, ok ? 1 : 0)
 }
 
 export function deregister(transaction: Transaction, worker: WorkerId, epoch: number): void {
@@ -80,7 +95,7 @@ export function deregister(transaction: Transaction, worker: WorkerId, epoch: nu
   transaction.db.run('deleteWorker', worker)
 }
 
-/** Gives every lease of this worker a token that nobody holds, and lets it end now. */
+/** Gives every lease of this worker, but those it launched, a token that nobody holds, and lets it end now. */
 function takeLeasesAway(transaction: Transaction, worker: WorkerId): number {
   const leases = transaction.db.all<{ seq: number }>('leasesOfWorker', worker)
   for (const { seq } of leases) transaction.db.run('takeLeaseAway', transaction.nextToken(), transaction.now, seq)
@@ -108,7 +123,7 @@ export function admit(
   if (row.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
   const health = healthForClaim(transaction, row, thresholds)
   const tookWork = (): void => {
-    if (row.last_beat_at !== now) saveEvidence(transaction, worker, now, [])
+    if (row.last_beat_at !== now) db.run('saveSignOfLife', now, worker)
   }
   switch (health) {
     case 'healthy':
@@ -128,13 +143,9 @@ function healthForClaim(transaction: Transaction, row: WorkerRow, thresholds: He
   // Only its failures speak against it? Then the last worker of a pool goes on, carefully: somebody must.
   const withoutFailures = { ...evidence, lastBeatAt: now, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0 }
   if (assessHealth(withoutFailures, now, thresholds).status === 'unhealthy') return status
-  const pools = new Set((JSON.parse(row.registration) as StoredRegistration).pools)
+  const pools = new Set(registrationOf(row).pools)
   const hasBetterPeer = allWorkers(transaction).some((peer) => {
-    if (
-      peer.id === row.id ||
-      !(JSON.parse(peer.registration) as StoredRegistration).pools.some((pool) => pools.has(pool))
-    )
-      return false
+    if (peer.id === row.id || !registrationOf(peer).pools.some((pool) => pools.has(pool))) return false
     return assessHealth(evidenceOf(peer), now, thresholds).status !== 'unhealthy'
   })
   return hasBetterPeer ? status : 'degraded'
@@ -142,36 +153,37 @@ function healthForClaim(transaction: Transaction, row: WorkerRow, thresholds: He
 
 const WORKERS_MAX = 10_000
 
-function allWorkers(transaction: Transaction): WorkerRow[] {
+export function allWorkers(transaction: Transaction): WorkerRow[] {
   return transaction.db.all<WorkerRow>('listWorkers', '', WORKERS_MAX)
 }
 
 /** Adds how some of a worker's attempts ended to what speaks for or against it. */
-export function addOutcomes(transaction: Transaction, worker: WorkerId, outcomes: readonly boolean[]): void {
-  saveEvidence(transaction, worker, null, outcomes)
-}
-
-function saveEvidence(
+export function addOutcomes(
   transaction: Transaction,
   worker: WorkerId,
-  lastBeatAt: number | null,
   outcomes: readonly boolean[],
+  hasProgressed: boolean,
 ): void {
   const row = transaction.db.get<WorkerRow>('findWorker', worker)
   if (row === undefined) return
   const next = withOutcomes(evidenceOf(row), outcomes, transaction.now)
   transaction.db.run(
     'saveEvidence',
-    lastBeatAt ?? row.last_beat_at,
     next.consecutiveFailures,
     next.recentOutcomes,
     next.recentFailures,
     next.lastFailureAt,
+    hasProgressed ? transaction.now : row.last_progress_at,
     worker,
   )
 }
 
-function evidenceOf(row: WorkerRow): HealthEvidence {
+export function registrationOf(row: WorkerRow): StoredRegistration {
+  // A row of an earlier layout knows no endpoint.
+  return { endpoint: null, ...(JSON.parse(row.registration) as Omit<StoredRegistration, 'endpoint'>) }
+}
+
+export function evidenceOf(row: WorkerRow): HealthEvidence {
   return {
     lastBeatAt: row.last_beat_at,
     queueDepth: row.queue_depth,
@@ -179,18 +191,22 @@ function evidenceOf(row: WorkerRow): HealthEvidence {
     recentOutcomes: row.recent_outcomes,
     recentFailures: row.recent_failures,
     lastFailureAt: row.last_failure_at,
+    inFlight: row.in_flight,
+    loopLagMs: row.loop_lag_ms,
+    quietMsMax: row.quiet_ms_max,
+    outlook: row.outlook,
+    lastProgressAt: row.last_progress_at,
+    probeFailures: row.probe_failures,
   }
 }
 
 export function workerViewOf(row: WorkerRow, now: number, thresholds: HealthThresholds): WorkerView {
   return {
-    ...(JSON.parse(row.registration) as StoredRegistration),
+    ...registrationOf(row),
     ...evidenceOf(row),
     worker: row.id,
     epoch: row.epoch,
     registeredAt: row.registered_at,
-    inFlight: row.in_flight,
-    loopLagMs: row.loop_lag_ms,
     memoryBytes: row.memory_bytes,
     draining: row.draining === 1,
     health: assessHealth(evidenceOf(row), now, thresholds),

@@ -12,16 +12,21 @@ import {
   NoAvailableSlotError,
   type RepriseError,
   type ReserveRequest,
-  scopeText,
 } from '@reprise/core'
+import { tellTime } from './breakers.ts'
 import type { Database } from './database.ts'
-import { isHeld, laneScope, limitRooms } from './gates.ts'
+import { laneHolder } from './gates.ts'
+import type { Lane } from './lane.ts'
 import { LeaseStarter } from './lease-starter.ts'
+import { limitRooms, roomsOver } from './rooms.ts'
 import { latestAttempt, RETIRED_PLACE, type ScopeRow, snapshotOf, statusOf, type TaskRow } from './rows.ts'
 import { acceptTask, holderOf } from './submit.ts'
-import type { Lane, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 
-/** The reserved execution, or the refusal: returned, not thrown, since a dropped message leaves a journal entry. */
+/**
+ * The reserved execution, or the refusal: returned, not thrown, since a dropped message leaves a journal entry, and one that
+ * finds no slot what time has made of the breakers.
+ */
 export function reserve(transaction: Transaction, request: ReserveRequest): Claimed | RepriseError {
   checkLeaseMs(request.leaseMs)
   if (!Number.isSafeInteger(request.attempt) || request.attempt < 1) {
@@ -30,12 +35,13 @@ export function reserve(transaction: Transaction, request: ReserveRequest): Clai
   const { db } = transaction
   const { task: spec, attempt } = request
   const known = db.get<TaskRow>('taskById', spec.id)
-  const base = known === undefined ? 0 : known.attempt_base + known.losses
+  const base = known === undefined ? 0 : known.attempt_base + known.losses + known.parks
   const attemptMax =
     base + attemptCeiling(known === undefined ? spec.settings : snapshotOf(known).settings, request.maxRetries)
   if (attempt > attemptMax) return dropMessage(transaction, request, attemptMax)
   const refusal = known === undefined ? keyRefusal(db, request) : refusalFor(known, attempt)
   if (refusal !== null) return refusal
+  tellTime(transaction)
   const full = slotRefusal(transaction, known ?? spec)
   if (full !== null) return full
   if (known === undefined) acceptTask(transaction, { ...spec, delayMs: 0, dueAt: null }, attempt - 1)
@@ -78,11 +84,10 @@ function keyRefusal(db: Database, { task, attempt }: ReserveRequest): RepriseErr
 
 /** Asked before a lane is created: a refusal leaves nothing behind. */
 function slotRefusal(transaction: Transaction, lane: ScopeRow): RepriseError | null {
-  if (isHeld(transaction.db, lane)) {
-    return new NoAvailableSlotError(`the paused lane of ${scopeText(laneScope(lane))}`, 0)
-  }
-  const full = limitRooms(transaction).find((room) => room.matches(lane) && room.left <= 0)
-  return full === undefined ? null : new NoAvailableSlotError(scopeText(full.scope), full.concurrency)
+  const holder = laneHolder(transaction, lane)
+  if (holder !== null) return new NoAvailableSlotError(holder, 0)
+  const full = roomsOver(limitRooms(transaction), lane).find((room) => room.left <= 0)
+  return full === undefined ? null : new NoAvailableSlotError(full.of, full.concurrency)
 }
 
 /** Takes the task from where it stands and starts its lease. */
@@ -107,12 +112,14 @@ function takeOut(transaction: Transaction, lane: Lane, task: TaskRow, request: R
       task.attempt_base,
       task.failures,
       task.losses,
+      task.parks,
+      task.deferrals,
       retryReason,
       task.seq,
     )
   }
   const snapshot = snapshotOf(task)
-  const leases = new LeaseStarter(transaction, request.worker, request.leaseMs)
+  const leases = new LeaseStarter(transaction, request.worker, request.leaseMs, request.stage ?? 'run')
   const lease = leases.start(lane, {
     seq: task.seq,
     id: task.id,
@@ -127,6 +134,8 @@ function takeOut(transaction: Transaction, lane: Lane, task: TaskRow, request: R
     generation: task.generation,
     failures: task.failures,
     losses: task.losses,
+    parks: task.parks,
+    deferrals: task.deferrals,
     retryReason,
     acceptedAt: task.accepted_at,
   }

@@ -42,6 +42,7 @@ export function retain(
   if (rules.seriesMs !== undefined)
     db.run('deleteMinutesBefore', Math.floor((now - rules.seriesMs) / SERIES_STEP_MS), limit)
   db.run('deleteSilentWorkers', now - SILENT_WORKER_MS)
+  db.run('deletePastQuotaWindows', now)
   return {
     tasksRemoved: old.length,
     entriesRemoved,

@@ -3,11 +3,10 @@
 import type {
   ActionName,
   DeadReason,
-  Decision,
-  Execution,
   Failure,
   Fingerprint,
   JsonText,
+  LeaseStage,
   LeaseToken,
   PoolName,
   Priority,
@@ -35,11 +34,16 @@ export const CANCELLED = 6
 /** Statuses that have an index of their own. */
 export const SET_ASIDE_NUMBER = { dead: DEAD, discarded: DISCARDED, cancelled: CANCELLED } as const
 
-/** executions.status, by number. */
-export const EXECUTION_STATUS = ['running', 'succeeded', 'failed', 'lost', 'cancelled'] as const
-export const EXECUTION_NUMBER = { succeeded: 1, failed: 2, lost: 3, cancelled: 4 } as const
-
 export const RETIRED_PLACE = 100
+
+/** leases.stage, by number. */
+const LEASE_STAGE = ['run', 'dispatch', 'inbox', 'launch'] as const satisfies LeaseStage[]
+export const STAGE_NUMBER = { run: 0, dispatch: 1, inbox: 2, launch: 3 } as const satisfies Record<LeaseStage, number>
+
+/** On its way to a worker: nothing of it runs yet. */
+export function isUnderWay(stage: number): boolean {
+  return stage === STAGE_NUMBER.dispatch || stage === STAGE_NUMBER.inbox
+}
 
 export interface TaskRow {
   readonly seq: number
@@ -53,12 +57,15 @@ export interface TaskRow {
   readonly attempt_base: number
   readonly failures: number
   readonly losses: number
+  readonly parks: number
+  readonly deferrals: number
   readonly accepted_at: number
   readonly since: number
   readonly rank: number | null
   readonly due_at: number | null
   readonly deadline_at: number | null
   readonly wait_reason: WaitReason | null
+  readonly wait_quota: string | null
   readonly retry_reason: WaitReason | null
   readonly dead_reason: DeadReason | null
   readonly fingerprint: Fingerprint | null
@@ -84,26 +91,14 @@ export interface TaskRow {
   readonly lease_timeout_at: number | null
   readonly lease_renewed_at: number | null
   readonly lease_progress: string | null
+  readonly lease_stage: number | null
+  readonly lease_handle: string | null
   readonly success_attempt: number | null
   readonly success_token: number | null
   readonly success_worker: WorkerId | null
   readonly success_dispatched_at: number | null
   readonly success_resolved_at: number | null
   readonly failure: string | null
-}
-
-export interface ExecutionRow {
-  readonly seq: number
-  readonly attempt: number
-  readonly generation: number
-  readonly status: 1 | 2 | 3 | 4
-  readonly worker: WorkerId | null
-  readonly token: number
-  readonly dispatched_at: number
-  readonly resolved_at: number
-  readonly retry_reason: WaitReason | null
-  readonly failure: string | null
-  readonly decision: string | null
 }
 
 /** A lease with what ending or renewing it needs of its task. */
@@ -116,12 +111,15 @@ export interface LeaseRow {
   readonly until: number
   readonly timeout_at: number
   readonly renewed_at: number | null
+  readonly stage: number
   readonly id: TaskId
   readonly lane: number
   readonly profile: number
   readonly generation: number
   readonly failures: number
   readonly losses: number
+  readonly parks: number
+  readonly deferrals: number
   readonly retry_reason: string | null
   readonly priority: Priority
   readonly rank: number
@@ -213,8 +211,15 @@ export function taskOf(row: TaskRow, now: number): Task {
     attempt: latestAttempt(row),
     failures: row.failures,
     losses: row.losses,
+    parks: row.parks,
+    deferrals: deferralsOf(row),
     state: stateOf(row, now),
   }
+}
+
+/** A success does not write the task's row, and puts an end to deferrals all the same. */
+function deferralsOf(row: TaskRow): number {
+  return row.success_attempt === null ? row.deferrals : 0
 }
 
 /** When the entry outlives its TTL, as wall-clock time. */
@@ -230,7 +235,13 @@ function stateOf(row: TaskRow, now: number): TaskState {
     case 'queued':
       return { status, since: row.queued_since ?? row.since, expiresAt: expiresAtOf(row, now) }
     case 'waiting':
-      return { status, since: row.since, dueAt: row.due_at ?? row.since, reason: row.wait_reason ?? 'delayed' }
+      return {
+        status,
+        since: row.since,
+        dueAt: row.due_at ?? row.since,
+        reason: row.wait_reason ?? 'delayed',
+        quota: row.wait_quota,
+      }
     case 'running':
       return {
         status,
@@ -241,6 +252,8 @@ function stateOf(row: TaskRow, now: number): TaskState {
         leaseUntil: row.lease_until ?? 0,
         timeoutAt: row.lease_timeout_at ?? 0,
         progress: row.lease_progress === null ? null : (JSON.parse(row.lease_progress) as Progress),
+        stage: LEASE_STAGE[row.lease_stage ?? 0] ?? 'run',
+        handle: row.lease_handle,
       }
     case 'succeeded':
       return { status, at: row.success_resolved_at ?? row.since, result: row.result }
@@ -254,65 +267,5 @@ function stateOf(row: TaskRow, now: number): TaskState {
     case 'discarded':
     case 'cancelled':
       return { status, at: row.since }
-  }
-}
-
-export function executionOf(row: ExecutionRow, task: TaskRow): Execution {
-  const base = {
-    taskId: task.id,
-    attempt: row.attempt,
-    generation: row.generation,
-    worker: row.worker,
-    token: tokenText(row.token, row.seq),
-    dispatchedAt: row.dispatched_at,
-    retryReason: row.retry_reason,
-    taskSnapshot: snapshotOf(task),
-    resolvedAt: row.resolved_at,
-  }
-  const status = EXECUTION_STATUS[row.status]
-  if (status === 'failed' || status === 'lost') {
-    const failure = JSON.parse(row.failure ?? 'null') as Failure
-    const decision = JSON.parse(row.decision ?? 'null') as Decision
-    return { ...base, status, errorCode: failure.code, errorMessage: failure.message, failure, decision }
-  }
-  return { ...base, status, errorCode: null, errorMessage: null, failure: null, decision: null }
-}
-
-/** The record of the attempt that succeeded; undefined if none did. */
-export function successRowOf(task: TaskRow): ExecutionRow | undefined {
-  if (task.success_attempt === null) return undefined
-  return {
-    seq: task.seq,
-    attempt: task.success_attempt,
-    generation: task.generation,
-    status: EXECUTION_NUMBER.succeeded,
-    worker: task.success_worker,
-    token: task.success_token ?? 0,
-    dispatched_at: task.success_dispatched_at ?? 0,
-    resolved_at: task.success_resolved_at ?? 0,
-    retry_reason: task.retry_reason,
-    failure: null,
-    decision: null,
-  }
-}
-
-/** The running attempt of a task; null if none runs. */
-export function runningExecutionOf(task: TaskRow): Execution | null {
-  if (task.lease_attempt === null) return null
-  return {
-    taskId: task.id,
-    attempt: task.lease_attempt,
-    generation: task.generation,
-    worker: task.lease_worker,
-    token: tokenText(task.lease_token ?? 0, task.seq),
-    dispatchedAt: task.lease_started_at ?? 0,
-    retryReason: task.retry_reason,
-    taskSnapshot: snapshotOf(task),
-    status: 'running',
-    resolvedAt: null,
-    errorCode: null,
-    errorMessage: null,
-    failure: null,
-    decision: null,
   }
 }

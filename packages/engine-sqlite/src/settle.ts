@@ -4,25 +4,32 @@
 import {
   blamesWorker,
   checkBatch,
-  type Decision,
-  type Failure,
+  checkSettlements,
   type Settlement,
   type SettleResult,
+  type SupersededBecause,
   type TaskId,
   type WorkerId,
 } from '@reprise/core'
-import { becauseOf, endedAttempt, overdueKind, repeated, rest } from './ending.ts'
-import { addOutcomes } from './registry.ts'
-import { EXECUTION_STATUS, type LeaseRow, parseToken, RETIRED_PLACE, statusOf, type TaskRow } from './rows.ts'
+import { tellFailure, tellSuccess } from './breakers.ts'
+import { becauseOf, endedAttempt, endLease, heldLease, overdueKind, park, repeated, rest } from './ending.ts'
+import { EXECUTION_STATUS } from './execution-rows.ts'
+import { Outcomes } from './outcomes.ts'
+import type { WorkerRow } from './registry.ts'
+import { isUnderWay, type LeaseRow, parseToken, RETIRED_PLACE, STAGE_NUMBER, statusOf, type TaskRow } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A row of leasesOf, in column order. */
 type LeaseOfRow = readonly [seq: number, attempt: number, token: number, worker: number, id: TaskId, lane: number]
 type Succeeded = Extract<Settlement, { kind: 'succeeded' }>
+type Failed = Extract<Settlement, { kind: 'failed' }>
+type Lost = Extract<Settlement, { kind: 'lost' }>
+type Released = Extract<Settlement, { kind: 'released' }>
 type OfLease = Exclude<Settlement, { kind: 'expired' }>
 
 export function settle(transaction: Transaction, settlements: readonly Settlement[]): SettleResult[] {
   checkBatch(settlements.length)
+  checkSettlements(settlements)
   if (settlements.length === 0) return []
   return new Settling(transaction, settlements).run()
 }
@@ -32,7 +39,7 @@ class Settling {
   readonly #settlements: readonly Settlement[]
   /** Succeeded and fenced, by seq; written together at the end. */
   readonly #winners = new Map<number, Succeeded>()
-  readonly #outcomes = new Map<WorkerId, boolean[]>()
+  readonly #outcomes = new Outcomes()
 
   constructor(transaction: Transaction, settlements: readonly Settlement[]) {
     this.#transaction = transaction
@@ -54,12 +61,14 @@ class Settling {
         !this.#winners.has(parsed.seq) &&
         matches(lease, settlement, parsed.token)
       ) {
-        return this.#win(lease, settlement)
+        const [seq, , , worker, id, lane] = lease
+        this.#outcomes.add(this.#transaction.workerNames.textOf(worker) as WorkerId, true)
+        return this.#win({ seq, id, lane }, settlement)
       }
       return this.#settleOne(settlement, parsed)
     })
     this.#writeWinners()
-    for (const [worker, outcomes] of this.#outcomes) addOutcomes(this.#transaction, worker, outcomes)
+    this.#outcomes.save(this.#transaction)
     return results
   }
 
@@ -76,15 +85,14 @@ class Settling {
     return leases
   }
 
-  #win(lease: LeaseOfRow, settlement: Succeeded): SettleResult {
+  #win({ seq, id, lane: laneId }: Pick<LeaseRow, 'seq' | 'id' | 'lane'>, settlement: Succeeded): SettleResult {
     const transaction = this.#transaction
-    const [seq, , , worker, id, laneId] = lease
     this.#winners.set(seq, settlement)
     const lane = transaction.lane(laneId)
     transaction.move(lane, 'running', 'succeeded')
     transaction.count(lane, 'succeeded')
     transaction.ended(id)
-    this.#outcome(transaction.workerNames.textOf(worker) as WorkerId, true)
+    tellSuccess(transaction, lane.action, seq)
     return SETTLED_SUCCEEDED
   }
 
@@ -105,66 +113,70 @@ class Settling {
     const { ref } = settlement
     // What was decided before in this batch must show.
     if (this.#winners.has(parsed.seq)) this.#writeWinners()
-    const lease = this.#transaction.db.get<LeaseRow>('leaseBySeq', parsed.seq)
-    if (
-      lease === undefined ||
-      lease.token !== parsed.token ||
-      lease.attempt !== ref.attempt ||
-      lease.id !== ref.taskId
-    ) {
-      return this.#refuse(settlement)
-    }
+    const lease = heldLease(this.#transaction.db, ref)
+    if (lease === undefined) return this.#refuse(settlement)
+    if (settlement.kind === 'released') return this.#release(lease, settlement)
+    // Nothing of it has begun, so it can only be undone.
+    if (isUnderWay(lease.stage)) return this.#supersede(settlement, 'replaced')
     switch (settlement.kind) {
       case 'succeeded':
-        // Reached only when it was not in the first look.
-        return this.#win(
-          [
-            lease.seq,
-            lease.attempt,
-            lease.token,
-            this.#transaction.workerNames.idOf(lease.worker),
-            lease.id,
-            lease.lane,
-          ],
-          settlement,
-        )
+        // Reached only when it was not in the first look: launched, or settled for the second time in this batch.
+        if (lease.stage === STAGE_NUMBER.run) this.#outcomes.add(lease.worker, true)
+        return this.#win(lease, settlement)
       case 'failed':
-        if (blamesWorker(settlement.failure)) this.#outcome(lease.worker, false)
-        return this.#endBadly(lease, settlement.kind, settlement.failure, settlement.decision)
+        return this.#fail(lease, settlement)
       case 'lost':
-        if (lease.until > this.#transaction.now) return { outcome: 'superseded', because: 'renewed' }
-        return this.#endBadly(lease, settlement.kind, settlement.failure, settlement.decision)
-      case 'released':
-        return this.#release(lease, settlement.reason)
+        return this.#lose(lease, settlement)
     }
   }
 
-  #endBadly(lease: LeaseRow, kind: 'failed' | 'lost', failure: Failure, decision: Decision): SettleResult {
+  #fail(lease: LeaseRow, settlement: Failed): SettleResult {
     const transaction = this.#transaction
+    const { failure, outage } = settlement
+    const { action } = transaction.lane(lease.lane)
+    const isParked = outage !== undefined && tellFailure(transaction, outage, action, lease.started_at)
     transaction.db.run('deleteLease', lease.seq)
-    const status = rest(
-      transaction,
-      lease,
-      {
-        kind,
-        from: 'running',
-        actor: kind === 'lost' ? 'sweep' : `worker:${lease.worker}`,
-        worker: lease.worker,
-        token: lease.token,
-        dispatchedAt: lease.started_at,
-      },
-      failure,
-      decision,
-    )
+    const ending = endingOf(lease, 'failed')
+    const status = isParked
+      ? park(transaction, lease, ending, failure, outage.park)
+      : rest(transaction, lease, ending, settlement)
+    if (lease.stage === STAGE_NUMBER.run) {
+      if (!isParked && blamesWorker(failure)) this.#outcomes.add(lease.worker, false)
+      this.#outcomes.progressed(lease.worker)
+    }
     return { outcome: 'settled', status, repeated: false }
   }
 
-  #release(lease: LeaseRow, reason: string): SettleResult {
+  #lose(lease: LeaseRow, settlement: Lost): SettleResult {
+    const transaction = this.#transaction
+    if (lease.until > transaction.now) return { outcome: 'superseded', because: 'renewed' }
+    transaction.db.run('deleteLease', lease.seq)
+    const status = rest(transaction, lease, endingOf(lease, 'lost'), settlement)
+    if (lease.stage === STAGE_NUMBER.run && !this.#beganAnew(lease)) this.#outcomes.add(lease.worker, false)
+    return { outcome: 'settled', status, repeated: false }
+  }
+
+  /** Whether its worker registered again since the attempt started: then it is not the one that lost it. */
+  #beganAnew({ worker, started_at }: LeaseRow): boolean {
+    const row = this.#transaction.db.get<WorkerRow>('findWorker', worker)
+    return row !== undefined && row.registered_at > started_at
+  }
+
+  #release(lease: LeaseRow, { reason, deferral }: Released): SettleResult {
     const transaction = this.#transaction
     const lane = transaction.lane(lease.lane)
-    transaction.db.run('deleteLease', lease.seq)
-    transaction.move(lane, 'running', 'queued')
-    transaction.enqueue(lane, lease, lease.rank, transaction.profiles.settingsOf(lease.profile))
+    const status = statusAfterRelease(deferral)
+    endLease(transaction.db, lease.seq, lease.stage)
+    transaction.move(lane, 'running', status)
+    if (deferral === undefined) {
+      transaction.enqueue(lane, lease, lease.rank, transaction.profiles.settingsOf(lease.profile))
+    } else {
+      const dueAt = transaction.now + deferral.delayMs
+      transaction.db.run('deferTask', transaction.now, dueAt, deferral.reason, lease.seq)
+      transaction.db.run('insertWaiting', lane.pool, dueAt, lease.seq)
+      transaction.wakePool(lane.pool)
+    }
+    if (lease.stage === STAGE_NUMBER.run) this.#outcomes.progressed(lease.worker)
     transaction.journal({
       type: 'execution.released',
       taskId: lease.id,
@@ -173,7 +185,7 @@ class Settling {
       reason,
       data: {},
     })
-    return { outcome: 'settled', status: 'queued', repeated: false }
+    return { outcome: 'settled', status, repeated: false }
   }
 
   #expire(settlement: Extract<Settlement, { kind: 'expired' }>): SettleResult {
@@ -204,7 +216,7 @@ class Settling {
       token: transaction.nextToken(),
       dispatchedAt: transaction.now,
     } as const
-    const status = rest(transaction, { ...task, attempt }, end, settlement.failure, settlement.decision)
+    const status = rest(transaction, { ...task, attempt }, end, settlement)
     return { outcome: 'settled', status, repeated: false }
   }
 
@@ -219,9 +231,14 @@ class Settling {
     if (ended !== undefined && EXECUTION_STATUS[ended.status] === kind && parseToken(ref.token)?.token === ended.token)
       return repeated(ended)
     const because = becauseOf(transaction, task, ref.attempt)
-    if (kind === 'released' && because === 'released') return { outcome: 'settled', status: 'queued', repeated: true }
+    if (settlement.kind === 'released' && because === 'released')
+      return { outcome: 'settled', status: statusAfterRelease(settlement.deferral), repeated: true }
+    return this.#supersede(settlement, because)
+  }
+
+  #supersede({ kind, ref }: OfLease, because: SupersededBecause): SettleResult {
     if (kind === 'succeeded' || kind === 'failed') {
-      transaction.journal({
+      this.#transaction.journal({
         type: 'execution.superseded',
         taskId: ref.taskId,
         attempt: ref.attempt,
@@ -231,12 +248,6 @@ class Settling {
       })
     }
     return { outcome: 'superseded', because }
-  }
-
-  #outcome(worker: WorkerId, ok: boolean): void {
-    const outcomes = this.#outcomes.get(worker)
-    if (outcomes === undefined) this.#outcomes.set(worker, [ok])
-    else outcomes.push(ok)
   }
 }
 
@@ -248,4 +259,19 @@ function matches(lease: LeaseOfRow, { ref }: Succeeded, token: number): boolean 
 
 function jsonArray(numbers: Iterable<number>): string {
   return `[${[...numbers].join()}]`
+}
+
+function statusAfterRelease(deferral: Released['deferral']): 'queued' | 'waiting' {
+  return deferral === undefined ? 'queued' : 'waiting'
+}
+
+function endingOf(lease: LeaseRow, kind: 'failed' | 'lost') {
+  return {
+    kind,
+    from: 'running',
+    actor: kind === 'lost' ? 'sweep' : `worker:${lease.worker}`,
+    worker: lease.worker,
+    token: lease.token,
+    dispatchedAt: lease.started_at,
+  } as const
 }

@@ -268,9 +268,90 @@ FROM tasks t
   LEFT JOIN leases e ON e.seq = t.seq
   LEFT JOIN successes s ON s.seq = t.seq
   LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
+  { version: 2, name: 'breakers_stages_evidence', sql: `ALTER TABLE store ADD COLUMN breakers_version INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE store ADD COLUMN has_inboxes INTEGER NOT NULL DEFAULT 0 CHECK (has_inboxes IN (0, 1));
+
+ALTER TABLE tasks ADD COLUMN parks INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN deferrals INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE tasks ADD COLUMN wait_quota TEXT;
+
+ALTER TABLE leases ADD COLUMN stage INTEGER NOT NULL DEFAULT 0 CHECK (stage BETWEEN 0 AND 3);
+ALTER TABLE leases ADD COLUMN handle TEXT;
+
+CREATE TABLE inboxes (
+  seq INTEGER PRIMARY KEY,
+  worker INTEGER NOT NULL,
+  place INTEGER NOT NULL
+) STRICT;
+CREATE INDEX inboxes_of_worker ON inboxes (worker, place);
+
+ALTER TABLE workers ADD COLUMN last_progress_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE workers ADD COLUMN quiet_ms_max REAL NOT NULL DEFAULT 0;
+ALTER TABLE workers ADD COLUMN outlook TEXT;
+ALTER TABLE workers ADD COLUMN probe_failures INTEGER NOT NULL DEFAULT 0;
+UPDATE workers SET last_progress_at = last_beat_at;
+
+CREATE TABLE breakers (
+  name TEXT PRIMARY KEY,
+  breaker TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE quota_windows (
+  name TEXT NOT NULL,
+  window INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  ends_at INTEGER NOT NULL,
+  PRIMARY KEY (name, window)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX quota_windows_past ON quota_windows (ends_at);
+
+DROP VIEW task_view;
+CREATE VIEW task_view AS
+SELECT
+  t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
+  t.parks, t.deferrals, t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.wait_quota, t.retry_reason,
+  t.dead_reason, t.fingerprint, t.retry_token, t.dedupe_key, t.labels,
+  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
+  l.pool, l.action, l.tenant, l.held_since, l.held_ms,
+  p.settings,
+  r.place, r.since AS queued_since, r.expires,
+  e.attempt AS lease_attempt, e.token AS lease_token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker, e.started_at AS lease_started_at,
+  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.renewed_at AS lease_renewed_at, e.progress AS lease_progress,
+  e.stage AS lease_stage, e.handle AS lease_handle,
+  s.attempt AS success_attempt, s.token AS success_token, s.dispatched_at AS success_dispatched_at,
+  s.resolved_at AS success_resolved_at, s.result, (SELECT name FROM worker_names w WHERE w.id = s.worker) AS success_worker,
+  f.failure
+FROM tasks t
+  CROSS JOIN lanes l ON l.id = t.lane
+  CROSS JOIN profiles p ON p.id = t.profile
+  LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
+  LEFT JOIN leases e ON e.seq = t.seq
+  LEFT JOIN successes s ON s.seq = t.seq
+  LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
 ] as const
 
 export const statements = {
+  allBreakers: `SELECT breaker FROM breakers ORDER BY name;`,
+  saveBreaker: `INSERT INTO breakers (name, breaker) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET breaker = excluded.breaker;`,
+  deleteBreaker: `DELETE FROM breakers WHERE name = ?;`,
+  startedSince: `SELECT l.action, count(*) AS running
+FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane CROSS JOIN json_each(?1) j ON j.key = l.action
+WHERE e.started_at >= ?2 AND e.started_at >= j.value GROUP BY l.action;`,
+  quotaWindows: `SELECT window, count FROM quota_windows WHERE name = ? AND window >= ? ORDER BY window LIMIT ? + 0;`,
+  takeQuotaPlace: `INSERT INTO quota_windows (name, window, count, ends_at) VALUES (?, ?, 1, ?)
+ON CONFLICT (name, window) DO UPDATE SET count = count + 1, ends_at = max(ends_at, excluded.ends_at);`,
+  deletePastQuotaWindows: `DELETE FROM quota_windows WHERE ends_at <= ?;`,
+  assignLease: `UPDATE leases SET token = ?, worker = ?, stage = 2, until = ? WHERE seq = ?;`,
+  insertInbox: `INSERT INTO inboxes (seq, worker, place) VALUES (?, ?, ?);`,
+  deleteInbox: `DELETE FROM inboxes WHERE seq = ?;`,
+  inboxOf: `SELECT i.seq FROM inboxes i CROSS JOIN leases e ON e.seq = i.seq WHERE i.worker = ? AND e.until > ? ORDER BY i.place LIMIT ? + 0;`,
+  anyInbox: `SELECT 1 AS found FROM inboxes LIMIT 1;`,
+  collectLease: `UPDATE leases SET token = ?, stage = 0, started_at = ?, until = ?, timeout_at = ?, renewed_at = NULL WHERE seq = ?;`,
+  undeliveredLeases: `SELECT e.seq, min(e.until, coalesce(w.last_beat_at + ?2, e.until)) AS since
+FROM inboxes i CROSS JOIN leases e ON e.seq = i.seq CROSS JOIN worker_names n ON n.id = i.worker LEFT JOIN workers w ON w.id = n.name
+WHERE w.id IS NULL OR w.last_beat_at + ?2 <= ?1 ORDER BY since, e.seq LIMIT ?3;`,
+  launchesOfPool: `SELECT v.* FROM leases e CROSS JOIN task_view v ON v.seq = e.seq
+WHERE e.stage = 3 AND v.pool = ?1 AND v.id > ?2 ORDER BY v.id LIMIT ?3;`,
   getDocument: `SELECT * FROM documents WHERE collection = ? AND id = ?;`,
   insertDocument: `INSERT INTO documents (collection, id, version, created_at, updated_at, body) VALUES (?, ?, 1, ?, ?, ?);`,
   updateDocument: `UPDATE documents SET version = version + 1, updated_at = ?, body = ? WHERE number = ?;`,
@@ -282,31 +363,37 @@ WHERE i.collection = ? AND i.name = ? AND i.value = ? AND i.number > ? ORDER BY 
   deleteDocumentIndexes: `DELETE FROM document_indexes WHERE number = ?;`,
   nextEntries: `SELECT
   r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  iif(t.attempt = 0, NULL, r.since)
 FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
-WHERE r.lane = ? AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?;`,
+WHERE r.lane = ?1 AND (r.place, r.rank) > (?3, ?4) AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?2 + 0;`,
   oldestEntry: `SELECT
   r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels
-FROM json_each('[0,1,2,3,4,5,6,7,8,9]') p
-CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.value
-  AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.value ORDER BY rank LIMIT 1)
+  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  iif(t.attempt = 0, NULL, r.since)
+FROM json_each(?2) p
+CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.key
+  AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.key AND rank > p.value ORDER BY rank LIMIT 1)
 CROSS JOIN tasks t ON t.seq = r.seq
 ORDER BY r.rank LIMIT 1;`,
   placesOfLane: `SELECT
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place, rank LIMIT 1) AS first,
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;`,
+  retireEntry: `UPDATE ready SET place = 100 WHERE lane = ? AND place = ? AND rank = ?;`,
   deleteReadyUpTo: `DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;`,
   longPayload: `SELECT payload FROM payloads WHERE seq = ?;`,
-  insertLeases: `INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at)
-SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7 FROM json_each(?1) j;`,
+  insertLeases: `INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at, stage)
+SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7, ?8 FROM json_each(?1) j;`,
   leasesOf: `SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
-FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value CROSS JOIN tasks t ON t.seq = e.seq;`,
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = 0 CROSS JOIN tasks t ON t.seq = e.seq;`,
+  leaseStart: `SELECT started_at FROM leases WHERE seq = ?;`,
   leaseBySeq: `SELECT
   e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
-  t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.retry_reason, t.priority, t.rank, t.deadline_at, t.attempt_base
+  e.stage, t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.parks, t.deferrals, t.retry_reason, t.priority, t.rank, t.deadline_at,
+  t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
-  renewLease: `UPDATE leases SET until = max(until, ?), timeout_at = ?, renewed_at = ?, progress = coalesce(?, progress) WHERE seq = ?;`,
+  renewLease: `UPDATE leases SET until = max(until, ?), timeout_at = ?, renewed_at = ?, progress = coalesce(?, progress), handle = coalesce(?, handle)
+WHERE seq = ?;`,
   deleteLease: `DELETE FROM leases WHERE seq = ?;`,
   recordSuccesses: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at)
 SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value;`,
@@ -323,7 +410,7 @@ FROM executions x WHERE seq = ? AND attempt = ?;`,
   x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
   (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
 FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;`,
-  expiredLeases: `SELECT e.seq FROM leases e WHERE e.until <= ? ORDER BY e.until, e.seq LIMIT ?;`,
+  expiredLeases: `SELECT e.seq, e.until AS since FROM leases e WHERE e.until <= ? AND e.stage < 3 ORDER BY e.until, e.seq LIMIT ?;`,
   retiredEntries: `SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;`,
   entriesPastDeadline: `SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at LIMIT ?;`,
   entriesPastTtl: `SELECT r.seq FROM lanes l CROSS JOIN ready r INDEXED BY ready_expires ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
@@ -335,7 +422,6 @@ ON CONFLICT (fingerprint) DO UPDATE SET
   failureGroups: `SELECT * FROM failure_groups
 WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
 ORDER BY last_at DESC, id DESC LIMIT ?4;`,
-  readySince: `SELECT since FROM ready WHERE lane = ? AND place = ? AND rank = ?;`,
   appendJournal: `INSERT INTO journal (at, type, task, attempt, actor, reason, data) VALUES (?, ?, ?, ?, ?, ?, ?);`,
   readJournal: `SELECT * FROM journal WHERE id > ? ORDER BY id LIMIT ?;`,
   readJournalOfTask: `SELECT * FROM journal WHERE task = ? AND id > ? ORDER BY id LIMIT ?;`,
@@ -351,8 +437,8 @@ WHERE t.dedupe_key IS NOT NULL;`,
   deleteDedupe: `DELETE FROM dedupe WHERE tenant = ? AND key = ?;`,
   deleteJournalBefore: `DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at <= ?1);`,
   deleteMinutesBefore: `DELETE FROM minutes WHERE (minute, lane) IN (SELECT minute, lane FROM minutes WHERE minute < ?1 LIMIT ?2);`,
-  loadStore: `SELECT next_seq, next_rank, next_token, backlog FROM store;`,
-  saveStore: `UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?;`,
+  loadStore: `SELECT next_seq, next_rank, next_token, backlog, breakers_version, has_inboxes FROM store;`,
+  saveStore: `UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?, breakers_version = ?, has_inboxes = ?;`,
   loadLane: `SELECT * FROM lanes WHERE id = ?;`,
   findLane: `SELECT * FROM lanes WHERE pool = ? AND action = ? AND tenant = ?;`,
   insertLane: `INSERT INTO lanes (pool, action, tenant, held_since) VALUES (?, ?, ?, ?);`,
@@ -361,12 +447,21 @@ WHERE t.dedupe_key IS NOT NULL;`,
   ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
 WHERE id = ?;`,
   claimableLanes: `SELECT id, turn FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
-ORDER BY turn, id LIMIT ?2;`,
-  claimableLanesOfActions: `SELECT id, turn FROM lanes
-WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND (turn, id) > (?3, ?4)
-  AND action IN (SELECT value FROM json_each(?5))
-ORDER BY turn, id LIMIT ?2;`,
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn = ?3 AND id > ?4
+UNION ALL
+SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn > ?3
+ORDER BY turn, id LIMIT ?2 + 0;`,
+  claimableLanesOfSome: `SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn = ?3 AND id > ?4
+  AND (?5 IS NULL OR action IN (SELECT value FROM json_each(?5)))
+  AND action NOT IN (SELECT value FROM json_each(?6)) AND tenant NOT IN (SELECT value FROM json_each(?7))
+UNION ALL
+SELECT id, turn FROM lanes
+WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn > ?3
+  AND (?5 IS NULL OR action IN (SELECT value FROM json_each(?5)))
+  AND action NOT IN (SELECT value FROM json_each(?6)) AND tenant NOT IN (SELECT value FROM json_each(?7))
+ORDER BY turn, id LIMIT ?2 + 0;`,
   lanesInScope: `SELECT * FROM lanes
 WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3) AND id > ?4
 ORDER BY id LIMIT ?5;`,
@@ -393,6 +488,7 @@ ON CONFLICT (minute, lane) DO UPDATE SET
   accepted = accepted + excluded.accepted, started = started + excluded.started, succeeded = succeeded + excluded.succeeded,
   failed = failed + excluded.failed, lost = lost + excluded.lost, retried = retried + excluded.retried,
   dead = dead + excluded.dead, cancelled = cancelled + excluded.cancelled;`,
+  startedIn: `SELECT started FROM minutes WHERE minute = ? AND lane = ?;`,
   seriesInScope: `SELECT
   minute, sum(m.accepted) AS accepted, sum(m.started) AS started, sum(m.succeeded) AS succeeded, sum(m.failed) AS failed,
   sum(m.lost) AS lost, sum(m.retried) AS retried, sum(m.dead) AS dead, sum(m.cancelled) AS cancelled
@@ -400,18 +496,25 @@ FROM minutes m CROSS JOIN lanes l ON l.id = m.lane
 WHERE m.minute >= ?4 AND m.minute < ?5 AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 GROUP BY minute ORDER BY minute;`,
   findWorker: `SELECT * FROM workers WHERE id = ?;`,
-  listWorkers: `SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ?;`,
-  saveWorker: `INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at) VALUES (?, ?, ?, ?, ?)
+  listWorkers: `SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ? + 0;`,
+  saveWorker: `INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at, last_progress_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)
 ON CONFLICT (id) DO UPDATE SET
   epoch = excluded.epoch, registration = excluded.registration, registered_at = excluded.registered_at,
   last_beat_at = excluded.last_beat_at, in_flight = 0, queue_depth = 0, loop_lag_ms = 0, memory_bytes = 0, draining = 0,
-  consecutive_failures = 0, recent_outcomes = 0, recent_failures = 0, last_failure_at = NULL;`,
-  saveBeat: `UPDATE workers SET last_beat_at = ?, in_flight = ?, queue_depth = ?, loop_lag_ms = ?, memory_bytes = ?, draining = ? WHERE id = ?;`,
-  saveEvidence: `UPDATE workers SET
-  last_beat_at = ?, consecutive_failures = ?, recent_outcomes = ?, recent_failures = ?, last_failure_at = ?
+  consecutive_failures = 0, recent_outcomes = 0, recent_failures = 0, last_failure_at = NULL,
+  last_progress_at = excluded.last_progress_at, quiet_ms_max = 0, outlook = NULL, probe_failures = 0;`,
+  saveBeat: `UPDATE workers SET
+  last_beat_at = ?, in_flight = ?, queue_depth = ?, loop_lag_ms = ?, memory_bytes = ?, draining = ?, quiet_ms_max = ?, outlook = ?,
+  last_progress_at = ?
 WHERE id = ?;`,
+  saveProbe: `UPDATE workers SET probe_failures = iif(?3 = 1, 0, probe_failures + 1) WHERE id = ?1 AND epoch = ?2;`,
+  saveEvidence: `UPDATE workers SET
+  consecutive_failures = ?, recent_outcomes = ?, recent_failures = ?, last_failure_at = ?,
+  last_progress_at = ?
+WHERE id = ?;`,
+  saveSignOfLife: `UPDATE workers SET last_beat_at = ? WHERE id = ?;`,
   deleteWorker: `DELETE FROM workers WHERE id = ?;`,
-  leasesOfWorker: `SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?);`,
+  leasesOfWorker: `SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?) AND stage < 3;`,
   takeLeaseAway: `UPDATE leases SET token = ?, until = ? WHERE seq = ?;`,
   deleteSilentWorkers: `DELETE FROM workers WHERE last_beat_at <= ?;`,
   findProfile: `SELECT id FROM profiles WHERE settings = ?;`,
@@ -435,16 +538,20 @@ ON CONFLICT (id) DO NOTHING;`,
   deleteWaiting: `DELETE FROM waiting WHERE pool = ? AND due_at = ? AND seq = ?;`,
   dueTasks: `SELECT w.seq, w.due_at, t.lane, t.priority, t.profile, t.generation, t.deadline_at
 FROM waiting w CROSS JOIN tasks t ON t.seq = w.seq
-WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ?;`,
+WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ? + 0;`,
   nextDue: `SELECT due_at FROM waiting WHERE pool = ? ORDER BY due_at, seq LIMIT 1;`,
   enterQueue: `UPDATE tasks SET status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL WHERE seq = ?;`,
   requeueTask: `UPDATE tasks SET
   status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
-  generation = ?, attempt_base = ?, failures = ?, losses = ?, retry_reason = ?
+  generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?
 WHERE seq = ?;`,
   restTask: `UPDATE tasks SET
-  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
-  attempt = ?, failures = ?, losses = ?
+  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
+  attempt = ?, failures = ?, losses = ?, deferrals = ?
+WHERE seq = ?;`,
+  parkTask: `UPDATE tasks SET rank = ?1, since = ?2, retry_reason = ?3, attempt = ?4, parks = parks + 1, deferrals = 0 WHERE seq = ?5;`,
+  deferTask: `UPDATE tasks SET
+  status = 1, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = NULL, deferrals = deferrals + 1
 WHERE seq = ?;`,
   endTask: `UPDATE tasks SET
   status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL, attempt = ?

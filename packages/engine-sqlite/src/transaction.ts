@@ -1,57 +1,31 @@
 // What one transaction knows and has yet to write: the lanes it touched, the store's own numbers, the minutes' counts,
 // the journal. Verbs change these in memory; flush() writes each once, however many tasks the group moved.
 
-import type {
-  Counts,
-  JournalEntryInput,
-  PoolName,
-  Priority,
-  SeriesPoint,
-  TaskId,
-  TaskSettings,
-  TaskStatus,
-} from '@reprise/core'
-import { claimOrder, SERIES_STEP_MS, scopeMatches } from '@reprise/core'
+import type { JournalEntryInput, PoolName, Priority, TaskId, TaskSettings, TaskStatus, WorkerId } from '@reprise/core'
+import { claimOrder, scopeMatches } from '@reprise/core'
+import type { BreakerBook } from './breaker-book.ts'
 import type { Database, StatementName, Value } from './database.ts'
 import type { InternedTexts, Profiles } from './interned.ts'
+import { type Lane, type LaneFilter, type LanePage, type LanePlace, saveLane } from './lane.ts'
+import { type Flow, Minutes } from './minutes.ts'
 import { scopeOfRow } from './rows.ts'
 import type { Changed } from './wake.ts'
-
-export interface Lane extends Record<keyof Counts, number> {
-  readonly id: number
-  readonly pool: string
-  readonly action: string
-  readonly tenant: string
-  ready: number
-  turn: number
-  picks: number
-  held_since: number | null
-  held_ms: number
-}
-
-/** A place in the order of turns. */
-export interface LanePlace {
-  readonly turn: number
-  readonly id: number
-}
-
-export interface LanePage {
-  readonly lanes: readonly Lane[]
-  /** Where to read on; null when there are no more. */
-  readonly next: LanePlace | null
-}
-
-export const FIRST_PLACE: LanePlace = { turn: -1, id: 0 }
 
 interface StoreRow {
   next_seq: number
   next_rank: number
   next_token: number
   backlog: number
+  breakers_version: number
+  has_inboxes: 0 | 1
 }
 
-type MinuteCounts = Omit<SeriesPoint, 'at'>
-export type Flow = keyof MinuteCounts
+/** What a process remembers from one transaction to the next. */
+export interface Remembered {
+  readonly profiles: Profiles
+  readonly workerNames: InternedTexts
+  readonly breakers: BreakerBook
+}
 
 const BACKLOG: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['queued', 'waiting'])
 
@@ -60,6 +34,7 @@ export class Transaction {
   readonly now: number
   readonly profiles: Profiles
   readonly workerNames: InternedTexts
+  readonly breakers: BreakerBook
   readonly #store: StoreRow
   #storeDirty = false
   readonly #lanes = new Map<number, Lane>()
@@ -67,24 +42,33 @@ export class Transaction {
   readonly #dirtyLanes = new Set<Lane>()
   readonly #pools = new Map<string, number>()
   readonly #dirtyPools = new Set<string>()
-  readonly #minutes = new Map<number, Record<Flow, number>>()
+  readonly #minutes: Minutes
   readonly #wokenPools = new Set<PoolName>()
+  readonly #wokenInboxes = new Set<WorkerId>()
   readonly #ended: TaskId[] = []
-  #freedSlot = false
+  #everyPool = false
   #limited: boolean | null = null
 
-  constructor(db: Database, now: number, profiles: Profiles, workerNames: InternedTexts) {
+  constructor(db: Database, now: number, { profiles, workerNames, breakers }: Remembered) {
     this.db = db
     this.now = now
     this.profiles = profiles
     this.workerNames = workerNames
+    this.breakers = breakers
+    this.#minutes = new Minutes(db, now)
     const store = db.get<StoreRow>('loadStore')
     if (store === undefined) throw new Error('The store has lost its row of numbers.')
     this.#store = { ...store }
+    breakers.refresh(store.breakers_version)
   }
 
   get changed(): Changed {
-    return { pools: this.#wokenPools, everyPool: this.#freedSlot, ended: this.#ended }
+    return {
+      pools: this.#wokenPools,
+      everyPool: this.#everyPool,
+      ended: this.#ended,
+      inboxes: this.#wokenInboxes,
+    }
   }
 
   get backlog(): number {
@@ -106,6 +90,16 @@ export class Transaction {
     return this.#store.next_token++
   }
 
+  /** Whether a lease may lie in an inbox. */
+  get hasInboxes(): boolean {
+    return this.#store.has_inboxes === 1
+  }
+
+  set hasInboxes(value: boolean) {
+    this.#store.has_inboxes = value ? 1 : 0
+    this.#storeDirty = true
+  }
+
   lane(id: number): Lane {
     const known = this.#lanes.get(id)
     if (known !== undefined) return known
@@ -125,7 +119,7 @@ export class Transaction {
     return this.#lanes.get(row.id) ?? this.#know(row)
   }
 
-  /** The lane of these names, created (and held, if a hold matches it) when it is new. */
+  /** The lane of these names, created (and held, if a hold or an open breaker covers it) when it is new. */
   laneOf(pool: string, action: string, tenant: string): Lane {
     return this.findLane(pool, action, tenant) ?? this.#createLane(pool, action, tenant)
   }
@@ -134,16 +128,22 @@ export class Transaction {
     const holds = this.db.all<{ pool: string; action: string; tenant: string }>('allHolds')
     const names = scopeOfRow({ pool, action, tenant })
     const held = holds.some((hold) => scopeMatches(scopeOfRow(hold), names as Required<typeof names>))
-    const { lastId } = this.db.run('insertLane', pool, action, tenant, held ? this.now : null)
+    const heldSince = held || this.breakers.holds(action) ? this.now : null
+    const { lastId } = this.db.run('insertLane', pool, action, tenant, heldSince)
     return this.lane(lastId)
   }
 
   /** Lanes that can give something in this pool, lowest turn first, after a place in that order. */
-  claimableLanes(pool: string, limit: number, actions: ReadonlySet<string> | null, after: LanePlace): LanePage {
+  claimableLanes(pool: string, limit: number, filter: LaneFilter, after: LanePlace): LanePage {
     this.saveLanes()
-    const page = this.#lanesBy('claimableLanes', pool, limit, after.turn, after.id)
-    if (actions === null || page.lanes.every(({ action }) => actions.has(action))) return page
-    return this.#lanesBy('claimableLanesOfActions', pool, limit, after.turn, after.id, JSON.stringify([...actions]))
+    const { wanted, fullActions, fullTenants } = filter
+    if (fullActions.length + fullTenants.length === 0) {
+      const page = this.#lanesBy('claimableLanes', pool, limit, after.turn, after.id)
+      if (wanted === null || page.lanes.every(({ action }) => wanted.has(action))) return page
+    }
+    const lists = [wanted === null ? null : [...wanted], fullActions, fullTenants]
+    const texts = lists.map((list) => (list === null ? null : JSON.stringify(list)))
+    return this.#lanesBy('claimableLanesOfSome', pool, limit, after.turn, after.id, ...texts)
   }
 
   #lanesBy(name: StatementName, pool: string, limit: number, ...values: Value[]): LanePage {
@@ -197,19 +197,19 @@ export class Transaction {
     this.#limited = null
   }
 
-  /** With limits in force, somebody may be waiting for this slot, in whatever lane the limit covers. */
+  /** With limits in force, an operator's or a breaker's, somebody may be waiting for this slot in whatever lane it covers. */
   #slotIsFree(): void {
-    this.#limited ??= this.db.get('anyLimit') !== undefined
-    if (this.#limited) this.#freedSlot = true
+    this.#limited ??= this.breakers.isLimiting || this.db.get('anyLimit') !== undefined
+    if (this.#limited) this.#everyPool = true
   }
 
   count(lane: Lane, flow: Flow, by = 1): void {
-    let minute = this.#minutes.get(lane.id)
-    if (minute === undefined) {
-      minute = { accepted: 0, started: 0, succeeded: 0, failed: 0, lost: 0, retried: 0, dead: 0, cancelled: 0 }
-      this.#minutes.set(lane.id, minute)
-    }
-    minute[flow] += by
+    this.#minutes.count(lane.id, flow, by)
+  }
+
+  /** Attempts that started in a lane in this minute or in the one before, whichever had more. */
+  startedLately(lane: Lane): number {
+    return this.#minutes.startedLately(lane.id)
   }
 
   /** Puts a row into the queue and counts it claimable; the caller has moved the counts. */
@@ -244,6 +244,16 @@ export class Transaction {
     this.#wokenPools.add(pool as PoolName)
   }
 
+  /** Something changed that may concern whoever waits for work, whatever it is. */
+  wakeEverybody(): void {
+    this.#everyPool = true
+    this.limitsChanged()
+  }
+
+  wakeInbox(worker: WorkerId): void {
+    this.#wokenInboxes.add(worker)
+  }
+
   ended(id: TaskId): void {
     this.#ended.push(id)
   }
@@ -265,26 +275,14 @@ export class Transaction {
     this.saveLanes()
     for (const pool of this.#dirtyPools) this.db.run('savePool', pool, this.virtualTime(pool))
     this.#dirtyPools.clear()
-    const minute = Math.floor(this.now / SERIES_STEP_MS)
-    for (const [lane, m] of this.#minutes) {
-      this.db.run(
-        'addMinute',
-        minute,
-        lane,
-        m.accepted,
-        m.started,
-        m.succeeded,
-        m.failed,
-        m.lost,
-        m.retried,
-        m.dead,
-        m.cancelled,
-      )
+    this.#minutes.flush()
+    if (this.breakers.isChanged) {
+      this.breakers.save(++this.#store.breakers_version)
+      this.#storeDirty = true
     }
-    this.#minutes.clear()
     if (!this.#storeDirty) return
-    const { next_seq, next_rank, next_token, backlog } = this.#store
-    this.db.run('saveStore', next_seq, next_rank, next_token, backlog)
+    const { next_seq, next_rank, next_token, backlog, breakers_version, has_inboxes } = this.#store
+    this.db.run('saveStore', next_seq, next_rank, next_token, backlog, breakers_version, has_inboxes)
     this.#storeDirty = false
   }
 
@@ -296,26 +294,7 @@ export class Transaction {
 
   /** Saves what changed so far, for a query over all lanes. */
   saveLanes(): void {
-    for (const l of this.#dirtyLanes) {
-      this.db.run(
-        'saveLane',
-        l.accepted,
-        l.queued,
-        l.waiting,
-        l.running,
-        l.succeeded,
-        l.dead,
-        l.discarded,
-        l.cancelled,
-        l.removed,
-        l.ready,
-        l.turn,
-        l.picks,
-        l.held_since,
-        l.held_ms,
-        l.id,
-      )
-    }
+    for (const lane of this.#dirtyLanes) saveLane(this.db, lane)
     this.#dirtyLanes.clear()
   }
 }

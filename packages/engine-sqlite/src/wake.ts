@@ -3,21 +3,24 @@
 // between looking and waiting.
 
 import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from 'node:fs'
-import type { Clock, Interest, Mark, PoolName, TaskId } from '@reprise/core'
+import type { Clock, Interest, Mark, PoolName, TaskId, WorkerId } from '@reprise/core'
 
 /** What a committed group may have changed. */
 export interface Changed {
   /** Pools in which something may have become claimable. */
   readonly pools: ReadonlySet<PoolName>
-  /** A slot of a limit is free: whoever waits for work looks again. */
+  /** A slot of a limit is free, or a breaker changed: whoever waits for work looks again. */
   readonly everyPool: boolean
   /** Tasks that ended. */
   readonly ended: readonly TaskId[]
+  /** Workers to whom something was assigned. */
+  readonly inboxes: ReadonlySet<WorkerId>
 }
 
 interface Waiter {
   readonly pools: readonly PoolName[]
   readonly tasks: ReadonlySet<TaskId>
+  readonly inbox: WorkerId | null
   readonly wake: () => void
 }
 
@@ -30,6 +33,8 @@ export class Wake {
   readonly #waiters = new Set<Waiter>()
   readonly #poolMarks = new Map<PoolName, number>()
   #endedMark = 0
+  /** Of all inboxes together: workers come and go, and one that looks in vain loses little. */
+  #inboxMark = 0
   #everyPoolMark = 0
   #elsewhereMark = 0
   #mark = 0
@@ -64,19 +69,24 @@ export class Wake {
   }
 
   notify(changed: Changed): void {
-    if (changed.pools.size === 0 && changed.ended.length === 0 && !changed.everyPool) return
+    const { pools, ended, everyPool, inboxes } = changed
+    if (pools.size === 0 && ended.length === 0 && !everyPool && inboxes.size === 0) return
     this.#mark++
-    for (const pool of changed.pools) this.#poolMarks.set(pool, this.#mark)
-    if (changed.everyPool) this.#everyPoolMark = this.#mark
-    if (changed.ended.length > 0) this.#endedMark = this.#mark
+    for (const pool of pools) this.#poolMarks.set(pool, this.#mark)
+    if (everyPool) this.#everyPoolMark = this.#mark
+    if (ended.length > 0) this.#endedMark = this.#mark
+    if (inboxes.size > 0) this.#inboxMark = this.#mark
     for (const waiter of this.#waiters) if (concerns(changed, waiter)) waiter.wake()
     this.#touch()
   }
 
   wait(interest: Interest, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-    const pools = interest.pools ?? []
-    const tasks = interest.tasks === undefined ? NOTHING : new Set(interest.tasks)
-    if (interest.since !== undefined && this.#changedSince(interest.since, pools, tasks)) return Promise.resolve()
+    const wanted = {
+      pools: interest.pools ?? [],
+      tasks: interest.tasks === undefined ? NOTHING : new Set(interest.tasks),
+      inbox: interest.inbox ?? null,
+    }
+    if (interest.since !== undefined && this.#changedSince(interest.since, wanted)) return Promise.resolve()
     return new Promise((resolve) => {
       if (signal?.aborted === true || this.#closed) return resolve()
       const done = (): void => {
@@ -85,7 +95,7 @@ export class Wake {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      const waiter: Waiter = { pools, tasks, wake: done }
+      const waiter: Waiter = { ...wanted, wake: done }
       const timer = this.#clock.after(timeoutMs, done, { hold: true })
       signal?.addEventListener('abort', done, { once: true })
       this.#waiters.add(waiter)
@@ -101,8 +111,9 @@ export class Wake {
     for (const waiter of this.#waiters) waiter.wake()
   }
 
-  #changedSince(since: number, pools: readonly PoolName[], tasks: ReadonlySet<TaskId>): boolean {
+  #changedSince(since: number, { pools, tasks, inbox }: Omit<Waiter, 'wake'>): boolean {
     if (this.#elsewhereMark > since) return true
+    if (inbox !== null && this.#inboxMark > since) return true
     if (tasks.size > 0 && this.#endedMark > since) return true
     if (pools.length > 0 && this.#everyPoolMark > since) return true
     return pools.some((pool) => (this.#poolMarks.get(pool) ?? 0) > since)
@@ -141,5 +152,6 @@ export class Wake {
 function concerns(changed: Changed, waiter: Waiter): boolean {
   if (waiter.pools.length > 0 && changed.everyPool) return true
   if (waiter.pools.some((pool) => changed.pools.has(pool))) return true
+  if (waiter.inbox !== null && changed.inboxes.has(waiter.inbox)) return true
   return waiter.tasks.size > 0 && changed.ended.some((id) => waiter.tasks.has(id))
 }

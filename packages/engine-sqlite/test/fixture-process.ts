@@ -48,6 +48,7 @@ export async function claimer(engine: Engine, name: string, limit = 100): Promis
     host: 'test',
     version: '0',
     runtimes: [],
+    endpoint: null,
   })
   return { worker, epoch, pools: [DEFAULT_POOL], actions: null, limit, leaseMs: 15_000 }
 }

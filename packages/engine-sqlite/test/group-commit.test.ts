@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { InvalidError, type Priority } from '@reprise/core'
+import { failed, InvalidError, observedFailure, type Priority, VirtualClock } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { spec, specs, temporaryFolder } from './fixture.ts'
+import { claimer, spec, specs, temporaryFolder } from './fixture.ts'
 
 describe('concurrent callers', () => {
   it('share a commit: many writes of one turn are one transaction, or a few if the machine is slow', async () => {
@@ -30,6 +30,26 @@ describe('concurrent callers', () => {
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
     expect(answers[1]).toMatchObject({ reason: { code: 'REPRISE_BACKLOG_FULL' } })
     expect(await engine.counts()).toMatchObject({ accepted: 2, queued: 2 })
+    await engine.close()
+  })
+
+  it('count for each other at once: a quota’s share sees what its own group has started', async () => {
+    const clock = new VirtualClock(Date.UTC(2030, 0, 1))
+    const engine = await openSqliteEngine({ path: ':memory:', clock })
+    const request = await claimer(engine, 'w', 2)
+    await engine.submit(specs(12))
+    const { claimed } = await engine.claim(request)
+    await clock.advance(120_000)
+    const quota = { name: 'retries', windowMs: 60_000, limit: null, share: 0.2 }
+    const settlements = claimed.map((lease) => {
+      const failure = observedFailure('timeout', 'It took too long.', lease.snapshot.action)
+      const decision = { kind: 'retry', delayMs: 0, reason: failure.reason, rule: failure.rule, sentence: '' } as const
+      return failed(lease, failure, decision, { quota })
+    })
+    // Ten start, so two retries fit into the window.
+    await Promise.all([engine.claim({ ...request, limit: 10 }), engine.settle(settlements)])
+    const { items } = await engine.tasks({ status: 'waiting' })
+    expect(items.map(({ state }) => state)).toMatchObject([{ quota: null }, { quota: null }])
     await engine.close()
   })
 

@@ -15,6 +15,7 @@ const GROWING = [
   'dedupe',
   'minutes',
   'failure_groups',
+  'quota_windows',
 ]
 // Looks at the first rows only, by its limit.
 const BOUNDED = new Set(['deleteJournalBefore'])
@@ -36,5 +37,14 @@ describe('every statement', () => {
         return scanned !== undefined && aliases.includes(scanned) && !detail.includes('VIRTUAL TABLE')
       })
     expect(scans).toEqual(BOUNDED.has(name) ? ['SCAN journal'] : [])
+  })
+
+  it.each(['claimableLanes', 'claimableLanesOfSome'] as const)('%s reads on where it stopped', (name) => {
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${statements[name]}`).all() as { detail: string }[]
+    const lanes = plan.map(({ detail }) => detail).filter((detail) => / lanes | TEMP B-TREE/.test(detail))
+    expect(lanes).toEqual([
+      'SEARCH lanes USING INDEX lanes_claimable (pool=? AND turn=? AND id>?)',
+      'SEARCH lanes USING INDEX lanes_claimable (pool=? AND turn>?)',
+    ])
   })
 })

@@ -1,0 +1,116 @@
+// Leases that are not run by whoever claimed them: a dispatcher assigns them to a worker's inbox, where the worker collects
+// them; a launcher looks after its own.
+
+import {
+  type Assignment,
+  type AssignResult,
+  assessHealth,
+  type Claimed,
+  type ClaimRequest,
+  checkBatch,
+  checkLeaseMs,
+  type HealthThresholds,
+  type Launch,
+  type LaunchPage,
+  type LaunchQuery,
+  pageLimit,
+  TIMEOUT_GRACE_MS,
+  type WorkerId,
+} from '@reprise/core'
+import type { Database } from './database.ts'
+import { becauseOf, heldLease } from './ending.ts'
+import { evidenceOf, type WorkerRow } from './registry.ts'
+import { STAGE_NUMBER, snapshotOf, type TaskRow, tokenText } from './rows.ts'
+import type { Transaction } from './transaction.ts'
+
+export function assign(
+  transaction: Transaction,
+  assignments: readonly Assignment[],
+  thresholds: HealthThresholds,
+): AssignResult[] {
+  checkBatch(assignments.length)
+  for (const { ttlMs } of assignments) checkLeaseMs(ttlMs)
+  return assignments.map((assignment) => assignOne(transaction, assignment, thresholds))
+}
+
+function assignOne(transaction: Transaction, assignment: Assignment, thresholds: HealthThresholds): AssignResult {
+  const { db, now } = transaction
+  const lease = heldLease(db, assignment)
+  if (lease?.stage !== STAGE_NUMBER.dispatch) {
+    const task = db.get<TaskRow>('taskById', assignment.taskId)
+    return { outcome: 'superseded', because: becauseOf(transaction, task, assignment.attempt) }
+  }
+  const { worker, ttlMs } = assignment
+  const row = db.get<WorkerRow>('findWorker', worker)
+  if (row === undefined || row.draining === 1) return { outcome: 'stale' }
+  if (assessHealth(evidenceOf(row), now, thresholds).status === 'unhealthy') return { outcome: 'stale' }
+  const token = transaction.nextToken()
+  const workerNumber = transaction.workerNames.idOf(worker)
+  db.run('assignLease', token, workerNumber, now + ttlMs, lease.seq)
+  db.run('insertInbox', lease.seq, workerNumber, token)
+  transaction.hasInboxes = true
+  transaction.wakeInbox(worker)
+  return { outcome: 'assigned' }
+}
+
+/** What lies in a worker's inbox becomes its own, oldest first. Only now those attempts begin. */
+export function collect(transaction: Transaction, request: ClaimRequest, limit: number): Claimed[] {
+  const { db, now } = transaction
+  const worker = transaction.workerNames.idOf(request.worker)
+  const rows = db.all<{ seq: number }>('inboxOf', worker, now, limit)
+  if (rows.length === 0) {
+    if (db.get('anyInbox') === undefined) transaction.hasInboxes = false
+    return []
+  }
+  return rows.flatMap(({ seq }) => {
+    const task = db.get<TaskRow>('taskBySeq', seq)
+    if (task === undefined) throw new Error(`The task of lease ${seq} vanished.`)
+    const token = transaction.nextToken()
+    const timeoutAt = now + transaction.profiles.settingsOf(task.profile).timeoutMs
+    const leaseUntil = Math.min(now + request.leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+    db.run('deleteInbox', seq)
+    db.run('collectLease', token, now, leaseUntil, timeoutAt, seq)
+    return {
+      ...leaseFacts(task),
+      token: tokenText(token, seq),
+      retryReason: task.retry_reason,
+      startedAt: now,
+      leaseUntil,
+      timeoutAt,
+    }
+  })
+}
+
+export function listLaunches(db: Database, query: LaunchQuery, now: number): LaunchPage {
+  const limit = pageLimit(query)
+  const rows = db.all<TaskRow>('launchesOfPool', query.pool, query.cursor ?? '', limit + 1)
+  const items = rows.slice(0, limit).map(launchOf)
+  return { items, next: rows.length > limit ? (items.at(-1)?.taskId ?? null) : null, now }
+}
+
+function launchOf(task: TaskRow): Launch {
+  return {
+    ...leaseFacts(task),
+    token: tokenText(task.lease_token ?? 0, task.seq),
+    worker: task.lease_worker ?? ('' as WorkerId),
+    handle: task.lease_handle,
+    acceptedAt: task.accepted_at,
+    startedAt: task.lease_started_at ?? 0,
+    leaseUntil: task.lease_until ?? 0,
+    timeoutAt: task.lease_timeout_at ?? 0,
+  }
+}
+
+function leaseFacts(task: TaskRow) {
+  return {
+    taskId: task.id,
+    attempt: task.lease_attempt ?? 0,
+    snapshot: snapshotOf(task),
+    generation: task.generation,
+    failures: task.failures,
+    losses: task.losses,
+    parks: task.parks,
+    deferrals: task.deferrals,
+    acceptedAt: task.accepted_at,
+  }
+}

@@ -1,0 +1,60 @@
+// A lane as the store keeps it: its counts, and its place in the order of turns. Changed in memory, and written whole.
+
+import type { Counts } from '@reprise/core'
+import type { Database } from './database.ts'
+
+export interface Lane extends Record<keyof Counts, number> {
+  readonly id: number
+  readonly pool: string
+  readonly action: string
+  readonly tenant: string
+  ready: number
+  turn: number
+  picks: number
+  held_since: number | null
+  held_ms: number
+}
+
+/** A place in the order of turns. */
+export interface LanePlace {
+  readonly turn: number
+  readonly id: number
+}
+
+export interface LanePage {
+  readonly lanes: readonly Lane[]
+  /** Where to read on; null when there are no more. */
+  readonly next: LanePlace | null
+}
+
+/** Which lanes a claim wants to read. */
+export interface LaneFilter {
+  /** Null for every action. */
+  readonly wanted: ReadonlySet<string> | null
+  /** Whose lanes have no room. */
+  readonly fullActions: readonly string[]
+  readonly fullTenants: readonly string[]
+}
+
+export const FIRST_PLACE: LanePlace = { turn: -1, id: 0 }
+
+export function saveLane(db: Database, lane: Lane): void {
+  db.run(
+    'saveLane',
+    lane.accepted,
+    lane.queued,
+    lane.waiting,
+    lane.running,
+    lane.succeeded,
+    lane.dead,
+    lane.discarded,
+    lane.cancelled,
+    lane.removed,
+    lane.ready,
+    lane.turn,
+    lane.picks,
+    lane.held_since,
+    lane.held_ms,
+    lane.id,
+  )
+}

@@ -1,0 +1,54 @@
+// What one transaction counted for the series: per lane, in the minute of the transaction. Written once, at its end.
+
+import { SERIES_STEP_MS, type SeriesPoint } from '@reprise/core'
+import type { Database } from './database.ts'
+
+type MinuteCounts = Omit<SeriesPoint, 'at'>
+export type Flow = keyof MinuteCounts
+
+export class Minutes {
+  readonly #db: Database
+  readonly #minute: number
+  readonly #counts = new Map<number, Record<Flow, number>>()
+
+  constructor(db: Database, now: number) {
+    this.#db = db
+    this.#minute = Math.floor(now / SERIES_STEP_MS)
+  }
+
+  count(lane: number, flow: Flow, by: number): void {
+    let counts = this.#counts.get(lane)
+    if (counts === undefined) {
+      counts = { accepted: 0, started: 0, succeeded: 0, failed: 0, lost: 0, retried: 0, dead: 0, cancelled: 0 }
+      this.#counts.set(lane, counts)
+    }
+    counts[flow] += by
+  }
+
+  /** Attempts that started in a lane in this minute or in the one before, whichever had more. */
+  startedLately(lane: number): number {
+    const written = (minute: number): number =>
+      this.#db.get<{ started: number }>('startedIn', minute, lane)?.started ?? 0
+    const now = written(this.#minute) + (this.#counts.get(lane)?.started ?? 0)
+    return Math.max(now, written(this.#minute - 1))
+  }
+
+  flush(): void {
+    for (const [lane, m] of this.#counts) {
+      this.#db.run(
+        'addMinute',
+        this.#minute,
+        lane,
+        m.accepted,
+        m.started,
+        m.succeeded,
+        m.failed,
+        m.lost,
+        m.retried,
+        m.dead,
+        m.cancelled,
+      )
+    }
+    this.#counts.clear()
+  }
+}
