@@ -7,7 +7,7 @@
 -- number of ids looked at, or a seq.
 -- Nothing can be refused; a call that changed something answers its repetition (same request id) alike.
 
--- @include base answers lanes tasks queue limits wake journal leases endings operators order scope
+-- @include base answers lanes tasks queue limits wake journal leases stages endings operators order scope
 
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
@@ -36,10 +36,13 @@ end
 local function cancelRunning(task)
   local attempt = int(task.state.attempt)
   local record = call('HGET', taskKey(task.id), attempt)
-  local workerJson = select(4, string.match(record, RECORD_PATTERN))
+  local _, _, _, workerJson, startedAt = string.match(record, RECORD_PATTERN)
   call('HSET', taskKey(task.id), attempt, endRecord(record, 'cancelled'))
-  removeLease(cjson.decode('[' .. workerJson .. ']')[1], task.id)
-  freeSlot(task.lane)
+  local worker = cjson.decode('[' .. workerJson .. ']')[1]
+  local lease = call('HGET', leasesKey(worker), task.id)
+  if lease then leaveStage(string.sub(lease, 1, 1), worker, task.id, task.lane) end
+  removeLease(worker, task.id)
+  freeSlot(task.lane, tonumber(startedAt))
 end
 
 local CHANGES = {
@@ -49,6 +52,8 @@ local CHANGES = {
     state.before = state.attempt
     state.failures = 0
     state.losses = 0
+    state.deferrals = nil
+    state.parks = nil
     state.retryReason = 'manual'
     requeue(task)
     noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. '}')

@@ -3,11 +3,12 @@
 -- ARGV: time, then the claim.
 -- Checks before the first write: that the worker is registered (else REPRISE unknown) with this epoch (else REPRISE fenced).
 
--- @include base lanes tasks queue limits wake leases health promotion sources starting claim blocked
+-- @include base lanes tasks queue limits wake journal leases stages lifting breakers gates outages workers health promotion avoiding sources starting taking inbox claim blocked
 
 local request = parseClaim(2)
 local answer, refused = claim(request)
 if not answer then return refuse(refused) end
+flushBreakers()
 flushLimits()
 flushLeases()
 flushWorkers()

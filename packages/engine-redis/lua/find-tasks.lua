@@ -3,7 +3,7 @@
 -- ARGV: time, ids.
 -- Answers { time, then per task what include/look.lua says }.
 
--- @include base lanes tasks leases order scope look
+-- @include base lanes tasks leases stages order scope look
 
 local answer = { int(now) }
 for at = 2, #ARGV do

@@ -3,7 +3,7 @@
 -- ARGV: time, task id, attempt that comes before the page, how many are wanted.
 -- Answers {} for an unknown task, else { its text, attempt to go on from ('' when all was looked at), then the records }.
 
--- @include base lanes tasks leases order scope look
+-- @include base lanes tasks leases stages order scope look
 
 local BYTES_MAX = 8388608
 local id = ARGV[2]

@@ -4,7 +4,7 @@
 --   fingerprint ('' or '=' and the fingerprint; then the status is 'dead'), scope (3).
 -- Answers { time, seq to go on from ('' when all was looked at), then per task what include/look.lua says }.
 
--- @include base lanes tasks leases order scope look
+-- @include base lanes tasks leases stages order scope look
 
 local LOOK_MAX = 1000
 local BYTES_MAX = 8388608
@@ -71,18 +71,29 @@ local function walkAll()
   end
 end
 
--- What runs stands among the leases. Answers { id, seq } of each; nil if they are too many to be sorted here.
+-- What runs stands among the leases, and what was launched under its pool. Answers { id, seq } of each; nil if they are too many to be sorted here.
 local function runningOnes()
   local list = {}
+  local seen = {}
+  local function add(ids)
+    for _, id in ipairs(ids) do
+      local text = not seen[id] and textOf(id)
+      seen[id] = true
+      if text then
+        bytes = bytes + #text
+        list[#list + 1] = { id, seqOf(text) }
+      end
+    end
+    return bytes < BYTES_MAX and #list <= LOOK_MAX
+  end
   if call('ZCARD', key('leases')) > LOOK_MAX then return nil end
   for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do
     if #list + call('HLEN', leasesKey(worker)) > LOOK_MAX then return nil end
-    for _, id in ipairs(call('HKEYS', leasesKey(worker))) do
-      local text = textOf(id)
-      bytes = bytes + #text
-      if bytes >= BYTES_MAX then return nil end
-      list[#list + 1] = { id, seqOf(text) }
-    end
+    if not add(call('HKEYS', leasesKey(worker))) then return nil end
+  end
+  for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
+    if #list + call('ZCARD', launchesKey(pool)) > LOOK_MAX then return nil end
+    if not add(call('ZRANGE', launchesKey(pool), '0', '-1')) then return nil end
   end
   return list
 end

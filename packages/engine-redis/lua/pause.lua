@@ -17,6 +17,6 @@ call('HSET', key('holds'), scopeName, since .. ' ' .. ARGV[6])
 nowExists('holds')
 call('HDEL', key('unfinished'), 'resume ' .. scopeName)
 if ARGV[9] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9]) end
-local isDone = beginHold(scopeName, 0)
+local isDone = beginHold(scopeName, '')
 flushLanes()
 return remember(request, isDone and 1 or 0)

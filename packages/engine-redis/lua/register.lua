@@ -1,28 +1,29 @@
 #!lua flags=allow-oom
 -- register: begins a new epoch of a worker id; nothing of an earlier one is left.
--- ARGV: time, request id, worker, its JSON, pools (JSON), actions (JSON), host, version, runtimes (JSON); in a store with several
---   partitions also the epoch that the home drew, and there how many leases were taken in the others ('' elsewhere: then
+-- ARGV: time, request id, worker, its JSON, pools (JSON), actions (JSON), host, version, runtimes (JSON), endpoint ('' for none),
+--   concurrency ('' if it does not say); in
+--   a store with several partitions also the epoch that the home drew, and there how many leases were taken in the others ('' elsewhere: then
 --   the journal tells nothing). An older epoch than the one it has changes nothing.
 -- Answers { epoch, 1 if all its leases were taken away, 0 if take-over must go on, how many were taken }. A repetition (same
 -- request id) gets the same answer.
 
--- @include base answers lanes tasks journal leases takeover
+-- @include base answers lanes tasks journal leases stages workers takeover
 
 local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
 local known = recall(request)
 if known then return known end
 
-local workerKey = key('worker:' .. worker)
-local given = tonumber(ARGV[10])
-if given and given < (tonumber(call('HGET', workerKey, 'epoch')) or 0) then return { int(given), 1, 0 } end
-local wasKnown = call('DEL', workerKey) == 1
+local given = tonumber(ARGV[12])
+if given and given < (tonumber(call('HGET', workerKey(worker), 'epoch')) or 0) then return { int(given), 1, 0 } end
+local wasKnown = call('DEL', workerKey(worker)) == 1
 local bound = draw(1)
 local epoch = given or bound
-local at = int(now)
-call('HSET', workerKey, 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
-  'runtimes', ARGV[9], 'registeredAt', at, 'lastBeatAt', at, 'inFlight', '0', 'queueDepth', '0', 'loopLagMs', '0',
-  'memoryBytes', '0', 'draining', '0', 'consecutiveFailures', '0', 'recentOutcomes', '0', 'recentFailures', '0')
+local fresh = freshWorker(worker)
+-- What was assigned to an earlier epoch has ended, and lies there until it is taken back.
+fresh.inbox = call('EXISTS', inboxKey(worker))
+call('HSET', workerKey(worker), 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
+  'runtimes', ARGV[9], 'endpoint', ARGV[10], 'concurrency', ARGV[11], 'registeredAt', NOW, 'numbers', packWorker(fresh))
 call('ZADD', key('workers'), 0, worker)
-local isTold = wasKnown and ARGV[11] ~= ''
-local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[11]) or 0, isTold and epoch or 0)
+local isTold = wasKnown and ARGV[13] ~= ''
+local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[13]) or 0, isTold and epoch or 0)
 return remember(request, { int(epoch), isDone, taken })

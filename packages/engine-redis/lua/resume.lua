@@ -15,7 +15,7 @@ local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
 if call('HDEL', key('holds'), scopeName) == 0 then return -1 end
 call('HDEL', key('unfinished'), 'pause ' .. scopeName)
 if ARGV[8] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8]) end
-local isDone = endHold(scopeName, 0)
+local isDone = endHold(scopeName, '')
 flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)

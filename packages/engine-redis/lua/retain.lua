@@ -4,7 +4,7 @@
 --   tasks, journal entries, minutes of the series.
 -- Answers { tasks removed, journal entries removed, seq to go on from or '' }. There is nothing to check before the first write.
 
--- @include base answers lanes tasks journal order keys
+-- @include base answers lanes tasks journal order keys workers
 
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -110,10 +110,11 @@ local function forgetSilentWorkers()
   local page = call('ZRANGE', key('workers'), from, from + WORKERS_MAX - 1)
   local forgotten = 0
   for _, worker in ipairs(page) do
-    local lastBeatAt = tonumber(call('HGET', key('worker:' .. worker), 'lastBeatAt'))
-    if not lastBeatAt or now - lastBeatAt >= SILENT_MS then
+    local known = workerNamed(worker)
+    if not known or now - known.lastBeatAt >= SILENT_MS then
       call('DEL', key('worker:' .. worker))
       call('ZREM', key('workers'), worker)
+      call('DEL', key('listening:' .. worker))
       forgotten = forgotten + 1
     end
   end

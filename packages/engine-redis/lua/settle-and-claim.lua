@@ -3,7 +3,7 @@
 -- ARGV: time, index of the claim's first argument, then the settlements, then the claim.
 -- Answers { answers of the settlements, answer of the claim or false }.
 
--- @include base lanes tasks queue limits wake journal leases endings health settle promotion sources starting claim blocked
+-- @include base lanes tasks queue limits wake journal leases stages lifting breakers gates outages quotas endings workers health settle promotion avoiding sources starting taking inbox claim blocked
 
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -11,6 +11,7 @@ unparkFreed()
 flushLeases()
 local request = parseClaim(claimAt)
 local claimed = claim(request)
+flushBreakers()
 flushLimits()
 flushLeases()
 flushWorkers()

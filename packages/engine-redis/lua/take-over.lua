@@ -3,7 +3,7 @@
 -- ARGV: time, worker, its JSON.
 -- Answers { 1 when nothing is left to take, else 0, how many were taken in all steps }.
 
--- @include base lanes tasks journal leases takeover
+-- @include base lanes tasks journal leases stages takeover
 
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')

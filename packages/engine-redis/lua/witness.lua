@@ -3,7 +3,7 @@
 -- ARGV: time, request id, worker, then in order, alternating: how many ended well, how many badly.
 -- Answers 1. A repetition (same request id) changes nothing.
 
--- @include base answers health
+-- @include base answers workers health
 
 local request, worker = ARGV[2], ARGV[3]
 if recall(request) then return 1 end

@@ -8,6 +8,7 @@ import {
   checkBatch,
   checkLeaseMs,
   checkLimit,
+  checkSettlements,
   type HealthStatus,
   type HealthThresholds,
   type LeaseToken,
@@ -21,7 +22,7 @@ import {
 } from '@reprise/core'
 import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asList, asTexts, type Partition } from './partition.ts'
-import { CLAIMED_PLAIN, parseState, parseText, snapshotOf } from './records.ts'
+import { CLAIMED_PLAIN, parseState, parseText, STAGE_LETTERS, snapshotOf, spentOf } from './records.ts'
 import { claimScript, settleAndClaimScript } from './scripts.generated.ts'
 import { settlementArguments, settleResults } from './settle.ts'
 import type { DrawRequestId } from './unheard-claims.ts'
@@ -37,7 +38,7 @@ export interface Blocked {
   readonly version: number
 }
 
-/** A claim, and how the asked pools stood when it was made: see wake.ts. */
+/** A claim, and how the asked pools stood when it was made, and after them the worker's inbox: see wake.ts. */
 export interface PartitionClaim extends ClaimResult {
   readonly versions: readonly string[]
   /** Of a store with several partitions only. */
@@ -79,7 +80,8 @@ export async function settleAndClaim(
   settings: ClaimSettings,
 ): Promise<{ readonly settled: readonly SettleResult[] } & PartitionClaim> {
   checkBatch(settlements.length)
-  const settling = settlementArguments(settlements)
+  checkSettlements(settlements)
+  const settling = settlementArguments(settlements, partition.position)
   return partition.unheardClaims.claim(request, settings.drawRequestId, async (requestId) => {
     const claiming = claimArguments(request, settings, requestId)
     const reply = asList(
@@ -102,6 +104,7 @@ function claimArguments(request: ClaimRequest, settings: ClaimSettings, requestI
     String(leaseMs),
     thresholdsText(settings.thresholds),
     requestId,
+    STAGE_LETTERS[request.stage ?? 'run'],
     String(pools.length),
     ...pools,
     ...(actions === null ? ['-1'] : [String(actions.length), ...actions]),
@@ -111,7 +114,7 @@ function claimArguments(request: ClaimRequest, settings: ClaimSettings, requestI
 
 const thresholdsTexts = new WeakMap<HealthThresholds, string>()
 
-function thresholdsText(thresholds: HealthThresholds): string {
+export function thresholdsText(thresholds: HealthThresholds): string {
   const known = thresholdsTexts.get(thresholds) ?? JSON.stringify(thresholds)
   thresholdsTexts.set(thresholds, known)
   return known
@@ -124,7 +127,7 @@ const UNUSUAL = '\n'
 export async function claimResult(
   partition: Partition,
   reply: Reply | undefined,
-  { leaseMs, worker }: Pick<ClaimRequest, 'leaseMs' | 'worker'>,
+  { leaseMs, worker, stage }: Pick<ClaimRequest, 'leaseMs' | 'worker' | 'stage'>,
 ): Promise<PartitionClaim> {
   const fields = asTexts(reply)
   const now = Number(fields[0])
@@ -146,13 +149,11 @@ export async function claimResult(
       attempt: state.attempt,
       token: `${token}.${worker}` as LeaseToken,
       snapshot,
-      generation: state.generation,
-      failures: state.failures,
-      losses: state.losses,
+      ...spentOf(state),
       retryReason: state.retryReason ?? null,
       acceptedAt: head.acceptedAt,
       startedAt: now,
-      leaseUntil: Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS),
+      leaseUntil: stage === 'dispatch' ? now + leaseMs : Math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS),
       timeoutAt,
     }
   })

@@ -12,7 +12,7 @@ import {
   systemRandom,
 } from '@reprise/core'
 import { openLink } from './link/link.ts'
-import { Partition } from './partition.ts'
+import { Partition, type Position } from './partition.ts'
 import { partitionEngine } from './partition-engine.ts'
 import { partitionedEngine } from './partitioned/partitioned-engine.ts'
 import { Partitions } from './partitioned/partitions.ts'
@@ -61,12 +61,13 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const checks = await checkServer(link, `${prefix}/store`, durability)
     const partitions = await openStore(link, prefix, asked)
     const [only = prefix, ...others] = partitionPrefixes(prefix, partitions)
+    const at = (place: number): Position => ({ place, places: partitions })
     // They may live on other servers than the one that was looked at.
     if (link.isCluster) for (const other of others) await checkServer(link, `${other}/numbers`, durability)
-    const partition = new Partition(link, only, clock ?? null)
+    const partition = new Partition(link, only, clock ?? null, at(0))
     const store = new Partitions(
       partition,
-      others.map((other) => new Partition(link, other, clock ?? null)),
+      others.map((other, index) => new Partition(link, other, clock ?? null, at(index + 1))),
     )
     await Promise.all(store.all.map((one) => one.open()))
     const wake = new Wake(store.all, randomUUID(), clock ?? systemClock, (id) => store.placeOf(id))

@@ -7,7 +7,7 @@ import {
   PAGE_LIMIT_MAX,
   type TaskId,
 } from '@reprise/core'
-import { gatesFacts } from './gates.ts'
+import { gatesFacts } from './gates-facts.ts'
 import type { Partition } from './partition.ts'
 import { allWorkers } from './registry.ts'
 import { seeTask } from './tasks.ts'

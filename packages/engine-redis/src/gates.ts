@@ -1,11 +1,10 @@
 // What holds lanes back: holds (paused) and limits (concurrency), each known by its exact scope. Where many lanes must be told
 // of a change, it takes several steps; the store remembers what is left to do, should we die on the way.
 
-import { type By, type ExplainFacts, InvalidError, type Scope } from '@reprise/core'
+import { type By, InvalidError, type Scope } from '@reprise/core'
 import type { DrawRequestId } from './claim.ts'
 import type { Reply } from './link/link.ts'
-import type { LaneName } from './names.ts'
-import { asTexts, type Partition, scopeName } from './partition.ts'
+import { asTexts, type Partition } from './partition.ts'
 import { liftScript, limitScript, pauseScript, resumeScript } from './scripts.generated.ts'
 
 /** `isTold`: the journal tells of it. In a store with several partitions one of them does. */
@@ -74,64 +73,6 @@ export function given({ pool, action, tenant }: Scope): Scope {
     ...(action === undefined ? {} : { action }),
     ...(tenant === undefined ? {} : { tenant }),
   }
-}
-
-/** The holds and the limits that cover a lane, each by scope: what is not given comes first. */
-export type GatesFacts = Pick<ExplainFacts, 'holds' | 'limits'>
-
-export async function gatesFacts(partition: Partition, lane: LaneName): Promise<GatesFacts> {
-  const [facts] = await gatesFactsOf(partition, [lane])
-  return facts ?? { holds: [], limits: [] }
-}
-
-/** For many lanes at once, in their order. */
-export async function gatesFactsOf(partition: Partition, lanes: readonly LaneName[]): Promise<readonly GatesFacts[]> {
-  const [holds, limits, slots] = await lookUp(partition, ['holds', 'limits', 'slots'], namesCovering(lanes))
-  return lanes.map((lane) => factsOf(lane, { holds, limits, slots }))
-}
-
-/** Every scope that covers one of these lanes, by name. */
-export const namesCovering = (lanes: readonly LaneName[]): string[] => [
-  ...new Set(lanes.flatMap(scopesOf).map(scopeName)),
-]
-
-/** What the store has under the names of scopes. */
-export type Found = ReadonlyMap<string, string> | undefined
-
-/** Holds, limits and how many tasks run under each. */
-export function factsOf(
-  lane: LaneName,
-  { holds, limits, slots }: { readonly holds: Found; readonly limits: Found; readonly slots: Found },
-): GatesFacts {
-  const covering = scopesOf(lane)
-  return {
-    holds: covering.flatMap((scope) => {
-      const text = holds?.get(scopeName(scope))
-      return text === undefined ? [] : [{ scope, ...parseHold(text) }]
-    }),
-    limits: covering.flatMap((scope) => {
-      const name = scopeName(scope)
-      const concurrency = limits?.get(name)
-      if (concurrency === undefined) return []
-      return [{ scope, running: Number(slots?.get(name) ?? 0), concurrency: Number(concurrency) }]
-    }),
-  }
-}
-
-/** Every scope that covers a lane; sorted by pool, action and tenant, because what is not given sorts before any name. */
-function scopesOf({ pool, action, tenant }: LaneName): Scope[] {
-  const scopes: Scope[] = []
-  for (const inPool of [{}, { pool }]) {
-    for (const ofAction of [{}, { action }]) {
-      for (const ofTenant of [{}, { tenant }]) scopes.push({ ...inPool, ...ofAction, ...ofTenant } as Scope)
-    }
-  }
-  return scopes
-}
-
-function parseHold(text: string): { readonly by: By; readonly since: number } {
-  const blank = text.indexOf(' ')
-  return { by: JSON.parse(text.slice(blank + 1)) as By, since: Number(text.slice(0, blank)) }
 }
 
 const NAMES_PER_COMMAND = 1_000

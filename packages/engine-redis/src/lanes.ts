@@ -3,6 +3,7 @@
 
 import {
   type ActionName,
+  breakerGates,
   type Counts,
   type CountsQuery,
   type Gate,
@@ -20,7 +21,7 @@ import {
   type SeriesQuery,
   type TenantId,
 } from '@reprise/core'
-import { type GatesFacts, gatesFactsOf } from './gates.ts'
+import { type GatesFacts, gatesFactsOf, NO_GATES } from './gates-facts.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { countLanesScript, listLanesScript, seriesScript } from './scripts.generated.ts'
 import { givenScope } from './tasks.ts'
@@ -78,11 +79,11 @@ export function laneView({ pool, action, tenant }: LaneRow, counted: Counts, fac
   return { pool, action, tenant, counts: counted, gates: gatesOf(facts) }
 }
 
-/** What holds a lane now: its pauses, then its full limits. */
-function gatesOf(facts: GatesFacts | undefined): Gate[] {
-  const { holds = [], limits = [] } = facts ?? {}
+/** What holds a lane now: its pauses, its breakers, then its full limits. */
+function gatesOf({ holds, limits, breakers }: GatesFacts = NO_GATES): Gate[] {
   return [
     ...holds.map((hold) => ({ kind: 'paused', ...hold }) as const),
+    ...breakerGates(breakers),
     ...limits
       .filter(({ running, concurrency }) => running >= concurrency)
       .map((full) => ({ kind: 'concurrency', ...full }) as const),

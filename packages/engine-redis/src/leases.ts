@@ -5,6 +5,7 @@ import {
   checkLeaseMs,
   checkLimit,
   type ExpiredResult,
+  type HealthThresholds,
   type LeaseToken,
   type Overdue,
   type RenewRequest,
@@ -14,7 +15,7 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import { asTexts, type Partition } from './partition.ts'
-import { parseState, parseText, type State, snapshotOf } from './records.ts'
+import { CLAIMED_PLAIN, parseState, parseText, snapshotOf, spentOf } from './records.ts'
 import { expiredScript, renewScript } from './scripts.generated.ts'
 
 export async function renew(
@@ -25,11 +26,12 @@ export async function renew(
   checkBatch(leases.length)
   checkLeaseMs(leaseMs)
   if (leases.length === 0) return []
-  const args = leases.flatMap(({ taskId, attempt, token, progress }) => [
+  const args = leases.flatMap(({ taskId, attempt, token, progress, handle }) => [
     taskId,
     String(attempt),
     token,
     progress === null ? '' : JSON.stringify(progress),
+    handle === undefined ? '' : `=${handle}`,
   ])
   const answers = asTexts(await partition.run(renewScript, [String(leaseMs), ...args]))
   return answers.map((answer) => {
@@ -39,39 +41,47 @@ export async function renew(
 }
 
 const FIELDS_BEFORE_ITEMS = 2
-const FIELDS_PER_ITEM = 8
+const FIELDS_PER_ITEM = 9
 
 /** Only looks. Leases first, then queue entries. */
-export async function expired(partition: Partition, limit: number): Promise<ExpiredResult> {
+export async function expired(
+  partition: Partition,
+  limit: number,
+  { heartbeatStaleMs }: HealthThresholds,
+): Promise<ExpiredResult> {
   checkLimit(limit)
-  const fields = asTexts(await partition.run(expiredScript, [String(limit)]))
+  const fields = asTexts(await partition.run(expiredScript, [String(limit), String(heartbeatStaleMs)]))
   const items = []
   for (let at = FIELDS_BEFORE_ITEMS; at < fields.length; at += FIELDS_PER_ITEM) {
-    const [kind = '', since = '', id = '', attempt = '', token = '', worker = '', text = '', state = ''] = fields.slice(
-      at,
-      at + FIELDS_PER_ITEM,
-    )
-    items.push({ kind, since, id, attempt, token, worker, state, ...parseText(text) })
+    const [
+      kind = '',
+      since = '',
+      id = '',
+      attempt = '',
+      token = '',
+      worker = '',
+      text = '',
+      state = '',
+      startedAt = '',
+    ] = fields.slice(at, at + FIELDS_PER_ITEM)
+    items.push({ kind, since, id, attempt, token, worker, state, startedAt, ...parseText(text) })
   }
   const names = await partition.learn(items.map(({ head }) => head))
   const overdue = items.map((item): Overdue => {
-    const state: Pick<State, 'generation' | 'failures' | 'losses'> =
-      item.state === '' ? { generation: 1, failures: 0, losses: 0 } : parseState(item.state)
-    const { generation, failures, losses } = state
+    const { kind } = item
     const taskId = item.id as TaskId
     const attempt = Number(item.attempt)
     const base = {
       snapshot: snapshotOf(names, item.id, item.head, item.payload),
-      generation,
-      failures,
-      losses,
+      ...spentOf(item.state === '' ? CLAIMED_PLAIN : parseState(item.state)),
+      acceptedAt: item.head.acceptedAt,
       since: Number(item.since),
     }
-    if (item.kind === 'lease' || item.kind === 'timeout') {
+    if (kind === 'lease' || kind === 'timeout' || kind === 'undelivered') {
       const ref = { taskId, attempt, token: item.token as LeaseToken }
-      return { kind: item.kind, ref, worker: item.worker as WorkerId, ...base }
+      return { kind, ref, worker: item.worker as WorkerId, ...base, startedAt: Number(item.startedAt) }
     }
-    return { kind: item.kind === 'deadline' ? 'deadline' : 'queue_ttl', ref: { taskId, attempt }, ...base }
+    return { kind: kind === 'deadline' ? kind : 'queue_ttl', ref: { taskId, attempt }, ...base, startedAt: null }
   })
   return { overdue, now: Number(fields[0]), steadySince: Number(fields[1]) }
 }

@@ -3,6 +3,7 @@
 
 import {
   checkBatch,
+  checkSettlements,
   type Settlement,
   type SettleResult,
   StoreClosedError,
@@ -35,6 +36,7 @@ export class OrderedCalls<Store> {
   }
 
   async settle(settlements: readonly Settlement[]): Promise<readonly SettleResult[]> {
+    checkSettlements(settlements)
     return this.#grouped(this.#settlements, settlements)
   }
 

@@ -2,18 +2,20 @@
 // files named after them and in the scripts they call.
 
 import type { Engine, EngineInfo, HealthThresholds } from '@reprise/core'
+import { listBreakers, resetBreaker } from './breakers.ts'
 import { bulk, retry } from './bulk.ts'
 import { claim, type DrawRequestId, settleAndClaim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { explain } from './explain.ts'
 import { listFailureGroups } from './failure-groups.ts'
 import { limit, pause, resume } from './gates.ts'
+import { assign, launches } from './handover.ts'
 import { journalOf } from './journal.ts'
 import { counts, listLanes, series } from './lanes.ts'
 import { expired, renew } from './leases.ts'
 import { OrderedCalls } from './ordered-calls.ts'
 import type { Partition } from './partition.ts'
-import { beat, deregister, listWorkers, register } from './registry.ts'
+import { beat, deregister, listWorkers, probed, register } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
@@ -49,18 +51,20 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     submit: (tasks) => calls.submit(tasks),
     async claim(request) {
       const { versions, blocked: _, ...result } = await claim(inOrder(), request, settings)
-      wake.saw(request.pools, versions)
+      wake.saw(request, versions)
       return result
     },
+    assign: async (assignments) => assign(inOrder(), assignments, settings),
+    launches: async (query) => launches(inOrder(), query),
     reserve: async (request) => reserve(inOrder(), request, drawRequestId),
     renew: async (leases, leaseMs) => renew(inOrder(), leases, leaseMs),
     settle: (items) => calls.settle(items),
     async settleAndClaim(items, request) {
       const { versions, blocked: _, ...result } = await settleAndClaim(inOrder(), items, request, settings)
-      wake.saw(request.pools, versions)
+      wake.saw(request, versions)
       return result
     },
-    expired: async (max) => expired(inOrder(), max),
+    expired: async (max) => expired(inOrder(), max, thresholds),
 
     redrive: async (request) => bulk(inOrder(), 'redrive', request, drawRequestId),
     discard: async (request) => bulk(inOrder(), 'discard', request, drawRequestId),
@@ -72,8 +76,12 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     resume: async (scope, by) => resume(inOrder(), scope, by, drawRequestId),
     limit: async (scope, concurrency, by) => limit(inOrder(), scope, concurrency, by, drawRequestId),
 
+    breakers: async (page) => listBreakers(inOrder(), page),
+    resetBreaker: async (name, by) => resetBreaker(inOrder(), name, by, drawRequestId),
+
     register: async (registration) => register(inOrder(), registration, drawRequestId),
     beat: async (report) => beat(inOrder(), report),
+    probed: async (reports) => probed(inOrder(), reports, drawRequestId),
     deregister: async (worker, epoch) => deregister(inOrder(), worker, epoch),
     workers: async (page) => listWorkers(inOrder(), page, thresholds),
 

@@ -9,9 +9,18 @@ import { UnheardClaims } from './unheard-claims.ts'
 
 const LEARNED_MS_MAX = 60_000
 
+/** Which of how many partitions it is, counted from 0. */
+export interface Position {
+  readonly place: number
+  readonly places: number
+}
+
+export const ALONE: Position = { place: 0, places: 1 }
+
 export class Partition {
   readonly link: Link
   readonly prefix: string
+  readonly position: Position
   readonly unheardClaims = new UnheardClaims()
   readonly #numbersKey: string
   readonly #clock: Clock | null
@@ -19,9 +28,10 @@ export class Partition {
   #learnedAt = systemClock.monotonic()
 
   /** `clock` is set by tests only: otherwise the server's own time decides. */
-  constructor(link: Link, prefix: string, clock: Clock | null) {
+  constructor(link: Link, prefix: string, clock: Clock | null, position = ALONE) {
     this.link = link
     this.prefix = prefix
+    this.position = position
     this.#numbersKey = `${prefix}/numbers`
     this.#clock = clock
   }

@@ -9,6 +9,7 @@ import type {
   Failure,
   Fingerprint,
   JsonText,
+  LeaseStage,
   LeaseToken,
   PoolName,
   Priority,
@@ -99,6 +100,9 @@ export interface State {
   readonly before: number
   readonly failures: number
   readonly losses: number
+  /** Missing for 0. */
+  readonly parks?: number
+  readonly deferrals?: number
   readonly retryReason?: WaitReason
   readonly rank?: number
   readonly since?: number
@@ -106,6 +110,8 @@ export interface State {
   readonly retired?: boolean
   readonly dueAt?: number
   readonly reason?: WaitReason | DeadReason
+  /** The retry quota that moved it. */
+  readonly quota?: string
   readonly at?: number
   readonly fingerprint?: Fingerprint
 }
@@ -131,7 +137,45 @@ export function plainState(head: Head, first: AttemptRecord | null): State {
 /** What a claim makes of a plain task. */
 export const CLAIMED_PLAIN: State = { ...FRESH, status: 'running', attempt: 1 }
 
+/** What was spent in a task's generation, as callers see it. */
+export const spentOf = ({ generation, failures, losses, parks = 0, deferrals = 0 }: State) => ({
+  generation,
+  failures,
+  losses,
+  parks,
+  deferrals,
+})
+
 export const parseState = (text: string): State => JSON.parse(text) as State
+
+/** A lease as it is stored, without what its key and the record of its attempt say. */
+export interface Lease {
+  readonly stage: LeaseStage
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+  readonly handle: string | null
+}
+
+// '<kind><start> <token> <attempt> <end> <time-out> <last renewal or ->'; a token contains no blank here: it has no worker.
+const LEASE = /^(?<kind>\w)(?<startedAt>\d+) \S+ \d+ (?<leaseUntil>\d+) (?<timeoutAt>\d+) \S+ *(?:\n(?<handle>.*))?$/s
+
+/** By what a lease begins with; `p` and `s` run. */
+const STAGES: Readonly<Record<string, LeaseStage>> = { d: 'dispatch', i: 'inbox', l: 'launch' }
+
+/** The letter that a claim of this stage puts before its leases. */
+export const STAGE_LETTERS = { run: 's', dispatch: 'd', launch: 'l' } as const
+
+export function parseLease(text: string): Lease {
+  const { kind = '', startedAt, leaseUntil, timeoutAt, handle } = LEASE.exec(text)?.groups ?? {}
+  return {
+    stage: STAGES[kind] ?? 'run',
+    startedAt: Number(startedAt),
+    leaseUntil: Number(leaseUntil),
+    timeoutAt: Number(timeoutAt),
+    handle: handle ?? null,
+  }
+}
 
 /** An attempt as it is stored (A1). The snapshot is stored once, beside it. */
 export interface AttemptRecord {

@@ -5,9 +5,11 @@ import {
   assessHealth,
   type BeatReport,
   type BeatResult,
+  checkBatch,
   type HealthThresholds,
   type Page,
   type PageRequest,
+  type ProbeReport,
   pageLimit,
   StoreFailedError,
   type WorkerId,
@@ -16,7 +18,15 @@ import {
 } from '@reprise/core'
 import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
-import { beatScript, deregisterScript, listWorkersScript, registerScript, takeOverScript } from './scripts.generated.ts'
+import {
+  beatScript,
+  deregisterScript,
+  findWorkersScript,
+  listWorkersScript,
+  probedScript,
+  registerScript,
+  takeOverScript,
+} from './scripts.generated.ts'
 
 export async function register(
   partition: Partition,
@@ -35,7 +45,7 @@ export async function registerThere(
   more: readonly string[],
 ): Promise<{ readonly epoch: number; readonly leases: number }> {
   partition.forget()
-  const { worker, pools, actions, host, version, runtimes } = registration
+  const { worker, pools, actions, host, version, runtimes, endpoint, concurrency } = registration
   const [epoch, isDone, taken] = asTexts(
     await partition.run(registerScript, [
       drawRequestId(),
@@ -46,6 +56,8 @@ export async function registerThere(
       host,
       version,
       JSON.stringify(runtimes),
+      endpoint ?? '',
+      concurrency === undefined ? '' : String(concurrency),
       ...more,
     ]),
   )
@@ -54,11 +66,23 @@ export async function registerThere(
 }
 
 export async function beat(partition: Partition, report: BeatReport): Promise<BeatResult> {
-  const { worker, epoch, inFlight, queueDepth, loopLagMs, memoryBytes, draining } = report
-  const numbers = [epoch, inFlight, queueDepth, loopLagMs, memoryBytes].map(String)
-  const outcome = await partition.run(beatScript, [worker, ...numbers, draining ? '1' : '0'])
+  const { worker, epoch, inFlight, queueDepth, loopLagMs, memoryBytes, quietMsMax, draining, outlook } = report
+  const numbers = [epoch, inFlight, queueDepth, loopLagMs, memoryBytes, quietMsMax].map(String)
+  const words = outlook === null ? '' : `=${outlook}`
+  const outcome = await partition.run(beatScript, [worker, ...numbers, draining ? '1' : '0', words])
   if (outcome === 'current' || outcome === 'replaced' || outcome === 'unknown') return { outcome }
   throw new StoreFailedError('The store answered a heartbeat with something unexpected.')
+}
+
+export async function probed(
+  partition: Partition,
+  reports: readonly ProbeReport[],
+  drawRequestId: DrawRequestId,
+): Promise<void> {
+  checkBatch(reports.length)
+  if (reports.length === 0) return
+  const args = reports.flatMap(({ worker, epoch, ok }) => [worker, String(epoch), ok ? '1' : ''])
+  await partition.run(probedScript, [drawRequestId(), ...args])
 }
 
 export async function deregister(partition: Partition, worker: WorkerId, epoch: number): Promise<void> {
@@ -94,8 +118,18 @@ export async function allWorkers(
   return viewsOf(asTexts(await partition.run(listWorkersScript, ['', String(max)])), thresholds)
 }
 
+/** What this partition knows of these workers; unknown ones are left out. Also the store's time. */
+export async function findWorkers(
+  partition: Partition,
+  ids: readonly WorkerId[],
+  thresholds: HealthThresholds,
+): Promise<{ readonly found: readonly WorkerView[]; readonly now: number }> {
+  const fields = asTexts(await partition.run(findWorkersScript, ids))
+  return { found: viewsOf(fields, thresholds), now: Number(fields[0]) }
+}
+
 const FIELDS_BEFORE_WORKERS = 2
-const FIELDS_PER_WORKER = 18
+const FIELDS_PER_WORKER = 26
 
 function viewsOf(fields: readonly string[], thresholds: HealthThresholds): WorkerView[] {
   const now = Number(fields[0])
@@ -107,9 +141,20 @@ function viewsOf(fields: readonly string[], thresholds: HealthThresholds): Worke
 }
 
 function viewOf(fields: readonly string[], now: number, thresholds: HealthThresholds): WorkerView {
-  const [worker = '', epoch, pools = '', actions = '', host = '', version = '', runtimes = '', ...rest] = fields
-  const [registeredAt, lastBeatAt, inFlight, queueDepth, loopLagMs, memoryBytes, draining, ...outcomes] = rest
-  const [consecutiveFailures, recentOutcomes, recentFailures, lastFailureAt = ''] = outcomes
+  const [worker = '', epoch, pools = '', actions = '', host = '', version = '', runtimes = '', endpoint = '', ...rest] =
+    fields
+  const [
+    concurrency,
+    registeredAt,
+    lastBeatAt,
+    queueDepth,
+    consecutiveFailures,
+    recentOutcomes,
+    recentFailures,
+    ...others
+  ] = rest
+  const [lastFailureAt, inFlight, loopLagMs, quietMsMax, lastProgressAt, probeFailures, memoryBytes, draining] = others
+  const outlook = fields.at(-1) ?? ''
   const evidence = {
     lastBeatAt: Number(lastBeatAt),
     queueDepth: Number(queueDepth),
@@ -117,6 +162,12 @@ function viewOf(fields: readonly string[], now: number, thresholds: HealthThresh
     recentOutcomes: Number(recentOutcomes),
     recentFailures: Number(recentFailures),
     lastFailureAt: lastFailureAt === '' ? null : Number(lastFailureAt),
+    inFlight: Number(inFlight),
+    loopLagMs: Number(loopLagMs),
+    quietMsMax: Number(quietMsMax),
+    outlook: outlook === '' ? null : outlook.slice(1),
+    lastProgressAt: Number(lastProgressAt),
+    probeFailures: Number(probeFailures),
   }
   return {
     worker: worker as WorkerId,
@@ -125,10 +176,10 @@ function viewOf(fields: readonly string[], now: number, thresholds: HealthThresh
     host,
     version,
     runtimes: JSON.parse(runtimes) as WorkerView['runtimes'],
+    endpoint: endpoint === '' ? null : endpoint,
+    ...(concurrency === '' ? {} : { concurrency: Number(concurrency) }),
     epoch: Number(epoch),
     registeredAt: Number(registeredAt),
-    inFlight: Number(inFlight),
-    loopLagMs: Number(loopLagMs),
     memoryBytes: Number(memoryBytes),
     draining: draining === '1',
     ...evidence,

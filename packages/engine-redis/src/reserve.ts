@@ -17,7 +17,7 @@ import {
 import { claimResult, type DrawRequestId } from './claim.ts'
 import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'
-import { textRest } from './records.ts'
+import { STAGE_LETTERS, textRest } from './records.ts'
 import { reserveScript } from './scripts.generated.ts'
 import { settingsText } from './submit.ts'
 
@@ -71,7 +71,7 @@ async function answerTo(partition: Partition, args: readonly string[]): Promise<
 }
 
 function reserveArguments(request: ReserveRequest, requestId: string, key: string | null): string[] {
-  const { task, attempt, maxRetries, worker, leaseMs } = request
+  const { task, attempt, maxRetries, worker, leaseMs, stage = 'run' } = request
   return [
     requestId,
     task.id,
@@ -89,6 +89,7 @@ function reserveArguments(request: ReserveRequest, requestId: string, key: strin
     task.deadlineAt === null ? '' : String(task.deadlineAt),
     task.deadlineMs === null ? '' : String(task.deadlineMs),
     key ?? '',
+    STAGE_LETTERS[stage],
   ]
 }
 
@@ -111,13 +112,24 @@ export function refusal({ task: { id }, attempt }: ReserveRequest, { what, detai
     case 'conflict':
       return new ConflictError(`Task '${id}' can't start attempt ${attempt} now: it is at attempt ${detail}.`)
     case 'held':
+      if (isOfBreaker(detail)) return new NoAvailableSlotError(`${breakerScope(detail)} (its breaker is open)`, 0)
       return new NoAvailableSlotError(`${scopeText(scopeNamed(detail))} (paused)`, 0)
     case 'full':
+      if (isOfBreaker(detail)) {
+        return new NoAvailableSlotError(`${breakerScope(detail)} (its breaker lets few through)`, Number(concurrency))
+      }
       return new NoAvailableSlotError(scopeText(scopeNamed(detail)), Number(concurrency))
     default:
       return new StoreFailedError(`A reservation was refused: ${[what, ...details].join(' ')}`)
   }
 }
+
+/** What breakers have on an action is named like a scope, with this as its pool. */
+const BREAKERS = '\r\n'
+
+export const isOfBreaker = (name: string): boolean => name.startsWith(BREAKERS)
+
+const breakerScope = (name: string): string => scopeText(scopeNamed(name.replace(BREAKERS, '\n')))
 
 /** A scope as a script spells it: three parts, empty where it says nothing. */
 function scopeNamed(name: string): Scope {

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_c3ec9e311ec1',
-  text: `#!lua name=reprise_c3ec9e311ec1
+  name: 'reprise_6b0b0900cfed',
+  text: `#!lua name=reprise_6b0b0900cfed
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -15,7 +15,7 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, refuse
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, nowExists, refuse
 do
 function int(number)
   return format('%d', number)
@@ -43,7 +43,7 @@ end
 function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', int(count))
 end
-local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
 local unusual
 atBegin(function()
   unusual = nil
@@ -58,14 +58,15 @@ function exists(name)
   if unusual[name] == nil then unusual[name] = call('EXISTS', key(name)) == 1 end
   return unusual[name]
 end
-local function nowExists(name)
-  unusual = { [name] = true }
+function nowExists(name)
+  unusual = unusual or {}
+  unusual[name] = true
 end
 function refuse(text)
   return redis.error_reply('REPRISE ' .. text)
 end
 end
-local SLOTS, lanes, laneList, pools, backlogChange, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, scopeNames, holdOn, applyHold, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
+local SLOTS, lanes, laneList, pools, backlogChange, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, gateName, scopeNames, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
 do
 local LANE_NUMBERS = {
   'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
@@ -138,6 +139,9 @@ function laneNumbered(number)
     group = false, distance = false, sources = false, takenOf = false, taken = false,
   })
 end
+function gateName(action)
+  return '\\r\\n' .. action .. '\\n'
+end
 function scopeNames(lane)
   local names = {}
   for _, pool in ipairs({ '', lane.pool }) do
@@ -147,6 +151,7 @@ function scopeNames(lane)
       end
     end
   end
+  names[#names + 1] = gateName(lane.action)
   return names
 end
 local function anyHolds()
@@ -162,7 +167,7 @@ end
 function applyHold(lane, hold)
   lane.heldSince = tonumber(string.match(hold, '^%d+'))
 end
-local function findLane(pool, action, tenant)
+function findLane(pool, action, tenant)
   return tonumber(call('HGET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant))
 end
 function laneNamed(pool, action, tenant)
@@ -243,7 +248,8 @@ local function flushLane(lane)
   if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
-    if lane.queued > 0 then call('ZADD', key('stocked'), int(lane.number), member) else call('ZREM', key('stocked'), member) end
+    local place = lane.action .. '\\n' .. member
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
   end
   if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
@@ -263,7 +269,7 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local decodeSettings, profileFor, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local decodeSettings, profileNumbered, profileFor, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
 local profiles
 atBegin(function()
@@ -280,7 +286,7 @@ function decodeSettings(text)
   decodedCount = decodedCount + 1
   return settings
 end
-local function profileNumbered(number)
+function profileNumbered(number)
   local known = profiles[number]
   if not known then
     known = decodeSettings(call('HGET', key('profile'), int(number)))
@@ -296,7 +302,7 @@ function profileFor(text)
   call('HSET', key('profile'), number, text)
   return number
 end
-local function parseHead(text)
+function parseHead(text)
   local stop = string.find(text, '\\n', 1, true)
   return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
 end
@@ -324,7 +330,8 @@ function loadTask(id)
   }
 end
 local STATE_FIELDS = {
-  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint',
+  'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
+  'fingerprint',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -343,7 +350,8 @@ end
 function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
-    failures = state.failures, losses = state.losses, retryReason = state.retryReason, rank = state.rank,
+    failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
+    retryReason = state.retryReason, rank = state.rank,
   }
 end
 function waitingMember(task)
@@ -456,7 +464,7 @@ function overdue(task)
   return nil
 end
 end
-local limits, freedLanes, anyLimits, limitsNamed, limitsOn, fullLimit, openLimits, park, takeSlot, freeSlot, eachParking, unparkFreed, flushLimits
+local limits, freedLanes, anyLimits, limitNamed, limitsNamed, limitsOn, fullLimit, openLimits, park, takeSlot, retakeSlot, freeSlot, eachParking, unparkFreed, flushLimits
 do
 atBegin(function()
   limits, freedLanes = {}, {}
@@ -464,13 +472,14 @@ end)
 function anyLimits()
   return exists('limits')
 end
-local function limitNamed(name, concurrency)
+function limitNamed(name, text)
   local limit = limits[name]
   if not limit then
     local running = tonumber(call('HGET', key('slots'), name)) or 0
-    local number = tonumber(concurrency)
+    local number, kind, since = tonumber(text), nil, nil
+    if not number then number, kind, since = string.match(text, '^(%d+) (%a+) ?(%d*)$') end
     limit = {
-      name = name, concurrency = number or tonumber(string.match(concurrency, '^%d+')), shared = not number,
+      name = name, concurrency = tonumber(number), shared = kind == 'shared', since = kind == 'since' and tonumber(since),
       running = running, was = running, freed = 0, back = {},
     }
     limits[name] = limit
@@ -497,7 +506,7 @@ end
 function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
-  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n' }
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action) }
   for _, limit in ipairs(limitsNamed(names)) do
     if limit.running < limit.concurrency then open[#open + 1] = limit end
   end
@@ -507,16 +516,28 @@ function park(lane, limit)
   lane.parked = limit.name
   if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
-function takeSlot(lane)
-  for _, limit in ipairs(limitsOn(lane)) do limit.running = limit.running + 1 end
+local function isCounted(limit, startedAt)
+  return not limit.since or startedAt >= limit.since
 end
-function freeSlot(lane)
+function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+function retakeSlot(lane, startedAt)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if not isCounted(limit, startedAt) and isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+function freeSlot(lane, startedAt)
   local itsLimits = limitsOn(lane)
   if #itsLimits == 0 then return end
   freedLanes[lane] = (freedLanes[lane] or 0) + 1
   for _, limit in ipairs(itsLimits) do
-    limit.running = limit.running - 1
-    limit.freed = limit.freed + 1
+    if isCounted(limit, startedAt) then
+      limit.running = limit.running - 1
+      limit.freed = limit.freed + 1
+    end
   end
 end
 function eachParking(name, visit)
@@ -601,6 +622,11 @@ local function wakeIdle(idleKey, count, what)
   end
   return 0
 end
+local function wakeInbox(worker)
+  local listening = key('listening:' .. worker)
+  for _, channel in ipairs(call('SMEMBERS', listening)) do call('SPUBLISH', key('wake:' .. channel), 'inbox\\n' .. worker) end
+  call('DEL', listening)
+end
 function flushWake()
   for pool, actions in pairs(stirred) do
     call('HINCRBY', key('pool:' .. pool), 'version', '1')
@@ -638,9 +664,10 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local TIMEOUT_GRACE_MS, leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken
+local TIMEOUT_GRACE_MS, RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE, leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken
 do
 TIMEOUT_GRACE_MS = 5000
+RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
 function leasesKey(worker)
   return key('leases:' .. worker)
 end
@@ -658,9 +685,10 @@ function leaseChange(worker)
   return change
 end
 local LEASE_PADDING = '                    '
-function leaseStart(timeoutMs, leaseMs, attempt)
+function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
   return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
 function addLease(change, id, kind, token, start)
@@ -682,12 +710,13 @@ function parseLease(text)
     string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
   return {
     token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
-    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt), handle = string.match(text, '\\n.*$'),
   }
 end
 function leaseText(lease)
   return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
     .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
+    .. (lease.handle or '')
 end
 function flushLeases()
   for worker, change in pairs(leaseChanges) do
@@ -698,7 +727,7 @@ function flushLeases()
     end
     if #change.added > 0 then
       call('HSET', leasesKey(worker), unpack(change.added))
-      call('ZADD', key('leases'), 'LT', int(change.first), worker)
+      if change.first then call('ZADD', key('leases'), 'LT', int(change.first), worker) end
       change.added = {}
       change.first = nil
     end
@@ -724,7 +753,56 @@ RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":
 function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
-local function startAttempt(task, worker, workerJson, leaseMs)
+end
+local inboxKey, launchesKey, extend, enterLaunches, leaveInbox, leaveStage, rewritten
+do
+function inboxKey(worker)
+  return key('inbox:' .. worker)
+end
+function launchesKey(pool)
+  return key('launches:' .. pool)
+end
+local function isUnderWay(lease)
+  return lease.kind == DISPATCH_STAGE or lease.kind == INBOX_STAGE
+end
+function extend(lease, leaseMs, missedMs)
+  local untilAt = now + leaseMs
+  if not isUnderWay(lease) then
+    lease.timeoutAt = lease.timeoutAt + missedMs
+    untilAt = math.min(untilAt, lease.timeoutAt + TIMEOUT_GRACE_MS)
+  end
+  lease.untilAt = math.max(lease.untilAt, untilAt)
+  lease.renewedAt = now
+end
+function enterLaunches(pool, id)
+  if call('ZADD', launchesKey(pool), '0', id) == 1 then call('SADD', key('launching'), pool) end
+end
+local function enterInbox(worker, id, number)
+  call('ZADD', inboxKey(worker.id), number, id)
+  call('ZADD', key('inboxes'), 'NX', int(worker.lastBeatAt), worker.id)
+  worker.inbox = 1
+  worker.assigned = number
+  worker.changed = true
+end
+function leaveInbox(worker, id)
+  call('ZREM', inboxKey(worker), id)
+  if call('EXISTS', inboxKey(worker)) == 0 then call('ZREM', key('inboxes'), worker) end
+end
+function leaveStage(kind, worker, id, lane)
+  if kind == INBOX_STAGE then
+    leaveInbox(worker, id)
+  elseif kind == LAUNCH_STAGE then
+    call('ZREM', launchesKey(lane.pool), id)
+    if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
+  end
+end
+function rewritten(record, token, workerJson, startedAt)
+  local attempt, worker, start, rest =
+    string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. rest
+end
+local function startAttempt(task, worker, workerJson, leaseMs, stage)
   local state = nextState(task.state, 'running')
   state.attempt = state.attempt + 1
   task.state = state
@@ -733,10 +811,600 @@ local function startAttempt(task, worker, workerJson, leaseMs)
   local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
-  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt)
-  startsAt(change, untilAt)
-  addLease(change, task.id, 's', token, start)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
+  if stage == LAUNCH_STAGE then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  addLease(change, task.id, stage, token, start)
   return token
+end
+end
+local mayTellMore, proceed, eachStocked, letGo, setOwnLimit, STEPS, continueLifting
+do
+local LIFT_MAX = 500
+local UNFINISHED_MAX = 20
+local told
+atBegin(function()
+  told = 0
+end)
+function mayTellMore()
+  return told < LIFT_MAX
+end
+function proceed(what, goOnAt)
+  if goOnAt then
+    call('HSET', key('unfinished'), what, goOnAt)
+    nowExists('unfinished')
+  else
+    call('HDEL', key('unfinished'), what)
+  end
+  return not goOnAt
+end
+local function scopeCovers(scopeName, lane)
+  for _, name in ipairs(scopeNames(lane)) do
+    if name == scopeName then return true end
+  end
+  return false
+end
+local function stockByAction()
+  local old = call('ZRANGE', key('stocked'), '(0', '+inf', 'BYSCORE', 'LIMIT', 0, LIFT_MAX)
+  told = told + #old
+  for _, member in ipairs(old) do
+    local lane = laneNumbered(tonumber(member))
+    call('ZREM', key('stocked'), member)
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', lane.action .. '\\n' .. member) end
+  end
+  return #old < LIFT_MAX
+end
+function eachStocked(scopeName, cursor, visit)
+  local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
+  if pool ~= '' and action ~= '' and tenant ~= '' then
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+    return nil
+  end
+  if not stockByAction() then return cursor end
+  local first, last = '-', '+'
+  if action ~= '' then first, last = '[' .. action .. '\\n', '(' .. action .. '\\n~' end
+  if string.find(cursor, '\\n', 1, true) then first = '(' .. cursor end
+  local page = call('ZRANGE', key('stocked'), first, last, 'BYLEX', 'LIMIT', 0, LIFT_MAX)
+  told = told + #page
+  for _, member in ipairs(page) do
+    local lane = laneNumbered(tonumber(string.match(member, '%d+$')))
+    if scopeCovers(scopeName, lane) then visit(lane) end
+  end
+  return #page == LIFT_MAX and page[#page] or nil
+end
+local function countRunning(scopeName)
+  local running = 0
+  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
+    local lane = laneNumbered(tonumber(member))
+    if scopeCovers(scopeName, lane) then running = running + lane.running end
+  end
+  return running
+end
+local function stirStocked(scopeName)
+  eachStocked(scopeName, '', function(lane)
+    if lane.ready > 0 and not lane.heldSince then stir(lane) end
+  end)
+end
+function letGo(lane)
+  lane.heldMs = lane.heldMs + now - lane.heldSince
+  lane.heldSince = false
+  catchUp(lane)
+  if lane.ready > 0 then stir(lane, lane.ready) end
+end
+local function beginHold(scopeName, cursor)
+  local hold = call('HGET', key('holds'), scopeName)
+  local goOnAt = hold and eachStocked(scopeName, cursor, function(lane)
+    if not lane.heldSince then applyHold(lane, hold) end
+  end)
+  return proceed('pause ' .. scopeName, goOnAt)
+end
+local function endHold(scopeName, cursor)
+  local goOnAt = eachStocked(scopeName, cursor, function(lane)
+    if lane.heldSince and not holdOn(lane) then letGo(lane) end
+  end)
+  return proceed('resume ' .. scopeName, goOnAt)
+end
+local function endLimit(scopeName)
+  local what = 'limit ' .. scopeName
+  local left = LIFT_MAX
+  for _, place in ipairs(call('SMEMBERS', parkingsKey(scopeName))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local page = call('ZRANGE', parkedKey(scopeName, pool, action), 0, left - 1)
+    for _, member in ipairs(page) do
+      local lane = laneNumbered(tonumber(member))
+      if lane.parked == scopeName then lane.parked = false end
+      if not lane.heldSince then stir(lane, lane.ready) end
+    end
+    told = told + #page
+    if #page == left then return proceed(what, '') end
+    left = left - #page
+    call('SREM', parkingsKey(scopeName), place)
+  end
+  return proceed(what, nil)
+end
+function setOwnLimit(name, concurrency, since, countThem)
+  local before = anyLimits() and call('HGET', key('limits'), name)
+  local text = concurrency and int(concurrency) .. ' since ' .. int(since) or false
+  if before == text then return true end
+  for _, lane in ipairs(laneList) do lane.limits = false end
+  if not text then
+    limits[name] = nil
+    call('HDEL', key('limits'), name)
+    call('HDEL', key('slots'), name)
+    if mayTellMore() then return endLimit(name) end
+    return proceed('limit ' .. name, '')
+  end
+  local limit = limitNamed(name, before or text)
+  if not before or limit.since ~= since then
+    limit.running = countThem()
+    limit.since = since
+  end
+  limit.concurrency = concurrency
+  call('HSET', key('limits'), name, text)
+  if not before then call('HSET', key('slots'), name, int(limit.running)) end
+  nowExists('limits')
+  if before then limit.freed = math.max(limit.freed, concurrency - limit.running) end
+  return true
+end
+STEPS = { pause = beginHold, resume = endHold, limit = endLimit }
+function continueLifting()
+  local some = call('HRANDFIELD', key('unfinished'), UNFINISHED_MAX, 'WITHVALUES')
+  for index = 1, #some, 2 do
+    if not mayTellMore() then break end
+    local kind, name = string.match(some[index], '^(%a+) (.*)$')
+    STEPS[kind](name, some[index + 1])
+  end
+  return call('EXISTS', key('unfinished')) == 1
+end
+end
+local breakers, coverings, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, afterFailure, afterSuccess, isOutage
+do
+local BUCKETS = 10
+atBegin(function()
+  breakers, coverings = {}, {}
+end)
+local function parseBreaker(name, text)
+  local stop = string.find(text, '\\n', 1, true)
+  local breaker = cjson.decode(string.sub(text, stop + 1))
+  breaker.name = name
+  breaker.settingsText = string.sub(text, 1, stop - 1)
+  breaker.settings = decodeSettings(breaker.settingsText)
+  return breaker
+end
+local function fieldsText(fields)
+  local texts = {}
+  for name, value in pairs(fields) do
+    texts[#texts + 1] = cjson.encode(name) .. ':' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+  end
+  return '{' .. table.concat(texts, ',') .. '}'
+end
+function breakerText(breaker)
+  local actions, buckets = {}, {}
+  for index, action in ipairs(breaker.actions) do actions[index] = cjson.encode(action) end
+  for index, bucket in ipairs(breaker.buckets) do buckets[index] = fieldsText(bucket) end
+  return breaker.settingsText .. '\\n{"actions":[' .. table.concat(actions, ',') .. '],"state":' .. fieldsText(breaker.state)
+    .. ',"buckets":[' .. table.concat(buckets, ',') .. ']}'
+end
+function breakerNamed(name)
+  local breaker = breakers[name]
+  if breaker == nil then
+    local text = call('HGET', key('breakers'), name)
+    breaker = text and parseBreaker(name, text)
+    breakers[name] = breaker
+  end
+  return breaker
+end
+function covering(action)
+  local names = coverings[action]
+  if not names then
+    names = {}
+    for name in string.gmatch(call('HGET', key('covered'), action) or '', '[^\\n]+') do names[#names + 1] = name end
+    coverings[action] = names
+  end
+  return names
+end
+function setCovering(action, names)
+  coverings[action] = names
+  if #names == 0 then
+    call('HDEL', key('covered'), action)
+  else
+    call('HSET', key('covered'), action, table.concat(names, '\\n'))
+  end
+end
+local function liveBuckets(breaker)
+  local kept = {}
+  for _, bucket in ipairs(breaker.buckets) do
+    if bucket.at + breaker.settings.windowMs > now then kept[#kept + 1] = bucket end
+  end
+  return kept
+end
+function fadesAt(breaker)
+  local at = 0
+  for _, bucket in ipairs(breaker.buckets) do
+    if bucket.failed > 0 then at = math.max(at, bucket.at + breaker.settings.windowMs) end
+  end
+  return at
+end
+function isForgotten(breaker)
+  return breaker.state.status == 'closed' and fadesAt(breaker) <= now
+end
+local function countOutcome(breaker, what)
+  local widthMs = math.max(math.floor(breaker.settings.windowMs / BUCKETS), 1)
+  local at = math.floor(now / widthMs) * widthMs
+  local kept = liveBuckets(breaker)
+  local last = kept[#kept]
+  if not last or last.at < at then
+    last = { at = at, ok = 0, failed = 0 }
+    kept[#kept + 1] = last
+  end
+  last[what] = last[what] + 1
+  breaker.buckets = kept
+end
+local function openBreaker(breaker, opens)
+  local settings = breaker.settings
+  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.openMsMax)
+  breaker.state = { status = 'open', since = now, ['until'] = now + openMs, opens = opens }
+  breaker.buckets = {}
+end
+local function countFailure(breaker, opens)
+  countOutcome(breaker, 'failed')
+  local ok, failed = 0, 0
+  for _, bucket in ipairs(breaker.buckets) do
+    ok = ok + bucket.ok
+    failed = failed + bucket.failed
+  end
+  local settings = breaker.settings
+  if failed >= settings.failuresMin and failed >= settings.failureRate * (ok + failed) then openBreaker(breaker, opens) end
+end
+function afterFailure(breaker, startedAt)
+  local state = breaker.state
+  if state.status == 'closed' then
+    countFailure(breaker, 1)
+  elseif state.status ~= 'open' and startedAt >= state.since then
+    if state.status == 'half_open' then openBreaker(breaker, state.opens + 1) else countFailure(breaker, state.opens + 1) end
+  end
+end
+function afterSuccess(breaker, startedAt)
+  local state, settings = breaker.state, breaker.settings
+  if state.status == 'closed' then return countOutcome(breaker, 'ok') end
+  if state.status == 'open' or startedAt < state.since then return end
+  local isRamping = state.status == 'ramping'
+  if isRamping then countOutcome(breaker, 'ok') end
+  local wanted = isRamping and state.concurrency or settings.probes
+  state.succeeded = state.succeeded + 1
+  if state.succeeded < wanted then return end
+  breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
+  if wanted * 2 >= settings.rampMax then breaker.state = { status = 'closed' } end
+end
+function isOutage(breaker, startedAt)
+  local state = breaker.state
+  if state.status == 'ramping' then return startedAt < state.since end
+  return state.status ~= 'closed'
+end
+end
+local allowedBy, setGates
+do
+function allowedBy(breaker)
+  local state = breaker.state
+  if state.status == 'half_open' then return breaker.settings.probes end
+  return state.status == 'ramping' and state.concurrency or nil
+end
+local gateHolds, countedSince
+atBegin(function()
+  gateHolds, countedSince = {}, {}
+end)
+local function tellLane(lane)
+  if lane.queued == 0 then return end
+  local hold = gateHolds[lane.action]
+  if hold == nil then
+    hold = call('HGET', key('holds'), gateName(lane.action))
+    gateHolds[lane.action] = hold
+  end
+  if not hold then
+    if lane.heldSince and not holdOn(lane) then letGo(lane) end
+  elseif not lane.heldSince then
+    applyHold(lane, hold)
+  end
+end
+local function tellLanes(action, cursor)
+  return proceed('gates ' .. action, eachStocked(gateName(action), cursor, tellLane))
+end
+STEPS.gates = tellLanes
+local function addRunning(counts, since, startedAt, token)
+  if tonumber(startedAt) < since then return end
+  local action = laneNumbered(tonumber(string.match(token, '%d+$'))).action
+  counts[action] = (counts[action] or 0) + 1
+end
+local function addLaunched(counts, since, ended)
+  for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
+    for _, id in ipairs(call('ZRANGE', launchesKey(pool), '0', '-1')) do
+      local state = not ended[id] and call('HGET', taskKey(id), 'state')
+      local record = state and call('HGET', taskKey(id), string.match(state, '"attempt":(%d+)'))
+      local _, _, token, _, startedAt = string.match(record or '', RECORD_PATTERN)
+      if token then addRunning(counts, since, startedAt, token) end
+    end
+  end
+end
+local function addLeased(counts, since, ended)
+  for _, worker in ipairs(call('ZRANGE', key('leases'), '0', '-1')) do
+    local leases = call('HGETALL', leasesKey(worker))
+    for index = 1, #leases, 2 do
+      local lease = leases[index + 1]
+      if part(lease, 1, 1) ~= LAUNCH_STAGE and not ended[leases[index]] then
+        addRunning(counts, since, part(lease, 2, 14), string.match(lease, '^%S+ (%S+)'))
+      end
+    end
+  end
+end
+local function runningSince(action, since)
+  local ended, size = {}, 0
+  for _, change in pairs(leaseChanges) do
+    size = size + #change.removed
+    for _, id in ipairs(change.removed) do ended[id] = true end
+  end
+  local name = int(since) .. ' ' .. int(size)
+  local counts = countedSince[name]
+  if not counts then
+    counts = {}
+    addLaunched(counts, since, ended)
+    addLeased(counts, since, ended)
+    countedSince[name] = counts
+  end
+  return counts[action] or 0
+end
+local function setHold(action)
+  gateHolds[action] = nil
+  for _, name in ipairs(covering(action)) do
+    if breakerNamed(name).state.status == 'open' then
+      nowExists('holds')
+      return call('HSETNX', key('holds'), gateName(action), NOW) == 1
+    end
+  end
+  return call('HDEL', key('holds'), gateName(action)) == 1
+end
+local function setLimit(action)
+  local most
+  local since = 0
+  for _, name in ipairs(covering(action)) do
+    local breaker = breakerNamed(name)
+    local number = allowedBy(breaker)
+    if number then
+      if not most or number < most then most = number end
+      since = math.max(since, breaker.state.since)
+    end
+  end
+  return setOwnLimit(gateName(action), most, since, function() return runningSince(action, since) end)
+end
+function setGates(actions)
+  local isChanged = {}
+  for _, action in ipairs(actions) do isChanged[action] = setHold(action) end
+  for _, lane in ipairs(laneList) do
+    if isChanged[lane.action] then tellLane(lane) end
+  end
+  local isTold = true
+  for _, action in ipairs(actions) do
+    if isChanged[action] then
+      local isDone
+      if mayTellMore() then isDone = tellLanes(action, '') else isDone = proceed('gates ' .. action, '') end
+      isTold = isTold and isDone
+    end
+    if not setLimit(action) then isTold = false end
+  end
+  return isTold
+end
+end
+local tellFailure, tellSuccess, tellTime, flushBreakers
+do
+local TURN_MAX = 100
+local COVERING_MAX = 100
+local SENTENCES = {
+  open = 'Too many failures: nothing starts until it has rested.',
+  half_open = 'A few attempts are let through.',
+  ramping = 'The attempts succeeded: more and more are let through.',
+  closed = 'Work goes on as before.',
+}
+local function noteClosed(breaker, actor, reason)
+  note('breaker.closed', nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+end
+local function noteStatus(breaker)
+  local state = breaker.state
+  if state.status == 'closed' then return noteClosed(breaker, 'breaker', SENTENCES.closed) end
+  local untilAt = state['until']
+  note(state.status == 'open' and 'breaker.opened' or 'breaker.' .. state.status, nil, nil, 'breaker', SENTENCES[state.status],
+    '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
+    .. (untilAt and int(untilAt) or 'null') .. '}')
+end
+local function changeBreaker(breaker, apply)
+  local before, boundBefore = breaker.state.status, allowedBy(breaker)
+  local joined = apply(breaker)
+  breaker.changed = true
+  local state = breaker.state
+  local hasTurned = state.status ~= before
+  if hasTurned then
+    if state.status == 'open' then
+      call('ZADD', key('opened'), int(state['until']), breaker.name)
+      call('ZREM', key('fading'), breaker.name)
+    elseif before == 'open' then
+      call('ZREM', key('opened'), breaker.name)
+    end
+  end
+  if hasTurned or allowedBy(breaker) ~= boundBefore then
+    setGates(breaker.actions)
+  elseif joined and state.status ~= 'closed' then
+    setGates({ joined })
+  end
+  if hasTurned then noteStatus(breaker) end
+end
+local function forgetBreaker(breaker)
+  breakers[breaker.name] = false
+  call('HDEL', key('breakers'), breaker.name)
+  call('ZREM', key('opened'), breaker.name)
+  call('ZREM', key('fading'), breaker.name)
+  for _, action in ipairs(breaker.actions) do
+    local kept = {}
+    for _, name in ipairs(covering(action)) do
+      if name ~= breaker.name then kept[#kept + 1] = name end
+    end
+    setCovering(action, kept)
+  end
+  return breaker.state.status == 'closed' or setGates(breaker.actions)
+end
+local function cover(breaker, action)
+  for _, known in ipairs(breaker.actions) do
+    if known == action then return false end
+  end
+  breaker.actions[#breaker.actions + 1] = action
+  local names = { breaker.name }
+  for _, name in ipairs(covering(action)) do names[#names + 1] = name end
+  table.sort(names)
+  setCovering(action, names)
+  return true
+end
+local function breakerToFail(name)
+  local breaker = breakerNamed(name)
+  if breaker and isForgotten(breaker) then
+    forgetBreaker(breaker)
+    breaker = false
+  end
+  if not breaker then
+    breaker = { name = name, actions = {}, state = { status = 'closed' }, buckets = {} }
+    breakers[name] = breaker
+  end
+  return breaker
+end
+local function mayCover(name, action)
+  local names = covering(action)
+  for _, known in ipairs(names) do
+    if known == name then return true end
+  end
+  return #names < COVERING_MAX
+end
+function tellFailure(refs, action, startedAt)
+  if not exists('breakers') then nowExists('breakers') end
+  local counting = {}
+  for _, ref in ipairs(refs) do
+    if mayCover(ref.name, action) then
+      counting[#counting + 1] = ref
+      changeBreaker(breakerToFail(ref.name), function(breaker)
+        breaker.settingsText = ref.settings
+        breaker.settings = decodeSettings(ref.settings)
+        local hasJoined = cover(breaker, action)
+        afterFailure(breaker, startedAt)
+        return hasJoined and action
+      end)
+    end
+  end
+  for _, ref in ipairs(counting) do
+    if isOutage(breakerNamed(ref.name), startedAt) then return true end
+  end
+  return false
+end
+function tellSuccess(action, startedAt)
+  for _, name in ipairs(covering(action)) do
+    local breaker = breakerNamed(name)
+    if isForgotten(breaker) then
+      forgetBreaker(breaker)
+    else
+      changeBreaker(breaker, function() afterSuccess(breaker, startedAt) end)
+    end
+  end
+end
+function tellTime()
+  local due = call('ZRANGE', key('opened'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)
+  table.sort(due)
+  for _, name in ipairs(due) do
+    local breaker = breakerNamed(name)
+    changeBreaker(breaker, function()
+      breaker.state = { status = 'half_open', since = now, opens = breaker.state.opens, succeeded = 0 }
+    end)
+  end
+  for _, name in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
+    local breaker = breakerNamed(name)
+    if isForgotten(breaker) then forgetBreaker(breaker) end
+  end
+  return tonumber(call('ZRANGE', key('opened'), '0', '0', 'WITHSCORES')[2])
+end
+function flushBreakers()
+  for name, breaker in pairs(breakers) do
+    if breaker and breaker.changed and isForgotten(breaker) then
+      forgetBreaker(breaker)
+    elseif breaker and breaker.changed then
+      call('HSET', key('breakers'), name, breakerText(breaker))
+      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), name) end
+    end
+  end
+end
+end
+local placeRetry
+do
+local WINDOWS_MAX = 1000
+local WINDOWS_PAGE = 100
+local PAST_MAX = 500
+local quotas
+atBegin(function()
+  quotas = {}
+end)
+local function parseQuota(text)
+  local windowMs, limit, share, place, places, name = string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
+  local itsKey = key('windows:' .. windowMs .. ' ' .. name)
+  local counted = quotas[itsKey]
+  if not counted then
+    counted = { key = itsKey, list = key('windowed:' .. windowMs .. ' ' .. name), taken = {}, full = {} }
+    quotas[itsKey] = counted
+  end
+  return {
+    name = name, windowMs = tonumber(windowMs), limit = tonumber(limit), share = tonumber(share), place = tonumber(place),
+    places = tonumber(places), counted = counted,
+  }
+end
+local function takenIn(quota, window)
+  local counted = quota.counted
+  local taken = counted.taken[window]
+  if taken then return taken end
+  local windows = { int(window) }
+  if next(counted.taken) then
+    for index = 2, WINDOWS_PAGE do windows[index] = int(window + (index - 1) * quota.places) end
+  end
+  for index, count in ipairs(call('HMGET', counted.key, unpack(windows))) do
+    counted.taken[window + (index - 1) * quota.places] = tonumber(count) or 0
+  end
+  return counted.taken[window]
+end
+local function startedLately(lane)
+  local field = int(lane.number) .. ':started'
+  local this = (tonumber(call('HGET', key('series:' .. int(MINUTE)), field)) or 0) + (lane.tally.started or 0)
+  return math.max(this, tonumber(call('HGET', key('series:' .. int(MINUTE - 60000)), field)) or 0)
+end
+local function listWindow(quota, window)
+  local list = quota.counted.list
+  local past = call('ZRANGE', list, '-inf', '(' .. int(math.floor(now / quota.windowMs)), 'BYSCORE', 'LIMIT', 0, PAST_MAX)
+  call('ZADD', list, int(window), int(window))
+  if #past == 0 then return end
+  call('HDEL', quota.counted.key, unpack(past))
+  call('ZREM', list, unpack(past))
+end
+function placeRetry(text, lane, wantedAt)
+  local quota = parseQuota(text)
+  local room = quota.limit or math.huge
+  if quota.share then
+    room = math.min(room, math.max(math.floor(quota.share * startedLately(lane)), 1))
+  end
+  local counted = quota.counted
+  local window = math.floor(wantedAt / quota.windowMs)
+  window = window + (quota.place - window) % quota.places
+  local last = window + (WINDOWS_MAX - 1) * quota.places
+  local full = counted.full[room]
+  if not full or window < full.from or window > full.to then full = { from = window, to = window } end
+  window = math.min(full.to, last)
+  while window < last and takenIn(quota, window) >= room do window = window + quota.places end
+  full.to = window
+  counted.full[room] = full
+  local taken = call('HINCRBY', counted.key, int(window), 1)
+  counted.taken[window] = taken
+  if taken == 1 then listWindow(quota, window) end
+  local dueAt = math.max(wantedAt, window * quota.windowMs)
+  return dueAt, dueAt > wantedAt and quota.name or nil
 end
 end
 local becauseOf, layToRest
@@ -774,8 +1442,11 @@ function layToRest(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
-  if isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
+  local isParked = ending.decision == 'park'
+  if isParked then state.parks = (state.parks or 0) + 1
+  elseif isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
   state.attempt = attempt
+  if ending.kind ~= 'expired' then state.deferrals = nil end
   tally(lane, isLost and 'lost' or 'failed')
   local dueAt = 'null'
   if ending.decision == 'dead' then
@@ -787,9 +1458,16 @@ function layToRest(task, attempt, ending)
     tally(lane, 'dead')
     move(lane, nil, 'dead')
     ended(task.id)
+  elseif isParked then
+    state.retryReason = ending.reason
+    task.state = state
+    enqueue(task, false)
+    stir(lane)
+    state = task.state
   else
     state.since = now
-    state.dueAt = now + ending.delayMs
+    state.dueAt = ending.dueAt
+    state.quota = ending.quota
     state.reason = ending.reason
     state.retryReason = ending.reason
     dueAt = int(state.dueAt)
@@ -803,15 +1481,102 @@ function layToRest(task, attempt, ending)
   return state.status
 end
 end
-local workerNamed, witness, flushWorkers, thresholdsText, thresholds, parseThresholds, claimHealth
+local workers, workerKey, workerNamed, flushWorkers, rosterOf
 do
-local function assess(evidence, limits)
+local WORKER_NUMBERS = {
+  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
+  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
+}
+local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+atBegin(function()
+  workers = {}
+end)
+function workerKey(id)
+  return key('worker:' .. id)
+end
+local function packWorker(worker)
+  return cmsgpack.pack({
+    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
+    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
+    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
+  })
+end
+local function freshWorker(id)
+  return {
+    id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false,
+  }
+end
+function workerNamed(id)
+  local worker = workers[id]
+  if worker ~= nil then return worker end
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local was = values[2] and cmsgpack.unpack(values[2])
+  worker = was and {
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
+    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
+    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
+    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
+    roster = false,
+  }
+  workers[id] = worker
+  return worker
+end
+function flushWorkers()
+  for id, worker in pairs(workers) do
+    if worker and worker.changed then
+      if worker.claim ~= worker.wasClaim then
+        call('HSET', workerKey(id), 'numbers', packWorker(worker), 'claim', worker.claim)
+      else
+        call('HSET', workerKey(id), 'numbers', packWorker(worker))
+      end
+    end
+  end
+end
+local function setOf(json)
+  local list = cjson.decode(json)
+  if list == cjson.null then return false end
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  return set
+end
+function rosterOf(worker)
+  if not worker.roster then
+    local values = call('HMGET', workerKey(worker.id), 'pools', 'actions', 'host', 'version')
+    worker.roster = { pools = setOf(values[1]), actions = setOf(values[2]), host = values[3], version = values[4] }
+  end
+  return worker.roster
+end
+local function addWorker(answer, id)
+  local worker = workerNamed(id)
+  if not worker then return end
+  local size = #answer
+  answer[size + 1] = id
+  for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
+  size = #answer
+  for index, name in ipairs(WORKER_NUMBERS) do
+    local value = worker[name]
+    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    answer[size + index] = value or ''
+  end
+end
+end
+local assess, progressed, witness, thresholdsText, thresholds, parseThresholds, claimHealth
+do
+function assess(evidence, limits)
   local unhealthy, degraded = false, false
   local function weigh(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then unhealthy = true elseif value >= atDegraded then degraded = true end
   end
   if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
   weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
+  weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
+  if evidence.inFlight > 0 and evidence.quietMsMax > 0 and now - evidence.lastProgressAt >= evidence.quietMsMax + limits.stuckMs then
+    unhealthy = true
+  end
+  if evidence.outlook then degraded = true end
   local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
   local function weighFailures(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then
@@ -826,25 +1591,11 @@ local function assess(evidence, limits)
   end
   return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
 end
-local EVIDENCE_FIELDS = {
-  'epoch', 'pools', 'claim', 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
-}
-local WRITTEN_FIELDS = { 'claim', 'lastBeatAt', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt' }
-local workers
-atBegin(function()
-  workers = {}
-end)
-function workerNamed(id)
-  local worker = workers[id]
-  if worker ~= nil then return worker end
-  local values = call('HMGET', key('worker:' .. id), unpack(EVIDENCE_FIELDS))
-  worker = values[1] and {
-    id = id, epoch = values[1], pools = values[2], claim = values[3], lastBeatAt = tonumber(values[4]),
-    queueDepth = tonumber(values[5]), consecutiveFailures = tonumber(values[6]), recentOutcomes = tonumber(values[7]),
-    recentFailures = tonumber(values[8]), lastFailureAt = tonumber(values[9]), changed = false,
-  }
-  workers[id] = worker
-  return worker
+function progressed(id)
+  local worker = workerNamed(id)
+  if not worker then return end
+  worker.lastProgressAt = now
+  worker.changed = true
 end
 local RECENT_OUTCOMES_MAX = 100
 function witness(id, ok, count)
@@ -865,35 +1616,15 @@ function witness(id, ok, count)
   worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
   if not ok then worker.lastFailureAt = now end
 end
-function flushWorkers()
-  for id, worker in pairs(workers) do
-    if worker and worker.changed then
-      local changes = {}
-      for _, name in ipairs(WRITTEN_FIELDS) do
-        local value = worker[name]
-        if value then
-          changes[#changes + 1] = name
-          changes[#changes + 1] = type(value) == 'number' and int(value) or value
-        end
-      end
-      call('HSET', key('worker:' .. id), unpack(changes))
-    end
-  end
-end
-local function sharesPool(a, b)
-  local served = {}
-  for _, pool in ipairs(cjson.decode(a.pools)) do served[pool] = true end
-  for _, pool in ipairs(cjson.decode(b.pools)) do
-    if served[pool] then return true end
-  end
-  return false
-end
 local HELP_LOOK_MAX = 1000
 local function hasHelp(worker, limits)
+  local served = rosterOf(worker).pools
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
-    if id ~= worker.id then
-      local other = workerNamed(id)
-      if other and sharesPool(worker, other) and assess(other, limits) ~= 'unhealthy' then return true end
+    local other = id ~= worker.id and workerNamed(id)
+    if other and assess(other, limits) ~= 'unhealthy' then
+      for pool in pairs(rosterOf(other).pools) do
+        if served[pool] then return true end
+      end
     end
   end
   return false
@@ -909,11 +1640,15 @@ function claimHealth(worker, limits)
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
   local status = assess(worker, limits)
+  if status == 'unhealthy' then
+    local failures, outcomes = worker.consecutiveFailures, worker.recentOutcomes
+    worker.consecutiveFailures, worker.recentOutcomes = 0, 0
+    local isFaultless = assess(worker, limits) ~= 'unhealthy'
+    worker.consecutiveFailures, worker.recentOutcomes = failures, outcomes
+    if isFaultless and not hasHelp(worker, limits) then status = 'degraded' end
+  end
   worker.lastBeatAt = lastBeatAt
-  if status ~= 'unhealthy' then return status end
-  local faultless = { lastBeatAt = now, queueDepth = worker.queueDepth, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0 }
-  if assess(faultless, limits) == 'unhealthy' then return 'unhealthy' end
-  return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
+  return status
 end
 end
 local settle
@@ -925,8 +1660,26 @@ end)
 local function parseEnding(at, kind)
   return {
     kind = kind, decision = ARGV[at], delayMs = tonumber(ARGV[at + 1]), reason = ARGV[at + 2], fingerprint = ARGV[at + 3],
-    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1',
+    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1', quotaText = ARGV[at + 8],
   }
+end
+local function parseOutage(at)
+  local count = tonumber(ARGV[at])
+  if count == 0 then return nil end
+  local outage = { reason = ARGV[at + 1], sentence = ARGV[at + 2], data = ARGV[at + 3], tail = ARGV[at + 4], refs = {} }
+  for index = 1, count do
+    outage.refs[index] = { name = ARGV[at + 3 + index * 2], settings = ARGV[at + 4 + index * 2] }
+  end
+  return outage
+end
+local function parkInstead(ending, outage)
+  ending.decision, ending.blames = 'park', false
+  ending.reason, ending.sentence, ending.data, ending.tail = outage.reason, outage.sentence, outage.data, outage.tail
+end
+local function placeEnding(ending, lane)
+  if ending.decision ~= 'retry' then return end
+  ending.dueAt = now + ending.delayMs
+  if ending.quotaText ~= '' then ending.dueAt, ending.quota = placeRetry(ending.quotaText, lane, ending.dueAt) end
 end
 local function supersede(kind, id, attempt, because, isKnown)
   if isKnown and (kind == 'succeeded' or kind == 'failed') then
@@ -937,9 +1690,10 @@ local function supersede(kind, id, attempt, because, isKnown)
 end
 local function statusAfter(record)
   if statusOf(record) == 'succeeded' then return 'succeeded' end
+  if string.find(record, '"decision":{"kind":"park"', 1, true) then return 'queued' end
   return string.find(record, '"decision":{"kind":"retry"', 1, true) and 'waiting' or 'dead'
 end
-local function refuseLease(kind, id, attempt, token)
+local function refuseLease(kind, id, attempt, token, isDeferred)
   local task = loadTask(id)
   local record = call('HGET', taskKey(id), int(attempt))
   if record then
@@ -947,10 +1701,11 @@ local function refuseLease(kind, id, attempt, token)
     if task and status == kind and itsToken == token then return 'repeated ' .. statusAfter(record) end
   end
   local because = becauseOf(task, attempt, record)
-  if kind == 'released' and because == 'released' then return 'repeated queued' end
+  if kind == 'released' and because == 'released' then return 'repeated ' .. (isDeferred and 'waiting' or 'queued') end
   return supersede(kind, id, attempt, because, task)
 end
 local PLAIN_LEASE, BLANK, ZERO = 112, 32, 48
+local DISPATCH_LEASE, INBOX_LEASE = 100, 105
 local function startOf(lease)
   local start = string.sub(lease, 2, 14)
   return string.byte(start) == ZERO and int(tonumber(start)) or start
@@ -978,6 +1733,7 @@ local function succeed(id, attempt, token, lease, origin, result)
     else
       local state = nextState(cjson.decode(values[2]), 'succeeded')
       state.at = now
+      state.deferrals = nil
       call('HSET', itsKey, attempt, ending, 'state', stateText(state))
     end
   end
@@ -985,9 +1741,16 @@ local function succeed(id, attempt, token, lease, origin, result)
   local lane = origin.lane or laneNumbered(tonumber(origin.laneText))
   origin.lane = lane
   lane.succeeding = (lane.succeeding or 0) + 1
-  if #limitsOn(lane) > 0 then freeSlot(lane) end
-  witness(worker, true)
+  local startedAt = tonumber(part(lease, 2, 14))
+  if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
+  if exists('breakers') then tellSuccess(lane.action, startedAt) end
   ended(id)
+  if part(lease, 1, 1) == LAUNCH_STAGE then
+    leaveStage(LAUNCH_STAGE, worker, id, lane)
+    return 'settled succeeded unseen'
+  end
+  progressed(worker)
+  witness(worker, true)
   return 1
 end
 local function countSuccesses()
@@ -999,30 +1762,50 @@ local function countSuccesses()
     end
   end
 end
-local function endRunning(task, worker)
+local function endRunning(task, worker, startedAt)
   removeLease(worker, task.id)
-  freeSlot(task.lane)
+  freeSlot(task.lane, startedAt)
   move(task.lane, 'running', nil)
 end
-local function endBadly(id, attempt, worker, ending)
+local function beganAnew(worker, startedAt)
+  local registeredAt = tonumber(call('HGET', workerKey(worker), 'registeredAt'))
+  return registeredAt and registeredAt > startedAt
+end
+local function endBadly(id, attempt, worker, ending, stage, outage, startedAt)
   local task = loadTask(id)
+  endRunning(task, worker, startedAt)
+  if outage and tellFailure(outage.refs, task.lane.action, startedAt) then parkInstead(ending, outage) end
+  placeEnding(ending, task.lane)
   local record = call('HGET', taskKey(id), int(attempt))
   ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
-  endRunning(task, worker)
-  if ending.kind == 'failed' and ending.blames then witness(worker, false) end
+  local isSeen = stage ~= LAUNCH_STAGE and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
+  if isSeen and ending.kind == 'failed' then progressed(worker) end
+  if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
   local status = layToRest(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
-  return 'settled ' .. status
+  return 'settled ' .. status .. (isSeen and '' or ' unseen')
 end
-local function release(id, attempt, worker, reason)
+local function defer(task, delayMs, reason)
+  local state = nextState(task.state, 'waiting')
+  state.deferrals = (state.deferrals or 0) + 1
+  state.since = now
+  state.dueAt = now + delayMs
+  state.reason = reason
+  task.state = state
+  saveState(task)
+  call('ZADD', key('waiting:' .. task.lane.pool), int(state.dueAt), waitingMember(task))
+  move(task.lane, nil, 'waiting')
+end
+local function release(id, attempt, worker, reason, delayMs, waitReason, stage, startedAt)
   local task = loadTask(id)
-  endRunning(task, worker)
+  endRunning(task, worker, startedAt)
+  if stage == RUN_STAGE or stage == 'p' then progressed(worker) end
   task.state.attempt = attempt - 1
   call('HDEL', taskKey(id), int(attempt))
-  enqueue(task, true)
+  if delayMs then defer(task, delayMs, waitReason) else enqueue(task, true) end
   stir(task.lane)
   note('execution.released', id, attempt, 'worker:' .. worker, reason, '{}')
-  return 'settled queued'
+  return 'settled ' .. task.state.status
 end
 local function expire(id, attempt, ending)
   local task = loadTask(id)
@@ -1041,13 +1824,16 @@ local function expire(id, attempt, ending)
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
   local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
   ending.actor = 'sweep'
+  placeEnding(ending, task.lane)
   local status = layToRest(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status
 end
-local SIZES = { from = 3, succeeded = 5, released = 5, failed = 12, lost = 12, expired = 11 }
+local SIZES = { from = 3, succeeded = 5, released = 7, failed = 14, lost = 13, expired = 12 }
 local function sizeAt(at)
-  return SIZES[ARGV[at]] or 3 + 2 * tonumber(ARGV[at + 2])
+  local kind = ARGV[at]
+  if kind == 'failed' and ARGV[at + 13] ~= '0' then return SIZES.failed + 4 + 2 * tonumber(ARGV[at + 13]) end
+  return SIZES[kind] or 3 + 2 * tonumber(ARGV[at + 2])
 end
 local function leasesNamed(at, last)
   local ids = {}
@@ -1079,15 +1865,33 @@ local function isLease(lease, attempt, token)
   if byteAt(lease) == PLAIN_LEASE then return attempt == '1' end
   return string.match(lease, '^%d+', stop + 1) == attempt
 end
+local function isUnbegun(lease)
+  local kind = byteAt(lease)
+  return kind == DISPATCH_LEASE or kind == INBOX_LEASE
+end
 local function settleLease(at, kind, origin)
   local id, attempt, token = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local lease = origin.leases[id]
-  if not lease or not isLease(lease, attempt, token) then return refuseLease(kind, id, tonumber(attempt), token) end
+  if not lease or not isLease(lease, attempt, token) then
+    return refuseLease(kind, id, tonumber(attempt), token, kind == 'released' and ARGV[at + 5] ~= '')
+  end
+  if kind ~= 'released' and isUnbegun(lease) then return supersede(kind, id, tonumber(attempt), 'replaced', true) end
   if kind == 'lost' and parseLease(lease).untilAt > now then return 'superseded renewed' end
   origin.leases[id] = false
   if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + 4]) end
-  if kind == 'released' then return release(id, tonumber(attempt), origin.worker, ARGV[at + 4]) end
-  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind))
+  local stage = part(lease, 1, 1)
+  if byteAt(lease) ~= PLAIN_LEASE then leaveStage(stage, origin.worker, id, laneNumbered(tonumber(origin.laneText))) end
+  local startedAt = tonumber(part(lease, 2, 14))
+  if kind == 'released' then
+    return release(id, tonumber(attempt), origin.worker, ARGV[at + 4], tonumber(ARGV[at + 5]), ARGV[at + 6], stage, startedAt)
+  end
+  local outage = kind == 'failed' and parseOutage(at + 13) or nil
+  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind), stage, outage, startedAt)
+end
+local function settleOddly(id, token, lease, origin)
+  if isUnbegun(lease) then return supersede('succeeded', id, 1, 'replaced', true) end
+  origin.leases[id] = false
+  return succeed(id, '1', token, lease, origin, '')
 end
 local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
 local function settleDone(at, origin, answers)
@@ -1096,7 +1900,7 @@ local function settleDone(at, origin, answers)
   local middle = workerPart(worker)
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
-  local isWatched = exists('watched')
+  local isWatched, isTold = exists('watched'), exists('breakers')
   for index = at + 3, at + 1 + 2 * tonumber(args[at + 2]), 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
@@ -1104,9 +1908,8 @@ local function settleDone(at, origin, answers)
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
-      leases[id] = false
-      answers[size] = succeed(id, '1', token, lease, origin, '')
+    elseif isTold or byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
+      answers[size] = settleOddly(id, token, lease, origin)
       removedSize = #removed
     else
       leases[id] = false
@@ -1122,8 +1925,9 @@ local function settleDone(at, origin, answers)
   local lane = laneNumbered(tonumber(origin.laneText))
   lane.succeeding = (lane.succeeding or 0) + successes
   if #limitsOn(lane) > 0 then
-    for _ = 1, successes do freeSlot(lane) end
+    for _ = 1, successes do freeSlot(lane, now) end
   end
+  progressed(worker)
   witness(worker, true, successes)
 end
 function settle(at, last)
@@ -1183,7 +1987,95 @@ function promoteDue(request)
   return firstDue(request.pools)
 end
 end
-local refillSource, pass, closeSource, sourcesOf, left, nextEntry
+local beginAvoiding, avoids, passOver, countPassed, returnPassed
+do
+local AVOID_MS = 2000
+local FLEET_LOOK_MAX = 100
+local PASS_MAX = 1000
+local avoider, avoiderLimits, fleet, passedOver
+atBegin(function()
+  avoider, avoiderLimits, fleet, passedOver = false, false, false, {}
+end)
+function beginAvoiding(worker, limits)
+  avoider, avoiderLimits = worker, limits
+end
+local function others()
+  if not fleet then
+    fleet = {}
+    for _, id in ipairs(call('ZRANGE', key('workers'), '0', int(FLEET_LOOK_MAX - 1))) do
+      local other = id ~= avoider.id and workerNamed(id)
+      if other and other.draining == 0 and assess(other, avoiderLimits) == 'healthy' then fleet[#fleet + 1] = other end
+    end
+  end
+  return fleet
+end
+local function failedOn(id, state)
+  local record = call('HGET', taskKey(id), int(state.attempt))
+  if not record then return nil end
+  local status, _, _, workerJson = string.match(record, RECORD_PATTERN)
+  if (status ~= 'failed' and status ~= 'lost') or workerJson == 'null' then return nil end
+  local generation = select(6, string.match(record, RECORD_PATTERN .. ',"generation":(%d+)'))
+  if (tonumber(generation) or 1) ~= state.generation then return nil end
+  return cjson.decode('[' .. workerJson .. ']')[1]
+end
+local function likeness(worker, failed, failedRoster)
+  if worker.id == failed then return 3 end
+  if not failedRoster then return 0 end
+  local roster = rosterOf(worker)
+  return (roster.host == failedRoster.host and 1 or 0) + (roster.version == failedRoster.version and 1 or 0)
+end
+function avoids(head, lane)
+  local state = head.state
+  if not avoider or not state or state.attempt == 0 or now >= state.since + AVOID_MS then return false end
+  if #passedOver >= PASS_MAX or #others() == 0 then return false end
+  local failed = failedOn(head.id, state)
+  if not failed then return false end
+  local failedWorker = workerNamed(failed)
+  local failedRoster = failedWorker and rosterOf(failedWorker)
+  local own = likeness(avoider, failed, failedRoster)
+  for _, other in ipairs(others()) do
+    local roster = rosterOf(other)
+    if roster.pools[lane.pool] and (not roster.actions or roster.actions[lane.action])
+      and likeness(other, failed, failedRoster) < own then
+      return true
+    end
+  end
+  return false
+end
+function passOver(head, entry)
+  passedOver[#passedOver + 1] = { head = head, entry = entry, lane = head.source.lane, counts = false }
+  head.source.lane.passes = true
+end
+function countPassed(lane, chosen, takesOldest)
+  for _, passed in ipairs(passedOver) do
+    if passed.lane == lane then
+      local head = passed.head
+      local priority = head.source.priority
+      local isSame = not chosen or takesOldest or priority == chosen.source.priority
+      if not chosen or (isSame and head.rank < chosen.rank) or (not isSame and priority > chosen.source.priority) then
+        passed.counts = true
+      end
+    end
+  end
+end
+function returnPassed()
+  local first
+  for _, passed in ipairs(passedOver) do
+    local head, lane = passed.head, passed.lane
+    call('ZADD', returnedKey(lane, head.source.priority), int(head.rank), passed.entry)
+    lane.returned = lane.returned + 1
+    if not head.state.returned then
+      head.state.returned = true
+      call('HSET', taskKey(head.id), 'state', stateText(head.state))
+      stir(lane)
+    end
+    local at = head.state.since + AVOID_MS
+    if passed.counts and (not first or at < first) then first = at end
+  end
+  return first
+end
+end
+local refillSource, pass, isOverdue, closeSource, sourcesOf, nextEntry
 do
 local PICKS_PER_OLDEST = 8
 local PAGE_MAX = 100
@@ -1221,6 +2113,9 @@ local function checkHead(head, lane)
   if lane.stale > 0 then lane.stale = lane.stale - 1 end
   return false
 end
+function isOverdue(head, lane)
+  return (head.deadlineAt and now >= head.deadlineAt) or (head.expires and laneTime(lane) >= head.expires)
+end
 local function headOf(source, wanted)
   if source.head then return source.head end
   while not source.done do
@@ -1233,8 +2128,11 @@ local function headOf(source, wanted)
       kind = kind, id = id, source = source,
     }
     if checkHead(head, source.lane) then
-      source.head = head
-      return head
+      if isOverdue(head, source.lane) or not avoids(head, source.lane) then
+        source.head = head
+        return head
+      end
+      passOver(head, entry)
     end
     pass(source)
   end
@@ -1269,21 +2167,21 @@ local function firstOf(lane, priority, wanted)
   if sources[2] then head = earlier(head, headOf(sources[2], wanted)) end
   return head
 end
-function left(lane, priority)
+local function leftOf(lane, priority)
   return lane[SLOTS[priority]] - (lane.takenOf[priority] or 0)
 end
 function nextEntry(lane, wanted)
   local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
   local oldest
   for priority = 9, 0, -1 do
-    local count = left(lane, priority)
+    local count = leftOf(lane, priority)
     if count > 0 then
       local head = firstOf(lane, priority, math.min(wanted, count))
-      if head and not takesOldest then return head end
       oldest = earlier(oldest, head)
-      if count == lane.ready - lane.taken then break end
+      if (head and not takesOldest) or count == lane.ready - lane.taken then break end
     end
   end
+  if lane.passes then countPassed(lane, oldest, takesOldest) end
   return oldest
 end
 end
@@ -1294,7 +2192,7 @@ NUMBERED = {}
 for index = 1, CLAIM_MAX do NUMBERED[index] = '-' .. index end
 function newStarter(request, claimed)
   return {
-    request = request, claimed = claimed, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    request = request, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
     plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
   }
 end
@@ -1327,10 +2225,18 @@ local function startPlain(starter, laneSuffix, id, timeoutMs)
   addLease(starter.change, id, 'p', token, plainLeaseStart(starter, timeoutMs))
   started(starter.claimed, id, text)
 end
+local function makeStored(head)
+  local task = loadTask(head.id)
+  head.state = task.state
+  head.text = task.text
+end
 function startEntry(starter, lane, head)
   local id = head.id
   if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
-  if not head.state then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+  if not head.state then
+    if starter.stage == RUN_STAGE then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+    makeStored(head)
+  end
   starter.count = starter.count + 1
   local token = starter.draw .. NUMBERED[starter.count] .. '.' .. int(lane.number)
   local state = nextState(head.state, 'running')
@@ -1339,9 +2245,9 @@ function startEntry(starter, lane, head)
   local newState = stateText(state)
   local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(id), attempt, record, 'state', newState)
-  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt)
-  startsAt(starter.change, untilAt)
-  addLease(starter.change, id, 's', token, start)
+  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt, starter.stage)
+  if starter.stage == LAUNCH_STAGE then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end
+  addLease(starter.change, id, starter.stage, token, start)
   startedUnusually(starter.claimed, id, token, head.text, newState)
 end
 function retire(head)
@@ -1350,28 +2256,11 @@ function retire(head)
   call('HSET', taskKey(head.id), 'state', stateText(state))
 end
 end
-local parseClaim, claim
+local takeEntries
 do
 local RETIRE_MAX = 1000
 local LOOK_MAX = 2000
 local LANES_PER_PAGE = 100
-function parseClaim(at)
-  local request = {
-    worker = ARGV[at], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = tonumber(ARGV[at + 3]),
-    leaseMs = tonumber(ARGV[at + 4]), thresholds = ARGV[at + 5], id = ARGV[at + 6], pools = {}, actions = false,
-  }
-  at = at + 7
-  for index = 1, tonumber(ARGV[at]) do request.pools[index] = ARGV[at + index] end
-  at = at + tonumber(ARGV[at]) + 1
-  local actionCount = tonumber(ARGV[at])
-  if actionCount >= 0 then
-    request.actions = {}
-    for index = 1, actionCount do request.actions[index] = ARGV[at + index] end
-    at = at + actionCount
-  end
-  request.health = ARGV[at + 1]
-  return request
-end
 local function newGroup(pool, action, limit)
   local itsKey = limit and parkedKey(limit.name, pool.name, action) or activeKey(pool.name, action)
   return { pool = pool, action = action, key = itsKey, limit = limit, offset = 0, live = 0, served = 0, done = false }
@@ -1424,7 +2313,7 @@ local function serve(lane, count)
   tally(lane, 'started', count)
 end
 local function takePage(starter, lane, wanted)
-  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 then return 0 end
+  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 or starter.stage ~= RUN_STAGE then return 0 end
   local priority = 0
   while lane[SLOTS[priority]] == 0 do priority = priority + 1 end
   if lane[SLOTS[priority]] ~= lane.ready then return 0 end
@@ -1486,7 +2375,7 @@ local function stirUnseen(groups)
     if not group.done then stir({ pool = group.pool.name, action = group.action }) end
   end
 end
-local function takeEntries(request, limit, claimed)
+function takeEntries(request, limit, claimed, starter)
   local candidates = {}
   local look = { left = LOOK_MAX }
   local groups = groupsOf(request)
@@ -1495,7 +2384,7 @@ local function takeEntries(request, limit, claimed)
     if look.left <= 0 then stirUnseen(groups) end
     return nil
   end
-  local starter = newStarter(request, claimed)
+  starter = starter or newStarter(request, claimed)
   local taken, retired = 0, 0
   local function drop(lane)
     table.remove(candidates, 1)
@@ -1520,7 +2409,7 @@ local function takeEntries(request, limit, claimed)
         source.taken = source.taken + 1
         lane.takenOf[source.priority] = (lane.takenOf[source.priority] or 0) + 1
         lane.taken = lane.taken + 1
-        if (head.deadlineAt and now >= head.deadlineAt) or (head.expires and laneTime(lane) >= head.expires) then
+        if isOverdue(head, lane) then
           retire(head)
           retired = retired + 1
         else
@@ -1543,7 +2432,75 @@ local function takeEntries(request, limit, claimed)
     end
     lane.sources = nil
   end
-  return taken > 0 and starter or nil
+  return taken > 0 and starter or nil, returnPassed()
+end
+end
+local collectInbox
+do
+local INBOX_PAGE = 100
+local function collectOne(starter, worker, id, lease)
+  local attempt = int(lease.attempt)
+  local values = call('HMGET', taskKey(id), 'task', 'state', attempt)
+  starter.count = starter.count + 1
+  lease.token = starter.draw .. NUMBERED[starter.count] .. string.match(lease.token, '%.%d+$')
+  lease.kind = RUN_STAGE
+  if exists('breakers') then retakeSlot(laneNumbered(tonumber(string.match(lease.token, '%d+$'))), lease.startedAt) end
+  lease.startedAt = now
+  lease.renewedAt = nil
+  lease.timeoutAt = now + profileNumbered(parseHead(values[1]).profile).timeoutMs
+  lease.untilAt = math.min(now + starter.request.leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS)
+  call('HSET', taskKey(id), attempt, rewritten(values[3], lease.token, nil, now))
+  local added = starter.change.added
+  added[#added + 1] = id
+  added[#added + 1] = leaseText(lease)
+  startsAt(starter.change, lease.untilAt)
+  leaveInbox(worker.id, id)
+  startedUnusually(starter.claimed, id, lease.token, values[1], values[2])
+end
+function collectInbox(worker, request, limit, claimed)
+  local starter
+  local passed = 0
+  while true do
+    local ids = call('ZRANGE', inboxKey(worker.id), int(passed), int(passed + INBOX_PAGE - 1))
+    if #ids == 0 then break end
+    for index, text in ipairs(call('HMGET', leasesKey(worker.id), unpack(ids))) do
+      if starter and starter.count >= limit then return starter end
+      local lease = parseLease(text)
+      if not lease or lease.kind ~= INBOX_STAGE then
+        leaveInbox(worker.id, ids[index])
+      elseif lease.untilAt > now then
+        starter = starter or newStarter(request, claimed)
+        collectOne(starter, worker, ids[index], lease)
+      else
+        passed = passed + 1
+      end
+    end
+  end
+  if passed == 0 then
+    worker.inbox = 0
+    worker.changed = true
+  end
+  return starter
+end
+end
+local parseClaim, claim
+do
+function parseClaim(at)
+  local request = {
+    worker = ARGV[at], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = tonumber(ARGV[at + 3]),
+    leaseMs = tonumber(ARGV[at + 4]), thresholds = ARGV[at + 5], id = ARGV[at + 6], stage = ARGV[at + 7], pools = {}, actions = false,
+  }
+  at = at + 8
+  for index = 1, tonumber(ARGV[at]) do request.pools[index] = ARGV[at + index] end
+  at = at + tonumber(ARGV[at]) + 1
+  local actionCount = tonumber(ARGV[at])
+  if actionCount >= 0 then
+    request.actions = {}
+    for index = 1, actionCount do request.actions[index] = ARGV[at + index] end
+    at = at + actionCount
+  end
+  request.health = ARGV[at + 1]
+  return request
 end
 local function drawnBefore(worker, request)
   local _, stop = string.find(' ' .. (worker.claim or ''), ' ' .. request .. ' ', 1, true)
@@ -1560,9 +2517,7 @@ local function claimedBefore(request, drawn, claimed)
     local id = leases[index]
     local lease = parseLease(leases[index + 1])
     if string.match(lease.token, '^%d+') == drawn then
-      lease.timeoutAt = lease.timeoutAt + now - (lease.renewedAt or lease.startedAt)
-      lease.untilAt = math.max(lease.untilAt, math.min(now + request.leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS))
-      lease.renewedAt = now
+      extend(lease, request.leaseMs, now - (lease.renewedAt or lease.startedAt))
       call('HSET', leasesKey(request.worker), id, leaseText(lease))
       local values = call('HMGET', taskKey(id), 'task', 'state')
       startedUnusually(claimed, id, lease.token, values[1], values[2] or '')
@@ -1577,9 +2532,14 @@ function claim(request)
   local health = request.health or claimHealth(worker, limits)
   local limit = request.limit
   if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.degradedClaimMax) end
+  local nextProbe = exists('breakers') and tellTime()
+  local isUnfinished = exists('unfinished') and continueLifting()
   local nextDue = promoteDue(request)
+  if nextProbe and (not nextDue or nextProbe < nextDue) then nextDue = nextProbe end
+  if isUnfinished then nextDue = now end
   local versions = {}
   for index, pool in ipairs(request.pools) do versions[index] = poolNamed(pool).version end
+  if worker.assigned > 0 then versions[#versions + 1] = int(worker.assigned) end
   local claimed = {
     NOW, nextDue and int(nextDue) or '', health ~= 'healthy' and health or '', table.concat(versions, ' '), '',
   }
@@ -1590,7 +2550,18 @@ function claim(request)
   end
   if limit > 0 then
     for _, lane in ipairs(laneList) do flushActive(lane) end
-    local starter = takeEntries(request, limit, claimed)
+    local starter, passed
+    if request.stage == RUN_STAGE then
+      beginAvoiding(worker, limits)
+      if worker.inbox > 0 then starter = collectInbox(worker, request, limit, claimed) end
+    end
+    local left = limit - (starter and starter.count or 0)
+    if left > 0 then
+      local taking
+      taking, passed = takeEntries(request, left, claimed, starter)
+      starter = taking or starter
+    end
+    if passed and (not nextDue or passed < nextDue) then claimed[2] = int(passed) end
     if starter then
       claimed[5] = starter.draw
       worker.lastBeatAt = now
@@ -1687,11 +2658,12 @@ local function dropKey(tenant, dedupeKey, id)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
 end
-redis.register_function{ function_name = 'reprise_c3ec9e311ec1_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6b0b0900cfed_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
 if not answer then return refuse(refused) end
+flushBreakers()
 flushLimits()
 flushLeases()
 flushWorkers()
@@ -1700,30 +2672,31 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c3ec9e311ec1_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6b0b0900cfed_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
-local function renew(id, attempt, token, progress)
+local function renew(id, attempt, token, progress, handle)
   local shortToken, worker = splitToken(token)
   local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
   if not lease or lease.attempt ~= tonumber(attempt) or lease.token ~= shortToken then
     return 'superseded ' .. becauseOf(loadTask(id), tonumber(attempt), call('HGET', taskKey(id), attempt))
   end
-  local lastAt = lease.renewedAt or lease.startedAt
-  lease.timeoutAt = lease.timeoutAt + math.max(now - lastAt - leaseMs, 0)
-  lease.untilAt = math.max(lease.untilAt, math.min(now + leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS))
-  lease.renewedAt = now
+  extend(lease, leaseMs, math.max(now - (lease.renewedAt or lease.startedAt) - leaseMs, 0))
+  if handle ~= '' then lease.handle = '\\n' .. string.sub(handle, 2) end
   call('HSET', leasesKey(worker), id, leaseText(lease))
   if progress ~= '' then call('HSET', key('progress'), id, progress) end
   return int(lease.untilAt)
 end
 local answers = {}
-for at = 3, #ARGV, 4 do answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]) end
+for at = 3, #ARGV, 5 do
+  answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
+end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_c3ec9e311ec1_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6b0b0900cfed_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
+flushBreakers()
 flushLimits()
 flushLeases()
 flushWorkers()
@@ -1731,7 +2704,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_c3ec9e311ec1_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6b0b0900cfed_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -1739,6 +2712,7 @@ unparkFreed()
 flushLeases()
 local request = parseClaim(claimAt)
 local claimed = claim(request)
+flushBreakers()
 flushLimits()
 flushLeases()
 flushWorkers()
@@ -1747,7 +2721,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_c3ec9e311ec1_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6b0b0900cfed_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local backlogMax = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -1960,15 +2934,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_c3ec9e311ec1_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_c3ec9e311ec1_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_c3ec9e311ec1_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_c3ec9e311ec1_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_c3ec9e311ec1_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_6b0b0900cfed_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_6b0b0900cfed_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_6b0b0900cfed_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_6b0b0900cfed_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_6b0b0900cfed_submit', library: hotLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_469eaf7b6150',
-  text: `#!lua name=reprise_469eaf7b6150
+  name: 'reprise_2be0ee302ed5',
+  text: `#!lua name=reprise_2be0ee302ed5
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -2006,7 +2980,7 @@ end
 function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', int(count))
 end
-local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
 local unusual
 atBegin(function()
   unusual = nil
@@ -2022,7 +2996,8 @@ function exists(name)
   return unusual[name]
 end
 function nowExists(name)
-  unusual = { [name] = true }
+  unusual = unusual or {}
+  unusual[name] = true
 end
 function refuse(text)
   return redis.error_reply('REPRISE ' .. text)
@@ -2040,7 +3015,7 @@ function remember(request, answer)
   return answer
 end
 end
-local SLOTS, laneNumbers, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushLanes
+local SLOTS, laneNumbers, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, gateName, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushLanes
 do
 local LANE_NUMBERS = {
   'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
@@ -2113,6 +3088,9 @@ function laneNumbered(number)
     group = false, distance = false, sources = false, takenOf = false, taken = false,
   })
 end
+function gateName(action)
+  return '\\r\\n' .. action .. '\\n'
+end
 function scopeNames(lane)
   local names = {}
   for _, pool in ipairs({ '', lane.pool }) do
@@ -2122,6 +3100,7 @@ function scopeNames(lane)
       end
     end
   end
+  names[#names + 1] = gateName(lane.action)
   return names
 end
 function anyHolds()
@@ -2218,7 +3197,8 @@ local function flushLane(lane)
   if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
-    if lane.queued > 0 then call('ZADD', key('stocked'), int(lane.number), member) else call('ZREM', key('stocked'), member) end
+    local place = lane.action .. '\\n' .. member
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
   end
   if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
@@ -2238,7 +3218,7 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local profileNumbered, profileFor, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local decodeSettings, profileNumbered, profileFor, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
 local profiles
 atBegin(function()
@@ -2246,7 +3226,7 @@ atBegin(function()
 end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
-local function decodeSettings(text)
+function decodeSettings(text)
   local settings = decoded[text]
   if settings then return settings end
   if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
@@ -2299,7 +3279,8 @@ function loadTask(id)
   }
 end
 local STATE_FIELDS = {
-  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint',
+  'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
+  'fingerprint',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -2318,14 +3299,15 @@ end
 function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
-    failures = state.failures, losses = state.losses, retryReason = state.retryReason, rank = state.rank,
+    failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
+    retryReason = state.retryReason, rank = state.rank,
   }
 end
 function waitingMember(task)
   return string.format('%016d', task.head.seq) .. task.id
 end
 end
-local queueKey, entryText, watchTimes, deadlineOf, dequeue, overdue
+local queueKey, entryText, watchTimes, deadlineOf, enqueue, dequeue, overdue
 do
 local PLAIN_ENTRY, LENGTH_ZERO = 112, 96
 local PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
@@ -2371,7 +3353,7 @@ function deadlineOf(task)
   if task.state.generation > 1 then return nil end
   return task.head.deadlineAt
 end
-local function enqueue(task, keepsRank)
+function enqueue(task, keepsRank)
   local lane = task.lane
   restock(lane)
   move(lane, nil, 'queued')
@@ -2431,21 +3413,22 @@ function overdue(task)
   return nil
 end
 end
-local limits, freedLanes, limitNamed, limitsNamed, fullLimit, takeSlot, freeSlot, flushLimits
+local limits, freedLanes, anyLimits, limitNamed, limitsNamed, fullLimit, park, takeSlot, freeSlot, flushLimits
 do
 atBegin(function()
   limits, freedLanes = {}, {}
 end)
-local function anyLimits()
+function anyLimits()
   return exists('limits')
 end
-function limitNamed(name, concurrency)
+function limitNamed(name, text)
   local limit = limits[name]
   if not limit then
     local running = tonumber(call('HGET', key('slots'), name)) or 0
-    local number = tonumber(concurrency)
+    local number, kind, since = tonumber(text), nil, nil
+    if not number then number, kind, since = string.match(text, '^(%d+) (%a+) ?(%d*)$') end
     limit = {
-      name = name, concurrency = number or tonumber(string.match(concurrency, '^%d+')), shared = not number,
+      name = name, concurrency = tonumber(number), shared = kind == 'shared', since = kind == 'since' and tonumber(since),
       running = running, was = running, freed = 0, back = {},
     }
     limits[name] = limit
@@ -2472,26 +3455,38 @@ end
 local function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
-  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n' }
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action) }
   for _, limit in ipairs(limitsNamed(names)) do
     if limit.running < limit.concurrency then open[#open + 1] = limit end
   end
   return open
 end
-local function park(lane, limit)
+function park(lane, limit)
   lane.parked = limit.name
   if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
-function takeSlot(lane)
-  for _, limit in ipairs(limitsOn(lane)) do limit.running = limit.running + 1 end
+local function isCounted(limit, startedAt)
+  return not limit.since or startedAt >= limit.since
 end
-function freeSlot(lane)
+function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+local function retakeSlot(lane, startedAt)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if not isCounted(limit, startedAt) and isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+function freeSlot(lane, startedAt)
   local itsLimits = limitsOn(lane)
   if #itsLimits == 0 then return end
   freedLanes[lane] = (freedLanes[lane] or 0) + 1
   for _, limit in ipairs(itsLimits) do
-    limit.running = limit.running - 1
-    limit.freed = limit.freed + 1
+    if isCounted(limit, startedAt) then
+      limit.running = limit.running - 1
+      limit.freed = limit.freed + 1
+    end
   end
 end
 local function eachParking(name, visit)
@@ -2559,7 +3554,7 @@ function flushLimits()
   end
 end
 end
-local ended, flushWake
+local ended, wakeInbox, flushWake
 do
 local endedIds
 atBegin(function()
@@ -2575,6 +3570,11 @@ local function wakeIdle(idleKey, count, what)
     if call('SPUBLISH', key('wake:' .. popped[1]), 'work\\n' .. what) > 0 then count = count - 1 end
   end
   return 0
+end
+function wakeInbox(worker)
+  local listening = key('listening:' .. worker)
+  for _, channel in ipairs(call('SMEMBERS', listening)) do call('SPUBLISH', key('wake:' .. channel), 'inbox\\n' .. worker) end
+  call('DEL', listening)
 end
 function flushWake()
   for pool, actions in pairs(stirred) do
@@ -2613,19 +3613,19 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local leasesKey, removeLease, parseLease, leaseText, flushLeases, endRecord, RECORD_PATTERN, startAttempt
+local TIMEOUT_GRACE_MS, RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE, leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken
 do
-local TIMEOUT_GRACE_MS = 5000
+TIMEOUT_GRACE_MS = 5000
+RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
 function leasesKey(worker)
   return key('leases:' .. worker)
 end
-local leaseChanges, SUCCESS_TAIL, STARTED
 atBegin(function()
   leaseChanges = {}
   STARTED = string.format('%013d ', now)
   SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
 end)
-local function leaseChange(worker)
+function leaseChange(worker)
   local change = leaseChanges[worker]
   if not change then
     change = { added = {}, removed = {}, first = nil }
@@ -2634,18 +3634,19 @@ local function leaseChange(worker)
   return change
 end
 local LEASE_PADDING = '                    '
-local function leaseStart(timeoutMs, leaseMs, attempt)
+function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
   return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
-local function addLease(change, id, kind, token, start)
+function addLease(change, id, kind, token, start)
   local added = change.added
   local size = #added
   added[size + 1] = id
   added[size + 2] = kind .. STARTED .. token .. start
 end
-local function startsAt(change, untilAt)
+function startsAt(change, untilAt)
   if not change.first or untilAt < change.first then change.first = untilAt end
 end
 function removeLease(worker, id)
@@ -2658,12 +3659,13 @@ function parseLease(text)
     string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
   return {
     token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
-    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt), handle = string.match(text, '\\n.*$'),
   }
 end
 function leaseText(lease)
   return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
     .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
+    .. (lease.handle or '')
 end
 function flushLeases()
   for worker, change in pairs(leaseChanges) do
@@ -2674,18 +3676,18 @@ function flushLeases()
     end
     if #change.added > 0 then
       call('HSET', leasesKey(worker), unpack(change.added))
-      call('ZADD', key('leases'), 'LT', int(change.first), worker)
+      if change.first then call('ZADD', key('leases'), 'LT', int(change.first), worker) end
       change.added = {}
       change.first = nil
     end
   end
 end
 local RUNNING_TAIL = '}'
-local function runningRecord(attempt, token, workerJson, extra)
+function runningRecord(attempt, token, workerJson, extra)
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
     .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
 end
-local function recordExtra(generation, retryReason)
+function recordExtra(generation, retryReason)
   local extra = ''
   if generation > 1 then extra = ',"generation":' .. int(generation) end
   if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
@@ -2697,10 +3699,59 @@ function endRecord(record, status, tail)
   return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
 end
 RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
-local function splitToken(token)
+function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
-function startAttempt(task, worker, workerJson, leaseMs)
+end
+local inboxKey, launchesKey, isUnderWay, enterInbox, leaveStage, rewritten, startAttempt
+do
+function inboxKey(worker)
+  return key('inbox:' .. worker)
+end
+function launchesKey(pool)
+  return key('launches:' .. pool)
+end
+function isUnderWay(lease)
+  return lease.kind == DISPATCH_STAGE or lease.kind == INBOX_STAGE
+end
+local function extend(lease, leaseMs, missedMs)
+  local untilAt = now + leaseMs
+  if not isUnderWay(lease) then
+    lease.timeoutAt = lease.timeoutAt + missedMs
+    untilAt = math.min(untilAt, lease.timeoutAt + TIMEOUT_GRACE_MS)
+  end
+  lease.untilAt = math.max(lease.untilAt, untilAt)
+  lease.renewedAt = now
+end
+local function enterLaunches(pool, id)
+  if call('ZADD', launchesKey(pool), '0', id) == 1 then call('SADD', key('launching'), pool) end
+end
+function enterInbox(worker, id, number)
+  call('ZADD', inboxKey(worker.id), number, id)
+  call('ZADD', key('inboxes'), 'NX', int(worker.lastBeatAt), worker.id)
+  worker.inbox = 1
+  worker.assigned = number
+  worker.changed = true
+end
+local function leaveInbox(worker, id)
+  call('ZREM', inboxKey(worker), id)
+  if call('EXISTS', inboxKey(worker)) == 0 then call('ZREM', key('inboxes'), worker) end
+end
+function leaveStage(kind, worker, id, lane)
+  if kind == INBOX_STAGE then
+    leaveInbox(worker, id)
+  elseif kind == LAUNCH_STAGE then
+    call('ZREM', launchesKey(lane.pool), id)
+    if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
+  end
+end
+function rewritten(record, token, workerJson, startedAt)
+  local attempt, worker, start, rest =
+    string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. rest
+end
+function startAttempt(task, worker, workerJson, leaseMs, stage)
   local state = nextState(task.state, 'running')
   state.attempt = state.attempt + 1
   task.state = state
@@ -2709,15 +3760,15 @@ function startAttempt(task, worker, workerJson, leaseMs)
   local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
-  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt)
-  startsAt(change, untilAt)
-  addLease(change, task.id, 's', token, start)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
+  if stage == LAUNCH_STAGE then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  addLease(change, task.id, stage, token, start)
   return token
 end
 end
-local leaveGroup
+local becauseOf, leaveGroup
 do
-local function becauseOf(task, attempt, record)
+function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
   local status = record and statusOf(record)
   if status and status ~= 'running' then return status end
@@ -2750,8 +3801,11 @@ local function layToRest(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
-  if isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
+  local isParked = ending.decision == 'park'
+  if isParked then state.parks = (state.parks or 0) + 1
+  elseif isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
   state.attempt = attempt
+  if ending.kind ~= 'expired' then state.deferrals = nil end
   tally(lane, isLost and 'lost' or 'failed')
   local dueAt = 'null'
   if ending.decision == 'dead' then
@@ -2763,9 +3817,16 @@ local function layToRest(task, attempt, ending)
     tally(lane, 'dead')
     move(lane, nil, 'dead')
     ended(task.id)
+  elseif isParked then
+    state.retryReason = ending.reason
+    task.state = state
+    enqueue(task, false)
+    stir(lane)
+    state = task.state
   else
     state.since = now
-    state.dueAt = now + ending.delayMs
+    state.dueAt = ending.dueAt
+    state.quota = ending.quota
     state.reason = ending.reason
     state.retryReason = ending.reason
     dueAt = int(state.dueAt)
@@ -2926,51 +3987,6 @@ function countersOf(number)
   return counts
 end
 end
-local takeOver
-do
-local TAKE_MAX = 1000
-local function takeLease(worker, id, lease)
-  local token = int(draw(1)) .. '-0' .. string.match(lease.token, '%.%d+$')
-  local attempt = int(lease.attempt)
-  local head, tail = string.match(call('HGET', taskKey(id), attempt), '^({"status":"running","attempt":%d+,"token":")[^"]*(.*)$')
-  call('HSET', taskKey(id), attempt, head .. token .. tail)
-  lease.token = token
-  lease.untilAt = now
-  call('HSET', leasesKey(worker), id, leaseText(lease))
-end
-local function takeSome(worker, bound, cursor)
-  local looked, taken = 0, 0
-  repeat
-    local reply = call('HSCAN', leasesKey(worker), cursor, 'COUNT', TAKE_MAX)
-    local page = reply[2]
-    for index = 1, #page, 2 do
-      local lease = parseLease(page[index + 1])
-      if tonumber(string.match(lease.token, '^%d+')) < bound then
-        takeLease(worker, page[index], lease)
-        taken = taken + 1
-      end
-    end
-    looked = looked + #page / 2
-    cursor = reply[1]
-  until cursor == '0' or looked >= TAKE_MAX
-  if taken > 0 then call('ZADD', key('leases'), 'LT', int(now), worker) end
-  return cursor, taken
-end
-function takeOver(worker, workerJson, bound, cursor, takenBefore, epochTold)
-  local goOnAt, taken = takeSome(worker, bound, cursor)
-  taken = taken + takenBefore
-  if goOnAt ~= '0' then
-    call('HSET', key('takeovers'), worker, int(bound) .. ' ' .. goOnAt .. ' ' .. int(taken) .. ' ' .. int(epochTold))
-    return 0, taken
-  end
-  call('HDEL', key('takeovers'), worker)
-  if epochTold > 0 then
-    note('worker.replaced', nil, nil, 'registry', 'registered again under the same id',
-      '{"worker":' .. workerJson .. ',"epoch":' .. int(epochTold) .. ',"leases":' .. int(taken) .. '}')
-  end
-  return 1, taken
-end
-end
 local documentKey, collectionKey, indexKey, leaveIndexes
 do
 function documentKey(collection, id)
@@ -2984,89 +4000,6 @@ function indexKey(collection, index)
 end
 function leaveIndexes(collection, id, indexes)
   for index in string.gmatch(indexes, '[^\\n]+') do call('ZREM', indexKey(collection, index), id) end
-end
-end
-local countRunning, stirStocked, beginHold, endHold, endLimit, continueLifting
-do
-local LIFT_MAX = 500
-local function proceed(what, goOnAt)
-  if goOnAt then call('HSET', key('unfinished'), what, int(goOnAt)) else call('HDEL', key('unfinished'), what) end
-  return not goOnAt
-end
-local function scopeCovers(scopeName, lane)
-  for _, name in ipairs(scopeNames(lane)) do
-    if name == scopeName then return true end
-  end
-  return false
-end
-local function eachStocked(scopeName, cursor, visit)
-  local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
-  if pool ~= '' and action ~= '' and tenant ~= '' then
-    local number = findLane(pool, action, tenant)
-    local lane = number and laneNumbered(number)
-    if lane and lane.queued > 0 then visit(lane) end
-    return nil
-  end
-  local page = call('ZRANGE', key('stocked'), '(' .. int(cursor), '+inf', 'BYSCORE', 'LIMIT', 0, LIFT_MAX)
-  for _, member in ipairs(page) do
-    local lane = laneNumbered(tonumber(member))
-    if scopeCovers(scopeName, lane) then visit(lane) end
-  end
-  return #page == LIFT_MAX and tonumber(page[#page]) or nil
-end
-function countRunning(scopeName)
-  local running = 0
-  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
-    local lane = laneNumbered(tonumber(member))
-    if scopeCovers(scopeName, lane) then running = running + lane.running end
-  end
-  return running
-end
-function stirStocked(scopeName)
-  eachStocked(scopeName, 0, function(lane)
-    if lane.ready > 0 and not lane.heldSince then stir(lane) end
-  end)
-end
-function beginHold(scopeName, cursor)
-  local hold = call('HGET', key('holds'), scopeName)
-  local goOnAt = hold and eachStocked(scopeName, cursor, function(lane)
-    if not lane.heldSince then applyHold(lane, hold) end
-  end)
-  return proceed('pause ' .. scopeName, goOnAt)
-end
-function endHold(scopeName, cursor)
-  local goOnAt = eachStocked(scopeName, cursor, function(lane)
-    if not lane.heldSince or holdOn(lane) then return end
-    lane.heldMs = lane.heldMs + now - lane.heldSince
-    lane.heldSince = false
-    catchUp(lane)
-    if lane.ready > 0 then stir(lane, lane.ready) end
-  end)
-  return proceed('resume ' .. scopeName, goOnAt)
-end
-function endLimit(scopeName)
-  local what = 'limit ' .. scopeName
-  local left = LIFT_MAX
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(scopeName))) do
-    local pool, action = string.match(place, '^(.*)\\n(.*)$')
-    local page = call('ZRANGE', parkedKey(scopeName, pool, action), 0, left - 1)
-    for _, member in ipairs(page) do
-      local lane = laneNumbered(tonumber(member))
-      lane.parked = false
-      stir(lane, lane.ready)
-    end
-    if #page == left then return proceed(what, 0) end
-    left = left - #page
-    call('SREM', parkingsKey(scopeName), place)
-  end
-  return proceed(what, nil)
-end
-local STEPS = { pause = beginHold, resume = endHold, limit = endLimit }
-function continueLifting()
-  if call('HLEN', key('unfinished')) == 0 then return end
-  local first = call('HGETALL', key('unfinished'))
-  local kind, scopeName = string.match(first[1], '^(%a+) (.*)$')
-  STEPS[kind](scopeName, tonumber(first[2]))
 end
 end
 local standing, addTask
@@ -3132,15 +4065,102 @@ function dropKey(tenant, dedupeKey, id)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
 end
-local workers, witness, flushWorkers
+local workers, workerKey, packWorker, freshWorker, workerNamed, flushWorkers, rosterOf, addWorker
 do
-local function assess(evidence, limits)
+local WORKER_NUMBERS = {
+  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
+  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
+}
+local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+atBegin(function()
+  workers = {}
+end)
+function workerKey(id)
+  return key('worker:' .. id)
+end
+function packWorker(worker)
+  return cmsgpack.pack({
+    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
+    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
+    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
+  })
+end
+function freshWorker(id)
+  return {
+    id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false,
+  }
+end
+function workerNamed(id)
+  local worker = workers[id]
+  if worker ~= nil then return worker end
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local was = values[2] and cmsgpack.unpack(values[2])
+  worker = was and {
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
+    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
+    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
+    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
+    roster = false,
+  }
+  workers[id] = worker
+  return worker
+end
+function flushWorkers()
+  for id, worker in pairs(workers) do
+    if worker and worker.changed then
+      if worker.claim ~= worker.wasClaim then
+        call('HSET', workerKey(id), 'numbers', packWorker(worker), 'claim', worker.claim)
+      else
+        call('HSET', workerKey(id), 'numbers', packWorker(worker))
+      end
+    end
+  end
+end
+local function setOf(json)
+  local list = cjson.decode(json)
+  if list == cjson.null then return false end
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  return set
+end
+function rosterOf(worker)
+  if not worker.roster then
+    local values = call('HMGET', workerKey(worker.id), 'pools', 'actions', 'host', 'version')
+    worker.roster = { pools = setOf(values[1]), actions = setOf(values[2]), host = values[3], version = values[4] }
+  end
+  return worker.roster
+end
+function addWorker(answer, id)
+  local worker = workerNamed(id)
+  if not worker then return end
+  local size = #answer
+  answer[size + 1] = id
+  for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
+  size = #answer
+  for index, name in ipairs(WORKER_NUMBERS) do
+    local value = worker[name]
+    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    answer[size + index] = value or ''
+  end
+end
+end
+local assess, witness, parseThresholds
+do
+function assess(evidence, limits)
   local unhealthy, degraded = false, false
   local function weigh(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then unhealthy = true elseif value >= atDegraded then degraded = true end
   end
   if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
   weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
+  weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
+  if evidence.inFlight > 0 and evidence.quietMsMax > 0 and now - evidence.lastProgressAt >= evidence.quietMsMax + limits.stuckMs then
+    unhealthy = true
+  end
+  if evidence.outlook then degraded = true end
   local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
   local function weighFailures(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then
@@ -3155,24 +4175,11 @@ local function assess(evidence, limits)
   end
   return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
 end
-local EVIDENCE_FIELDS = {
-  'epoch', 'pools', 'claim', 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
-}
-local WRITTEN_FIELDS = { 'claim', 'lastBeatAt', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt' }
-atBegin(function()
-  workers = {}
-end)
-local function workerNamed(id)
-  local worker = workers[id]
-  if worker ~= nil then return worker end
-  local values = call('HMGET', key('worker:' .. id), unpack(EVIDENCE_FIELDS))
-  worker = values[1] and {
-    id = id, epoch = values[1], pools = values[2], claim = values[3], lastBeatAt = tonumber(values[4]),
-    queueDepth = tonumber(values[5]), consecutiveFailures = tonumber(values[6]), recentOutcomes = tonumber(values[7]),
-    recentFailures = tonumber(values[8]), lastFailureAt = tonumber(values[9]), changed = false,
-  }
-  workers[id] = worker
-  return worker
+local function progressed(id)
+  local worker = workerNamed(id)
+  if not worker then return end
+  worker.lastProgressAt = now
+  worker.changed = true
 end
 local RECENT_OUTCOMES_MAX = 100
 function witness(id, ok, count)
@@ -3193,41 +4200,21 @@ function witness(id, ok, count)
   worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
   if not ok then worker.lastFailureAt = now end
 end
-function flushWorkers()
-  for id, worker in pairs(workers) do
-    if worker and worker.changed then
-      local changes = {}
-      for _, name in ipairs(WRITTEN_FIELDS) do
-        local value = worker[name]
-        if value then
-          changes[#changes + 1] = name
-          changes[#changes + 1] = type(value) == 'number' and int(value) or value
-        end
-      end
-      call('HSET', key('worker:' .. id), unpack(changes))
-    end
-  end
-end
-local function sharesPool(a, b)
-  local served = {}
-  for _, pool in ipairs(cjson.decode(a.pools)) do served[pool] = true end
-  for _, pool in ipairs(cjson.decode(b.pools)) do
-    if served[pool] then return true end
-  end
-  return false
-end
 local HELP_LOOK_MAX = 1000
 local function hasHelp(worker, limits)
+  local served = rosterOf(worker).pools
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
-    if id ~= worker.id then
-      local other = workerNamed(id)
-      if other and sharesPool(worker, other) and assess(other, limits) ~= 'unhealthy' then return true end
+    local other = id ~= worker.id and workerNamed(id)
+    if other and assess(other, limits) ~= 'unhealthy' then
+      for pool in pairs(rosterOf(other).pools) do
+        if served[pool] then return true end
+      end
     end
   end
   return false
 end
 local thresholdsText, thresholds
-local function parseThresholds(text)
+function parseThresholds(text)
   if text ~= thresholdsText then
     thresholds = cjson.decode(text)
     thresholdsText = text
@@ -3238,24 +4225,638 @@ local function claimHealth(worker, limits)
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
   local status = assess(worker, limits)
+  if status == 'unhealthy' then
+    local failures, outcomes = worker.consecutiveFailures, worker.recentOutcomes
+    worker.consecutiveFailures, worker.recentOutcomes = 0, 0
+    local isFaultless = assess(worker, limits) ~= 'unhealthy'
+    worker.consecutiveFailures, worker.recentOutcomes = failures, outcomes
+    if isFaultless and not hasHelp(worker, limits) then status = 'degraded' end
+  end
   worker.lastBeatAt = lastBeatAt
-  if status ~= 'unhealthy' then return status end
-  local faultless = { lastBeatAt = now, queueDepth = worker.queueDepth, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0 }
-  if assess(faultless, limits) == 'unhealthy' then return 'unhealthy' end
-  return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
+  return status
 end
 end
-redis.register_function{ function_name = 'reprise_469eaf7b6150_beat', flags = {'allow-oom'}, callback = function(keys, args)
+local takeOver
+do
+local TAKE_MAX = 1000
+local function takeLease(worker, id, lease)
+  local token = int(draw(1)) .. '-0' .. string.match(lease.token, '%.%d+$')
+  local attempt = int(lease.attempt)
+  local head, tail = string.match(call('HGET', taskKey(id), attempt), '^({"status":"running","attempt":%d+,"token":")[^"]*(.*)$')
+  call('HSET', taskKey(id), attempt, head .. token .. tail)
+  lease.token = token
+  lease.untilAt = now
+  call('HSET', leasesKey(worker), id, leaseText(lease))
+end
+local function takeSome(worker, bound, cursor)
+  local looked, taken = 0, 0
+  repeat
+    local reply = call('HSCAN', leasesKey(worker), cursor, 'COUNT', TAKE_MAX)
+    local page = reply[2]
+    for index = 1, #page, 2 do
+      local lease = parseLease(page[index + 1])
+      if lease.kind ~= LAUNCH_STAGE and tonumber(string.match(lease.token, '^%d+')) < bound then
+        takeLease(worker, page[index], lease)
+        taken = taken + 1
+      end
+    end
+    looked = looked + #page / 2
+    cursor = reply[1]
+  until cursor == '0' or looked >= TAKE_MAX
+  if taken > 0 then call('ZADD', key('leases'), 'LT', int(now), worker) end
+  return cursor, taken
+end
+function takeOver(worker, workerJson, bound, cursor, takenBefore, epochTold)
+  local goOnAt, taken = takeSome(worker, bound, cursor)
+  taken = taken + takenBefore
+  if goOnAt ~= '0' then
+    call('HSET', key('takeovers'), worker, int(bound) .. ' ' .. goOnAt .. ' ' .. int(taken) .. ' ' .. int(epochTold))
+    return 0, taken
+  end
+  call('HDEL', key('takeovers'), worker)
+  if epochTold > 0 then
+    note('worker.replaced', nil, nil, 'registry', 'registered again under the same id',
+      '{"worker":' .. workerJson .. ',"epoch":' .. int(epochTold) .. ',"leases":' .. int(taken) .. '}')
+  end
+  return 1, taken
+end
+end
+local mayTellMore, proceed, eachStocked, countRunning, stirStocked, letGo, beginHold, endHold, endLimit, setOwnLimit, STEPS, continueLifting
+do
+local LIFT_MAX = 500
+local UNFINISHED_MAX = 20
+local told
+atBegin(function()
+  told = 0
+end)
+function mayTellMore()
+  return told < LIFT_MAX
+end
+function proceed(what, goOnAt)
+  if goOnAt then
+    call('HSET', key('unfinished'), what, goOnAt)
+    nowExists('unfinished')
+  else
+    call('HDEL', key('unfinished'), what)
+  end
+  return not goOnAt
+end
+local function scopeCovers(scopeName, lane)
+  for _, name in ipairs(scopeNames(lane)) do
+    if name == scopeName then return true end
+  end
+  return false
+end
+local function stockByAction()
+  local old = call('ZRANGE', key('stocked'), '(0', '+inf', 'BYSCORE', 'LIMIT', 0, LIFT_MAX)
+  told = told + #old
+  for _, member in ipairs(old) do
+    local lane = laneNumbered(tonumber(member))
+    call('ZREM', key('stocked'), member)
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', lane.action .. '\\n' .. member) end
+  end
+  return #old < LIFT_MAX
+end
+function eachStocked(scopeName, cursor, visit)
+  local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
+  if pool ~= '' and action ~= '' and tenant ~= '' then
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+    return nil
+  end
+  if not stockByAction() then return cursor end
+  local first, last = '-', '+'
+  if action ~= '' then first, last = '[' .. action .. '\\n', '(' .. action .. '\\n~' end
+  if string.find(cursor, '\\n', 1, true) then first = '(' .. cursor end
+  local page = call('ZRANGE', key('stocked'), first, last, 'BYLEX', 'LIMIT', 0, LIFT_MAX)
+  told = told + #page
+  for _, member in ipairs(page) do
+    local lane = laneNumbered(tonumber(string.match(member, '%d+$')))
+    if scopeCovers(scopeName, lane) then visit(lane) end
+  end
+  return #page == LIFT_MAX and page[#page] or nil
+end
+function countRunning(scopeName)
+  local running = 0
+  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
+    local lane = laneNumbered(tonumber(member))
+    if scopeCovers(scopeName, lane) then running = running + lane.running end
+  end
+  return running
+end
+function stirStocked(scopeName)
+  eachStocked(scopeName, '', function(lane)
+    if lane.ready > 0 and not lane.heldSince then stir(lane) end
+  end)
+end
+function letGo(lane)
+  lane.heldMs = lane.heldMs + now - lane.heldSince
+  lane.heldSince = false
+  catchUp(lane)
+  if lane.ready > 0 then stir(lane, lane.ready) end
+end
+function beginHold(scopeName, cursor)
+  local hold = call('HGET', key('holds'), scopeName)
+  local goOnAt = hold and eachStocked(scopeName, cursor, function(lane)
+    if not lane.heldSince then applyHold(lane, hold) end
+  end)
+  return proceed('pause ' .. scopeName, goOnAt)
+end
+function endHold(scopeName, cursor)
+  local goOnAt = eachStocked(scopeName, cursor, function(lane)
+    if lane.heldSince and not holdOn(lane) then letGo(lane) end
+  end)
+  return proceed('resume ' .. scopeName, goOnAt)
+end
+function endLimit(scopeName)
+  local what = 'limit ' .. scopeName
+  local left = LIFT_MAX
+  for _, place in ipairs(call('SMEMBERS', parkingsKey(scopeName))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local page = call('ZRANGE', parkedKey(scopeName, pool, action), 0, left - 1)
+    for _, member in ipairs(page) do
+      local lane = laneNumbered(tonumber(member))
+      if lane.parked == scopeName then lane.parked = false end
+      if not lane.heldSince then stir(lane, lane.ready) end
+    end
+    told = told + #page
+    if #page == left then return proceed(what, '') end
+    left = left - #page
+    call('SREM', parkingsKey(scopeName), place)
+  end
+  return proceed(what, nil)
+end
+function setOwnLimit(name, concurrency, since, countThem)
+  local before = anyLimits() and call('HGET', key('limits'), name)
+  local text = concurrency and int(concurrency) .. ' since ' .. int(since) or false
+  if before == text then return true end
+  for _, lane in ipairs(laneList) do lane.limits = false end
+  if not text then
+    limits[name] = nil
+    call('HDEL', key('limits'), name)
+    call('HDEL', key('slots'), name)
+    if mayTellMore() then return endLimit(name) end
+    return proceed('limit ' .. name, '')
+  end
+  local limit = limitNamed(name, before or text)
+  if not before or limit.since ~= since then
+    limit.running = countThem()
+    limit.since = since
+  end
+  limit.concurrency = concurrency
+  call('HSET', key('limits'), name, text)
+  if not before then call('HSET', key('slots'), name, int(limit.running)) end
+  nowExists('limits')
+  if before then limit.freed = math.max(limit.freed, concurrency - limit.running) end
+  return true
+end
+STEPS = { pause = beginHold, resume = endHold, limit = endLimit }
+function continueLifting()
+  local some = call('HRANDFIELD', key('unfinished'), UNFINISHED_MAX, 'WITHVALUES')
+  for index = 1, #some, 2 do
+    if not mayTellMore() then break end
+    local kind, name = string.match(some[index], '^(%a+) (.*)$')
+    STEPS[kind](name, some[index + 1])
+  end
+  return call('EXISTS', key('unfinished')) == 1
+end
+end
+local breakers, coverings, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, afterFailure, afterSuccess, isOutage
+do
+local BUCKETS = 10
+atBegin(function()
+  breakers, coverings = {}, {}
+end)
+local function parseBreaker(name, text)
+  local stop = string.find(text, '\\n', 1, true)
+  local breaker = cjson.decode(string.sub(text, stop + 1))
+  breaker.name = name
+  breaker.settingsText = string.sub(text, 1, stop - 1)
+  breaker.settings = decodeSettings(breaker.settingsText)
+  return breaker
+end
+local function fieldsText(fields)
+  local texts = {}
+  for name, value in pairs(fields) do
+    texts[#texts + 1] = cjson.encode(name) .. ':' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+  end
+  return '{' .. table.concat(texts, ',') .. '}'
+end
+function breakerText(breaker)
+  local actions, buckets = {}, {}
+  for index, action in ipairs(breaker.actions) do actions[index] = cjson.encode(action) end
+  for index, bucket in ipairs(breaker.buckets) do buckets[index] = fieldsText(bucket) end
+  return breaker.settingsText .. '\\n{"actions":[' .. table.concat(actions, ',') .. '],"state":' .. fieldsText(breaker.state)
+    .. ',"buckets":[' .. table.concat(buckets, ',') .. ']}'
+end
+function breakerNamed(name)
+  local breaker = breakers[name]
+  if breaker == nil then
+    local text = call('HGET', key('breakers'), name)
+    breaker = text and parseBreaker(name, text)
+    breakers[name] = breaker
+  end
+  return breaker
+end
+function covering(action)
+  local names = coverings[action]
+  if not names then
+    names = {}
+    for name in string.gmatch(call('HGET', key('covered'), action) or '', '[^\\n]+') do names[#names + 1] = name end
+    coverings[action] = names
+  end
+  return names
+end
+function setCovering(action, names)
+  coverings[action] = names
+  if #names == 0 then
+    call('HDEL', key('covered'), action)
+  else
+    call('HSET', key('covered'), action, table.concat(names, '\\n'))
+  end
+end
+local function liveBuckets(breaker)
+  local kept = {}
+  for _, bucket in ipairs(breaker.buckets) do
+    if bucket.at + breaker.settings.windowMs > now then kept[#kept + 1] = bucket end
+  end
+  return kept
+end
+function fadesAt(breaker)
+  local at = 0
+  for _, bucket in ipairs(breaker.buckets) do
+    if bucket.failed > 0 then at = math.max(at, bucket.at + breaker.settings.windowMs) end
+  end
+  return at
+end
+function isForgotten(breaker)
+  return breaker.state.status == 'closed' and fadesAt(breaker) <= now
+end
+local function countOutcome(breaker, what)
+  local widthMs = math.max(math.floor(breaker.settings.windowMs / BUCKETS), 1)
+  local at = math.floor(now / widthMs) * widthMs
+  local kept = liveBuckets(breaker)
+  local last = kept[#kept]
+  if not last or last.at < at then
+    last = { at = at, ok = 0, failed = 0 }
+    kept[#kept + 1] = last
+  end
+  last[what] = last[what] + 1
+  breaker.buckets = kept
+end
+local function openBreaker(breaker, opens)
+  local settings = breaker.settings
+  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.openMsMax)
+  breaker.state = { status = 'open', since = now, ['until'] = now + openMs, opens = opens }
+  breaker.buckets = {}
+end
+local function countFailure(breaker, opens)
+  countOutcome(breaker, 'failed')
+  local ok, failed = 0, 0
+  for _, bucket in ipairs(breaker.buckets) do
+    ok = ok + bucket.ok
+    failed = failed + bucket.failed
+  end
+  local settings = breaker.settings
+  if failed >= settings.failuresMin and failed >= settings.failureRate * (ok + failed) then openBreaker(breaker, opens) end
+end
+function afterFailure(breaker, startedAt)
+  local state = breaker.state
+  if state.status == 'closed' then
+    countFailure(breaker, 1)
+  elseif state.status ~= 'open' and startedAt >= state.since then
+    if state.status == 'half_open' then openBreaker(breaker, state.opens + 1) else countFailure(breaker, state.opens + 1) end
+  end
+end
+function afterSuccess(breaker, startedAt)
+  local state, settings = breaker.state, breaker.settings
+  if state.status == 'closed' then return countOutcome(breaker, 'ok') end
+  if state.status == 'open' or startedAt < state.since then return end
+  local isRamping = state.status == 'ramping'
+  if isRamping then countOutcome(breaker, 'ok') end
+  local wanted = isRamping and state.concurrency or settings.probes
+  state.succeeded = state.succeeded + 1
+  if state.succeeded < wanted then return end
+  breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
+  if wanted * 2 >= settings.rampMax then breaker.state = { status = 'closed' } end
+end
+function isOutage(breaker, startedAt)
+  local state = breaker.state
+  if state.status == 'ramping' then return startedAt < state.since end
+  return state.status ~= 'closed'
+end
+end
+local allowedBy, setGates
+do
+function allowedBy(breaker)
+  local state = breaker.state
+  if state.status == 'half_open' then return breaker.settings.probes end
+  return state.status == 'ramping' and state.concurrency or nil
+end
+local gateHolds, countedSince
+atBegin(function()
+  gateHolds, countedSince = {}, {}
+end)
+local function tellLane(lane)
+  if lane.queued == 0 then return end
+  local hold = gateHolds[lane.action]
+  if hold == nil then
+    hold = call('HGET', key('holds'), gateName(lane.action))
+    gateHolds[lane.action] = hold
+  end
+  if not hold then
+    if lane.heldSince and not holdOn(lane) then letGo(lane) end
+  elseif not lane.heldSince then
+    applyHold(lane, hold)
+  end
+end
+local function tellLanes(action, cursor)
+  return proceed('gates ' .. action, eachStocked(gateName(action), cursor, tellLane))
+end
+STEPS.gates = tellLanes
+local function addRunning(counts, since, startedAt, token)
+  if tonumber(startedAt) < since then return end
+  local action = laneNumbered(tonumber(string.match(token, '%d+$'))).action
+  counts[action] = (counts[action] or 0) + 1
+end
+local function addLaunched(counts, since, ended)
+  for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
+    for _, id in ipairs(call('ZRANGE', launchesKey(pool), '0', '-1')) do
+      local state = not ended[id] and call('HGET', taskKey(id), 'state')
+      local record = state and call('HGET', taskKey(id), string.match(state, '"attempt":(%d+)'))
+      local _, _, token, _, startedAt = string.match(record or '', RECORD_PATTERN)
+      if token then addRunning(counts, since, startedAt, token) end
+    end
+  end
+end
+local function addLeased(counts, since, ended)
+  for _, worker in ipairs(call('ZRANGE', key('leases'), '0', '-1')) do
+    local leases = call('HGETALL', leasesKey(worker))
+    for index = 1, #leases, 2 do
+      local lease = leases[index + 1]
+      if part(lease, 1, 1) ~= LAUNCH_STAGE and not ended[leases[index]] then
+        addRunning(counts, since, part(lease, 2, 14), string.match(lease, '^%S+ (%S+)'))
+      end
+    end
+  end
+end
+local function runningSince(action, since)
+  local ended, size = {}, 0
+  for _, change in pairs(leaseChanges) do
+    size = size + #change.removed
+    for _, id in ipairs(change.removed) do ended[id] = true end
+  end
+  local name = int(since) .. ' ' .. int(size)
+  local counts = countedSince[name]
+  if not counts then
+    counts = {}
+    addLaunched(counts, since, ended)
+    addLeased(counts, since, ended)
+    countedSince[name] = counts
+  end
+  return counts[action] or 0
+end
+local function setHold(action)
+  gateHolds[action] = nil
+  for _, name in ipairs(covering(action)) do
+    if breakerNamed(name).state.status == 'open' then
+      nowExists('holds')
+      return call('HSETNX', key('holds'), gateName(action), NOW) == 1
+    end
+  end
+  return call('HDEL', key('holds'), gateName(action)) == 1
+end
+local function setLimit(action)
+  local most
+  local since = 0
+  for _, name in ipairs(covering(action)) do
+    local breaker = breakerNamed(name)
+    local number = allowedBy(breaker)
+    if number then
+      if not most or number < most then most = number end
+      since = math.max(since, breaker.state.since)
+    end
+  end
+  return setOwnLimit(gateName(action), most, since, function() return runningSince(action, since) end)
+end
+function setGates(actions)
+  local isChanged = {}
+  for _, action in ipairs(actions) do isChanged[action] = setHold(action) end
+  for _, lane in ipairs(laneList) do
+    if isChanged[lane.action] then tellLane(lane) end
+  end
+  local isTold = true
+  for _, action in ipairs(actions) do
+    if isChanged[action] then
+      local isDone
+      if mayTellMore() then isDone = tellLanes(action, '') else isDone = proceed('gates ' .. action, '') end
+      isTold = isTold and isDone
+    end
+    if not setLimit(action) then isTold = false end
+  end
+  return isTold
+end
+end
+local noteClosed, forgetBreaker, tellTime, flushBreakers
+do
+local TURN_MAX = 100
+local COVERING_MAX = 100
+local SENTENCES = {
+  open = 'Too many failures: nothing starts until it has rested.',
+  half_open = 'A few attempts are let through.',
+  ramping = 'The attempts succeeded: more and more are let through.',
+  closed = 'Work goes on as before.',
+}
+function noteClosed(breaker, actor, reason)
+  note('breaker.closed', nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+end
+local function noteStatus(breaker)
+  local state = breaker.state
+  if state.status == 'closed' then return noteClosed(breaker, 'breaker', SENTENCES.closed) end
+  local untilAt = state['until']
+  note(state.status == 'open' and 'breaker.opened' or 'breaker.' .. state.status, nil, nil, 'breaker', SENTENCES[state.status],
+    '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
+    .. (untilAt and int(untilAt) or 'null') .. '}')
+end
+local function changeBreaker(breaker, apply)
+  local before, boundBefore = breaker.state.status, allowedBy(breaker)
+  local joined = apply(breaker)
+  breaker.changed = true
+  local state = breaker.state
+  local hasTurned = state.status ~= before
+  if hasTurned then
+    if state.status == 'open' then
+      call('ZADD', key('opened'), int(state['until']), breaker.name)
+      call('ZREM', key('fading'), breaker.name)
+    elseif before == 'open' then
+      call('ZREM', key('opened'), breaker.name)
+    end
+  end
+  if hasTurned or allowedBy(breaker) ~= boundBefore then
+    setGates(breaker.actions)
+  elseif joined and state.status ~= 'closed' then
+    setGates({ joined })
+  end
+  if hasTurned then noteStatus(breaker) end
+end
+function forgetBreaker(breaker)
+  breakers[breaker.name] = false
+  call('HDEL', key('breakers'), breaker.name)
+  call('ZREM', key('opened'), breaker.name)
+  call('ZREM', key('fading'), breaker.name)
+  for _, action in ipairs(breaker.actions) do
+    local kept = {}
+    for _, name in ipairs(covering(action)) do
+      if name ~= breaker.name then kept[#kept + 1] = name end
+    end
+    setCovering(action, kept)
+  end
+  return breaker.state.status == 'closed' or setGates(breaker.actions)
+end
+local function cover(breaker, action)
+  for _, known in ipairs(breaker.actions) do
+    if known == action then return false end
+  end
+  breaker.actions[#breaker.actions + 1] = action
+  local names = { breaker.name }
+  for _, name in ipairs(covering(action)) do names[#names + 1] = name end
+  table.sort(names)
+  setCovering(action, names)
+  return true
+end
+local function breakerToFail(name)
+  local breaker = breakerNamed(name)
+  if breaker and isForgotten(breaker) then
+    forgetBreaker(breaker)
+    breaker = false
+  end
+  if not breaker then
+    breaker = { name = name, actions = {}, state = { status = 'closed' }, buckets = {} }
+    breakers[name] = breaker
+  end
+  return breaker
+end
+local function mayCover(name, action)
+  local names = covering(action)
+  for _, known in ipairs(names) do
+    if known == name then return true end
+  end
+  return #names < COVERING_MAX
+end
+local function tellFailure(refs, action, startedAt)
+  if not exists('breakers') then nowExists('breakers') end
+  local counting = {}
+  for _, ref in ipairs(refs) do
+    if mayCover(ref.name, action) then
+      counting[#counting + 1] = ref
+      changeBreaker(breakerToFail(ref.name), function(breaker)
+        breaker.settingsText = ref.settings
+        breaker.settings = decodeSettings(ref.settings)
+        local hasJoined = cover(breaker, action)
+        afterFailure(breaker, startedAt)
+        return hasJoined and action
+      end)
+    end
+  end
+  for _, ref in ipairs(counting) do
+    if isOutage(breakerNamed(ref.name), startedAt) then return true end
+  end
+  return false
+end
+local function tellSuccess(action, startedAt)
+  for _, name in ipairs(covering(action)) do
+    local breaker = breakerNamed(name)
+    if isForgotten(breaker) then
+      forgetBreaker(breaker)
+    else
+      changeBreaker(breaker, function() afterSuccess(breaker, startedAt) end)
+    end
+  end
+end
+function tellTime()
+  local due = call('ZRANGE', key('opened'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)
+  table.sort(due)
+  for _, name in ipairs(due) do
+    local breaker = breakerNamed(name)
+    changeBreaker(breaker, function()
+      breaker.state = { status = 'half_open', since = now, opens = breaker.state.opens, succeeded = 0 }
+    end)
+  end
+  for _, name in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
+    local breaker = breakerNamed(name)
+    if isForgotten(breaker) then forgetBreaker(breaker) end
+  end
+  return tonumber(call('ZRANGE', key('opened'), '0', '0', 'WITHSCORES')[2])
+end
+function flushBreakers()
+  for name, breaker in pairs(breakers) do
+    if breaker and breaker.changed and isForgotten(breaker) then
+      forgetBreaker(breaker)
+    elseif breaker and breaker.changed then
+      call('HSET', key('breakers'), name, breakerText(breaker))
+      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), name) end
+    end
+  end
+end
+end
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local workerKey = key('worker:' .. ARGV[2])
-local epoch = call('HGET', workerKey, 'epoch')
-if not epoch then return 'unknown' end
-if epoch ~= ARGV[3] then return 'replaced' end
-call('HSET', workerKey, 'lastBeatAt', int(now), 'inFlight', ARGV[4], 'queueDepth', ARGV[5], 'loopLagMs', ARGV[6],
-  'memoryBytes', ARGV[7], 'draining', ARGV[8])
+local request, limits = ARGV[2], parseThresholds(ARGV[3])
+local known = recall(request)
+if known then return known end
+local function isFit(worker, judged)
+  if not worker or judged == 'unfit' then return false end
+  return judged == 'fit' or (worker.draining == 0 and assess(worker, limits) ~= 'unhealthy')
+end
+local function assign(id, attempt, token, workerId, workerJson, ttlMs, judged)
+  local shortToken, dispatcher = splitToken(token)
+  local lease = dispatcher and parseLease(call('HGET', leasesKey(dispatcher), id))
+  local record = call('HGET', taskKey(id), attempt)
+  local isHeld = lease and lease.attempt == tonumber(attempt) and lease.token == shortToken
+  if not isHeld or lease.kind ~= DISPATCH_STAGE then
+    return 'superseded ' .. becauseOf(loadTask(id), tonumber(attempt), record)
+  end
+  local worker = workerNamed(workerId)
+  if not isFit(worker, judged) then return 'stale' end
+  local number = draw(1)
+  lease.kind = INBOX_STAGE
+  lease.token = int(number) .. '-0' .. string.match(lease.token, '%.%d+$')
+  lease.untilAt = now + ttlMs
+  call('HSET', taskKey(id), attempt, rewritten(record, lease.token, workerJson, nil))
+  call('HDEL', leasesKey(dispatcher), id)
+  call('HSET', leasesKey(workerId), id, leaseText(lease))
+  call('ZADD', key('leases'), 'LT', int(lease.untilAt), workerId)
+  enterInbox(worker, id, number)
+  wakeInbox(workerId)
+  return 'assigned'
+end
+local answers = {}
+for at = 4, #ARGV, 7 do
+  answers[#answers + 1] = assign(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5]), ARGV[at + 6])
+end
+flushWorkers()
+return remember(request, answers)
+end }
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_beat', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local worker = workerNamed(ARGV[2])
+if not worker then return 'unknown' end
+if worker.epoch ~= ARGV[3] then return 'replaced' end
+worker.lastBeatAt = now
+worker.inFlight = tonumber(ARGV[4]) or 0
+worker.queueDepth = tonumber(ARGV[5]) or 0
+worker.loopLagMs = tonumber(ARGV[6]) or 0
+worker.memoryBytes = tonumber(ARGV[7]) or 0
+worker.quietMsMax = tonumber(ARGV[8]) or 0
+worker.draining = tonumber(ARGV[9]) or 0
+worker.outlook = ARGV[10] ~= '' and string.sub(ARGV[10], 2)
+if worker.inFlight == 0 then worker.lastProgressAt = now end
+worker.changed = true
+flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_bulk', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_bulk', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
@@ -3278,10 +4879,13 @@ end
 local function cancelRunning(task)
   local attempt = int(task.state.attempt)
   local record = call('HGET', taskKey(task.id), attempt)
-  local workerJson = select(4, string.match(record, RECORD_PATTERN))
+  local _, _, _, workerJson, startedAt = string.match(record, RECORD_PATTERN)
   call('HSET', taskKey(task.id), attempt, endRecord(record, 'cancelled'))
-  removeLease(cjson.decode('[' .. workerJson .. ']')[1], task.id)
-  freeSlot(task.lane)
+  local worker = cjson.decode('[' .. workerJson .. ']')[1]
+  local lease = call('HGET', leasesKey(worker), task.id)
+  if lease then leaveStage(string.sub(lease, 1, 1), worker, task.id, task.lane) end
+  removeLease(worker, task.id)
+  freeSlot(task.lane, tonumber(startedAt))
 end
 local CHANGES = {
   redrive = function(task)
@@ -3290,6 +4894,8 @@ local CHANGES = {
     state.before = state.attempt
     state.failures = 0
     state.losses = 0
+    state.deferrals = nil
+    state.parks = nil
     state.retryReason = 'manual'
     requeue(task)
     noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. '}')
@@ -3394,7 +5000,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -3419,7 +5025,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -3427,9 +5033,11 @@ if not epoch then return call('HEXISTS', key('takeovers'), worker) == 1 and 0 or
 if epoch ~= ARGV[4] then return 1 end
 call('DEL', key('worker:' .. worker))
 call('ZREM', key('workers'), worker)
+call('ZADD', key('inboxes'), 'XX', '-inf', worker)
+call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local remembered = recall(request)
@@ -3460,7 +5068,7 @@ call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, '
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
 return remember(request, { newVersion, createdAt, int(now) })
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local remembered = recall(request)
@@ -3473,11 +5081,11 @@ call('ZREM', collectionKey(collection), id)
 call('UNLINK', documentKey(collection, id))
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -3490,16 +5098,41 @@ call('HSET', NUMBERS, 'lookedAt', NOW, 'steadySince', steadySince)
 local function bySince(a, b)
   return a.since < b.since or (a.since == b.since and a.id < b.id)
 end
+local staleMs = tonumber(ARGV[3])
 local leases = {}
+local taken = {}
+local function silentSince(id)
+  local worker = workerNamed(id)
+  if not worker then return now end
+  return worker.lastBeatAt + staleMs <= now and worker.lastBeatAt + staleMs
+end
+local function add(id, worker, lease)
+  if taken[id] then return end
+  taken[id] = true
+  local since = lease.untilAt
+  if lease.kind == INBOX_STAGE and workerNamed(worker) then since = math.min(since, silentSince(worker) or since) end
+  leases[#leases + 1] = { id = id, since = since, worker = worker, lease = lease }
+end
+for _, worker in ipairs(call('ZRANGE', key('inboxes'), '-inf', int(now - staleMs), 'BYSCORE', 'LIMIT', 0, HOLDERS_MAX)) do
+  if #leases >= limit then break end
+  if silentSince(worker) then
+    local ids = call('ZRANGE', inboxKey(worker), '0', int(limit - 1))
+    for index, text in ipairs(#ids > 0 and call('HMGET', leasesKey(worker), unpack(ids)) or {}) do
+      if text then add(ids[index], worker, parseLease(text)) end
+    end
+  else
+    call('ZADD', key('inboxes'), int(workerNamed(worker).lastBeatAt), worker)
+  end
+end
 for _, worker in ipairs(call('ZRANGE', key('leases'), '-inf', int(now), 'BYSCORE', 'LIMIT', 0, HOLDERS_MAX)) do
   local held = call('HGETALL', leasesKey(worker))
   local first
   for index = 1, #held, 2 do
     local lease = parseLease(held[index + 1])
-    if lease.untilAt <= now then
-      leases[#leases + 1] = { id = held[index], since = lease.untilAt, worker = worker, lease = lease }
+    if lease.kind ~= LAUNCH_STAGE then
+      if lease.untilAt <= now then add(held[index], worker, lease) end
+      if not first or lease.untilAt < first then first = lease.untilAt end
     end
-    if not first or lease.untilAt < first then first = lease.untilAt end
   end
   if first then call('ZADD', key('leases'), int(first), worker) else call('ZREM', key('leases'), worker) end
   if #leases >= limit then break end
@@ -3531,19 +5164,20 @@ for index = 1, math.min(#leases, limit) do
   local id, lease, worker = leases[index].id, leases[index].lease, leases[index].worker
   local values = call('HMGET', taskKey(id), 'task', 'state')
   local isStuck = lease.renewedAt and lease.renewedAt >= lease.timeoutAt
-  push(isStuck and 'timeout' or 'lease', int(lease.untilAt), id, int(lease.attempt), lease.token .. '.' .. worker,
-    worker, values[1], values[2] or '')
+  local kind = isUnderWay(lease) and 'undelivered' or isStuck and 'timeout' or 'lease'
+  push(kind, int(leases[index].since), id, int(lease.attempt), lease.token .. '.' .. worker, worker, values[1], values[2] or '',
+    int(lease.startedAt))
 end
 for index = 1, math.min(#entries, limit - math.min(#leases, limit)) do
   local entry = entries[index]
-  push(entry.kind, int(entry.since), entry.id, int(entry.task.state.attempt + 1), '', '', entry.task.text, entry.task.stateText or '')
+  push(entry.kind, int(entry.since), entry.id, int(entry.task.state.attempt + 1), '', '', entry.task.text, entry.task.stateText or '', '')
 end
 flushLimits()
 flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -3555,7 +5189,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
@@ -3569,7 +5203,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -3580,7 +5214,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local answer = { NOW, '' }
+for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -3597,26 +5237,37 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
 local firstPool = 4 + math.max(actionCount, 0)
+local INBOX = 10
 local answer = { '1' }
+local function versionOf(name)
+  if byteAt(name) ~= INBOX then return call('HGET', key('pool:' .. name), 'version') or '0' end
+  local worker = workerNamed(part(name, 2))
+  return int(worker and worker.assigned or 0)
+end
 for at = firstPool, #ARGV, 2 do
-  local version = call('HGET', key('pool:' .. ARGV[at]), 'version') or '0'
+  local version = versionOf(ARGV[at])
   answer[#answer + 1] = version
   if ARGV[at + 1] ~= '' and ARGV[at + 1] ~= version then answer[1] = '' end
 end
 if answer[1] == '' then return answer end
 for at = firstPool, #ARGV, 2 do
   local pool = key('idle:' .. ARGV[at] .. '\\n')
-  if actionCount < 0 then call('ZADD', pool, NOW, channel) end
-  for index = 1, actionCount do call('ZADD', pool .. ARGV[3 + index], NOW, channel) end
+  if byteAt(ARGV[at]) == INBOX then
+    call('SADD', key('listening:' .. part(ARGV[at], 2)), channel)
+  elseif actionCount < 0 then
+    call('ZADD', pool, NOW, channel)
+  else
+    for index = 1, actionCount do call('ZADD', pool .. ARGV[3 + index], NOW, channel) end
+  end
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3627,7 +5278,7 @@ for at = 3, #ARGV, 6 do
 end
 return remember(request, (#ARGV - 2) / 6)
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -3644,14 +5295,14 @@ for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3680,7 +5331,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -3706,7 +5357,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -3734,7 +5385,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -3787,7 +5438,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -3818,7 +5469,34 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local BYTES_MAX = 8388608
+local wanted = tonumber(ARGV[4])
+local from = ARGV[3] == '' and '-' or '(' .. ARGV[3]
+local ids = call('ZRANGE', launchesKey(ARGV[2]), from, '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
+local answer = { NOW, '' }
+local bytes = 0
+for index, id in ipairs(ids) do
+  if index > wanted or bytes >= BYTES_MAX then
+    answer[2] = ids[index - 1]
+    break
+  end
+  local values = call('HMGET', taskKey(id), 'task', 'state')
+  local attempt = string.match(values[2], '"attempt":(%d+)')
+  local record = call('HGET', taskKey(id), attempt)
+  local worker = cjson.decode('[' .. select(4, string.match(record, RECORD_PATTERN)) .. ']')[1]
+  local size = #answer
+  answer[size + 1] = id
+  answer[size + 2] = values[1]
+  answer[size + 3] = values[2]
+  answer[size + 4] = record
+  answer[size + 5] = call('HGET', leasesKey(worker), id)
+  bytes = bytes + #values[1] + #record
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local BYTES_MAX = 8388608
@@ -3879,15 +5557,26 @@ local function walkAll()
 end
 local function runningOnes()
   local list = {}
+  local seen = {}
+  local function add(ids)
+    for _, id in ipairs(ids) do
+      local text = not seen[id] and textOf(id)
+      seen[id] = true
+      if text then
+        bytes = bytes + #text
+        list[#list + 1] = { id, seqOf(text) }
+      end
+    end
+    return bytes < BYTES_MAX and #list <= LOOK_MAX
+  end
   if call('ZCARD', key('leases')) > LOOK_MAX then return nil end
   for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do
     if #list + call('HLEN', leasesKey(worker)) > LOOK_MAX then return nil end
-    for _, id in ipairs(call('HKEYS', leasesKey(worker))) do
-      local text = textOf(id)
-      bytes = bytes + #text
-      if bytes >= BYTES_MAX then return nil end
-      list[#list + 1] = { id, seqOf(text) }
-    end
+    if not add(call('HKEYS', leasesKey(worker))) then return nil end
+  end
+  for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
+    if #list + call('ZCARD', launchesKey(pool)) > LOOK_MAX then return nil end
+    if not add(call('ZRANGE', launchesKey(pool), '0', '-1')) then return nil end
   end
   return list
 end
@@ -3935,32 +5624,21 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
-local FIELDS = {
-  'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'registeredAt', 'lastBeatAt', 'inFlight', 'queueDepth',
-  'loopLagMs', 'memoryBytes', 'draining', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
-}
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
 local answer = { int(now), #ids > wanted and ids[wanted] or '' }
-for index = 1, math.min(#ids, wanted) do
-  local values = call('HMGET', key('worker:' .. ids[index]), unpack(FIELDS))
-  if values[1] then
-    local size = #answer
-    answer[size + 1] = ids[index]
-    for at, value in ipairs(values) do answer[size + 1 + at] = value or '' end
-  end
-end
+for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -3972,11 +5650,25 @@ call('HSET', key('holds'), scopeName, since .. ' ' .. ARGV[6])
 nowExists('holds')
 call('HDEL', key('unfinished'), 'resume ' .. scopeName)
 if ARGV[9] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9]) end
-local isDone = beginHold(scopeName, 0)
+local isDone = beginHold(scopeName, '')
 flushLanes()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_quota', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_probed', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request = ARGV[2]
+if recall(request) then return 1 end
+for at = 3, #ARGV, 3 do
+  local worker = workerNamed(ARGV[at])
+  if worker and worker.epoch == ARGV[at + 1] then
+    worker.probeFailures = ARGV[at + 2] == '1' and 0 or worker.probeFailures + 1
+    worker.changed = true
+  end
+end
+flushWorkers()
+return remember(request, 1)
+end }
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_quota', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4034,7 +5726,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(quota), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local quotaKey = key('quota:' .. scopeName)
@@ -4049,32 +5741,31 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
 local known = recall(request)
 if known then return known end
-local workerKey = key('worker:' .. worker)
-local given = tonumber(ARGV[10])
-if given and given < (tonumber(call('HGET', workerKey, 'epoch')) or 0) then return { int(given), 1, 0 } end
-local wasKnown = call('DEL', workerKey) == 1
+local given = tonumber(ARGV[12])
+if given and given < (tonumber(call('HGET', workerKey(worker), 'epoch')) or 0) then return { int(given), 1, 0 } end
+local wasKnown = call('DEL', workerKey(worker)) == 1
 local bound = draw(1)
 local epoch = given or bound
-local at = int(now)
-call('HSET', workerKey, 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
-  'runtimes', ARGV[9], 'registeredAt', at, 'lastBeatAt', at, 'inFlight', '0', 'queueDepth', '0', 'loopLagMs', '0',
-  'memoryBytes', '0', 'draining', '0', 'consecutiveFailures', '0', 'recentOutcomes', '0', 'recentFailures', '0')
+local fresh = freshWorker(worker)
+fresh.inbox = call('EXISTS', inboxKey(worker))
+call('HSET', workerKey(worker), 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
+  'runtimes', ARGV[9], 'endpoint', ARGV[10], 'concurrency', ARGV[11], 'registeredAt', NOW, 'numbers', packWorker(fresh))
 call('ZADD', key('workers'), 0, worker)
-local isTold = wasKnown and ARGV[11] ~= ''
-local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[11]) or 0, isTold and epoch or 0)
+local isTold = wasKnown and ARGV[13] ~= ''
+local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[13]) or 0, isTold and epoch or 0)
 return remember(request, { int(epoch), isDone, taken })
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
 local pool, action, tenant, settings, rest = ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
-local deadlineAt, deadlineMs, dedupeKey = tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[18]
+local deadlineAt, deadlineMs, dedupeKey, stage = tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[18], ARGV[19]
 local before = recall(request)
 if before then
   if before[1] == 'dropped' then return before end
@@ -4084,7 +5775,7 @@ local task = loadTask(id)
 local state = task and task.state
 local behind = task and state.attempt or attempt - 1
 local ceiling = operatorRetries(task and task.profile or cjson.decode(settings), maxRetries) + 1
-if task then ceiling = ceiling + state.before + state.losses end
+if task then ceiling = ceiling + state.before + state.losses + (state.parks or 0) end
 if attempt > ceiling then
   note('message.dropped', id, attempt, 'caller', ARGV[9] .. int(ceiling) .. ARGV[10], '{"attempt":' .. int(attempt) .. '}')
   return remember(request, { 'dropped', int(ceiling) })
@@ -4095,16 +5786,31 @@ local keyTaken = not task and dedupeKey ~= '' and keyHolder(tenant, dedupeKey)
 if keyTaken == '\\r' then return refuse('barred') end
 if attempt <= behind or hasEnded or keyTaken then return refuse('duplicate') end
 if status == 'running' or attempt > behind + 1 then return refuse('conflict ' .. int(behind)) end
+if exists('breakers') then tellTime() end
+local function flush()
+  flushOperators()
+  flushBreakers()
+  flushLimits()
+  flushLeases()
+  flushLanes()
+  flushWake()
+end
 local number = not task and findLane(pool, action, tenant)
 local lane = task and task.lane or number and laneNumbered(number) or { pool = pool, action = action, tenant = tenant }
 if anyHolds() then
   local names = scopeNames(lane)
   for index, hold in ipairs(call('HMGET', key('holds'), unpack(names))) do
-    if hold then return { 'held', names[index] } end
+    if hold then
+      flush()
+      return { 'held', names[index] }
+    end
   end
 end
 local full = fullLimit(lane)
-if full then return { 'full', full.name, int(full.concurrency) } end
+if full then
+  flush()
+  return { 'full', full.name, int(full.concurrency) }
+end
 local function accept()
   local home = laneNamed(pool, action, tenant)
   local profile = profileFor(settings)
@@ -4133,16 +5839,26 @@ if task then takeOut() else task = accept() end
 move(task.lane, status or nil, 'running')
 takeSlot(task.lane)
 tally(task.lane, 'started')
-local token = startAttempt(task, worker, workerJson, leaseMs)
+local token = startAttempt(task, worker, workerJson, leaseMs, stage)
 remember(request, { int(now), token, stateText(task.state) })
-flushOperators()
-flushLimits()
-flushLeases()
-flushLanes()
-flushWake()
+flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local request = ARGV[2]
+local known = recall(request)
+if known then return known end
+local breaker = breakerNamed(ARGV[3])
+if not breaker or isForgotten(breaker) then return -1 end
+local isDone = forgetBreaker(breaker)
+if ARGV[6] == '1' then noteClosed(breaker, ARGV[4], ARGV[5]) end
+flushLimits()
+flushLanes()
+flushWake()
+return remember(request, isDone and 1 or 0)
+end }
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -4151,12 +5867,12 @@ local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
 if call('HDEL', key('holds'), scopeName) == 0 then return -1 end
 call('HDEL', key('unfinished'), 'pause ' .. scopeName)
 if ARGV[8] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8]) end
-local isDone = endHold(scopeName, 0)
+local isDone = endHold(scopeName, '')
 flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -4247,10 +5963,11 @@ local function forgetSilentWorkers()
   local page = call('ZRANGE', key('workers'), from, from + WORKERS_MAX - 1)
   local forgotten = 0
   for _, worker in ipairs(page) do
-    local lastBeatAt = tonumber(call('HGET', key('worker:' .. worker), 'lastBeatAt'))
-    if not lastBeatAt or now - lastBeatAt >= SILENT_MS then
+    local known = workerNamed(worker)
+    if not known or now - known.lastBeatAt >= SILENT_MS then
       call('DEL', key('worker:' .. worker))
       call('ZREM', key('workers'), worker)
+      call('DEL', key('listening:' .. worker))
       forgotten = forgotten + 1
     end
   end
@@ -4271,7 +5988,7 @@ end
 flushLanes()
 return remember(request, { int(#outdated), int(entriesRemoved), goOn })
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local known = recall(request)
@@ -4295,7 +6012,7 @@ flushLanes()
 flushWake()
 return { 'queued', attempt }
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local SCAN_MAX = 1000
@@ -4362,7 +6079,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, concurrency = ARGV[2], ARGV[6]
 local known = recall(request)
@@ -4381,7 +6098,7 @@ call('SADD', key('unsettled'), scopeName)
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
 return remember(request, version)
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -4441,14 +6158,14 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -4467,7 +6184,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_469eaf7b6150_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_2be0ee302ed5_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker = ARGV[2], ARGV[3]
 if recall(request) then return 1 end
@@ -4480,41 +6197,46 @@ return remember(request, 1)
 end }`,
 }
 
-export const beatScript: Script = { name: 'reprise_469eaf7b6150_beat', library: library, readOnly: false }
-export const bulkScript: Script = { name: 'reprise_469eaf7b6150_bulk', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_469eaf7b6150_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_469eaf7b6150_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_469eaf7b6150_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_469eaf7b6150_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_469eaf7b6150_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_469eaf7b6150_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_469eaf7b6150_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_469eaf7b6150_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_469eaf7b6150_find_tickets', library: library, readOnly: false }
-export const holdKeysScript: Script = { name: 'reprise_469eaf7b6150_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_469eaf7b6150_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_469eaf7b6150_journal_append', library: library, readOnly: false }
-export const journalReadScript: Script = { name: 'reprise_469eaf7b6150_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_469eaf7b6150_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_469eaf7b6150_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_469eaf7b6150_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_469eaf7b6150_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_469eaf7b6150_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_469eaf7b6150_list_lanes', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_469eaf7b6150_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_469eaf7b6150_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_469eaf7b6150_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_469eaf7b6150_pause', library: library, readOnly: false }
-export const quotaScript: Script = { name: 'reprise_469eaf7b6150_quota', library: library, readOnly: false }
-export const quotaEndScript: Script = { name: 'reprise_469eaf7b6150_quota_end', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_469eaf7b6150_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_469eaf7b6150_reserve', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_469eaf7b6150_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_469eaf7b6150_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_469eaf7b6150_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_469eaf7b6150_series', library: library, readOnly: true }
-export const shareLimitScript: Script = { name: 'reprise_469eaf7b6150_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_469eaf7b6150_share_slots', library: library, readOnly: false }
-export const takeOverScript: Script = { name: 'reprise_469eaf7b6150_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_469eaf7b6150_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_469eaf7b6150_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_2be0ee302ed5_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_2be0ee302ed5_beat', library: library, readOnly: false }
+export const bulkScript: Script = { name: 'reprise_2be0ee302ed5_bulk', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_2be0ee302ed5_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_2be0ee302ed5_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_2be0ee302ed5_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_2be0ee302ed5_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_2be0ee302ed5_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_2be0ee302ed5_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_2be0ee302ed5_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_2be0ee302ed5_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_2be0ee302ed5_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_2be0ee302ed5_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_2be0ee302ed5_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_2be0ee302ed5_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_2be0ee302ed5_journal_append', library: library, readOnly: false }
+export const journalReadScript: Script = { name: 'reprise_2be0ee302ed5_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_2be0ee302ed5_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_2be0ee302ed5_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_2be0ee302ed5_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_2be0ee302ed5_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_2be0ee302ed5_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_2be0ee302ed5_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_2be0ee302ed5_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_2be0ee302ed5_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_2be0ee302ed5_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_2be0ee302ed5_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_2be0ee302ed5_pause', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_2be0ee302ed5_probed', library: library, readOnly: false }
+export const quotaScript: Script = { name: 'reprise_2be0ee302ed5_quota', library: library, readOnly: false }
+export const quotaEndScript: Script = { name: 'reprise_2be0ee302ed5_quota_end', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_2be0ee302ed5_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_2be0ee302ed5_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_2be0ee302ed5_reset_breaker', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_2be0ee302ed5_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_2be0ee302ed5_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_2be0ee302ed5_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_2be0ee302ed5_series', library: library, readOnly: true }
+export const shareLimitScript: Script = { name: 'reprise_2be0ee302ed5_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_2be0ee302ed5_share_slots', library: library, readOnly: false }
+export const takeOverScript: Script = { name: 'reprise_2be0ee302ed5_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_2be0ee302ed5_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_2be0ee302ed5_witness', library: library, readOnly: false }

@@ -6,7 +6,7 @@ import type { Link, Reply } from './link/link.ts'
 import { SLOTS, slotOf } from './link/slot.ts'
 
 /** The layout this version writes. docs/redis-layout.md describes it. */
-const LAYOUT = 1
+const LAYOUT = 2
 const VERSION_MIN = 7
 export const PARTITIONS_MAX = 1_024
 
@@ -151,5 +151,7 @@ export async function openStore(link: Link, prefix: string, partitions: number |
     )
   }
   checkSlots(prefix, count, link.isCluster)
+  // Layout 2 keeps workers in another form. Those of layout 1 count as unknown, and register again.
+  if (layout < LAYOUT) await link.command(key, ['HSET', key, 'layout', String(LAYOUT)])
   return count
 }

@@ -98,14 +98,20 @@ function isSameClass(a: TaskSpec, b: TaskSpec): boolean {
   )
 }
 
+/** Every field has to be named, so that a new one is not forgotten. */
+type Complete<T> = { readonly [Field in keyof Required<T>]: T[Field] | undefined }
+
 // Actions hand out one settings object for all their tasks.
 const settingsTexts = new WeakMap<TaskSettings, string>()
 
 export function settingsText(settings: TaskSettings): string {
   const known = settingsTexts.get(settings)
   if (known !== undefined) return known
-  const { timeoutMs, maxRetries, lossesMax, queueTtlMs, backoff, retryUnknown } = settings
-  const text = JSON.stringify({ timeoutMs, maxRetries, lossesMax, queueTtlMs, backoff, retryUnknown })
+  const { timeoutMs, maxRetries, lossesMax, queueTtlMs, backoff, retryUnknown, breakers, quota, onLost, slaMs, pack } =
+    settings
+  const always = { timeoutMs, maxRetries, lossesMax, queueTtlMs, backoff, retryUnknown }
+  // Named one by one, so that equal settings are one text; what is missing is left out.
+  const text = JSON.stringify({ ...always, breakers, quota, onLost, slaMs, pack } satisfies Complete<TaskSettings>)
   settingsTexts.set(settings, text)
   return text
 }

@@ -24,12 +24,14 @@ import {
   executionOf,
   failureOf,
   type Head,
+  parseLease,
   parseRecord,
   parseState,
   parseText,
   plainState,
   type State,
   snapshotOf,
+  spentOf,
   tokenOf,
 } from './records.ts'
 import { findTasksScript, listExecutionsScript, listTasksScript } from './scripts.generated.ts'
@@ -74,14 +76,11 @@ function taskOf(names: Names, sight: Sight): Task {
   const { id, head, payload } = sight
   const latest = sight.record === '' ? null : parseRecord(sight.record)
   const state = sight.state === '' ? plainState(head, latest?.record ?? null) : parseState(sight.state)
-  const { generation, attempt, failures, losses } = state
   return {
     ...snapshotOf(names, id, head, payload),
     acceptedAt: head.acceptedAt,
-    generation,
-    attempt,
-    failures,
-    losses,
+    attempt: state.attempt,
+    ...spentOf(state),
     state: taskState(sight, state, latest),
   }
 }
@@ -92,7 +91,13 @@ function taskState(sight: Sight, state: State, latest: ReturnType<typeof parseRe
     case 'queued':
       return { status, since, expiresAt: state.expires === undefined ? null : wallTime(sight, state.expires) }
     case 'waiting':
-      return { status, since, dueAt: state.dueAt ?? 0, reason: state.reason as WaitReason }
+      return {
+        status,
+        since,
+        dueAt: state.dueAt ?? 0,
+        reason: state.reason as WaitReason,
+        quota: state.quota ?? null,
+      }
     case 'running':
       return { status, ...runningPart(sight, known(latest).record) }
     case 'succeeded':
@@ -118,22 +123,21 @@ function wallTime({ now, heldSince, heldMs }: Sight, moment: number): number {
   return moment + now - laneTime
 }
 
-// '<kind><start> <token> <attempt> <end> <time-out> <last renewal or ->'; a token contains no blank here: it has no worker.
-const LEASE = /^\w\d+ \S+ \d+ (?<leaseUntil>\d+) (?<timeoutAt>\d+) /
-
 function runningPart(
   { lease, progress }: Sight,
   record: AttemptRecord,
 ): Omit<Extract<TaskState, { readonly status: 'running' }>, 'status'> {
-  const { leaseUntil, timeoutAt } = LEASE.exec(lease)?.groups ?? {}
+  const { stage, leaseUntil, timeoutAt, handle } = parseLease(lease)
   return {
     attempt: record.attempt,
     worker: (record.worker ?? '') as WorkerId,
     token: tokenOf(record),
     startedAt: record.dispatchedAt,
-    leaseUntil: Number(leaseUntil),
-    timeoutAt: Number(timeoutAt),
+    leaseUntil,
+    timeoutAt,
     progress: progress === '' ? null : (JSON.parse(progress) as Progress),
+    stage,
+    handle,
   }
 }
 

@@ -1,8 +1,8 @@
 // What one partition tells the engine about changes: it listens on the engine's channel there, and remembers what the
 // channel is registered with. A pool has a version that counts changes: whoever knows an older one looks again instead of
-// waiting.
+// waiting. A worker's inbox is such a place, too.
 
-import type { Interest, PoolName } from '@reprise/core'
+import type { Interest, PoolName, WorkerId } from '@reprise/core'
 import { asTexts, type Partition } from './partition.ts'
 import { idleScript, passOnScript, watchScript } from './scripts.generated.ts'
 
@@ -12,6 +12,8 @@ export interface WakeListener {
   readonly drawMark: () => number
   /** False if nobody waits for it. */
   readonly work: (pool: string, action: string) => boolean
+  /** Something came into this worker's inbox. */
+  readonly assigned: (worker: string) => void
   readonly ended: (ids: readonly string[]) => void
   /** Messages may have been missed: all who wait look again. */
   readonly gap: () => void
@@ -24,6 +26,9 @@ interface KnownPool {
 }
 
 const WATCH_MAX = 1_000
+
+/** A worker's inbox among the pools that somebody waits for. No pool has such a name. */
+export const inboxPlace = (worker: string): string => `\n${worker}`
 
 export class WakeSource {
   readonly #partition: Partition
@@ -53,8 +58,10 @@ export class WakeSource {
     )
   }
 
-  saw(pools: readonly PoolName[], versions: readonly string[]): void {
+  /** The version of the inbox is missing while nothing was ever assigned to the worker. */
+  saw(pools: readonly PoolName[], worker: WorkerId, versions: readonly string[]): void {
     for (const [index, pool] of pools.entries()) this.#learn(pool, versions[index] ?? '')
+    this.#learn(inboxPlace(worker), versions[pools.length] || '0')
   }
 
   changed(since: number, pools: ReadonlySet<string>, tasks: ReadonlySet<string> | undefined): boolean {
@@ -149,6 +156,12 @@ export class WakeSource {
     }
     const [pool = '', action = ''] = details
     this.#idle.clear()
+    if (kind === 'inbox') {
+      const worker = details.join('\n')
+      this.#pools.set(inboxPlace(worker), { version: 'changed', since: this.#listener.drawMark() })
+      this.#listener.assigned(worker)
+      return
+    }
     this.#pools.set(pool, { version: 'changed', since: this.#listener.drawMark() })
     // Nobody here waits for it any more: somebody elsewhere may.
     if (!this.#listener.work(pool, action)) this.#partition.run(passOnScript, [pool, action]).catch(() => undefined)

@@ -2,15 +2,17 @@
 // that channel with the pools or tasks it waits for, in the store; a change then wakes as many waiters as it brings work
 // for. A mark counts what this engine has heard of, in all partitions together. A wake-up is a hint.
 
-import type { Clock, Interest, Mark, PoolName } from '@reprise/core'
+import type { ClaimRequest, Clock, Interest, Mark } from '@reprise/core'
 import type { Partition } from './partition.ts'
-import { WakeSource } from './wake-source.ts'
+import { inboxPlace, WakeSource } from './wake-source.ts'
 
 interface Waiter {
   readonly pools: ReadonlySet<string>
   /** Null: whatever there is in them. */
   readonly actions: ReadonlySet<string> | null
   readonly tasks: ReadonlySet<string>
+  /** The worker whose inbox it waits for. */
+  readonly inbox: string | undefined
   readonly wake: () => void
 }
 
@@ -32,6 +34,7 @@ export class Wake {
       drawMark: () => ++this.#mark,
       work: (pool: string, action: string) =>
         this.#wakeAll(({ pools, actions }) => pools.has(pool) && (actions?.has(action) ?? true)),
+      assigned: (worker: string) => this.#wakeAll(({ inbox }) => inbox === worker),
       ended: (ids: readonly string[]) => this.#wakeAll(({ tasks }) => ids.some((id) => tasks.has(id))),
       gap: () => this.#wakeAll(() => true),
     }
@@ -47,18 +50,20 @@ export class Wake {
     return this.#mark as Mark
   }
 
-  /** A claim tells the versions of its pools as it found them in a partition. */
-  saw(pools: readonly PoolName[], versions: readonly string[], place = 0): void {
-    this.#sources[place]?.saw(pools, versions)
+  /** A claim tells the versions of its pools, and of its worker's inbox, as it found them in a partition. */
+  saw({ pools, worker }: Pick<ClaimRequest, 'pools' | 'worker'>, versions: readonly string[], place = 0): void {
+    this.#sources[place]?.saw(pools, worker, versions)
   }
 
   wait(interest: Interest, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    const { inbox } = interest
     const pools = new Set<string>(interest.pools)
+    const places = inbox === undefined ? pools : new Set([...pools, inboxPlace(inbox)])
     const actions = interest.actions == null ? null : new Set<string>(interest.actions)
     const tasks = interest.tasks === undefined ? NOTHING : new Set<string>(interest.tasks)
     const shares = this.#byPlace(tasks)
     const { since } = interest
-    if (since !== undefined && this.#sources.some((source, place) => source.changed(since, pools, shares[place]))) {
+    if (since !== undefined && this.#sources.some((source, place) => source.changed(since, places, shares[place]))) {
       return Promise.resolve()
     }
     return new Promise((resolve) => {
@@ -69,11 +74,11 @@ export class Wake {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      const waiter: Waiter = { pools, actions, tasks, wake: done }
+      const waiter: Waiter = { pools, actions, tasks, inbox, wake: done }
       const timer = this.#clock.after(timeoutMs, done, { hold: true })
       signal?.addEventListener('abort', done, { once: true })
       this.#waiters.add(waiter)
-      void this.#register(waiter, interest, shares)
+      void this.#register(waiter, interest, places, shares)
     })
   }
 
@@ -81,11 +86,12 @@ export class Wake {
   async #register(
     waiter: Waiter,
     interest: Interest,
+    places: ReadonlySet<string>,
     shares: readonly (ReadonlySet<string> | undefined)[],
   ): Promise<void> {
     try {
       const answers = await Promise.all(
-        this.#sources.map((source, place) => source.register(interest, waiter.pools, shares[place] ?? NOTHING)),
+        this.#sources.map((source, place) => source.register(interest, places, shares[place] ?? NOTHING)),
       )
       if (!answers.every(Boolean)) waiter.wake()
     } catch {

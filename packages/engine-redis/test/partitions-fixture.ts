@@ -71,8 +71,8 @@ export const placeOf = (id: string): number => partitionsOn({} as Link, 'any').p
 export function partitionsOn(link: Link, prefix: string): Partitions {
   const [home = '', ...others] = partitionPrefixes(prefix, PARTITIONS)
   return new Partitions(
-    new Partition(link, home, null),
-    others.map((other) => new Partition(link, other, null)),
+    new Partition(link, home, null, { place: 0, places: PARTITIONS }),
+    others.map((other, index) => new Partition(link, other, null, { place: index + 1, places: PARTITIONS })),
   )
 }
 
@@ -162,6 +162,7 @@ export async function registered(engine: Engine, name: string): Promise<(limit?:
     host: 'here',
     version: '1',
     runtimes: [],
+    endpoint: null,
   })
   return (limit = 1) => ({ worker, epoch, pools: [DEFAULT_POOL], actions: null, limit, leaseMs: 30_000 })
 }

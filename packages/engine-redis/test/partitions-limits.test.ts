@@ -129,6 +129,7 @@ describe('limits in a store with several partitions', () => {
       host: 'here',
       version: '1',
       runtimes: [],
+      endpoint: null,
     })
     const request = { worker: workerId('w'), epoch, pools: [poolName('a'), poolName('default')], actions: null }
     for (let times = 0; times < 10; times++) await engine.claim({ ...request, limit: 50, leaseMs: 30_000 })

@@ -18,6 +18,7 @@ test('after the store was emptied, a worker hears the names of the tasks that ar
     host: 'h',
     version: '1',
     runtimes: [],
+    endpoint: null,
   }
   const claim = async (epoch: number) =>
     (await engine.claim({ ...registration, epoch, limit: 1, leaseMs: 1_000 })).claimed[0]?.snapshot

@@ -2,6 +2,7 @@
 
 import {
   actionName,
+  type ClaimRequest,
   DEFAULT_POOL,
   type Engine,
   type Interest,
@@ -36,10 +37,10 @@ async function withEngines(count: number, use: (...engines: Engine[]) => Promise
   }
 }
 
-async function worker(engine: Engine, name: string) {
+async function worker(engine: Engine, name: string, stage: ClaimRequest['stage'] = 'run') {
   const registration = { worker: workerId(name), pools: [DEFAULT_POOL], actions: null }
-  const { epoch } = await engine.register({ ...registration, host: 'h', version: '1', runtimes: [] })
-  return () => engine.claim({ ...registration, epoch, limit: 1, leaseMs: 10_000 })
+  const { epoch } = await engine.register({ ...registration, host: 'h', version: '1', runtimes: [], endpoint: null })
+  return () => engine.claim({ ...registration, epoch, limit: 1, leaseMs: 10_000, stage })
 }
 
 /** Whether the wait ended before its time-out. */
@@ -85,4 +86,34 @@ test('work goes to another process if those who still wait here do not serve its
     await submitter.submit([spec('a')])
     expect(await second).toBe(true)
     expect(await others).toBe(false)
+  }))
+
+test('D2: an assignment wakes the worker it is for, in its process, and no other', () =>
+  withEngines(3, async (here, there, dispatcher) => {
+    await worker(here, 'w1')
+    await worker(there, 'w2')
+    const take = await worker(dispatcher, 'd', 'dispatch')
+    await dispatcher.submit([spec('a')])
+    const { claimed } = await take()
+    const first = isWoken(here, { inbox: workerId('w1') })
+    const second = isWoken(there, { inbox: workerId('w2') })
+    await sleep(systemClock, MOMENT_MS)
+    await dispatcher.assign(claimed.map((lease) => ({ ...lease, worker: workerId('w1'), ttlMs: 10_000 })))
+    expect(await first).toBe(true)
+    expect(await second).toBe(false)
+  }))
+
+test('D2: what was assigned after the mark is not waited for', () =>
+  withEngines(2, async (here, dispatcher) => {
+    const claim = await worker(here, 'w1')
+    const take = await worker(dispatcher, 'd', 'dispatch')
+    await claim()
+    const since = here.mark()
+    await dispatcher.submit([spec('a')])
+    const { claimed } = await take()
+    await dispatcher.assign(claimed.map((lease) => ({ ...lease, worker: workerId('w1'), ttlMs: 10_000 })))
+    expect(await isWoken(here, { inbox: workerId('w1'), since })).toBe(true)
+    expect((await claim()).claimed).toHaveLength(1)
+    // Once it was looked at, it is not told again.
+    expect(await isWoken(here, { inbox: workerId('w1'), since: here.mark() })).toBe(false)
   }))

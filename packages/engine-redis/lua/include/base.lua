@@ -42,7 +42,7 @@ local function draw(count)
 end
 
 -- Keys that a store seldom has. One look tells that none of them is there.
-local UNUSUAL = { 'holds', 'limits', 'watched', 'progress' }
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
 local unusual
 
 atBegin(function()
@@ -62,7 +62,8 @@ end
 
 -- For whoever has just made one of them.
 local function nowExists(name)
-  unusual = { [name] = true }
+  unusual = unusual or {}
+  unusual[name] = true
 end
 
 local function refuse(text)

@@ -36,14 +36,17 @@ local function leaveGroup(fingerprint, ids)
 end
 
 -- Lays a task whose attempt ended badly where the decision says. `ending` has: kind ('failed', 'lost' or 'expired'),
--- decision ('retry' or 'dead'), delayMs, reason, fingerprint, sentence, data (JSON without its last brace), tail (of the
+-- decision ('retry', 'park' or 'dead'), dueAt and quota (of a retry), reason, fingerprint, sentence, data (JSON without its last brace), tail (of the
 -- record: what went wrong), actor. The attempt's record has been written; counters of the status before are the caller's.
 local function layToRest(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
-  if isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
+  local isParked = ending.decision == 'park'
+  if isParked then state.parks = (state.parks or 0) + 1
+  elseif isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
   state.attempt = attempt
+  if ending.kind ~= 'expired' then state.deferrals = nil end
   tally(lane, isLost and 'lost' or 'failed')
   local dueAt = 'null'
   if ending.decision == 'dead' then
@@ -55,9 +58,17 @@ local function layToRest(task, attempt, ending)
     tally(lane, 'dead')
     move(lane, nil, 'dead')
     ended(task.id)
+  elseif isParked then
+    state.retryReason = ending.reason
+    task.state = state
+    enqueue(task, false)
+    -- Also where a hold keeps it: whoever looks learns when the breaker lets probes through.
+    stir(lane)
+    state = task.state
   else
     state.since = now
-    state.dueAt = now + ending.delayMs
+    state.dueAt = ending.dueAt
+    state.quota = ending.quota
     state.reason = ending.reason
     state.retryReason = ending.reason
     dueAt = int(state.dueAt)

@@ -1,4 +1,4 @@
--- What the store knows of workers, and a worker's health at a claim (see core's health.ts, which is the definition).
+-- A worker's health by what the store knows of it, and at a claim (see core's health.ts, which is the definition).
 
 local function assess(evidence, limits)
   local unhealthy, degraded = false, false
@@ -7,6 +7,12 @@ local function assess(evidence, limits)
   end
   if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
   weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
+  weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
+  if evidence.inFlight > 0 and evidence.quietMsMax > 0 and now - evidence.lastProgressAt >= evidence.quietMsMax + limits.stuckMs then
+    unhealthy = true
+  end
+  if evidence.outlook then degraded = true end
   local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
   local function weighFailures(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then
@@ -22,29 +28,12 @@ local function assess(evidence, limits)
   return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
 end
 
-local EVIDENCE_FIELDS = {
-  'epoch', 'pools', 'claim', 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt',
-}
-local WRITTEN_FIELDS = { 'claim', 'lastBeatAt', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt' }
-
-local workers
-
-atBegin(function()
-  workers = {}
-end)
-
--- What the store knows of a worker; false if it does not know it. Changes are written by flushWorkers().
-local function workerNamed(id)
-  local worker = workers[id]
-  if worker ~= nil then return worker end
-  local values = call('HMGET', key('worker:' .. id), unpack(EVIDENCE_FIELDS))
-  worker = values[1] and {
-    id = id, epoch = values[1], pools = values[2], claim = values[3], lastBeatAt = tonumber(values[4]),
-    queueDepth = tonumber(values[5]), consecutiveFailures = tonumber(values[6]), recentOutcomes = tonumber(values[7]),
-    recentFailures = tonumber(values[8]), lastFailureAt = tonumber(values[9]), changed = false,
-  }
-  workers[id] = worker
-  return worker
+-- It got something done, or out of its hands.
+local function progressed(id)
+  local worker = workerNamed(id)
+  if not worker then return end
+  worker.lastProgressAt = now
+  worker.changed = true
 end
 
 local RECENT_OUTCOMES_MAX = 100
@@ -69,39 +58,17 @@ local function witness(id, ok, count)
   if not ok then worker.lastFailureAt = now end
 end
 
-local function flushWorkers()
-  for id, worker in pairs(workers) do
-    if worker and worker.changed then
-      local changes = {}
-      for _, name in ipairs(WRITTEN_FIELDS) do
-        local value = worker[name]
-        if value then
-          changes[#changes + 1] = name
-          changes[#changes + 1] = type(value) == 'number' and int(value) or value
-        end
-      end
-      call('HSET', key('worker:' .. id), unpack(changes))
-    end
-  end
-end
-
-local function sharesPool(a, b)
-  local served = {}
-  for _, pool in ipairs(cjson.decode(a.pools)) do served[pool] = true end
-  for _, pool in ipairs(cjson.decode(b.pools)) do
-    if served[pool] then return true end
-  end
-  return false
-end
-
 -- Looked at when the worker is unhealthy because of its failures; of a large fleet, a part is enough to find help.
 local HELP_LOOK_MAX = 1000
 
 local function hasHelp(worker, limits)
+  local served = rosterOf(worker).pools
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
-    if id ~= worker.id then
-      local other = workerNamed(id)
-      if other and sharesPool(worker, other) and assess(other, limits) ~= 'unhealthy' then return true end
+    local other = id ~= worker.id and workerNamed(id)
+    if other and assess(other, limits) ~= 'unhealthy' then
+      for pool in pairs(rosterOf(other).pools) do
+        if served[pool] then return true end
+      end
     end
   end
   return false
@@ -123,9 +90,13 @@ local function claimHealth(worker, limits)
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
   local status = assess(worker, limits)
+  if status == 'unhealthy' then
+    local failures, outcomes = worker.consecutiveFailures, worker.recentOutcomes
+    worker.consecutiveFailures, worker.recentOutcomes = 0, 0
+    local isFaultless = assess(worker, limits) ~= 'unhealthy'
+    worker.consecutiveFailures, worker.recentOutcomes = failures, outcomes
+    if isFaultless and not hasHelp(worker, limits) then status = 'degraded' end
+  end
   worker.lastBeatAt = lastBeatAt
-  if status ~= 'unhealthy' then return status end
-  local faultless = { lastBeatAt = now, queueDepth = worker.queueDepth, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0 }
-  if assess(faultless, limits) == 'unhealthy' then return 'unhealthy' end
-  return hasHelp(worker, limits) and 'unhealthy' or 'degraded'
+  return status
 end

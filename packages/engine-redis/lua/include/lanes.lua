@@ -98,7 +98,13 @@ local function laneNumbered(number)
   })
 end
 
--- Every scope that covers a lane, by name. A scope is named by its three parts; what it does not give is empty.
+-- The name of the hold and of the limit that breakers have on an action. It reads like that of a scope; no pool is named so.
+local function gateName(action)
+  return '\r\n' .. action .. '\n'
+end
+
+-- Every scope that covers a lane, by name. A scope is named by its three parts; what it does not give is empty. What
+-- breakers have there comes last.
 local function scopeNames(lane)
   local names = {}
   for _, pool in ipairs({ '', lane.pool }) do
@@ -108,6 +114,7 @@ local function scopeNames(lane)
       end
     end
   end
+  names[#names + 1] = gateName(lane.action)
   return names
 end
 
@@ -227,7 +234,8 @@ local function flushLane(lane)
   if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
-    if lane.queued > 0 then call('ZADD', key('stocked'), int(lane.number), member) else call('ZREM', key('stocked'), member) end
+    local place = lane.action .. '\n' .. member
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
   end
   if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end

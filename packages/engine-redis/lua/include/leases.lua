@@ -1,9 +1,11 @@
 -- Leases: a hash per worker, task id -> '<p or s><start in 13 digits> <token> <attempt> <end> <time-out> <last renewal or ->', where p
--- stands for a plain task (one without a stored state, in its first attempt). Beside them a zset of workers whose score is
+-- stands for a plain task (one without a stored state, in its first attempt); other letters: see stages.lua. At the end, after a line
+-- break, the handle if one was noted. Beside them a zset of workers whose score is
 -- not later than the end of their first lease. A token is '<draw>-<number>.<lane>.<worker>': one draw serves a whole claim,
 -- whose entries are numbered. Records and leases keep it without the worker, which they name anyway.
 
 local TIMEOUT_GRACE_MS = 5000
+local RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
 
 local function leasesKey(worker)
   return key('leases:' .. worker)
@@ -30,9 +32,10 @@ end
 local LEASE_PADDING = '                    '
 
 -- The part of a lease that starts now which follows its token.
-local function leaseStart(timeoutMs, leaseMs, attempt)
+local function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
   return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
 
@@ -59,13 +62,14 @@ local function parseLease(text)
     string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
   return {
     token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
-    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt), handle = string.match(text, '\n.*$'),
   }
 end
 
 local function leaseText(lease)
   return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
     .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
+    .. (lease.handle or '')
 end
 
 -- Writes what was added and removed. Removals first: what was settled may have been claimed again by the same script.
@@ -78,7 +82,7 @@ local function flushLeases()
     end
     if #change.added > 0 then
       call('HSET', leasesKey(worker), unpack(change.added))
-      call('ZADD', key('leases'), 'LT', int(change.first), worker)
+      if change.first then call('ZADD', key('leases'), 'LT', int(change.first), worker) end
       change.added = {}
       change.first = nil
     end
@@ -114,20 +118,4 @@ local RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","wo
 -- The number and lane of a token as records keep them, and its worker.
 local function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
-end
-
--- Begins an attempt of a task, wherever it stood, and opens its lease. Answers the token as records keep it.
-local function startAttempt(task, worker, workerJson, leaseMs)
-  local state = nextState(task.state, 'running')
-  state.attempt = state.attempt + 1
-  task.state = state
-  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
-  local attempt = int(state.attempt)
-  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
-  call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
-  local change = leaseChange(worker)
-  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt)
-  startsAt(change, untilAt)
-  addLease(change, task.id, 's', token, start)
-  return token
 end

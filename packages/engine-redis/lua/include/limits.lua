@@ -5,6 +5,7 @@
 -- (pool, action), but there may be any number of such limits: its lanes become active again at once.
 -- In a store with several partitions a limit is shared: what a partition has of it is its quota, '<number> shared', which
 -- quota.lua changes. Whoever wants slots that another partition uses leaves word there: see stirWanted().
+-- The limit of breakers, '<number> since <time>', counts only attempts that started then or later: see gates.lua.
 
 local limits, freedLanes
 
@@ -16,13 +17,15 @@ local function anyLimits()
   return exists('limits')
 end
 
-local function limitNamed(name, concurrency)
+-- The limit of this name, as loaded before or else from its text.
+local function limitNamed(name, text)
   local limit = limits[name]
   if not limit then
     local running = tonumber(call('HGET', key('slots'), name)) or 0
-    local number = tonumber(concurrency)
+    local number, kind, since = tonumber(text), nil, nil
+    if not number then number, kind, since = string.match(text, '^(%d+) (%a+) ?(%d*)$') end
     limit = {
-      name = name, concurrency = number or tonumber(string.match(concurrency, '^%d+')), shared = not number,
+      name = name, concurrency = tonumber(number), shared = kind == 'shared', since = kind == 'since' and tonumber(since),
       running = running, was = running, freed = 0, back = {},
     }
     limits[name] = limit
@@ -56,7 +59,7 @@ end
 local function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
-  local names = { '\n\n', '\n' .. action .. '\n', pool .. '\n\n', pool .. '\n' .. action .. '\n' }
+  local names = { '\n\n', '\n' .. action .. '\n', pool .. '\n\n', pool .. '\n' .. action .. '\n', gateName(action) }
   for _, limit in ipairs(limitsNamed(names)) do
     if limit.running < limit.concurrency then open[#open + 1] = limit end
   end
@@ -68,17 +71,34 @@ local function park(lane, limit)
   if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
 
-local function takeSlot(lane)
-  for _, limit in ipairs(limitsOn(lane)) do limit.running = limit.running + 1 end
+-- Whether an attempt that started then has a slot of the limit.
+local function isCounted(limit, startedAt)
+  return not limit.since or startedAt >= limit.since
 end
 
-local function freeSlot(lane)
+local function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+
+-- An attempt of the lane that started before begins again now: it takes the slots that it did not have.
+local function retakeSlot(lane, startedAt)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if not isCounted(limit, startedAt) and isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+
+-- An attempt of the lane that started then ends.
+local function freeSlot(lane, startedAt)
   local itsLimits = limitsOn(lane)
   if #itsLimits == 0 then return end
   freedLanes[lane] = (freedLanes[lane] or 0) + 1
   for _, limit in ipairs(itsLimits) do
-    limit.running = limit.running - 1
-    limit.freed = limit.freed + 1
+    if isCounted(limit, startedAt) then
+      limit.running = limit.running - 1
+      limit.freed = limit.freed + 1
+    end
   end
 end
 

@@ -4,10 +4,12 @@
 --     per task: id, '-' and its number in the draw
 --   succeeded: token, result ('' for none)
 --   failed, lost: token, then the ending
---   released: token, reason
+--   released: token, reason, and if it is to be tried later delayMs and why, else '' and ''
 --   expired: the ending
 -- where the ending is: decision ('retry' or 'dead'), delayMs, reason, fingerprint, sentence, data, tail of the record,
--- '1' if the failure blames the worker. Answers per settlement: 1 for succeeded, else 'settled <status>',
+-- '1' if the failure blames the worker, the retry quota ('' for none, see quotas.lua). After that of failed comes the number of
+-- breakers it counts for; if there are any, reason, sentence, data and tail of the decision to park; per breaker: name, settings
+-- (JSON). Answers per settlement: 1 for succeeded, else 'settled <status>',
 -- 'repeated <status>' or 'superseded <why>'.
 
 local workerParts
@@ -19,8 +21,32 @@ end)
 local function parseEnding(at, kind)
   return {
     kind = kind, decision = ARGV[at], delayMs = tonumber(ARGV[at + 1]), reason = ARGV[at + 2], fingerprint = ARGV[at + 3],
-    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1',
+    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1', quotaText = ARGV[at + 8],
   }
+end
+
+-- What a failure says about breakers, given from ARGV[at] on; nil if nothing.
+local function parseOutage(at)
+  local count = tonumber(ARGV[at])
+  if count == 0 then return nil end
+  local outage = { reason = ARGV[at + 1], sentence = ARGV[at + 2], data = ARGV[at + 3], tail = ARGV[at + 4], refs = {} }
+  for index = 1, count do
+    outage.refs[index] = { name = ARGV[at + 3 + index * 2], settings = ARGV[at + 4 + index * 2] }
+  end
+  return outage
+end
+
+-- The same ending, but back to the queue without being charged.
+local function parkInstead(ending, outage)
+  ending.decision, ending.blames = 'park', false
+  ending.reason, ending.sentence, ending.data, ending.tail = outage.reason, outage.sentence, outage.data, outage.tail
+end
+
+-- When a retry is due.
+local function placeEnding(ending, lane)
+  if ending.decision ~= 'retry' then return end
+  ending.dueAt = now + ending.delayMs
+  if ending.quotaText ~= '' then ending.dueAt, ending.quota = placeRetry(ending.quotaText, lane, ending.dueAt) end
 end
 
 local function supersede(kind, id, attempt, because, isKnown)
@@ -34,11 +60,12 @@ end
 -- Where the task went when this record was written.
 local function statusAfter(record)
   if statusOf(record) == 'succeeded' then return 'succeeded' end
+  if string.find(record, '"decision":{"kind":"park"', 1, true) then return 'queued' end
   return string.find(record, '"decision":{"kind":"retry"', 1, true) and 'waiting' or 'dead'
 end
 
 -- It does not apply: either the very same call was made before, or somebody else was faster.
-local function refuseLease(kind, id, attempt, token)
+local function refuseLease(kind, id, attempt, token, isDeferred)
   local task = loadTask(id)
   local record = call('HGET', taskKey(id), int(attempt))
   if record then
@@ -46,12 +73,14 @@ local function refuseLease(kind, id, attempt, token)
     if task and status == kind and itsToken == token then return 'repeated ' .. statusAfter(record) end
   end
   local because = becauseOf(task, attempt, record)
-  if kind == 'released' and because == 'released' then return 'repeated queued' end
+  if kind == 'released' and because == 'released' then return 'repeated ' .. (isDeferred and 'waiting' or 'queued') end
   return supersede(kind, id, attempt, because, task)
 end
 
 -- The byte of 'p', which a plain task's lease starts with, that of a blank and that of '0'.
 local PLAIN_LEASE, BLANK, ZERO = 112, 32, 48
+-- Those of 'd' and 'i'.
+local DISPATCH_LEASE, INBOX_LEASE = 100, 105
 
 -- When the attempt under a lease started, as text.
 local function startOf(lease)
@@ -84,6 +113,7 @@ local function succeed(id, attempt, token, lease, origin, result)
     else
       local state = nextState(cjson.decode(values[2]), 'succeeded')
       state.at = now
+      state.deferrals = nil
       call('HSET', itsKey, attempt, ending, 'state', stateText(state))
     end
   end
@@ -91,9 +121,16 @@ local function succeed(id, attempt, token, lease, origin, result)
   local lane = origin.lane or laneNumbered(tonumber(origin.laneText))
   origin.lane = lane
   lane.succeeding = (lane.succeeding or 0) + 1
-  if #limitsOn(lane) > 0 then freeSlot(lane) end
-  witness(worker, true)
+  local startedAt = tonumber(part(lease, 2, 14))
+  if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
+  if exists('breakers') then tellSuccess(lane.action, startedAt) end
   ended(id)
+  if part(lease, 1, 1) == LAUNCH_STAGE then
+    leaveStage(LAUNCH_STAGE, worker, id, lane)
+    return 'settled succeeded unseen'
+  end
+  progressed(worker)
+  witness(worker, true)
   return 1
 end
 
@@ -108,32 +145,57 @@ local function countSuccesses()
   end
 end
 
-local function endRunning(task, worker)
+local function endRunning(task, worker, startedAt)
   removeLease(worker, task.id)
-  freeSlot(task.lane)
+  freeSlot(task.lane, startedAt)
   move(task.lane, 'running', nil)
 end
 
-local function endBadly(id, attempt, worker, ending)
-  local task = loadTask(id)
-  local record = call('HGET', taskKey(id), int(attempt))
-  ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
-  endRunning(task, worker)
-  if ending.kind == 'failed' and ending.blames then witness(worker, false) end
-  local status = layToRest(task, attempt, ending)
-  call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
-  return 'settled ' .. status
+-- Whether a worker registered again since then: what was lost before was not lost by it.
+local function beganAnew(worker, startedAt)
+  local registeredAt = tonumber(call('HGET', workerKey(worker), 'registeredAt'))
+  return registeredAt and registeredAt > startedAt
 end
 
-local function release(id, attempt, worker, reason)
+-- Only what ran says something about its worker. It ends before breakers are told, who count what runs.
+local function endBadly(id, attempt, worker, ending, stage, outage, startedAt)
   local task = loadTask(id)
-  endRunning(task, worker)
+  endRunning(task, worker, startedAt)
+  if outage and tellFailure(outage.refs, task.lane.action, startedAt) then parkInstead(ending, outage) end
+  placeEnding(ending, task.lane)
+  local record = call('HGET', taskKey(id), int(attempt))
+  ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
+  local isSeen = stage ~= LAUNCH_STAGE and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
+  if isSeen and ending.kind == 'failed' then progressed(worker) end
+  if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
+  local status = layToRest(task, attempt, ending)
+  call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
+  return 'settled ' .. status .. (isSeen and '' or ' unseen')
+end
+
+-- To be tried later: from the delay queue. Why there is another attempt stays what it was.
+local function defer(task, delayMs, reason)
+  local state = nextState(task.state, 'waiting')
+  state.deferrals = (state.deferrals or 0) + 1
+  state.since = now
+  state.dueAt = now + delayMs
+  state.reason = reason
+  task.state = state
+  saveState(task)
+  call('ZADD', key('waiting:' .. task.lane.pool), int(state.dueAt), waitingMember(task))
+  move(task.lane, nil, 'waiting')
+end
+
+local function release(id, attempt, worker, reason, delayMs, waitReason, stage, startedAt)
+  local task = loadTask(id)
+  endRunning(task, worker, startedAt)
+  if stage == RUN_STAGE or stage == 'p' then progressed(worker) end
   task.state.attempt = attempt - 1
   call('HDEL', taskKey(id), int(attempt))
-  enqueue(task, true)
+  if delayMs then defer(task, delayMs, waitReason) else enqueue(task, true) end
   stir(task.lane)
   note('execution.released', id, attempt, 'worker:' .. worker, reason, '{}')
-  return 'settled queued'
+  return 'settled ' .. task.state.status
 end
 
 local function expire(id, attempt, ending)
@@ -153,15 +215,18 @@ local function expire(id, attempt, ending)
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
   local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
   ending.actor = 'sweep'
+  placeEnding(ending, task.lane)
   local status = layToRest(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status
 end
 
-local SIZES = { from = 3, succeeded = 5, released = 5, failed = 12, lost = 12, expired = 11 }
+local SIZES = { from = 3, succeeded = 5, released = 7, failed = 14, lost = 13, expired = 12 }
 
 local function sizeAt(at)
-  return SIZES[ARGV[at]] or 3 + 2 * tonumber(ARGV[at + 2])
+  local kind = ARGV[at]
+  if kind == 'failed' and ARGV[at + 13] ~= '0' then return SIZES.failed + 4 + 2 * tonumber(ARGV[at + 13]) end
+  return SIZES[kind] or 3 + 2 * tonumber(ARGV[at + 2])
 end
 
 -- The leases that the settlements from ARGV[at] to ARGV[last] name, by worker and task.
@@ -198,15 +263,37 @@ local function isLease(lease, attempt, token)
   return string.match(lease, '^%d+', stop + 1) == attempt
 end
 
+-- A lease in the stage of a dispatcher or an inbox: nothing of it has begun, so it can only be undone.
+local function isUnbegun(lease)
+  local kind = byteAt(lease)
+  return kind == DISPATCH_LEASE or kind == INBOX_LEASE
+end
+
 local function settleLease(at, kind, origin)
   local id, attempt, token = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local lease = origin.leases[id]
-  if not lease or not isLease(lease, attempt, token) then return refuseLease(kind, id, tonumber(attempt), token) end
+  if not lease or not isLease(lease, attempt, token) then
+    return refuseLease(kind, id, tonumber(attempt), token, kind == 'released' and ARGV[at + 5] ~= '')
+  end
+  if kind ~= 'released' and isUnbegun(lease) then return supersede(kind, id, tonumber(attempt), 'replaced', true) end
   if kind == 'lost' and parseLease(lease).untilAt > now then return 'superseded renewed' end
   origin.leases[id] = false
   if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + 4]) end
-  if kind == 'released' then return release(id, tonumber(attempt), origin.worker, ARGV[at + 4]) end
-  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind))
+  local stage = part(lease, 1, 1)
+  if byteAt(lease) ~= PLAIN_LEASE then leaveStage(stage, origin.worker, id, laneNumbered(tonumber(origin.laneText))) end
+  local startedAt = tonumber(part(lease, 2, 14))
+  if kind == 'released' then
+    return release(id, tonumber(attempt), origin.worker, ARGV[at + 4], tonumber(ARGV[at + 5]), ARGV[at + 6], stage, startedAt)
+  end
+  local outage = kind == 'failed' and parseOutage(at + 13) or nil
+  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind), stage, outage, startedAt)
+end
+
+-- A task of a 'done' that is not plain, whose start has fewer digits than is usual, or whose success breakers are told of.
+local function settleOddly(id, token, lease, origin)
+  if isUnbegun(lease) then return supersede('succeeded', id, 1, 'replaced', true) end
+  origin.leases[id] = false
+  return succeed(id, '1', token, lease, origin, '')
 end
 
 local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
@@ -218,7 +305,7 @@ local function settleDone(at, origin, answers)
   local middle = workerPart(worker)
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
-  local isWatched = exists('watched')
+  local isWatched, isTold = exists('watched'), exists('breakers')
   for index = at + 3, at + 1 + 2 * tonumber(args[at + 2]), 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
@@ -226,9 +313,8 @@ local function settleDone(at, origin, answers)
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
-      leases[id] = false
-      answers[size] = succeed(id, '1', token, lease, origin, '')
+    elseif isTold or byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
+      answers[size] = settleOddly(id, token, lease, origin)
       removedSize = #removed
     else
       leases[id] = false
@@ -244,8 +330,10 @@ local function settleDone(at, origin, answers)
   local lane = laneNumbered(tonumber(origin.laneText))
   lane.succeeding = (lane.succeeding or 0) + successes
   if #limitsOn(lane) > 0 then
-    for _ = 1, successes do freeSlot(lane) end
+    -- Without breakers, all limits count whatever runs.
+    for _ = 1, successes do freeSlot(lane, now) end
   end
+  progressed(worker)
   witness(worker, true, successes)
 end
 

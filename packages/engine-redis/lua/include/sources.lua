@@ -45,7 +45,11 @@ local function checkHead(head, lane)
   return false
 end
 
--- The first entry of a source that is not stale; nil if there is none.
+local function isOverdue(head, lane)
+  return (head.deadlineAt and now >= head.deadlineAt) or (head.expires and laneTime(lane) >= head.expires)
+end
+
+-- The first entry of a source that is not stale, and not to be avoided; nil if there is none.
 local function headOf(source, wanted)
   if source.head then return source.head end
   while not source.done do
@@ -58,8 +62,11 @@ local function headOf(source, wanted)
       kind = kind, id = id, source = source,
     }
     if checkHead(head, source.lane) then
-      source.head = head
-      return head
+      if isOverdue(head, source.lane) or not avoids(head, source.lane) then
+        source.head = head
+        return head
+      end
+      passOver(head, entry)
     end
     pass(source)
   end
@@ -101,7 +108,7 @@ local function firstOf(lane, priority, wanted)
 end
 
 -- How many entries of a priority this claim has not taken yet.
-local function left(lane, priority)
+local function leftOf(lane, priority)
   return lane[SLOTS[priority]] - (lane.takenOf[priority] or 0)
 end
 
@@ -110,13 +117,13 @@ local function nextEntry(lane, wanted)
   local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
   local oldest
   for priority = 9, 0, -1 do
-    local count = left(lane, priority)
+    local count = leftOf(lane, priority)
     if count > 0 then
       local head = firstOf(lane, priority, math.min(wanted, count))
-      if head and not takesOldest then return head end
       oldest = earlier(oldest, head)
-      if count == lane.ready - lane.taken then break end
+      if (head and not takesOldest) or count == lane.ready - lane.taken then break end
     end
   end
+  if lane.passes then countPassed(lane, oldest, takesOldest) end
   return oldest
 end

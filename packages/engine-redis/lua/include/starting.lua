@@ -10,7 +10,7 @@ for index = 1, CLAIM_MAX do NUMBERED[index] = '-' .. index end
 -- What a claim needs again and again while it starts attempts.
 local function newStarter(request, claimed)
   return {
-    request = request, claimed = claimed, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    request = request, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
     plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
   }
 end
@@ -51,10 +51,20 @@ local function startPlain(starter, laneSuffix, id, timeoutMs)
   started(starter.claimed, id, text)
 end
 
+-- A plain task whose lease is not there to run it gets a stored state.
+local function makeStored(head)
+  local task = loadTask(head.id)
+  head.state = task.state
+  head.text = task.text
+end
+
 local function startEntry(starter, lane, head)
   local id = head.id
   if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
-  if not head.state then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+  if not head.state then
+    if starter.stage == RUN_STAGE then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+    makeStored(head)
+  end
   starter.count = starter.count + 1
   local token = starter.draw .. NUMBERED[starter.count] .. '.' .. int(lane.number)
   local state = nextState(head.state, 'running')
@@ -63,9 +73,9 @@ local function startEntry(starter, lane, head)
   local newState = stateText(state)
   local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(id), attempt, record, 'state', newState)
-  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt)
-  startsAt(starter.change, untilAt)
-  addLease(starter.change, id, 's', token, start)
+  local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt, starter.stage)
+  if starter.stage == LAUNCH_STAGE then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end
+  addLease(starter.change, id, starter.stage, token, start)
   startedUnusually(starter.claimed, id, token, head.text, newState)
 end
 

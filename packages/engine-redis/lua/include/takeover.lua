@@ -1,4 +1,4 @@
--- Taking leases away from a worker id: each gets a token that nobody holds and ends now, so that only the sweep can settle
+-- Taking leases away from a worker id, but for those of what it launched: each gets a token that nobody holds and ends now, so that only the sweep can settle
 -- it. Of a worker that holds very many, some are taken at a time; how far it came is noted under the worker's id as:
 -- '<tokens below this are taken> <cursor> <how many were taken> <the new epoch if the journal is to tell, else 0>'.
 
@@ -23,7 +23,7 @@ local function takeSome(worker, bound, cursor)
     local page = reply[2]
     for index = 1, #page, 2 do
       local lease = parseLease(page[index + 1])
-      if tonumber(string.match(lease.token, '^%d+')) < bound then
+      if lease.kind ~= LAUNCH_STAGE and tonumber(string.match(lease.token, '^%d+')) < bound then
         takeLease(worker, page[index], lease)
         taken = taken + 1
       end

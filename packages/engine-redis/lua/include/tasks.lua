@@ -74,7 +74,8 @@ local function loadTask(id)
 end
 
 local STATE_FIELDS = {
-  'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'at', 'fingerprint',
+  'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
+  'fingerprint',
 }
 
 -- Status and attempt come first: see those who look for them by a pattern.
@@ -98,7 +99,8 @@ end
 local function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
-    failures = state.failures, losses = state.losses, retryReason = state.retryReason, rank = state.rank,
+    failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
+    retryReason = state.retryReason, rank = state.rank,
   }
 end
 

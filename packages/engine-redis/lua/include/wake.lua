@@ -22,6 +22,13 @@ local function wakeIdle(idleKey, count, what)
   return 0
 end
 
+-- Wakes whoever waits for what comes into this worker's inbox.
+local function wakeInbox(worker)
+  local listening = key('listening:' .. worker)
+  for _, channel in ipairs(call('SMEMBERS', listening)) do call('SPUBLISH', key('wake:' .. channel), 'inbox\n' .. worker) end
+  call('DEL', listening)
+end
+
 local function flushWake()
   for pool, actions in pairs(stirred) do
     call('HINCRBY', key('pool:' .. pool), 'version', '1')

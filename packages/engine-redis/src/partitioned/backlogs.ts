@@ -1,6 +1,7 @@
 // How much each partition has queued and waiting, asked for in one short look, so that claims visit only those that have
-// something. A partition that could not be reached is left out until it answers again: it holds up nobody else.
+// something; and where something lies in a worker's inbox. A partition that could not be reached is left out until it answers again: it holds up nobody else.
 
+import type { WorkerId } from '@reprise/core'
 import type { Partitions } from './partitions.ts'
 
 export class Backlogs {
@@ -9,6 +10,8 @@ export class Backlogs {
   /** Asked again and again, but not waited for. */
   readonly #unreachable = new Set<number>()
   readonly #asked = new Set<number>()
+  /** Where something lay in the inboxes of workers that claim here, at the last look. */
+  readonly #inboxes = new Map<WorkerId, Set<number>>()
 
   constructor(store: Partitions) {
     this.#store = store
@@ -20,12 +23,17 @@ export class Backlogs {
     return this.#sizes.flatMap((size, place) => (size > 0 && !this.#unreachable.has(place) ? [place] : []))
   }
 
-  /** Looks. Refused only if no partition answers. */
-  async look(): Promise<readonly number[]> {
+  /** The places where something lay in this worker's inbox at the last look, and was not collected since. */
+  inboxes(worker: WorkerId): readonly number[] {
+    return [...(this.#inboxes.get(worker) ?? [])].filter((place) => !this.#unreachable.has(place))
+  }
+
+  /** Looks; also at the inbox of a worker, if one is given. Refused only if no partition answers. */
+  async look(worker?: WorkerId): Promise<readonly number[]> {
     const places = this.#store.all.map((_, place) => place)
-    for (const place of this.#unreachable) if (!this.#asked.has(place)) this.#read(place).catch(() => undefined)
+    for (const place of this.#unreachable) if (!this.#asked.has(place)) this.#read(place, worker).catch(() => undefined)
     const outcomes = await Promise.allSettled(
-      places.filter((place) => !this.#unreachable.has(place)).map((place) => this.#read(place)),
+      places.filter((place) => !this.#unreachable.has(place)).map((place) => this.#read(place, worker)),
     )
     const refused = outcomes.find((outcome) => outcome.status === 'rejected')
     if (refused !== undefined && outcomes.every(({ status }) => status === 'rejected')) throw refused.reason
@@ -43,17 +51,27 @@ export class Backlogs {
     this.#sizes[place] = 0
   }
 
+  /** A claim found nothing more in the inbox there. */
+  collected(worker: WorkerId, place: number): void {
+    this.#noteInbox(worker, place, false)
+  }
+
   /** A call could not be made there. If it is so with all, each is asked as ever: then somebody must hear why. */
   failed(place: number): void {
     this.#unreachable.add(place)
     if (this.#unreachable.size === this.#store.size) this.#unreachable.clear()
   }
 
-  async #read(place: number): Promise<void> {
+  async #read(place: number, worker: WorkerId | undefined): Promise<void> {
     const partition = this.#store.at(place)
     this.#asked.add(place)
     try {
-      this.#sizes[place] = Number((await partition.command('HGET', partition.key('numbers'), 'backlog')) ?? 0)
+      const size = ['HGET', partition.key('numbers'), 'backlog']
+      const [backlog, inbox] = await partition.pipeline(
+        worker === undefined ? [size] : [size, ['EXISTS', partition.key(`inbox:${worker}`)]],
+      )
+      this.#sizes[place] = Number(backlog ?? 0)
+      if (worker !== undefined) this.#noteInbox(worker, place, Number(inbox) === 1)
       this.#unreachable.delete(place)
     } catch (error) {
       this.failed(place)
@@ -61,5 +79,13 @@ export class Backlogs {
     } finally {
       this.#asked.delete(place)
     }
+  }
+
+  #noteInbox(worker: WorkerId, place: number, isThere: boolean): void {
+    const places = this.#inboxes.get(worker) ?? new Set()
+    if (isThere) places.add(place)
+    else places.delete(place)
+    if (places.size > 0) this.#inboxes.set(worker, places)
+    else this.#inboxes.delete(worker)
   }
 }

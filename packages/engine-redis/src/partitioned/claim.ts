@@ -9,9 +9,11 @@ import {
   checkBatch,
   checkLeaseMs,
   checkLimit,
+  checkSettlements,
   isRepriseError,
   type Settlement,
   type SettleResult,
+  type WorkerId,
 } from '@reprise/core'
 import { type ClaimSettings, claim, type PartitionClaim, settleAndClaim } from '../claim.ts'
 import { settle } from '../settle.ts'
@@ -57,8 +59,9 @@ export class Claiming {
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     checkLimit(request.limit)
     checkLeaseMs(request.leaseMs)
-    const [stocked, { status, now }] = await Promise.all([this.#backlogs.look(), this.#evidence.judge(request)])
+    const [stocked, { status, now }] = await Promise.all([this.#look(request), this.#evidence.judge(request)])
     const harvest = new Harvest(request, status, this.#settings.thresholds, now)
+    await this.#collect(harvest)
     await this.#gather(harvest, this.#inTurn(stocked))
     return harvest.result()
   }
@@ -68,6 +71,7 @@ export class Claiming {
     request: ClaimRequest,
   ): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult> {
     checkBatch(settlements.length)
+    checkSettlements(settlements)
     if (settlements.length === 0) return { settled: [], ...(await this.claim(request)) }
     checkLimit(request.limit)
     checkLeaseMs(request.leaseMs)
@@ -75,9 +79,7 @@ export class Claiming {
     this.#trips++
     const isRound = this.#trips % ROUNDS_EVERY === 0 && this.#backlogs.stocked.length > 0
     const shares = this.#store.split(settlements, ({ ref }) => ref.taskId)
-    const amounts = isRound
-      ? dealOut(request.limit, this.#inTurn(this.#backlogs.stocked))
-      : amountsLike(shares, request.limit)
+    const amounts = isRound ? dealOut(request.limit, this.#roundOf(request.worker)) : amountsLike(shares, request.limit)
     // Asked for along the way, so that the next round knows where to go.
     if (this.#trips % ROUNDS_EVERY === ROUNDS_EVERY - 1) this.#lookAhead(request)
     const harvest = new Harvest(request, 'healthy', this.#settings.thresholds, 0)
@@ -114,17 +116,56 @@ export class Claiming {
     }
   }
 
+  /** Where a round leads: first to where something lies in the worker's inbox, which its claims collect first. */
+  #roundOf(worker: WorkerId): readonly number[] {
+    return [...new Set([...this.#backlogs.inboxes(worker), ...this.#inTurn(this.#backlogs.stocked)])]
+  }
+
   #lookAhead(request: ClaimRequest): void {
-    Promise.all([this.#backlogs.look(), this.#evidence.judge(request)]).catch(() => undefined)
+    Promise.all([this.#look(request), this.#evidence.judge(request)]).catch(() => undefined)
   }
 
   /** What is still wanted, from the partitions that were not asked yet or gave all they were asked for. */
   async #more(harvest: Harvest, isRound: boolean): Promise<void> {
     if (harvest.wanted > 0) {
-      const stocked = await this.#backlogs.look()
+      const stocked = await this.#look(harvest.request)
+      await this.#collect(harvest)
       return this.#gather(harvest, this.#inTurn(stocked.filter((place) => !harvest.exhausted.has(place))))
     }
     if (isRound) await this.#slots.move(harvest.takeBlocked())
+  }
+
+  /** Where there is anything for this worker. Only what is to be run lies in its inbox. */
+  #look({ worker, stage = 'run' }: ClaimRequest): Promise<readonly number[]> {
+    return this.#backlogs.look(stage === 'run' ? worker : undefined)
+  }
+
+  /** What lies in the worker's inbox comes first, wherever it lies. */
+  async #collect(harvest: Harvest): Promise<void> {
+    const { worker, stage = 'run' } = harvest.request
+    if (stage !== 'run') return
+    for (const place of this.#backlogs.inboxes(worker)) {
+      const amount = harvest.wanted
+      if (amount === 0) return
+      try {
+        const found = await this.#collectThere(harvest, place, amount)
+        if (found < amount) this.#backlogs.collected(worker, place)
+      } catch (error) {
+        // What lies there is given back when its time ends; what others have goes on.
+        if (isFenced(error)) throw error
+        this.#backlogs.failed(place)
+      }
+    }
+  }
+
+  /** A claim that can run no action collects only. So it has seen nothing of the pools. */
+  async #collectThere(harvest: Harvest, place: number, amount: number): Promise<number> {
+    const { pools, worker } = harvest.request
+    const request = { ...harvest.request, actions: [], limit: amount }
+    const answer = await claim(this.#store.at(place), request, { ...this.#settings, health: harvest.health })
+    harvest.add(place, answer, 0)
+    this.#wake.saw({ pools: [], worker }, answer.versions.slice(pools.length), place)
+    return answer.claimed.length
   }
 
   /** Claims there, and again where slots of limits could be had from other partitions: several limits may cover a lane. */
@@ -207,7 +248,7 @@ export class Claiming {
 
   #take(harvest: Harvest, place: number, amount: number, answer: PartitionClaim): number {
     harvest.add(place, answer, amount)
-    this.#wake.saw(harvest.request.pools, answer.versions, place)
+    this.#wake.saw(harvest.request, answer.versions, place)
     if (answer.claimed.length < amount) this.#backlogs.emptied(place)
     return answer.claimed.length
   }

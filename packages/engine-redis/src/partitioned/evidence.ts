@@ -7,7 +7,6 @@ import {
   assessHealth,
   blamesWorker,
   type ClaimRequest,
-  type HealthEvidence,
   type HealthStatus,
   type HealthThresholds,
   NotFoundError,
@@ -17,19 +16,20 @@ import {
   type SettleResult,
   WorkerFencedError,
   type WorkerId,
+  type WorkerView,
 } from '@reprise/core'
 import type { DrawRequestId } from '../claim.ts'
-import { asTexts } from '../partition.ts'
+import { findWorkers } from '../registry.ts'
 import { witnessScript } from '../scripts.generated.ts'
+import { isUnseen } from '../settle.ts'
 import type { Partitions } from './partitions.ts'
-import { allWorkers } from './registry.ts'
+import { allWorkers, findAllWorkers } from './registry.ts'
 
 export interface Verdict {
   readonly status: HealthStatus
   readonly now: number
 }
 
-const FIELDS = ['epoch', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt']
 /** More successes than these say no more. */
 const PENDING_MAX = 2 * RECENT_OUTCOMES_MAX
 
@@ -54,39 +54,44 @@ export class Evidence {
 
   /** How a claim treats the worker. Refused if it is not registered with this epoch. */
   async judge({ worker, epoch }: Pick<ClaimRequest, 'worker' | 'epoch'>): Promise<Verdict> {
-    const { home } = this.#store
-    const [now, reply] = await Promise.all([home.now(), home.command('HMGET', home.key(`worker:${worker}`), ...FIELDS)])
-    const [known = '', depth, consecutive, outcomes, failures, lastFailureAt = ''] = asTexts(reply)
-    if (known === '') throw new NotFoundError('worker', worker)
-    if (known !== String(epoch)) throw new WorkerFencedError(worker, epoch)
-    const evidence: HealthEvidence = {
-      // A claim is a sign of life.
-      lastBeatAt: now,
-      queueDepth: Number(depth),
-      consecutiveFailures: Number(consecutive),
-      recentOutcomes: Number(outcomes),
-      recentFailures: Number(failures),
-      lastFailureAt: lastFailureAt === '' ? null : Number(lastFailureAt),
-    }
-    const status = await this.#statusOf(worker, evidence, now)
+    const { found, now } = await findWorkers(this.#store.home, [worker], this.#thresholds)
+    const [view] = found
+    if (view === undefined) throw new NotFoundError('worker', worker)
+    if (view.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
+    // A claim is a sign of life.
+    const evidence = { ...view, lastBeatAt: now }
+    const status = await this.#statusOf(evidence, now)
     if (status === 'healthy' && evidence.consecutiveFailures === 0) this.#spotless.add(worker)
     else this.#spotless.delete(worker)
     return { status, now }
   }
 
   /** Somebody must go on: who is unhealthy because of its failures, and has no help, counts as degraded. */
-  async #statusOf(worker: WorkerId, evidence: HealthEvidence, now: number): Promise<HealthStatus> {
+  async #statusOf(known: WorkerView, now: number): Promise<HealthStatus> {
+    const first = assessHealth(known, now, this.#thresholds).status
+    if (first !== 'unhealthy') return first
+    // What it finished in other partitions speaks for it.
+    const [seen = known] = await findAllWorkers(this.#store, [known.worker], this.#thresholds)
+    const evidence = { ...known, lastProgressAt: seen.lastProgressAt }
     const { status } = assessHealth(evidence, now, this.#thresholds)
     if (status !== 'unhealthy') return status
     const faultless = { ...evidence, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0, lastFailureAt: null }
     if (assessHealth(faultless, now, this.#thresholds).status === 'unhealthy') return status
     const workers = await allWorkers(this.#store, this.#thresholds, PAGE_LIMIT_MAX)
-    const pools = new Set(workers.find((one) => one.worker === worker)?.pools)
+    const pools = new Set(known.pools)
     const hasHelp = workers.some(
       (other) =>
-        other.worker !== worker && other.health.status !== 'unhealthy' && other.pools.some((it) => pools.has(it)),
+        other.worker !== known.worker && other.health.status !== 'unhealthy' && other.pools.some((it) => pools.has(it)),
     )
     return hasHelp ? status : 'degraded'
+  }
+
+  /** Which of these workers may be given work: those that are registered, not draining and not unhealthy. */
+  async fit(workers: readonly WorkerId[]): Promise<ReadonlySet<WorkerId>> {
+    const found = await findAllWorkers(this.#store, [...new Set(workers)], this.#thresholds)
+    return new Set(
+      found.flatMap(({ worker, draining, health }) => (draining || health.status === 'unhealthy' ? [] : [worker])),
+    )
   }
 
   /** What became of settlements. The home has counted its own. If it can't be reached, the settlements stand all the same. */
@@ -94,8 +99,10 @@ export class Evidence {
     const endings = new Map<WorkerId, boolean[]>()
     settlements.forEach((settlement, index) => {
       const result = results[index]
-      if (result?.outcome !== 'settled' || result.repeated) return
+      if (result?.outcome !== 'settled' || result.repeated || isUnseen(result)) return
       if (settlement.kind !== 'succeeded' && !isBlamed(settlement)) return
+      // Parked: the outage is to blame.
+      if (result.status === 'queued') return
       const worker = workerOf(settlement.ref.token)
       const ok = settlement.kind === 'succeeded'
       if (this.#store.placeOf(settlement.ref.taskId) === 0) {
@@ -146,8 +153,10 @@ export class Evidence {
   }
 }
 
-const isBlamed = (settlement: Settlement): settlement is Extract<Settlement, { readonly kind: 'failed' }> =>
-  settlement.kind === 'failed' && blamesWorker(settlement.failure)
+type Blamed = Extract<Settlement, { readonly kind: 'failed' | 'lost' }>
+
+const isBlamed = (settlement: Settlement): settlement is Blamed =>
+  settlement.kind === 'lost' || (settlement.kind === 'failed' && blamesWorker(settlement.failure))
 
 /** A token ends in the worker's id, after two parts that contain no dot. */
 function workerOf(token: string): WorkerId {

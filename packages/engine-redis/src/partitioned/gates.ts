@@ -3,9 +3,11 @@
 
 import type { By, Scope } from '@reprise/core'
 import type { DrawRequestId } from '../claim.ts'
-import { factsOf, type GatesFacts, given, lookUp, namesCovering, pause, resume } from '../gates.ts'
+import { given, lookUp, pause, resume } from '../gates.ts'
+import { actionOf, factsOf, type GatesFacts, namesCovering } from '../gates-facts.ts'
 import { journalOf } from '../journal.ts'
 import type { LaneName } from '../names.ts'
+import { breakersOnAll } from './breakers.ts'
 import type { Partitions } from './partitions.ts'
 
 export async function pauseAll(
@@ -42,13 +44,14 @@ export async function resumeAll(
   return true
 }
 
-/** The holds and limits that cover these lanes, with what runs under each limit in the whole store. */
+/** The holds, limits and breakers that cover these lanes, with what runs under each limit in the whole store. */
 export async function gatesFactsOf(store: Partitions, lanes: readonly LaneName[]): Promise<readonly GatesFacts[]> {
   if (lanes.length === 0) return []
   const names = namesCovering(lanes)
-  const [totals, parts] = await Promise.all([
+  const [totals, parts, breakers] = await Promise.all([
     lookUp(store.home, ['totals'], names),
     store.each((partition) => lookUp(partition, ['holds', 'slots'], names)),
+    breakersOnAll(store, [...new Set(lanes.map(actionOf))]),
   ])
   const holds = new Map<string, string>()
   const running = new Map<string, number>()
@@ -58,5 +61,5 @@ export async function gatesFactsOf(store: Partitions, lanes: readonly LaneName[]
     for (const [name, count] of slots ?? []) running.set(name, (running.get(name) ?? 0) + Number(count))
   }
   const slots = new Map([...running].map(([name, count]) => [name, String(count)]))
-  return lanes.map((lane) => factsOf(lane, { holds, limits: totals[0], slots }))
+  return lanes.map((lane) => factsOf(lane, { holds, limits: totals[0], slots, breakers }))
 }

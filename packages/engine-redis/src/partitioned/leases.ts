@@ -5,6 +5,7 @@ import {
   checkLeaseMs,
   checkLimit,
   type ExpiredResult,
+  type HealthThresholds,
   type Overdue,
   type RenewRequest,
   type RenewResult,
@@ -63,9 +64,13 @@ export async function renewAll(
 }
 
 /** Leases first, then queue entries. What can be reached is answered as long as there is anything. */
-export async function expiredIn(store: Partitions, limit: number): Promise<ExpiredResult> {
+export async function expiredIn(
+  store: Partitions,
+  limit: number,
+  thresholds: HealthThresholds,
+): Promise<ExpiredResult> {
   checkLimit(limit)
-  const outcomes = await Promise.allSettled(store.all.map((partition) => expired(partition, limit)))
+  const outcomes = await Promise.allSettled(store.all.map((partition) => expired(partition, limit, thresholds)))
   const refused = outcomes.find((outcome) => outcome.status === 'rejected')
   const found = outcomes.flatMap((outcome, place) => {
     if (outcome.status === 'rejected') return []
@@ -82,11 +87,11 @@ export async function expiredIn(store: Partitions, limit: number): Promise<Expir
   }
 }
 
-const isLease = ({ kind }: Overdue): boolean => kind === 'lease' || kind === 'timeout'
+const isEntry = ({ kind }: Overdue): boolean => kind === 'queue_ttl' || kind === 'deadline'
 
-const inOrder = (a: Overdue, b: Overdue): number => Number(isLease(b)) - Number(isLease(a)) || a.since - b.since
+const inOrder = (a: Overdue, b: Overdue): number => Number(isEntry(a)) - Number(isEntry(b)) || a.since - b.since
 
 function outward(place: number, overdue: Overdue): Overdue {
-  if (overdue.kind !== 'lease' && overdue.kind !== 'timeout') return overdue
+  if (overdue.kind !== 'lease' && overdue.kind !== 'timeout' && overdue.kind !== 'undelivered') return overdue
   return { ...overdue, ref: { ...overdue.ref, token: outwardToken(place, overdue.ref.token) } }
 }

@@ -8,17 +8,19 @@ import { collectionOf } from '../collection.ts'
 import { OrderedCalls } from '../ordered-calls.ts'
 import type { Wake } from '../wake.ts'
 import { Backlogs } from './backlogs.ts'
+import { listAllBreakers, resetBreakerIn } from './breakers.ts'
 import { bulkAll } from './bulk.ts'
 import { Claiming } from './claim.ts'
 import { Evidence } from './evidence.ts'
 import { listFailureGroups } from './failure-groups.ts'
 import { pauseAll, resumeAll } from './gates.ts'
+import { assignAll, launchesIn } from './handover.ts'
 import { journalOfAll } from './journal.ts'
 import { Keys } from './keys.ts'
 import { countAll, listLanes, seriesOfAll } from './lanes.ts'
 import { expiredIn, renewAll, settleAll } from './leases.ts'
 import type { Partitions } from './partitions.ts'
-import { beatAll, deregisterAll, listAllWorkers, registerAll } from './registry.ts'
+import { beatAll, deregisterAll, listAllWorkers, probedAll, registerAll } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retainAll } from './retention.ts'
 import { Slots } from './slots.ts'
@@ -64,6 +66,8 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       inOrder()
       return claiming.claim(request)
     },
+    assign: async (assignments) => assignAll(inOrder(), assignments, evidence, { thresholds, drawRequestId }),
+    launches: async (query) => launchesIn(inOrder(), query),
     reserve: async (request) => reserve(inOrder(), request, keys, slots, drawRequestId),
     renew: async (leases, leaseMs) => renewAll(inOrder(), leases, leaseMs),
     settle: (items) => calls.settle(items),
@@ -72,7 +76,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       return claiming.settleAndClaim(items, request)
     },
     async expired(max) {
-      const found = await expiredIn(inOrder(), max)
+      const found = await expiredIn(inOrder(), max, thresholds)
       await slots.finish()
       return found
     },
@@ -90,6 +94,9 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       await slots.setLimit(scope, concurrency, by)
     },
 
+    breakers: async (page) => listAllBreakers(inOrder(), page),
+    resetBreaker: async (name, by) => resetBreakerIn(inOrder(), name, by, drawRequestId),
+
     async register(registration) {
       evidence.forget(registration.worker)
       return registerAll(inOrder(), registration, drawRequestId)
@@ -98,6 +105,10 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       evidence.doubt(report.worker)
       const [result] = await Promise.all([beatAll(inOrder(), report), evidence.flush(report.worker)])
       return result
+    },
+    async probed(reports) {
+      for (const { worker } of reports) evidence.doubt(worker)
+      await probedAll(inOrder(), reports, drawRequestId)
     },
     deregister: async (worker, epoch) => deregisterAll(inOrder(), worker, epoch),
     async workers(page) {

@@ -9,12 +9,13 @@ import {
   type HealthThresholds,
   type Page,
   type PageRequest,
+  type ProbeReport,
   type WorkerId,
   type WorkerRegistration,
   type WorkerView,
 } from '@reprise/core'
 import type { DrawRequestId } from '../claim.ts'
-import { beat, deregister, listWorkers, registerThere } from '../registry.ts'
+import { beat, deregister, findWorkers, listWorkers, probed, registerThere } from '../registry.ts'
 import { drawEpochScript } from '../scripts.generated.ts'
 import type { Partitions } from './partitions.ts'
 
@@ -37,6 +38,15 @@ export async function beatAll(store: Partitions, report: BeatReport): Promise<Be
   // Whoever was replaced must not register again, so that comes first.
   if (outcomes.includes('replaced')) return { outcome: 'replaced' }
   return { outcome: outcomes.includes('unknown') ? 'unknown' : 'current' }
+}
+
+/** Everywhere: each partition looks at its own evidence when it leaves a retry to a better worker. */
+export async function probedAll(
+  store: Partitions,
+  reports: readonly ProbeReport[],
+  drawRequestId: DrawRequestId,
+): Promise<void> {
+  await store.each((partition) => probed(partition, reports, drawRequestId))
 }
 
 export async function deregisterAll(store: Partitions, worker: WorkerId, epoch: number): Promise<void> {
@@ -62,24 +72,36 @@ export async function allWorkers(
   return (await listAllWorkers(store, { limit: max }, thresholds)).items
 }
 
-/** The home has the evidence; a sign of life may have been given in any partition. */
+/** What the home knows of these workers, with the signs of life of all partitions; unknown ones are left out. */
+export async function findAllWorkers(
+  store: Partitions,
+  ids: readonly WorkerId[],
+  thresholds: HealthThresholds,
+): Promise<readonly WorkerView[]> {
+  const { found } = await findWorkers(store.home, ids, thresholds)
+  return withSignsOfLife(store, found, thresholds)
+}
+
+/** The home has the evidence; a sign of life may have been given, and something been finished, in any partition. */
 async function withSignsOfLife(
   { home, all }: Partitions,
   workers: readonly WorkerView[],
   thresholds: HealthThresholds,
 ): Promise<readonly WorkerView[]> {
   if (workers.length === 0) return []
+  const ids = workers.map(({ worker }) => worker)
   const [now, ...seen] = await Promise.all([
     home.now(),
-    ...all
-      .slice(1)
-      .map((partition) =>
-        partition.pipeline(workers.map(({ worker }) => ['HGET', partition.key(`worker:${worker}`), 'lastBeatAt'])),
-      ),
+    ...all.slice(1).map(async (partition) => {
+      const { found } = await findWorkers(partition, ids, thresholds)
+      return new Map(found.map((view) => [view.worker, view]))
+    }),
   ])
-  return workers.map((worker, index) => {
-    const lastBeatAt = Math.max(worker.lastBeatAt, ...seen.map((replies) => Number(replies[index] ?? 0)))
-    const view = { ...worker, lastBeatAt }
+  return workers.map((worker) => {
+    const views = [worker, ...seen.flatMap((there) => there.get(worker.worker) ?? [])]
+    const lastBeatAt = Math.max(...views.map((view) => view.lastBeatAt))
+    const lastProgressAt = Math.max(...views.map((view) => view.lastProgressAt))
+    const view = { ...worker, lastBeatAt, lastProgressAt }
     return { ...view, health: assessHealth(view, now, thresholds) }
   })
 }

@@ -4,7 +4,7 @@
 
 import { type Claimed, DuplicateExecutionError, type ReserveRequest, StoreBusyError } from '@reprise/core'
 import type { DrawRequestId } from '../claim.ts'
-import { checkReserve, type ReserveRefusal, refusal, reserveThere } from '../reserve.ts'
+import { checkReserve, isOfBreaker, type ReserveRefusal, refusal, reserveThere } from '../reserve.ts'
 import { type Hold, isKeyed, type Keys } from './keys.ts'
 import { outwardToken, type Partitions } from './partitions.ts'
 import type { Slots } from './slots.ts'
@@ -24,7 +24,9 @@ export async function reserve(
   const place = store.placeOf(request.task.id)
   const ask = async (key: string | null): Promise<Claimed | ReserveRefusal> => {
     let answer = await reserveThere(store.at(place), request, drawRequestId, key)
-    if (!('lease' in answer) && answer.what === 'full' && (await slots.moveTo(place, answer.details[0] ?? ''))) {
+    const full = 'lease' in answer || answer.what !== 'full' ? '' : (answer.details[0] ?? '')
+    // What a breaker lets through is never shared: the others have no part of it.
+    if (full !== '' && !isOfBreaker(full) && (await slots.moveTo(place, full))) {
       answer = await reserveThere(store.at(place), request, drawRequestId, key)
     }
     if (!('lease' in answer)) return answer

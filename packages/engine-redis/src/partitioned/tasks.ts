@@ -14,6 +14,7 @@ import {
   type TaskId,
   type TaskQuery,
 } from '@reprise/core'
+import { NO_GATES } from '../gates-facts.ts'
 import { findExecution, findTask, latestExecution, listExecutions, seeTask, type TaskRow, taskRows } from '../tasks.ts'
 import { gatesFactsOf } from './gates.ts'
 import { merge, split } from './merge.ts'
@@ -87,7 +88,7 @@ export async function explain(
   ])
   if (seen === null) return null
   const { task, now } = seen
-  const [facts = { holds: [], limits: [] }] = await gatesFactsOf(store, [task])
+  const [facts = NO_GATES] = await gatesFactsOf(store, [task])
   return explainFacts({ task: outward(place, task), now, ...facts, workers })
 }
 

@@ -1,0 +1,98 @@
+-- Workers as the store knows them, a hash each. What a worker registered stands in fields of its own; what changes all the
+-- time (what it reported, what the store saw of it) is packed into one field, `numbers`, because nearly every claim and
+-- every settlement reads and writes it. docs/redis-layout.md lists them.
+
+local WORKER_NUMBERS = {
+  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
+  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
+}
+local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+
+local workers
+
+atBegin(function()
+  workers = {}
+end)
+
+local function workerKey(id)
+  return key('worker:' .. id)
+end
+
+-- In the order of WORKER_NUMBERS. A missing lastFailureAt is -1, a missing outlook is false.
+local function packWorker(worker)
+  return cmsgpack.pack({
+    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
+    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
+    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
+  })
+end
+
+-- A worker that has just registered: nothing speaks against it.
+local function freshWorker(id)
+  return {
+    id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false,
+  }
+end
+
+-- What the store knows of a worker; false if it does not know it. Changes are written by flushWorkers().
+local function workerNamed(id)
+  local worker = workers[id]
+  if worker ~= nil then return worker end
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local was = values[2] and cmsgpack.unpack(values[2])
+  worker = was and {
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
+    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
+    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
+    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
+    roster = false,
+  }
+  workers[id] = worker
+  return worker
+end
+
+local function flushWorkers()
+  for id, worker in pairs(workers) do
+    if worker and worker.changed then
+      if worker.claim ~= worker.wasClaim then
+        call('HSET', workerKey(id), 'numbers', packWorker(worker), 'claim', worker.claim)
+      else
+        call('HSET', workerKey(id), 'numbers', packWorker(worker))
+      end
+    end
+  end
+end
+
+local function setOf(json)
+  local list = cjson.decode(json)
+  if list == cjson.null then return false end
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  return set
+end
+
+-- What a worker registered: its pools, its actions (false for any), its host and its version.
+local function rosterOf(worker)
+  if not worker.roster then
+    local values = call('HMGET', workerKey(worker.id), 'pools', 'actions', 'host', 'version')
+    worker.roster = { pools = setOf(values[1]), actions = setOf(values[2]), host = values[3], version = values[4] }
+  end
+  return worker.roster
+end
+
+-- Adds a worker to an answer: id, REGISTERED_FIELDS, WORKER_NUMBERS, '' for none. An outlook has '=' before it.
+local function addWorker(answer, id)
+  local worker = workerNamed(id)
+  if not worker then return end
+  local size = #answer
+  answer[size + 1] = id
+  for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
+  size = #answer
+  for index, name in ipairs(WORKER_NUMBERS) do
+    local value = worker[name]
+    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    answer[size + index] = value or ''
+  end
+end

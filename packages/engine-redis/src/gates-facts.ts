@@ -1,0 +1,78 @@
+// What holds lanes back now, for whoever looks: the holds, limits and breakers that cover them. It only looks; whoever sets
+// them is in gates.ts and in breakers.ts.
+
+import type { Breaker, By, ExplainFacts, Scope } from '@reprise/core'
+import { breakersOn } from './breakers.ts'
+import { lookUp } from './gates.ts'
+import type { LaneName } from './names.ts'
+import { type Partition, scopeName } from './partition.ts'
+
+/** The holds and the limits that cover a lane, each by scope: what is not given comes first; and the breakers, by name. */
+export type GatesFacts = Pick<ExplainFacts, 'holds' | 'limits' | 'breakers'>
+
+export const NO_GATES: GatesFacts = { holds: [], limits: [], breakers: [] }
+
+export async function gatesFacts(partition: Partition, lane: LaneName): Promise<GatesFacts> {
+  const [facts] = await gatesFactsOf(partition, [lane])
+  return facts ?? NO_GATES
+}
+
+/** For many lanes at once, in their order. */
+export async function gatesFactsOf(partition: Partition, lanes: readonly LaneName[]): Promise<readonly GatesFacts[]> {
+  const [[holds, limits, slots], breakers] = await Promise.all([
+    lookUp(partition, ['holds', 'limits', 'slots'], namesCovering(lanes)),
+    breakersOn(partition, lanes.map(actionOf)),
+  ])
+  return lanes.map((lane) => factsOf(lane, { holds, limits, slots, breakers }))
+}
+
+export const actionOf = ({ action }: LaneName): string => action
+
+/** Every scope that covers one of these lanes, by name. */
+export const namesCovering = (lanes: readonly LaneName[]): string[] => [
+  ...new Set(lanes.flatMap(scopesOf).map(scopeName)),
+]
+
+/** What the store has under the names of scopes. */
+type Found = ReadonlyMap<string, string> | undefined
+
+/** Holds, limits and how many tasks run under each, and breakers by action. */
+interface GatesFound {
+  readonly holds: Found
+  readonly limits: Found
+  readonly slots: Found
+  readonly breakers: ReadonlyMap<string, readonly Breaker[]>
+}
+
+export function factsOf(lane: LaneName, { holds, limits, slots, breakers }: GatesFound): GatesFacts {
+  const covering = scopesOf(lane)
+  return {
+    holds: covering.flatMap((scope) => {
+      const text = holds?.get(scopeName(scope))
+      return text === undefined ? [] : [{ scope, ...parseHold(text) }]
+    }),
+    limits: covering.flatMap((scope) => {
+      const name = scopeName(scope)
+      const concurrency = limits?.get(name)
+      if (concurrency === undefined) return []
+      return [{ scope, running: Number(slots?.get(name) ?? 0), concurrency: Number(concurrency) }]
+    }),
+    breakers: breakers.get(lane.action) ?? [],
+  }
+}
+
+/** Every scope that covers a lane; sorted by pool, action and tenant, because what is not given sorts before any name. */
+function scopesOf({ pool, action, tenant }: LaneName): Scope[] {
+  const scopes: Scope[] = []
+  for (const inPool of [{}, { pool }]) {
+    for (const ofAction of [{}, { action }]) {
+      for (const ofTenant of [{}, { tenant }]) scopes.push({ ...inPool, ...ofAction, ...ofTenant } as Scope)
+    }
+  }
+  return scopes
+}
+
+function parseHold(text: string): { readonly by: By; readonly since: number } {
+  const blank = text.indexOf(' ')
+  return { by: JSON.parse(text.slice(blank + 1)) as By, since: Number(text.slice(0, blank)) }
+}

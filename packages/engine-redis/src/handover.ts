@@ -1,0 +1,88 @@
+// Leases that whoever claimed them does not run: a dispatcher hands its own over to workers' inboxes, a launcher lists those it
+// looks after. How a worker collects what lies in its inbox is a part of the claim.
+
+import {
+  type Assignment,
+  type AssignResult,
+  checkBatch,
+  checkLeaseMs,
+  type HealthThresholds,
+  type Launch,
+  type LaunchPage,
+  type LaunchQuery,
+  pageLimit,
+  StoreFailedError,
+  type SupersededBecause,
+  type TaskId,
+  type WorkerId,
+} from '@reprise/core'
+import { type DrawRequestId, thresholdsText } from './claim.ts'
+import { asTexts, type Partition } from './partition.ts'
+import { parseLease, parseRecord, parseState, parseText, snapshotOf, spentOf, tokenOf } from './records.ts'
+import { assignScript, listLaunchesScript } from './scripts.generated.ts'
+
+export interface AssignSettings {
+  readonly thresholds: HealthThresholds
+  readonly drawRequestId: DrawRequestId
+  /** In a store with several partitions: which workers may be given work, by what all of them saw. */
+  readonly isFit?: (worker: WorkerId) => boolean
+}
+
+export async function assign(
+  partition: Partition,
+  assignments: readonly Assignment[],
+  { thresholds, drawRequestId, isFit }: AssignSettings,
+): Promise<readonly AssignResult[]> {
+  checkAssignments(assignments)
+  if (assignments.length === 0) return []
+  const args = assignments.flatMap(({ taskId, attempt, token, worker, ttlMs }) => {
+    const judged = isFit === undefined ? '' : isFit(worker) ? 'fit' : 'unfit'
+    return [taskId, String(attempt), token, worker, JSON.stringify(worker), String(ttlMs), judged]
+  })
+  const answers = asTexts(await partition.run(assignScript, [drawRequestId(), thresholdsText(thresholds), ...args]))
+  return answers.map((answer): AssignResult => {
+    const [outcome, because] = answer.split(' ')
+    if (outcome === 'assigned' || outcome === 'stale') return { outcome }
+    if (outcome === 'superseded') return { outcome, because: because as SupersededBecause }
+    throw new StoreFailedError('The store answered an assignment with something unexpected.')
+  })
+}
+
+export function checkAssignments(assignments: readonly Assignment[]): void {
+  checkBatch(assignments.length)
+  for (const { ttlMs } of assignments) checkLeaseMs(ttlMs)
+}
+
+const FIELDS_BEFORE_LAUNCHES = 2
+const FIELDS_PER_LAUNCH = 5
+
+/** By task id. */
+export async function launches(partition: Partition, query: LaunchQuery): Promise<LaunchPage> {
+  const wanted = String(pageLimit(query))
+  const fields = asTexts(await partition.run(listLaunchesScript, [query.pool, query.cursor ?? '', wanted]))
+  const rows = []
+  for (let at = FIELDS_BEFORE_LAUNCHES; at < fields.length; at += FIELDS_PER_LAUNCH) {
+    const [id = '', text = '', state = '', record = '', lease = ''] = fields.slice(at, at + FIELDS_PER_LAUNCH)
+    const { record: attempt } = parseRecord(record)
+    rows.push({ id, attempt, lease: parseLease(lease), state: parseState(state), ...parseText(text) })
+  }
+  const names = await partition.learn(rows.map(({ head }) => head))
+  const items = rows.map(({ id, attempt, lease, state, head, payload }): Launch => {
+    const { handle, startedAt, leaseUntil, timeoutAt } = lease
+    return {
+      taskId: id as TaskId,
+      attempt: attempt.attempt,
+      token: tokenOf(attempt),
+      worker: (attempt.worker ?? '') as WorkerId,
+      handle,
+      snapshot: snapshotOf(names, id, head, payload),
+      ...spentOf(state),
+      acceptedAt: head.acceptedAt,
+      startedAt,
+      leaseUntil,
+      timeoutAt,
+    }
+  })
+  const [now, next = ''] = fields
+  return { items, next: next === '' ? null : next, now: Number(now) }
+}
