@@ -1,0 +1,24 @@
+// Retry policies and packs of actions as files: read and checked, versioned in the store, followed, and tried out.
+
+export { policyNotes } from './notes.ts'
+export { openPolicies, type Policies, type PoliciesOptions } from './open-policies.ts'
+export {
+  type DeclaredAction,
+  type Entrypoint,
+  loadPacks,
+  type Pack,
+  parsePack,
+  RUNTIMES,
+  type Runtime,
+} from './packs.ts'
+export { parsePolicies } from './policy-file.ts'
+export type { PolicyVersion } from './policy-versions.ts'
+export { ConfigurationError, type Problem, problemText } from './problems.ts'
+export {
+  type SimulatedAttempt,
+  type SimulatedFailure,
+  type Simulation,
+  type SimulationResult,
+  simulate,
+} from './simulate.ts'
+export { TEMPLATE_NAMES, TEMPLATES, type TemplateName } from './templates.ts'

@@ -1,0 +1,236 @@
+// The policies in force: brought in from a file, kept in the store, and followed there by everybody. The file is looked at by
+// its content every few seconds (no notice of the file system is relied upon), and so is the store. Whatever goes wrong on the
+// way, the last good book stays in force, and somebody is told.
+//
+// A text that was never a version becomes the newest one. A file that says what an older version says does so only if it was
+// changed since the newest was stored, or changes while it is watched: else every restart with an old file would undo what
+// others brought in meanwhile.
+
+import {
+  type Clock,
+  createService,
+  type Duration,
+  durationMs,
+  type Engine,
+  type Logger,
+  NO_POLICIES,
+  type PolicyBook,
+  type PolicySource,
+  refuseNoEngine,
+  refuseUnknownKeys,
+  type Service,
+  silentLogger,
+  sleep,
+  systemClock,
+} from '@reprise/core'
+import { readConfigurationFile } from './configuration-file.ts'
+import { policyNotes } from './notes.ts'
+import { parsePolicies } from './policy-file.ts'
+import { hashOf, type PolicyVersion, PolicyVersions } from './policy-versions.ts'
+
+export interface PoliciesOptions {
+  readonly engine: Pick<Engine, 'collection' | 'journal'>
+  /** retry-policies.yaml; without one, only the store is followed. */
+  readonly file?: string
+  readonly clock?: Clock
+  /** How often file and store are looked at; 3 s if not given. */
+  readonly poll?: Duration
+  readonly log?: Logger
+  /** Hears of everything that went wrong, once each. With neither this nor `log`, it goes to stderr as a warning. */
+  readonly onError?: (error: unknown) => void
+  /** Hears of each book that comes into force. */
+  readonly onChange?: (book: PolicyBook) => void
+}
+
+export interface Policies extends PolicySource, Service {
+  /** The version in force; null if there is none. */
+  version(): PolicyVersion | null
+  /** Looks at file and store now. */
+  look(): Promise<void>
+  /** Makes a text the newest version, in force for everybody. `ConfigurationError` if it is not valid. */
+  publish(text: string, by: string): Promise<PolicyVersion>
+  readonly versions: Pick<PolicyVersions, 'get' | 'list'>
+}
+
+const KNOWN_OPTIONS = [
+  'engine',
+  'file',
+  'clock',
+  'poll',
+  'log',
+  'onError',
+  'onChange',
+] as const satisfies (keyof PoliciesOptions)[]
+const POLL_MS = 3_000
+const POLL_MS_MIN = 100
+
+/**
+ * Loads the policies; they are followed once the service is started. Throws if there is nothing good to begin with: the file is
+ * not valid and the store has no version, or this version of Reprise does not understand the newest one.
+ */
+export async function openPolicies(options: PoliciesOptions): Promise<Policies> {
+  refuseUnknownKeys(options, KNOWN_OPTIONS, 'openPolicies option')
+  refuseNoEngine(options.engine, 'collection', 'openPolicies')
+  const opened = new OpenPolicies(options)
+  await opened.begin()
+  return opened
+}
+
+class OpenPolicies implements Policies {
+  readonly name = 'policies'
+  readonly versions: PolicyVersions
+  readonly #options: PoliciesOptions
+  readonly #log: Logger
+  readonly #service: Service
+  #book: PolicyBook = NO_POLICIES
+  #version: PolicyVersion | null = null
+  /** The hash of what the file said when it was last taken up, or refused. */
+  #settledHash: string | null = null
+  /** A change that was seen once: taken up if it is still so at the next look, when nobody is writing any more. */
+  #pendingHash: string | null = null
+  /** What was told last, of the file and of the store; gone once it works again. */
+  readonly #told = new Map<'file' | 'store', string>()
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(options: PoliciesOptions) {
+    this.#options = options
+    this.#log = options.log ?? silentLogger
+    this.versions = new PolicyVersions(options.engine)
+    const clock = options.clock ?? systemClock
+    const pollMs = Math.max(durationMs(options.poll ?? POLL_MS, 'poll'), POLL_MS_MIN)
+    this.#service = createService(
+      this.name,
+      async (signal) => {
+        while (!signal.aborted) {
+          await sleep(clock, pollMs, signal)
+          if (!signal.aborted) await this.look()
+        }
+      },
+      (error) => this.#complain('store', error),
+    )
+  }
+
+  current(): PolicyBook {
+    return this.#book
+  }
+
+  version(): PolicyVersion | null {
+    return this.#version
+  }
+
+  start(): Promise<void> {
+    return this.#service.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#service.stop()
+  }
+
+  async begin(): Promise<void> {
+    const newest = await this.versions.newest()
+    if (newest !== null) this.#adopt(newest)
+    if (this.#options.file === undefined) return
+    try {
+      await this.#beginWithFile(this.#options.file, newest)
+    } catch (error) {
+      if (newest === null) throw error
+      this.#complain('file', error)
+    }
+  }
+
+  async #beginWithFile(file: string, newest: PolicyVersion | null): Promise<void> {
+    const { text, changedAt } = await readConfigurationFile(file)
+    const hash = hashOf(text)
+    this.#settledHash = hash
+    if (hash === newest?.hash) return
+    parsePolicies(text, { file, version: 0 })
+    const isNews = newest === null || changedAt > newest.at || !(await this.versions.isKnown(hash))
+    if (isNews) return this.#publish(text, `file:${file}`)
+    this.#log.warn(
+      `${file} says what an older version of the policies said, and was not changed since: version ${newest.number}, brought in by ${newest.by}, stays in force.`,
+    )
+  }
+
+  /** One look at a time, also when it is asked for while one is under way. */
+  look(): Promise<void> {
+    const look = this.#turn.then(async () => {
+      await this.#lookAtFile()
+      await this.#lookAtStore()
+    })
+    // One that failed must not keep the next ones from looking.
+    this.#turn = look.catch(() => undefined)
+    return look
+  }
+
+  async publish(text: string, by: string): Promise<PolicyVersion> {
+    parsePolicies(text, { file: by, version: 0 })
+    const version = await this.versions.publish(text, by, this.#version)
+    this.#adopt(version)
+    return version
+  }
+
+  async #lookAtFile(): Promise<void> {
+    const { file } = this.#options
+    if (file === undefined) return
+    try {
+      const { text } = await readConfigurationFile(file)
+      const hash = hashOf(text)
+      const isStill = hash === this.#pendingHash
+      this.#pendingHash = hash
+      if (hash !== this.#settledHash) {
+        if (!isStill) return
+        parsePolicies(text, { file, version: 0 })
+        await this.#publish(text, `file:${file}`)
+        this.#settledHash = hash
+      }
+      this.#told.delete('file')
+    } catch (error) {
+      this.#complain('file', error)
+    }
+  }
+
+  async #publish(text: string, by: string): Promise<void> {
+    this.#adopt(await this.versions.publish(text, by, this.#version))
+  }
+
+  async #lookAtStore(): Promise<void> {
+    try {
+      const newest = await this.versions.newest(this.#version)
+      if (newest !== null) this.#adopt(newest)
+      this.#told.delete('store')
+    } catch (error) {
+      this.#complain('store', error)
+    }
+  }
+
+  #adopt(version: PolicyVersion): void {
+    // Another may have come in while this one was on its way.
+    if (version.number <= (this.#version?.number ?? 0)) return
+    this.#book = parsePolicies(version.text, {
+      file: `version ${version.number} of the policies`,
+      version: version.number,
+    })
+    this.#version = version
+    this.#log.info(`Version ${version.number} of the policies, brought in by ${version.by}, is in force.`)
+    for (const note of policyNotes(this.#book)) this.#log.warn(note)
+    this.#options.onChange?.(this.#book)
+  }
+
+  /** The same trouble is told once, not every few seconds. */
+  #complain(about: 'file' | 'store', error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    if (message === this.#told.get(about)) return
+    this.#told.set(about, message)
+    const words = `The policies stay as they are (version ${this.#book.version}): ${message}`
+    const { log, onError } = this.#options
+    try {
+      this.#log.error(words)
+      onError?.(error)
+    } catch {
+      // Whoever is told can't take it; the policies stay as they are, and are looked at again.
+      return
+    }
+    // Somebody has to hear of it.
+    if (log === undefined && onError === undefined) process.emitWarning(words, 'RepriseWarning')
+  }
+}
