@@ -3,5 +3,30 @@
  * number of processes may run them side by side.
  */
 
+export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
+export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
+export {
+  createLaunch,
+  type LaunchMessage,
+  type LaunchOptions,
+  type LaunchService,
+  type MessageOutcome,
+} from './launch.ts'
+export type { AtLaunchPoint, LaunchPoint } from './launch-funnel.ts'
+export { LaunchLedger } from './launch-ledger.ts'
+export { HEARTBEAT_LAG_MS, type Meter, type MeterLabels, STALE_WORKER_RETRY_TOTAL, silentMeter } from './meter.ts'
+export {
+  createOrchestrator,
+  type LaunchPool,
+  type Orchestrator,
+  type OrchestratorOptions,
+  type OrchestratorStatus,
+} from './orchestrator.ts'
+export type { ServiceOptions } from './patient-loop.ts'
+export { type Ask, createProbe, type ProbeOptions, probeOnce } from './probe.ts'
+export { RecentGifts } from './recent-gifts.ts'
+export { createReconcile, type ReconcileOptions } from './reconcile.ts'
+export { registrySnapshot } from './registry-snapshot.ts'
+export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'
 export { createSweep, type SweepOptions } from './sweep.ts'
 export { type SweepReport, sweepOnce } from './sweep-once.ts'

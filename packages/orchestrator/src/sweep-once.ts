@@ -1,22 +1,24 @@
 // One look at what is past its time, and its settlement: leases nobody renews, attempts past their timeout, queue
-// entries past their TTL or deadline. The store refuses whatever changed since the look, so any number of sweepers may
+// entries past their TTL or deadline, tasks nobody collected from an inbox. The store refuses whatever changed since the look, so any number of sweepers may
 // do this at once. When to look is the sweep's business, not this module's.
 
 import {
   BATCH_MAX,
-  type Decision,
-  decideFailed,
-  decideLost,
+  type Circumstances,
   type Engine,
   type ExpiredResult,
   expired,
-  type Failure,
   failed,
   formatDuration,
+  type Judgement,
+  judgeLost,
+  judgeObserved,
   lost,
+  NO_POLICIES,
   type Overdue,
-  observedFailure,
+  type PolicyBook,
   type Random,
+  released,
   type Settlement,
 } from '@reprise/core'
 
@@ -30,14 +32,19 @@ export interface SweepReport {
   readonly full: boolean
 }
 
-export async function sweepOnce(engine: Engine, random: Random): Promise<SweepReport> {
-  return settleOverdue(engine, random, await engine.expired(BATCH_MAX))
+export async function sweepOnce(engine: Engine, random: Random, book: PolicyBook = NO_POLICIES): Promise<SweepReport> {
+  return settleOverdue(engine, random, await engine.expired(BATCH_MAX), book)
 }
 
-export async function settleOverdue(engine: Engine, random: Random, look: ExpiredResult): Promise<SweepReport> {
+export async function settleOverdue(
+  engine: Engine,
+  random: Random,
+  look: ExpiredResult,
+  book: PolicyBook,
+): Promise<SweepReport> {
   const { overdue, now } = look
   if (overdue.length === 0) return { overdue: 0, settled: 0, superseded: 0, full: false }
-  const results = await engine.settle(overdue.map((item) => settlementFor(item, now, random.next())))
+  const results = await engine.settle(overdue.map((item) => settlementFor(item, book, { now, roll: random.next() })))
   const settled = results.filter((result) => result.outcome === 'settled' && !result.repeated).length
   return {
     overdue: overdue.length,
@@ -47,41 +54,40 @@ export async function settleOverdue(engine: Engine, random: Random, look: Expire
   }
 }
 
-function settlementFor(item: Overdue, now: number, roll: number): Settlement {
-  const failure = failureOf(item)
-  const input = { settings: item.snapshot.settings, spent: item, deadlineAt: deadlineOf(item), failure, now, roll }
+function settlementFor(item: Overdue, book: PolicyBook, circumstances: Circumstances): Settlement {
   switch (item.kind) {
-    case 'lease':
-      return lost(item.ref, failure, decideLost(input))
-    case 'timeout':
-      return failed(item.ref, failure, decideFailed(input))
+    case 'lease': {
+      const words = `Worker '${item.worker}' stopped renewing its lease.`
+      const { failure, decision, guards } = judgeLost(book, item, words, circumstances)
+      return lost(item.ref, failure, decision, guards)
+    }
+    case 'timeout': {
+      const allowed = formatDuration(item.snapshot.settings.timeoutMs)
+      const message = `The attempt ran past its timeout of ${allowed} and was not ended.`
+      const { failure, decision, guards } = judgeObserved(book, item, { reason: 'timeout', message }, circumstances)
+      return failed(item.ref, failure, decision, guards)
+    }
+    case 'undelivered':
+      // It never began: nothing is charged, and it keeps its place.
+      return released(item.ref, `'${item.worker}' went silent, or did not pass it on or collect it in time.`)
     case 'queue_ttl':
     case 'deadline': {
-      const decision: Decision = decideFailed(input)
-      return expired(item.ref, failure, decision)
+      const { failure, decision, guards } = judgeInQueue(item, book, circumstances)
+      return expired(item.ref, failure, decision, guards)
     }
   }
 }
 
-function failureOf(item: Overdue): Failure {
-  const { action, settings } = item.snapshot
-  switch (item.kind) {
-    case 'lease':
-      return observedFailure('worker_lost', `Worker '${item.worker}' stopped renewing its lease.`, action)
-    case 'timeout': {
-      const allowed = formatDuration(settings.timeoutMs)
-      return observedFailure('timeout', `The attempt ran past its timeout of ${allowed} and was not ended.`, action)
-    }
-    case 'queue_ttl': {
-      const allowed = formatDuration(settings.queueTtlMs ?? 0)
-      return observedFailure('queue_timeout', `It stood in the queue for longer than its TTL of ${allowed}.`, action)
-    }
-    case 'deadline':
-      return observedFailure('deadline', 'Its deadline passed while it stood in the queue.', action)
+function judgeInQueue(
+  item: Overdue & { readonly kind: 'queue_ttl' | 'deadline' },
+  book: PolicyBook,
+  circumstances: Circumstances,
+): Judgement {
+  if (item.kind === 'deadline') {
+    const message = 'Its deadline passed while it stood in the queue.'
+    return judgeObserved(book, item, { reason: 'deadline', message }, circumstances)
   }
-}
-
-/** A deadline binds the first generation only: an operator who redrives a task wants it to run. */
-function deadlineOf(item: Overdue): number | null {
-  return item.generation === 1 ? item.snapshot.deadlineAt : null
+  const allowed = formatDuration(item.snapshot.settings.queueTtlMs ?? 0)
+  const message = `It stood in the queue for longer than its TTL of ${allowed}.`
+  return judgeObserved(book, item, { reason: 'queue_timeout', message }, circumstances)
 }

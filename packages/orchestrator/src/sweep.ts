@@ -11,30 +11,30 @@ import {
   type Engine,
   isRepriseError,
   type Logger,
+  NO_POLICIES,
+  type PolicySource,
   type Random,
   type RetentionRules,
+  refuseNoEngine,
   type Service,
-  silentLogger,
   sleep,
-  systemClock,
-  systemRandom,
 } from '@reprise/core'
 import { HoldOff } from './hold-off.ts'
+import { type Checks, checkOptions, ms, msFrom0, SERVICE_CHECKS } from './option-checks.ts'
+import { type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
 import { LATE_MS_MAX, PauseDetector } from './pause-detector.ts'
 import { Retention } from './retention.ts'
 import { settleOverdue } from './sweep-once.ts'
 
-export interface SweepOptions {
+export interface SweepOptions extends ServiceOptions {
   readonly engine: Engine
-  readonly clock?: Clock
-  readonly random?: Random
   readonly intervalMs?: number
   /** How long live workers get to renew after a pause, a clock jump or trouble with the store. */
   readonly graceMs?: number
   /** How long ended tasks are kept; without it nothing is deleted. */
   readonly retention?: RetentionRules
-  readonly onError?: (error: unknown) => void
-  readonly log?: Logger
+  /** What decides about failures; the actions' own settings if not given. */
+  readonly policies?: PolicySource
 }
 
 const INTERVAL_MS = 1_000
@@ -43,15 +43,28 @@ const GRACE_MS = 5_000
 const INTERVAL_JITTER = 0.25
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 100, maxMs: 5_000 }
 
+const RETENTION_CHECKS: Checks<RetentionRules> = {
+  succeededMs: msFrom0,
+  cancelledMs: msFrom0,
+  discardedMs: msFrom0,
+  journalMs: msFrom0,
+  seriesMs: msFrom0,
+}
+const CHECKS: Checks<SweepOptions> = {
+  ...SERVICE_CHECKS,
+  intervalMs: ms,
+  graceMs: msFrom0,
+  retention(value) {
+    checkOptions(value as RetentionRules, RETENTION_CHECKS, 'retention rule of a sweep')
+    return null
+  },
+}
+
 export function createSweep(options: SweepOptions): Service {
-  const onError = (error: unknown): void => {
-    try {
-      options.onError?.(error)
-    } catch (thrown) {
-      options.log?.error('The onError hook of the sweep threw.', { error: thrown })
-    }
-  }
-  return createService('sweep', (signal) => new Sweep(options, onError).run(signal), onError)
+  checkOptions(options, CHECKS, 'sweep option')
+  refuseNoEngine(options.engine, 'expired', 'createSweep')
+  const around = surroundings('sweep', options)
+  return createService('sweep', (signal) => new Sweep(options, around).run(signal), around.onError)
 }
 
 class Sweep {
@@ -64,20 +77,22 @@ class Sweep {
   readonly #retention: Retention | null
   readonly #onError: (error: unknown) => void
   readonly #log: Logger
+  readonly #policies: PolicySource
   readonly #detector = new PauseDetector()
   /** The round before failed: workers may not have reached the store either. */
   #troubled = false
   #errorsInRow = 0
 
-  constructor(options: SweepOptions, onError: (error: unknown) => void) {
+  constructor(options: SweepOptions, { clock, random, log, onError }: Surroundings) {
     this.#engine = options.engine
-    this.#clock = options.clock ?? systemClock
-    this.#random = options.random ?? systemRandom
+    this.#clock = clock
+    this.#random = random
     this.#intervalMs = options.intervalMs ?? INTERVAL_MS
     this.#graceMs = options.graceMs ?? GRACE_MS
     this.#holdOff = new HoldOff(this.#graceMs)
     this.#onError = onError
-    this.#log = options.log ?? silentLogger
+    this.#log = log
+    this.#policies = options.policies ?? { current: () => NO_POLICIES }
     this.#retention =
       options.retention === undefined ? null : new Retention(options.engine, options.retention, this.#clock)
   }
@@ -126,7 +141,7 @@ class Sweep {
     }
     const restMs = this.#holdOff.restMs(now, look)
     if (restMs > 0) return Math.min(restMs, this.#pauseMs())
-    const report = await settleOverdue(this.#engine, this.#random, look)
+    const report = await settleOverdue(this.#engine, this.#random, look, this.#policies.current())
     if (report.settled > 0) this.#log.info('The sweep settled what was past its time.', { ...report })
     if (report.full && report.settled > 0) return 0
     await this.#retention?.step()

@@ -2,6 +2,7 @@
 
 import {
   type ActionName,
+  type BeatReport,
   type Claimed,
   DEFAULT_POOL,
   DEFAULT_SETTINGS,
@@ -14,8 +15,10 @@ import {
   type TaskSpec,
   VirtualClock,
   type WorkerId,
+  type WorkerRegistration,
 } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
+import type { Meter, MeterLabels } from '@reprise/orchestrator'
 import { onTestFinished } from 'vitest'
 
 const WORKER = 'w1' as WorkerId
@@ -59,10 +62,73 @@ export async function submitted(engine: Engine, id: string, change: SpecChange =
 
 /** Claims everything there is, as one worker that will never renew. */
 export async function claimed(engine: Engine): Promise<readonly Claimed[]> {
-  const registration = { worker: WORKER, pools: [DEFAULT_POOL], actions: null, host: 'h', version: '1', runtimes: [] }
+  const registration = {
+    worker: WORKER,
+    pools: [DEFAULT_POOL],
+    actions: null,
+    host: 'h',
+    version: '1',
+    runtimes: [],
+    endpoint: null,
+  }
   const { epoch } = await engine.register(registration)
   const request = { worker: WORKER, epoch, pools: [DEFAULT_POOL], actions: null, limit: 1_000, leaseMs: LEASE_MS }
   return (await engine.claim(request)).claimed
+}
+
+/** One of the workers that tasks of a directed pool go to. */
+export async function joined(engine: Engine, id: string, over: Partial<WorkerRegistration> = {}): Promise<number> {
+  const { epoch } = await engine.register({
+    worker: id as WorkerId,
+    pools: [DEFAULT_POOL],
+    actions: null,
+    host: 'h',
+    version: '1',
+    runtimes: [],
+    endpoint: null,
+    ...over,
+  })
+  return epoch
+}
+
+/** What a worker collects from its inbox. */
+export async function collected(engine: Engine, id: string, epoch: number): Promise<readonly Claimed[]> {
+  // No lane has this action: only the inbox is left.
+  const actions = ['none' as ActionName]
+  const request = { worker: id as WorkerId, epoch, pools: [DEFAULT_POOL], actions, limit: 1_000, leaseMs: LEASE_MS }
+  return (await engine.claim(request)).claimed
+}
+
+export async function beaten(engine: Engine, id: string, epoch: number, over: Partial<BeatReport> = {}): Promise<void> {
+  await engine.beat({
+    worker: id as WorkerId,
+    epoch,
+    inFlight: 0,
+    queueDepth: 0,
+    loopLagMs: 0,
+    memoryBytes: 0,
+    draining: false,
+    quietMsMax: 0,
+    outlook: null,
+    ...over,
+  })
+}
+
+export interface Counted {
+  readonly name: string
+  readonly labels: MeterLabels
+}
+
+/** A meter that keeps what it is told. */
+export function keepingMeter(): Meter & { readonly counted: Counted[]; readonly observed: Counted[] } {
+  const counted: Counted[] = []
+  const observed: Counted[] = []
+  return {
+    counted,
+    observed,
+    count: (name, labels) => void counted.push({ name, labels }),
+    observe: (name, labels) => void observed.push({ name, labels }),
+  }
 }
 
 export async function taskOf(engine: Engine, id: TaskId): Promise<Task> {

@@ -1,34 +1,76 @@
 // The start/stop contract of every service in this package, hammered: any number of calls at any moment, and at the
 // end it is either at rest or at work, as asked.
 
-import { type Clock, type Engine, type Service, seededRandom } from '@reprise/core'
+import { type Clock, DEFAULT_POOL, type Engine, type Service, seededRandom } from '@reprise/core'
+import {
+  createDispatch,
+  createLaunch,
+  createOrchestrator,
+  createProbe,
+  createReconcile,
+  createSweep,
+  LaunchLedger,
+} from '@reprise/orchestrator'
 import { expect, test } from 'vitest'
-import { createSweep } from '../src/sweep.ts'
+import { FakeLauncher } from './fake-launcher.ts'
 import { openStore } from './fixture.ts'
 
-const services: Record<string, (engine: Engine, clock: Clock) => Service> = {
-  sweep: (engine, clock) => createSweep({ engine, clock, random: seededRandom(1) }),
+interface Subject {
+  readonly create: (engine: Engine, clock: Clock) => Service
+  /** The verb of the engine with which each of its rounds begins. */
+  readonly looksBy: 'expired' | 'claim' | 'launches' | 'workers'
+}
+
+const around = (engine: Engine, clock: Clock) => ({ engine, clock, random: seededRandom(1) })
+const launching = (engine: Engine, clock: Clock) => ({
+  ...around(engine, clock),
+  launcher: new FakeLauncher(clock),
+  ledger: new LaunchLedger(DEFAULT_POOL, 5),
+})
+
+const services: Record<string, Subject> = {
+  sweep: { looksBy: 'expired', create: (engine, clock) => createSweep(around(engine, clock)) },
+  dispatch: {
+    looksBy: 'claim',
+    create: (engine, clock) => createDispatch({ ...around(engine, clock), pools: [DEFAULT_POOL] }),
+  },
+  launch: { looksBy: 'claim', create: (engine, clock) => createLaunch(launching(engine, clock)) },
+  reconcile: { looksBy: 'launches', create: (engine, clock) => createReconcile(launching(engine, clock)) },
+  probe: {
+    looksBy: 'workers',
+    create: (engine, clock) => createProbe({ ...around(engine, clock), intervalMs: 1_000 }),
+  },
+  orchestrator: {
+    looksBy: 'expired',
+    create(engine, clock) {
+      const { random, launcher } = launching(engine, clock)
+      const launchPools = [{ pool: 'ephemeral', launcher, slots: 2 }]
+      return createOrchestrator({ engine, clock, random, launchPools, directedPools: ['directed'], probes: true })
+    },
+  },
 }
 
 test.each(Object.keys(services))('%s survives 100 rounds of starts and stops at once', async (name) => {
   const { engine, clock } = await openStore()
+  const subject = services[name]
+  if (subject === undefined) throw new Error('unknown')
   let looks = 0
   let looksAtOnce = 0
   let looksAtOnceMax = 0
+  const look = engine[subject.looksBy] as (...input: never[]) => Promise<never>
   const watched: Engine = {
     ...engine,
-    async expired(limit) {
+    async [subject.looksBy](...input: never[]) {
       looks++
       looksAtOnceMax = Math.max(looksAtOnceMax, ++looksAtOnce)
       try {
-        return await engine.expired(limit)
+        return await look(...input)
       } finally {
         looksAtOnce--
       }
     },
   }
-  const service = services[name]?.(watched, clock)
-  if (service === undefined) throw new Error('unknown')
+  const service = subject.create(watched, clock)
   const random = seededRandom(7)
   for (let round = 0; round < 100; round++) {
     const calls = Array.from({ length: 8 }, () => (random.next() < 0.5 ? service.start() : service.stop()))

@@ -1,6 +1,6 @@
 // What the sweep decides about each kind of thing that is past its time.
 
-import { seededRandom } from '@reprise/core'
+import { type Engine, NO_POLICIES, type PolicyBook, type Settlement, seededRandom } from '@reprise/core'
 import { expect, test } from 'vitest'
 import { sweepOnce } from '../src/sweep-once.ts'
 import { claimed, LEASE_MS, openStore, submitted, taskOf } from './fixture.ts'
@@ -35,7 +35,7 @@ test('a task that takes down its worker each time is dead after lossesMax, and u
   expect(await taskOf(engine, id)).toMatchObject({ failures: 0, state: { status: 'dead', reason: 'crash_loop' } })
 })
 
-test('an attempt past its timeout: failed with timeout, retried as the action says', async () => {
+test('C7: an attempt past its timeout: failed with timeout, retried as the action says', async () => {
   const { engine, clock } = await openStore()
   const id = await submitted(engine, 't1', { settings: { timeoutMs: 1_000, maxRetries: 1 } })
   const leases = await claimed(engine)
@@ -55,7 +55,7 @@ test('an attempt past its timeout: failed with timeout, retried as the action sa
   })
 })
 
-test('a queue entry past its TTL: failed with queue_timeout', async () => {
+test('C7: a queue entry past its TTL: failed with queue_timeout', async () => {
   const { engine, clock } = await openStore()
   const id = await submitted(engine, 't1', { settings: { queueTtlMs: 60_000 } })
   clock.jump(60_000)
@@ -94,4 +94,32 @@ test('two sweepers settle each expiry once', async () => {
   expect(reports.map(({ settled }) => settled)).toEqual([10, 0])
   const { entries } = await engine.journal.read()
   expect(entries.filter(({ type }) => type === 'execution.lost')).toHaveLength(10)
+})
+
+test('the policies decide, and what the store must look at goes with the settlement', async () => {
+  const { engine, clock } = await openStore()
+  const quota = { name: 'retries', windowMs: 60_000, limit: 10, share: null }
+  const book: PolicyBook = {
+    ...NO_POLICIES,
+    version: 7,
+    policies: [{ name: 'patient', match: {}, retries: 5, lossesMax: 9, quota }],
+  }
+  const settlements: Settlement[] = []
+  const watched: Engine = {
+    ...engine,
+    settle: (batch) => {
+      settlements.push(...batch)
+      return engine.settle(batch)
+    },
+  }
+  await submitted(engine, 'lost', { settings: { lossesMax: 0 } })
+  await claimed(engine)
+  await submitted(engine, 'late', { settings: { queueTtlMs: LEASE_MS } })
+  clock.jump(LEASE_MS)
+  expect((await sweepOnce(watched, random, book)).settled).toBe(2)
+  const policy = { name: 'patient', version: 7 }
+  expect(settlements).toMatchObject([
+    { kind: 'lost', ref: { taskId: 'lost' }, decision: { kind: 'retry', policy }, quota },
+    { kind: 'expired', ref: { taskId: 'late' }, decision: { kind: 'retry', policy }, quota },
+  ])
 })

@@ -1,0 +1,137 @@
+// The dispatcher of directed pools: goes round as long as there is work, waits for more, and keeps itself known to the
+// store. Any number may run side by side: each claims what it hands over. Store errors never end it.
+
+import {
+  BATCH_MAX,
+  type Backoff,
+  type ClaimResult,
+  type Engine,
+  InvalidError,
+  type Mark,
+  type PoolName,
+  poolName,
+  refuseNoEngine,
+  type Service,
+  sleep,
+} from '@reprise/core'
+import { type DispatchRound, dispatchOnce } from './dispatch-once.ts'
+import { guardedMeter } from './guarded-ports.ts'
+import { type Meter, silentMeter } from './meter.ts'
+import { backoff, type Checks, checkOptions, list, ms, msFrom0, SERVICE_CHECKS, text, whole } from './option-checks.ts'
+import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
+import { RecentGifts } from './recent-gifts.ts'
+import { Registration, serviceId } from './registration.ts'
+
+export interface DispatchOptions extends ServiceOptions {
+  readonly engine: Engine
+  /** The directed pools. */
+  readonly pools: readonly string[]
+  readonly meter?: Meter
+  /** How often a stale pick is followed by another one before the task is put off; 3 if not given (D2). */
+  readonly maxDispatchRetries?: number
+  /** At most so long before each of those; none if not given. */
+  readonly repickJitterMs?: number
+  /** How long a task may lie in a worker's inbox; 30 s if not given. */
+  readonly inboxTtlMs?: number
+  /** How long a dispatcher may take to find a worker; 15 s if not given. */
+  readonly leaseMs?: number
+  /** How long a task is put off for which no worker was found, by how often that happened. */
+  readonly backoff?: Backoff
+  /** Unique among all workers of the store, or left out. */
+  readonly id?: string
+}
+
+export const MAX_DISPATCH_RETRIES = 3
+const INBOX_TTL_MS = 30_000
+const LEASE_MS = 15_000
+const BATCH = 200
+const OUTER_BACKOFF: Backoff = { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 30_000, jitter: 0.2 }
+/** Bounds what a lost hint can cost. */
+const IDLE_MS = 1_000
+const DUE_MS_MIN = 5
+
+type RoundSettings = Omit<DispatchRound, 'worker' | 'epoch' | 'gifts' | 'signal'>
+
+/** Those that an orchestrator passes on. */
+export const DISPATCH_CHECKS = {
+  maxDispatchRetries: whole(0, 100),
+  repickJitterMs: msFrom0,
+  inboxTtlMs: ms,
+  leaseMs: ms,
+  backoff,
+} as const
+const CHECKS: Checks<DispatchOptions> = {
+  ...SERVICE_CHECKS,
+  ...DISPATCH_CHECKS,
+  pools: list,
+  id: text,
+}
+
+export function createDispatch(options: DispatchOptions): Service {
+  checkOptions(options, CHECKS, 'dispatch option', ['pools'])
+  refuseNoEngine(options.engine, 'claim', 'createDispatch')
+  const around = surroundings('dispatcher', options)
+  const settings = roundSettings(options, around)
+  const worker = serviceId('dispatcher', options.id)
+  return createLoop('dispatch', around, () => new DispatchRun(settings, new Registration(worker, settings)))
+}
+
+function roundSettings(options: DispatchOptions, around: Surroundings): RoundSettings {
+  return {
+    engine: options.engine,
+    clock: around.clock,
+    random: around.random,
+    log: around.log,
+    meter: guardedMeter(options.meter ?? silentMeter, around.onError),
+    pools: directedPools(options.pools),
+    limit: Math.min(BATCH, BATCH_MAX),
+    leaseMs: options.leaseMs ?? LEASE_MS,
+    inboxTtlMs: options.inboxTtlMs ?? INBOX_TTL_MS,
+    maxDispatchRetries: options.maxDispatchRetries ?? MAX_DISPATCH_RETRIES,
+    jitterMs: options.repickJitterMs ?? 0,
+    backoff: options.backoff ?? OUTER_BACKOFF,
+  }
+}
+
+function directedPools(pools: readonly string[]): readonly PoolName[] {
+  if (pools.length === 0) throw new InvalidError('A dispatcher needs at least one directed pool.')
+  return [...new Set(pools.map(poolName))]
+}
+
+class DispatchRun implements Run {
+  readonly #settings: RoundSettings
+  readonly #registration: Registration
+  readonly #gifts: RecentGifts
+
+  constructor(settings: RoundSettings, registration: Registration) {
+    this.#settings = settings
+    this.#registration = registration
+    this.#gifts = new RecentGifts(settings.clock)
+  }
+
+  async round(signal: AbortSignal): Promise<void> {
+    const { engine, limit } = this.#settings
+    const epoch = await this.#registration.epoch()
+    if (signal.aborted) return
+    const mark = engine.mark()
+    try {
+      const worker = this.#registration.worker
+      const { claim } = await dispatchOnce({ ...this.#settings, worker, epoch, gifts: this.#gifts, signal })
+      if (claim.claimed.length < limit) await this.#rest(claim, mark, signal)
+    } catch (error) {
+      if (!this.#registration.isVoid(error)) throw error
+      await sleep(this.#settings.clock, DUE_MS_MIN, signal)
+    }
+  }
+
+  async leave(): Promise<void> {
+    await this.#registration.leave()
+  }
+
+  async #rest({ nextDueAt, now, heldBack }: ClaimResult, since: Mark, signal: AbortSignal): Promise<void> {
+    const { engine, clock, pools } = this.#settings
+    if (heldBack === 'unhealthy') return sleep(clock, IDLE_MS, signal)
+    const dueMs = nextDueAt === null ? IDLE_MS : nextDueAt - now
+    await engine.wait({ pools, since }, Math.min(Math.max(dueMs, DUE_MS_MIN), IDLE_MS), signal)
+  }
+}

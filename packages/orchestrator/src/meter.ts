@@ -1,0 +1,16 @@
+// Where services count what they do: a port as small as their needs. What collects and shows the figures is not their
+// business; by default nobody does.
+
+export type MeterLabels = Readonly<Record<string, string>>
+
+export interface Meter {
+  count(name: string, labels: MeterLabels, by?: number): void
+  observe(name: string, labels: MeterLabels, value: number): void
+}
+
+export const silentMeter: Meter = { count: () => undefined, observe: () => undefined }
+
+/** A stale pick was followed by another pick (D4). Labels: topic, which is the action, and worker, the stale one. */
+export const STALE_WORKER_RETRY_TOTAL = 'scheduler_stale_worker_retry_total'
+/** How long ago workers were heard of when a dispatcher looked, in ms. Label: quantile (D4). */
+export const HEARTBEAT_LAG_MS = 'scheduler_heartbeat_lag_ms'

@@ -1,0 +1,240 @@
+// All services that move tasks, in one piece: what runs beside the workers, in any number of processes. Each service is
+// its own file with one start/stop contract; here they are put together, started and stopped in order.
+
+import {
+  type Clock,
+  createService,
+  type Engine,
+  InvalidError,
+  type Launcher,
+  type PolicySource,
+  poolName,
+  type RetentionOptions,
+  refuseNoEngine,
+  retentionRules,
+  type Service,
+  sleep,
+  systemClock,
+} from '@reprise/core'
+import { createDispatch, DISPATCH_CHECKS, type DispatchOptions } from './dispatch.ts'
+import {
+  createLaunch,
+  type LaunchMessage,
+  type LaunchOptions,
+  type LaunchService,
+  type MessageOutcome,
+} from './launch.ts'
+import { isLauncher, LAUNCH_CHECKS } from './launch-checks.ts'
+import { LaunchLedger } from './launch-ledger.ts'
+import type { Meter } from './meter.ts'
+import {
+  anything,
+  type Checks,
+  checkOptions,
+  flag,
+  list,
+  SERVICE_CHECKS,
+  text,
+  whole,
+  within,
+} from './option-checks.ts'
+import type { ServiceOptions } from './patient-loop.ts'
+import { createProbe, PROBE_CHECKS, type ProbeOptions } from './probe.ts'
+import { createReconcile, type ReconcileOptions } from './reconcile.ts'
+import { createSweep } from './sweep.ts'
+import { errorHook } from './untold-errors.ts'
+
+export interface LaunchPool {
+  readonly pool: string
+  readonly launcher: Launcher
+  /** How many launches of this process may live at once. */
+  readonly slots: number
+}
+
+type Tuned<Options, Key extends keyof Options> = Partial<Pick<Options, Key>>
+
+export interface OrchestratorOptions extends ServiceOptions {
+  readonly engine: Engine
+  readonly policies?: PolicySource
+  /** Pools whose tasks are handed to one worker each. */
+  readonly directedPools?: readonly string[]
+  readonly dispatch?: Tuned<
+    DispatchOptions,
+    'maxDispatchRetries' | 'repickJitterMs' | 'inboxTtlMs' | 'leaseMs' | 'backoff'
+  >
+  /** Pools whose tasks get an ephemeral worker each. */
+  readonly launchPools?: readonly LaunchPool[]
+  readonly launch?: Tuned<
+    LaunchOptions & ReconcileOptions,
+    'leaseMs' | 'backoff' | 'launchFailuresMax' | 'endGraceMs' | 'systemMonotonic' | 'at' | 'intervalMs' | 'graceMs'
+  >
+  /** Whether workers with an endpoint are asked; not if left out. */
+  readonly probes?: boolean | Tuned<ProbeOptions, 'intervalMs' | 'timeoutMs' | 'concurrency' | 'ask'>
+  /** How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. */
+  readonly retention?: RetentionOptions
+  /** Whether it runs the sweep; true if not given. At least one process must. */
+  readonly sweep?: boolean
+  readonly meter?: Meter
+}
+
+export interface OrchestratorStatus {
+  readonly state: 'running' | 'stopped'
+  /** The names of its services, in the order they are started. */
+  readonly services: readonly string[]
+  readonly launchPools: readonly { readonly pool: string; readonly slots: number; readonly taken: number }[]
+}
+
+export interface Orchestrator extends Service {
+  status(): OrchestratorStatus
+  /** Takes a message of an outside queue to the launch pool of its task, through the same funnel as everything else (A7). */
+  receive(message: LaunchMessage): Promise<MessageOutcome>
+}
+
+const LAUNCH_POOL_CHECKS: Checks<LaunchPool> = {
+  pool: text,
+  launcher: isLauncher,
+  slots: whole(1),
+}
+
+const CHECKS: Checks<OrchestratorOptions> = {
+  ...SERVICE_CHECKS,
+  directedPools: list,
+  dispatch: within(DISPATCH_CHECKS, 'dispatch option'),
+  launchPools(value) {
+    if (!Array.isArray(value)) return "a list, such as [{ pool: 'render', launcher, slots: 4 }]"
+    for (const entry of value as readonly LaunchPool[]) {
+      checkOptions(entry, LAUNCH_POOL_CHECKS, 'launch pool option', ['pool', 'launcher', 'slots'])
+    }
+    return null
+  },
+  launch: within(LAUNCH_CHECKS, 'launch option'),
+  probes: (value) => {
+    if (typeof value === 'boolean') return null
+    return typeof value === 'object' ? within(PROBE_CHECKS, 'probe option')(value) : 'true, false or an object'
+  },
+  // Resolved, and refused in its own words, further down.
+  retention: anything,
+  sweep: flag,
+}
+
+export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
+  checkOptions(options, CHECKS, 'orchestrator option')
+  refuseNoEngine(options.engine, 'claim', 'createOrchestrator')
+  const shared = common(options)
+  const { ledgers, launches, reconciliations } = launchServices(options, shared)
+  // What takes work comes last and goes first, so that nothing is taken that nobody looks after.
+  const services: readonly Service[] = [
+    ...sweepService(options, shared),
+    ...reconciliations,
+    ...probeService(options, shared),
+    ...dispatchService(options, shared),
+    ...launches.values(),
+  ]
+  const presence = createPresence(options.clock ?? systemClock)
+  let state: OrchestratorStatus['state'] = 'stopped'
+  let turns: Promise<void> = Promise.resolve()
+  // One after the other: a start and a stop at once must not leave some services at work and others at rest.
+  const inTurn = (step: () => Promise<void>): Promise<void> => {
+    turns = turns.then(step)
+    return turns
+  }
+  return {
+    name: 'orchestrator',
+    start: () =>
+      inTurn(async () => {
+        state = 'running'
+        await presence.start()
+        for (const service of services) await service.start()
+      }),
+    stop: () =>
+      inTurn(async () => {
+        // At once, so that a store out of reach costs its patience once. Only what looks after launches waits for them.
+        const last = new Set(reconciliations)
+        await Promise.all(services.filter((service) => !last.has(service)).map((service) => service.stop()))
+        await Promise.all(reconciliations.map((service) => service.stop()))
+        await presence.stop()
+        state = 'stopped'
+      }),
+    status: () => ({
+      state,
+      services: services.map(({ name }) => name),
+      launchPools: ledgers.map(({ pool, slots, taken }) => ({ pool, slots, taken })),
+    }),
+    async receive(message) {
+      const launch = launches.get(message.task.pool)
+      if (launch === undefined) {
+        throw new InvalidError(`'${message.task.pool}' is no launch pool here. Name it in launchPools first.`)
+      }
+      return launch.receive(message)
+    },
+  }
+}
+
+const PRESENCE_MS = 60_000
+
+/** Keeps a process alive that does nothing else: the timers of the services do not. */
+function createPresence(clock: Clock): Service {
+  return createService(
+    'presence',
+    async (signal) => {
+      while (!signal.aborted) await sleep(clock, PRESENCE_MS, signal, { hold: true })
+    },
+    () => undefined,
+  )
+}
+
+/** What all services have in common, with nothing in it that was not given. */
+function common(options: OrchestratorOptions) {
+  const { engine, clock, random, log, policies, meter } = options
+  // One for all: what the store does to each service is told once.
+  const onError = errorHook('orchestrator', options)
+  return {
+    engine,
+    ...(clock === undefined ? {} : { clock }),
+    ...(random === undefined ? {} : { random }),
+    ...(log === undefined ? {} : { log }),
+    ...(onError === undefined ? {} : { onError }),
+    ...(policies === undefined ? {} : { policies }),
+    ...(meter === undefined ? {} : { meter }),
+  }
+}
+
+type Shared = ReturnType<typeof common>
+
+function sweepService(options: OrchestratorOptions, shared: Shared): readonly Service[] {
+  const { retention } = options
+  const rules = retention === undefined ? undefined : retentionRules(retention)
+  if (options.sweep === false) return []
+  return [createSweep({ ...shared, ...(rules === undefined ? {} : { retention: rules }) })]
+}
+
+function dispatchService(options: OrchestratorOptions, shared: Shared): readonly Service[] {
+  const { directedPools: pools = [], dispatch } = options
+  return pools.length === 0 ? [] : [createDispatch({ ...shared, ...dispatch, pools })]
+}
+
+function probeService(options: OrchestratorOptions, shared: Shared): readonly Service[] {
+  const { probes = false } = options
+  return probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]
+}
+
+function launchServices(options: OrchestratorOptions, shared: Shared) {
+  const directed = new Set(options.directedPools)
+  const launches = new Map<string, LaunchService>()
+  const ledgers: LaunchLedger[] = []
+  const reconciliations: Service[] = []
+  for (const { pool, launcher, slots } of options.launchPools ?? []) {
+    if (launches.has(pool)) throw new InvalidError(`The launch pool '${pool}' is named twice.`)
+    if (directed.has(pool)) {
+      throw new InvalidError(
+        `Pool '${pool}' is named in directedPools and in launchPools: its tasks would go the one way or the other by chance. Name it in one of them.`,
+      )
+    }
+    const ledger = new LaunchLedger(poolName(pool), slots)
+    const settings = { ...shared, ...options.launch, launcher, ledger }
+    ledgers.push(ledger)
+    launches.set(pool, createLaunch(settings))
+    reconciliations.push(createReconcile(settings))
+  }
+  return { ledgers, launches, reconciliations }
+}

@@ -1,0 +1,109 @@
+// Active probes (C9): asks each worker that offers an endpoint whether it is well, and tells the store what it found. A
+// worker that does not answer counts as degraded, then unhealthy, though its heartbeats may go on. Endpoints come from
+// registrations; only plain http and https addresses are asked, no redirect is followed, and no answer is read.
+
+import { type Engine, type ProbeReport, refuseNoEngine, type Service, type WorkerView } from '@reprise/core'
+import { boundedCall } from './bounded-call.ts'
+import { type Checks, checkOptions, func, ms, SERVICE_CHECKS, whole } from './option-checks.ts'
+import { createLoop, type ServiceOptions, surroundings } from './patient-loop.ts'
+import { registrySnapshot } from './registry-snapshot.ts'
+import { WakeUp } from './wake-up.ts'
+
+/** Asks an address. True for an answer of success. Ends when the signal fires. */
+export type Ask = (url: string, signal: AbortSignal) => Promise<boolean>
+
+export interface ProbeOptions extends ServiceOptions {
+  readonly engine: Engine
+  /** 10 s if not given. */
+  readonly intervalMs?: number
+  /** How long an answer may take; 2 s if not given. */
+  readonly timeoutMs?: number
+  /** Workers asked at once; 16 if not given. */
+  readonly concurrency?: number
+  readonly ask?: Ask
+}
+
+const INTERVAL_MS = 10_000
+const INTERVAL_JITTER = 0.25
+const TIMEOUT_MS = 2_000
+const CONCURRENCY = 16
+
+/** Those that an orchestrator passes on. */
+export const PROBE_CHECKS = { intervalMs: ms, timeoutMs: ms, concurrency: whole(1), ask: func } as const
+const CHECKS: Checks<ProbeOptions> = { ...SERVICE_CHECKS, ...PROBE_CHECKS }
+
+export function createProbe(options: ProbeOptions): Service {
+  checkOptions(options, CHECKS, 'probe option')
+  refuseNoEngine(options.engine, 'probed', 'createProbe')
+  const around = surroundings('probe', options)
+  const { intervalMs = INTERVAL_MS } = options
+  const { clock, random } = around
+  return createLoop('probe', around, () => {
+    const pause = new WakeUp()
+    return {
+      async round(signal) {
+        await probeOnce({ ...options, ...around }, signal)
+        await pause.rest(clock, Math.round(intervalMs * (1 + INTERVAL_JITTER * (2 * random.next() - 1))), signal)
+      },
+    }
+  })
+}
+
+/** Asks every worker that has an endpoint, once. */
+export async function probeOnce(options: ProbeOptions, signal: AbortSignal): Promise<readonly ProbeReport[]> {
+  const { engine, concurrency = CONCURRENCY } = options
+  const { random } = surroundings('probe', options)
+  const rest = (await registrySnapshot(engine)).filter(({ endpoint, draining }) => endpoint !== null && !draining)
+  shuffle(rest, random.next.bind(random))
+  const reports: ProbeReport[] = []
+  const askNext = async (): Promise<void> => {
+    for (let worker = rest.pop(); worker !== undefined && !signal.aborted; worker = rest.pop()) {
+      const ok = await answers(worker, options, signal)
+      // Cut short by a stop: that says nothing about the worker.
+      if (!signal.aborted) reports.push({ worker: worker.worker, epoch: worker.epoch, ok })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, rest.length) }, askNext))
+  if (reports.length > 0) await engine.probed(reports)
+  return reports
+}
+
+async function answers({ worker, endpoint }: WorkerView, options: ProbeOptions, stop: AbortSignal): Promise<boolean> {
+  const { clock, log } = surroundings('probe', options)
+  const url = addressOf(endpoint)
+  if (url === null) {
+    log.warn('The endpoint of a worker is no http or https address; it counts as unanswered.', { worker })
+    return false
+  }
+  const { ask = askByHttp, timeoutMs: withinMs = TIMEOUT_MS } = options
+  try {
+    const answer = await boundedCall((signal) => ask(url, signal), { clock, withinMs, stop })
+    return answer.kind === 'answered' && answer.value
+  } catch (error) {
+    log.debug('A probe was not answered.', { worker, error })
+    return false
+  }
+}
+
+function addressOf(endpoint: string | null): string | null {
+  const url = URL.parse(endpoint ?? '')
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : null
+}
+
+const askByHttp: Ask = async (url, signal) => {
+  const answer = await fetch(url, { signal, redirect: 'manual', headers: { 'user-agent': 'reprise-probe' } })
+  // Whatever it says beside its status is not read.
+  await answer.body?.cancel()
+  return answer.ok
+}
+
+/** So that the same workers are not always the last ones asked. */
+function shuffle<T>(items: T[], roll: () => number): void {
+  for (let last = items.length - 1; last > 0; last--) {
+    const other = Math.floor(roll() * (last + 1))
+    const [a, b] = [items[last], items[other]]
+    if (a === undefined || b === undefined) return
+    items[last] = b
+    items[other] = a
+  }
+}

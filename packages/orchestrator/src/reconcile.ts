@@ -1,0 +1,214 @@
+// The reconciliation of one launch pool (A11, A15): asks the launcher what became of every launch the store knows of, and
+// brings both in line. Launches of this process are looked at each time; those of others only when their leases are not
+// renewed, so that a process that died leaves nothing behind. What is decided about each is in reconcile-one.ts.
+
+import {
+  type Clock,
+  type Engine,
+  type Launch,
+  type Launcher,
+  type LaunchSighting,
+  NO_POLICIES,
+  PAGE_LIMIT_MAX,
+  type PolicySource,
+  type Service,
+} from '@reprise/core'
+import { HoldOff } from './hold-off.ts'
+import { END_GRACE_MS, LAUNCH_LEASE_MS } from './launch.ts'
+import { checkLaunchOptions } from './launch-checks.ts'
+import { keyOf, type LaunchLedger } from './launch-ledger.ts'
+import { LauncherCalls } from './launcher-calls.ts'
+import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
+import { LATE_MS_MAX, PauseDetector } from './pause-detector.ts'
+import { type Sighted, toLookAt, verdictOn } from './reconcile-one.ts'
+import { ReconcileSteps } from './reconcile-steps.ts'
+import { WakeUp } from './wake-up.ts'
+
+export interface ReconcileOptions extends ServiceOptions {
+  readonly engine: Engine
+  readonly launcher: Launcher
+  /** The pool, and what this process launched in it. */
+  readonly ledger: LaunchLedger
+  readonly policies?: PolicySource
+  /** 15 s if not given. The same as that of the launch service. */
+  readonly leaseMs?: number
+  /** How often all launches are looked at; 1 s if not given. */
+  readonly intervalMs?: number
+  /** How long a worker that must end may take; 5 s if not given. */
+  readonly endGraceMs?: number
+  /** How long other processes get to renew after a pause, a clock jump or trouble with the store; 5 s if not given. */
+  readonly graceMs?: number
+}
+
+const INTERVAL_MS = 1_000
+const GRACE_MS = 5_000
+/** Passes that started together drift apart by up to this share of the interval. */
+const INTERVAL_JITTER = 0.25
+/** What one question to a launcher is about, at the most. */
+const LOOK_MAX = 200
+
+export interface ReconcileSettings extends Surroundings {
+  readonly engine: Engine
+  readonly launcher: Launcher
+  readonly ledger: LaunchLedger
+  readonly policies: PolicySource
+  readonly leaseMs: number
+  readonly intervalMs: number
+  readonly endGraceMs: number
+  readonly graceMs: number
+}
+
+export function createReconcile(options: ReconcileOptions): Service {
+  checkLaunchOptions(options, 'createReconcile')
+  const around = surroundings('reconciliation', options)
+  const { engine, launcher, ledger } = options
+  const settings: ReconcileSettings = {
+    ...around,
+    engine,
+    launcher,
+    ledger,
+    policies: options.policies ?? { current: () => NO_POLICIES },
+    leaseMs: options.leaseMs ?? LAUNCH_LEASE_MS,
+    intervalMs: options.intervalMs ?? INTERVAL_MS,
+    endGraceMs: options.endGraceMs ?? END_GRACE_MS,
+    graceMs: options.graceMs ?? GRACE_MS,
+  }
+  return createLoop('reconcile', around, () => new ReconcileRun(settings))
+}
+
+class ReconcileRun implements Run {
+  readonly #settings: ReconcileSettings
+  readonly #clock: Clock
+  readonly #calls: LauncherCalls
+  readonly #steps: ReconcileSteps
+  readonly #hints = new WakeUp()
+  readonly #hinted = new Set<string>()
+  readonly #stopListening: () => void
+  readonly #detector = new PauseDetector()
+  readonly #holdOff: HoldOff
+  #troubled = false
+  #nextPassAt: number
+  #plannedMs = 0
+  /** The store's time, as of a moment of the own clock. */
+  #storeTime: { readonly now: number; readonly monotonic: number } | null = null
+
+  constructor(settings: ReconcileSettings) {
+    this.#settings = settings
+    this.#clock = settings.clock
+    this.#calls = new LauncherCalls(settings)
+    this.#steps = new ReconcileSteps(settings, this.#calls)
+    this.#holdOff = new HoldOff(settings.graceMs)
+    this.#nextPassAt = settings.clock.monotonic()
+    const hear = (key: string): void => {
+      this.#hinted.add(key)
+      this.#hints.call()
+    }
+    const stopHearing = this.#calls.listen(hear)
+    // A short run may have ended before its launch came back.
+    settings.ledger.onStarted = (key) => this.#hinted.has(key) && this.#hints.call()
+    this.#stopListening = () => {
+      stopHearing()
+      settings.ledger.onStarted = null
+    }
+  }
+
+  async round(signal: AbortSignal): Promise<void> {
+    if (this.#clock.monotonic() >= this.#nextPassAt) await this.#pass(signal)
+    else await this.#followHints(signal)
+    const restMs = this.#nextPassAt - this.#clock.monotonic()
+    if (restMs > 0) await this.#hints.rest(this.#clock, restMs, signal)
+  }
+
+  troubled(): void {
+    this.#troubled = true
+  }
+
+  async leave(): Promise<void> {
+    this.#stopListening()
+    await this.#steps.rest()
+  }
+
+  /** Everything the store knows of, and everything of the ledger that it does not know. */
+  async #pass(signal: AbortSignal): Promise<void> {
+    const { engine, ledger } = this.#settings
+    const unlisted = new Map(ledger.launches())
+    let cursor: string | undefined
+    do {
+      const askedAt = this.#clock.monotonic()
+      const page = await engine.launches({
+        pool: ledger.pool,
+        limit: PAGE_LIMIT_MAX,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      if (cursor === undefined) this.#observe(page.now, askedAt)
+      for (const launch of page.items) {
+        const key = keyOf(launch)
+        const own = unlisted.get(key)
+        if (own?.token !== launch.token) continue
+        unlisted.delete(key)
+        ledger.adopt(key, { ...own, ...launch, handle: launch.handle ?? own.handle })
+      }
+      await this.#look(page.items, page.now, signal)
+      cursor = page.next ?? undefined
+    } while (cursor !== undefined && !signal.aborted)
+    if (!signal.aborted && unlisted.size > 0) await this.#lookAtUnlisted([...unlisted.values()], signal)
+    const { intervalMs, random } = this.#settings
+    this.#plannedMs = Math.round(intervalMs * (1 + INTERVAL_JITTER * (2 * random.next() - 1)))
+    this.#nextPassAt = this.#clock.monotonic() + this.#plannedMs
+  }
+
+  /** Launches that may have ended just now: they need not wait for the next pass. */
+  async #followHints(signal: AbortSignal): Promise<void> {
+    const { ledger } = this.#settings
+    const launches = [...this.#hinted].flatMap((key) => ledger.get(key) ?? [])
+    for (const key of this.#hinted) if (!ledger.isLaunching(key)) this.#hinted.delete(key)
+    if (launches.length > 0) await this.#look(launches, this.#storeNow(), signal)
+  }
+
+  async #look(launches: readonly Launch[], now: number, signal: AbortSignal): Promise<void> {
+    const { ledger, leaseMs } = this.#settings
+    const candidates = launches.flatMap((launch): Omit<Sighted, 'sighting'>[] => {
+      const key = keyOf(launch)
+      const own = ledger.get(key)
+      const isOwn = own?.token === launch.token
+      const known = isOwn && launch.handle === null ? { ...launch, handle: own.handle } : launch
+      const candidate = { key, launch: known, isOwn, isNoted: launch.handle !== null }
+      const isWanted = toLookAt(candidate, { now, leaseMs, isLaunching: ledger.isLaunching(key) })
+      return isWanted && !this.#steps.isEnding(key) ? [candidate] : []
+    })
+    const mayTakeAway = this.#holdOff.restMs(this.#clock.monotonic(), { now }) === 0
+    for (let start = 0; start < candidates.length; start += LOOK_MAX) {
+      const batch = candidates.slice(start, start + LOOK_MAX)
+      const refs = batch.map(({ key, launch: { handle, token } }) => ({ key, handle, token }))
+      const sightings = await this.#calls.look(refs, signal)
+      if (sightings === null) return
+      const verdicts = batch.map((candidate, index) => {
+        const sighting: LaunchSighting = sightings[index] ?? { status: 'unknown' }
+        const sighted = { ...candidate, sighting }
+        return { sighted, verdict: verdictOn(sighted, { now, leaseMs, mayTakeAway }) }
+      })
+      await this.#steps.take(verdicts, now)
+    }
+  }
+
+  /** Of the ledger, and not in the store's list: ended by somebody else, as a rule. The lease tells. */
+  async #lookAtUnlisted(launches: readonly Launch[], signal: AbortSignal): Promise<void> {
+    const held = await this.#steps.stillHeld(launches.filter((launch) => !this.#steps.isEnding(keyOf(launch))))
+    if (held.length > 0) await this.#look(held, this.#storeNow(), signal)
+  }
+
+  /** After missing time, other processes may be about to renew: what looks abandoned is theirs for a while. */
+  #observe(storeNow: number, askedAt: number): void {
+    const monotonic = this.#clock.monotonic()
+    this.#storeTime = { now: storeNow, monotonic }
+    const steadiness = this.#detector.observe({ storeNow, monotonic }, this.#plannedMs)
+    if (steadiness.kind === 'steady' && monotonic - askedAt <= LATE_MS_MAX && !this.#troubled) return
+    this.#troubled = false
+    this.#holdOff.begin(monotonic)
+  }
+
+  #storeNow(): number {
+    if (this.#storeTime === null) return this.#clock.now()
+    return this.#storeTime.now + (this.#clock.monotonic() - this.#storeTime.monotonic)
+  }
+}
