@@ -1,15 +1,15 @@
 // The client: submits tasks, follows them, and carries an operator's wishes to the engine. Every method is one call of
 // the Engine port with checked arguments; what happens to a task is decided there and in core, not here.
 
-import { type Connection, connectEngine } from '@reprise/connect'
+import { type Connection, connectEngine, maxRetriesFromEnvironment } from '@reprise/connect'
 import {
   type Action,
   BATCH_MAX,
+  type Breaker,
   type BulkRequest,
   type BulkResult,
   type Clock,
   type Counts,
-  DEFAULT_MAX_RETRIES,
   DEFAULT_TENANT,
   type Engine,
   type Execution,
@@ -36,6 +36,7 @@ import {
   type ByOptions,
   bulkRequest,
   byOf,
+  checkedBreakerName,
   checkedScope,
   groupQuery,
   journalQuery,
@@ -64,19 +65,23 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   refuseUnknownKeys(options, ['engine', 'tenant', 'clock'], 'client option')
   const tenant = options.tenant === undefined ? DEFAULT_TENANT : tenantId(options.tenant)
   const clock = options.clock === undefined ? {} : { clock: options.clock }
-  return new Client(await connectEngine(options.engine, clock), tenant, options.clock ?? systemClock)
+  const maxRetries = maxRetriesFromEnvironment()
+  return new Client(await connectEngine(options.engine, clock), tenant, options.clock ?? systemClock, maxRetries)
 }
 
 export class Client {
   readonly #connection: Connection
   readonly #engine: Engine
   readonly #tenant: TenantId
+  /** MAX_RETRIES of the environment. */
+  readonly #maxRetries: number
   readonly #watcher: ResultWatcher
 
-  constructor(connection: Connection, tenant: TenantId, clock: Clock) {
+  constructor(connection: Connection, tenant: TenantId, clock: Clock, maxRetries: number) {
     this.#connection = connection
     this.#engine = connection.engine
     this.#tenant = tenant
+    this.#maxRetries = maxRetries
     this.#watcher = new ResultWatcher(connection.engine, clock)
   }
 
@@ -186,7 +191,7 @@ export class Client {
     refuseUnknownKeys(options, ['actor', 'reason', 'maxRetries'], 'option')
     return this.#engine.retry(taskId(id), {
       by: byOf(options),
-      maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
+      maxRetries: options.maxRetries ?? this.#maxRetries,
     })
   }
 
@@ -203,6 +208,16 @@ export class Client {
   /** At most so many running tasks in the scope; null lifts the limit. */
   async limit(scope: ScopeQuery, concurrency: number | null, options: ByOptions = {}): Promise<void> {
     return this.#engine.limit(checkedScope(scope), concurrency, onlyBy(options))
+  }
+
+  /** The circuit breakers that hold work back, or have seen failures lately. */
+  async breakers(page?: PageRequest): Promise<Page<Breaker>> {
+    return this.#engine.breakers(page)
+  }
+
+  /** Closes and forgets a breaker, such as 'dependency:stripe': work goes on at once. False if there is none. */
+  async resetBreaker(name: string, options: ByOptions = {}): Promise<boolean> {
+    return this.#engine.resetBreaker(checkedBreakerName(name), onlyBy(options))
   }
 
   async lanes(query: ScopeQuery & PageRequest = {}): Promise<Page<LaneView>> {

@@ -12,6 +12,7 @@ import {
   InvalidError,
   type JournalQuery,
   type LaneQuery,
+  NAME_LENGTH_MAX,
   type PageRequest,
   poolName,
   refuseUnknownKeys,
@@ -48,7 +49,7 @@ export interface BulkOptions extends ByOptions {
 }
 
 export interface RetryOptions extends ByOptions {
-  /** MAX_RETRIES: how many retries an operator may ask for. */
+  /** How many retries an operator may ask for; MAX_RETRIES of the environment if not given. */
   readonly maxRetries?: number
 }
 
@@ -80,6 +81,15 @@ export function byOf(options: ByOptions): By {
 export function onlyBy(options: ByOptions): By {
   refuseUnknownKeys(options, ['actor', 'reason'], 'option')
   return byOf(options)
+}
+
+const BREAKER_NAME_LENGTH_MAX = NAME_LENGTH_MAX + 'dependency:'.length
+const BREAKER_NAME = /^(?:action|dependency):./
+
+export function checkedBreakerName(name: string): string {
+  const checked = checkedText('breaker name', name, BREAKER_NAME_LENGTH_MAX)
+  if (BREAKER_NAME.test(checked)) return checked
+  throw new InvalidError(`A breaker is named 'action:…' or 'dependency:…', not '${checked.slice(0, 40)}'.`)
 }
 
 export function checkedScope(query: ScopeQuery): Scope {

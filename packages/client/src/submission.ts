@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   type Action,
+  AFFINITY_LABEL,
   actionName,
   checkedName,
   DEFAULT_POOL,
@@ -15,6 +16,7 @@ import {
   encodeJson,
   InvalidError,
   type JsonText,
+  PREFERRED_WORKER_LABEL,
   PRIORITY_MAX,
   type Priority,
   parseInput,
@@ -23,11 +25,13 @@ import {
   type RunContext,
   refuseUnknownKeys,
   retryToken,
+  type Snapshot,
   type StandardSchema,
   type TaskSpec,
   type TenantId,
   taskId,
   tenantId,
+  workerId,
 } from '@reprise/core'
 import { drawTaskId } from './task-id.ts'
 
@@ -50,6 +54,10 @@ export interface SubmitOptions {
   readonly retryToken?: string
   /** Where it runs; the action's own pool if not given. */
   readonly pool?: string
+  /** The worker that should run it, in a pool with directed dispatch: the label preferred_worker_id. */
+  readonly preferredWorker?: string
+  /** Tasks with one key go to one worker while they can, in a pool with directed dispatch: the label affinity_key. */
+  readonly affinityKey?: string
 }
 
 /** Any action, whatever its types: what is left of it when only its name, settings and schema matter. */
@@ -72,7 +80,9 @@ const KNOWN_OPTIONS = [
   'dedupeKey',
   'retryToken',
   'pool',
-]
+  'preferredWorker',
+  'affinityKey',
+] as const satisfies (keyof SubmitOptions)[]
 
 /** An action that is known by its name only. */
 export function namedAction(name: string): SubmittableAction {
@@ -109,7 +119,7 @@ export function taskSpec(
     pool: options.pool === undefined ? action.pool : poolName(options.pool),
     tenant: options.tenant === undefined ? defaultTenant : tenantId(options.tenant),
     payload,
-    labels: options.labels === undefined ? NO_LABELS : checkedLabels(options.labels),
+    labels: labelsOf(options),
     priority: checkedPriority(options.priority ?? DEFAULT_PRIORITY),
     settings: action.settings,
     retryToken:
@@ -134,6 +144,21 @@ function checkedPriority(value: number): Priority {
     throw new InvalidError(`The priority must be a whole number from 0 to ${PRIORITY_MAX}, not ${value}.`)
   }
   return value as Priority
+}
+
+function labelsOf({ labels, preferredWorker, affinityKey }: SubmitOptions): Snapshot['labels'] {
+  const given = labels === undefined ? NO_LABELS : checkedLabels(labels)
+  if (preferredWorker === undefined && affinityKey === undefined) return given
+  const wishes = {
+    ...(preferredWorker === undefined ? {} : { [PREFERRED_WORKER_LABEL]: workerId(preferredWorker) }),
+    ...(affinityKey === undefined ? {} : { [AFFINITY_LABEL]: checkedName('affinityKey', affinityKey) }),
+  }
+  for (const [label, wish] of Object.entries(wishes)) {
+    if (given[label] !== undefined && given[label] !== wish) {
+      throw new InvalidError(`The label '${label}' and the option for it differ. Give one of them.`)
+    }
+  }
+  return checkedLabels({ ...given, ...wishes })
 }
 
 function checkedLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -37,7 +37,15 @@ export async function setUp(change: (engine: Engine) => Engine = (engine) => eng
 export async function claimAll(engine: Engine): Promise<readonly Claimed[]> {
   const worker = 'w1' as WorkerId
   const pools = [DEFAULT_POOL]
-  const { epoch } = await engine.register({ worker, pools, actions: null, host: 'h', version: '1', runtimes: [] })
+  const { epoch } = await engine.register({
+    worker,
+    pools,
+    actions: null,
+    host: 'h',
+    version: '1',
+    runtimes: [],
+    endpoint: null,
+  })
   return (await engine.claim({ worker, epoch, pools, actions: null, limit: 1_000, leaseMs: 15_000 })).claimed
 }
 

@@ -1,7 +1,7 @@
 // An operator's calls: they reach the right tasks, name an actor and a reason, and a slip never means 'everything'.
 
-import { defineAction } from '@reprise/client'
-import { expect, test } from 'vitest'
+import { createClient, defineAction } from '@reprise/client'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { failAll, setUp } from './fixture.ts'
 
 const work = defineAction({ name: 'work' })
@@ -65,4 +65,18 @@ test('a selector with a slip is refused, and changes nothing', async () => {
   await expect(client.cancel(misspelt as { tenant: string })).rejects.toThrow("no selector field 'tennant'")
   await expect(client.cancel('..')).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
   expect((await client.counts()).queued).toBe(1)
+})
+
+test('A9, A14: MAX_RETRIES of the environment bounds retries by operators, unless the call says otherwise', async () => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  vi.stubEnv('MAX_RETRIES', '0')
+  const { client, engine } = await setUp()
+  const task = await client.submit(work, null)
+  await failAll(engine, new Error('broken'))
+  expect(await client.retry(task.id)).toEqual({ outcome: 'exhausted', budget: 0 })
+  expect(await client.retry(task.id, { maxRetries: 1 })).toEqual({ outcome: 'queued', attempt: 2 })
+  vi.stubEnv('MAX_RETRIES', 'plenty')
+  await expect(createClient({ engine })).rejects.toThrow(
+    "MAX_RETRIES must be a whole number from 0 to 1000, not 'plenty'",
+  )
 })

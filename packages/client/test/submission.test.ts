@@ -156,3 +156,15 @@ test('a payload of 10 MB is too large', async () => {
   const submitting = client.submit('plain', 'x'.repeat(10_000_000))
   await expect(submitting).rejects.toMatchObject({ code: 'REPRISE_TOO_LARGE', status: 413 })
 })
+
+test('C9, D2: wishes for a worker travel as labels', async () => {
+  const { client } = await setUp()
+  const wishes = { preferredWorker: 'w7', affinityKey: 'customer-12', labels: { region: 'eu' } }
+  const task = await client.submit('work', null, wishes)
+  expect((await task.get())?.labels).toEqual({ region: 'eu', preferred_worker_id: 'w7', affinity_key: 'customer-12' })
+  const same = await client.submit('work', null, { affinityKey: 'k', labels: { affinity_key: 'k' } })
+  expect((await same.get())?.labels).toEqual({ affinity_key: 'k' })
+  const torn = { preferredWorker: 'w7', labels: { preferred_worker_id: 'w8' } }
+  await expect(client.submit('work', null, torn)).rejects.toThrow("The label 'preferred_worker_id' and the option")
+  await expect(client.submit('work', null, { preferredWorker: '../w' })).rejects.toThrow('climbs')
+})

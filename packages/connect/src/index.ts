@@ -4,3 +4,4 @@
  */
 
 export { type Connection, type ConnectOptions, connectEngine } from './connect.ts'
+export { maxRetriesFromEnvironment } from './environment.ts'

@@ -97,7 +97,7 @@ test('a redis address opens the store it names', async () => {
   await expect(connectEngine(`${server.url}?durability=durable`)).rejects.toThrow('appendonly yes')
 })
 
-test('the key prefix may come from the environment, as operators know it (A14)', async () => {
+test('A14: the key prefix may come from the environment, as operators know it', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   process.env.EXECUTIONS_REDIS_KEY_PREFIX = 'executions'

@@ -1,14 +1,22 @@
-// How a task must have ended, as assertions whose messages tell what happened instead.
+// How a task must have ended, or where it or a breaker must stand, as assertions whose messages tell what happened instead.
 
 import { AssertionError } from 'node:assert'
 import type { TaskHandle } from '@reprise/client'
-import { type DeadReason, decodeJson, type Engine, type Task, taskId } from '@reprise/core'
+import {
+  type Breaker,
+  type BreakerState,
+  type DeadReason,
+  decodeJson,
+  type Engine,
+  type Task,
+  taskId,
+} from '@reprise/core'
 
 /** A handle, or the id of a task. */
 export type TaskRef<Result = unknown> = Pick<TaskHandle<Result>, 'id' | 'result'> | string
 
 export interface DeadExpectation {
-  /** Why automatic retries ended: 'not_retriable', 'retries_exhausted', 'crash_loop', 'deadline'. */
+  /** Why automatic retries ended: 'not_retriable', 'retries_exhausted', 'crash_loop', 'deadline', 'outcome_unknown'. */
   readonly reason?: DeadReason
   /** The code of the last failure: 'timeout', 'ECONNREFUSED'. */
   readonly code?: string
@@ -31,6 +39,42 @@ export async function expectDead(engine: Engine, ref: TaskRef, expected: DeadExp
     throw unexpected(task, `dead (${reason}, ${code})`, expectDead)
   }
   return task
+}
+
+/** Held back by a breaker after an attempt that was not charged. */
+export async function expectParked(engine: Engine, ref: TaskRef): Promise<Task> {
+  const task = await existing(engine, ref)
+  if (task.state.status !== 'queued' || task.parks === 0) throw unexpected(task, 'parked', expectParked)
+  return task
+}
+
+/** Null stands for a closed breaker that nobody remembers. */
+export async function expectBreaker(
+  engine: Engine,
+  name: string,
+  status: BreakerState['status'],
+): Promise<Breaker | null> {
+  const found = await breakerOf(engine, name)
+  const actual = found?.state.status ?? 'closed'
+  if (actual === status) return found
+  throw new AssertionError({
+    message: `Breaker '${name}' should be ${status}, but is ${actual}`,
+    actual,
+    expected: status,
+    operator: 'reprise',
+    stackStartFn: expectBreaker,
+  })
+}
+
+async function breakerOf(engine: Engine, name: string): Promise<Breaker | null> {
+  let cursor: string | null = null
+  do {
+    const page: Awaited<ReturnType<Engine['breakers']>> = await engine.breakers(cursor === null ? {} : { cursor })
+    const found = page.items.find((breaker) => breaker.name === name)
+    if (found !== undefined) return found
+    cursor = page.next
+  } while (cursor !== null)
+  return null
 }
 
 async function existing(engine: Engine, ref: TaskRef): Promise<Task> {

@@ -1,4 +1,4 @@
-// Moves virtual time until every task has ended. Waiting tasks are jumped to; while handlers run, time goes on step by
+// Moves virtual time until every task has ended. What waits, for its time or for a breaker's, is jumped to; while handlers run, time goes on step by
 // step, after a little real time for those that do real input and output. Bounded: when nothing changes any more, it
 // throws with a list of what is stuck and why.
 
@@ -24,6 +24,8 @@ const LIVE: readonly TaskStatus[] = ['queued', 'waiting', 'running']
 /** Steps without any change after which nothing can be expected: longer than the grace time of the sweep. */
 const QUIET_STEPS_MAX = 20
 const STEP_MS = 1_000
+/** The last bit of a jump is walked, so that heartbeats and samples of the loop's lag find time as usual again. */
+const WALKED_MS = 6_000
 const STUCK_SHOWN_MAX = 20
 
 export async function runUntilIdle(engine: Engine, clock: VirtualClock, options: IdleOptions): Promise<void> {
@@ -51,10 +53,15 @@ export async function runUntilIdle(engine: Engine, clock: VirtualClock, options:
     // A running attempt ends at its timeout at the latest, so only rest counts towards giving up.
     if (!running) quietSteps++
     if (quietSteps > QUIET_STEPS_MAX || clock.now() >= giveUpAt) throw await stuck(engine, live)
-    const target = running ? null : nextMoment(live, clock.now())
-    if (target !== null && target > clock.now() + STEP_MS) clock.jump(target - clock.now())
-    else await clock.advance(STEP_MS)
+    const target = running ? null : await nextMoment(engine, live, clock.now())
+    await moveTowards(clock, target)
   }
+}
+
+async function moveTowards(clock: VirtualClock, target: number | null): Promise<void> {
+  const distanceMs = target === null ? 0 : target - clock.now()
+  if (distanceMs > WALKED_MS) clock.jump(distanceMs - WALKED_MS)
+  await clock.advance(Math.max(Math.min(distanceMs, WALKED_MS), STEP_MS))
 }
 
 async function liveTasks(engine: Engine): Promise<Task[]> {
@@ -74,15 +81,22 @@ async function liveTasks(engine: Engine): Promise<Task[]> {
   return live
 }
 
-/** When the first of them becomes due or expires; null if none ever will. */
-function nextMoment(live: readonly Task[], now: number): number | null {
-  let next: number | null = null
+/** When the first of them becomes due or expires, or a breaker lets some through; null if nothing ever will. */
+async function nextMoment(engine: Engine, live: readonly Task[], now: number): Promise<number | null> {
+  const moments = await breakerMoments(engine)
   for (const { state, deadlineAt } of live) {
-    const moments = state.status === 'waiting' ? [state.dueAt] : [deadlineAt]
-    if (state.status === 'queued') moments.push(state.expiresAt)
-    for (const at of moments) if (at !== null && at > now && (next === null || at < next)) next = at
+    if (state.status === 'waiting') moments.push(state.dueAt)
+    else if (deadlineAt !== null) moments.push(deadlineAt)
+    if (state.status === 'queued' && state.expiresAt !== null) moments.push(state.expiresAt)
   }
+  let next: number | null = null
+  for (const at of moments) if (at > now && (next === null || at < next)) next = at
   return next
+}
+
+async function breakerMoments(engine: Engine): Promise<number[]> {
+  const { items } = await engine.breakers({ limit: 1_000 })
+  return items.flatMap(({ state }) => (state.status === 'open' ? [state.until] : []))
 }
 
 async function stuck(engine: Engine, live: readonly Task[]): Promise<Error> {

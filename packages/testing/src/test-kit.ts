@@ -3,11 +3,14 @@
 
 import { type Client, createClient } from '@reprise/client'
 import {
+  type Breaker,
+  type BreakerState,
   type Duration,
   durationMs,
   type Engine,
   type Execution,
   type Logger,
+  type PolicySource,
   seededRandom,
   silentLogger,
   type Task,
@@ -15,7 +18,14 @@ import {
 } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { type AnyAction, createWorker, type Worker } from '@reprise/worker'
-import { type DeadExpectation, expectDead, expectSucceeded, type TaskRef } from './expectations.ts'
+import {
+  type DeadExpectation,
+  expectBreaker,
+  expectDead,
+  expectParked,
+  expectSucceeded,
+  type TaskRef,
+} from './expectations.ts'
 import { type IdleOptions, runUntilIdle } from './run-until-idle.ts'
 
 export interface TestKitOptions {
@@ -26,6 +36,8 @@ export interface TestKitOptions {
   readonly seed?: number
   /** Where the clock starts, in milliseconds since the epoch. */
   readonly startAt?: number
+  /** What to do with failures, beyond what the actions say. */
+  readonly policies?: PolicySource
   readonly log?: Logger
 }
 
@@ -42,6 +54,10 @@ export interface TestKit {
   expectSucceeded<Result = unknown>(task: TaskRef<Result>): Promise<Result>
   /** The dead letter; throws if the task is not dead, or for another reason. */
   expectDead(task: TaskRef, expected?: DeadExpectation): Promise<Task>
+  /** The task, held back by a breaker after an attempt that was not charged; throws if it is anywhere else. */
+  expectParked(task: TaskRef): Promise<Task>
+  /** The breaker, such as 'dependency:stripe'; throws if it stands otherwise. Null for one that is closed and clean. */
+  expectBreaker(name: string, status: BreakerState['status']): Promise<Breaker | null>
   /** Every attempt, oldest first. */
   executionsOf(task: TaskRef): Promise<readonly Execution[]>
   close(): Promise<void>
@@ -59,6 +75,7 @@ export async function createTestKit(options: TestKitOptions): Promise<TestKit> {
     id: 'test-worker',
     random: seededRandom(options.seed ?? 1),
     ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+    ...(options.policies === undefined ? {} : { policies: options.policies }),
     log: options.log ?? silentLogger,
   })
   return {
@@ -70,6 +87,8 @@ export async function createTestKit(options: TestKitOptions): Promise<TestKit> {
     runUntilIdle: (idle = {}) => runUntilIdle(engine, clock, idle),
     expectSucceeded: (task) => expectSucceeded(engine, task),
     expectDead: (task, expected = {}) => expectDead(engine, task, expected),
+    expectParked: (task) => expectParked(engine, task),
+    expectBreaker: (name, status) => expectBreaker(engine, name, status),
     async executionsOf(task) {
       const { items } = await client.executions(typeof task === 'string' ? task : task.id, { limit: 1_000 })
       return items

@@ -138,3 +138,67 @@ test('the same seed gives the same run', async () => {
   expect(second).toEqual(first)
   expect(third).not.toEqual(first)
 })
+
+test('C9: an outage in virtual time: parked while the breaker is open, done when it is over', async () => {
+  let isDown = true
+  const charge = defineAction({
+    name: 'charge',
+    dependsOn: ['stripe'],
+    breaker: { failuresMin: 1, open: '30s', openMax: '1h' },
+    async run() {
+      if (isDown) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+      return 'charged'
+    },
+  })
+  const kit = await kitFor({ actions: [charge, double] })
+  await kit.expectBreaker('dependency:stripe', 'closed')
+  const task = await kit.client.submit(charge, null, { id: 'c' })
+  const fine = await kit.client.submit(double, 1, { id: 'd' })
+  await kit.advance('1s')
+  expect(await kit.expectParked(task)).toMatchObject({ parks: 1, failures: 0 })
+  expect(await kit.expectBreaker('dependency:stripe', 'open')).toMatchObject({ actions: ['charge'] })
+  await expect(kit.expectBreaker('dependency:stripe', 'half_open')).rejects.toThrow(
+    "Breaker 'dependency:stripe' should be half_open, but is open",
+  )
+  await expect(kit.expectParked(fine)).rejects.toThrow("Task 'd' of action 'double' should be parked, but is succeeded")
+  // Each round of probes doubles the time it stays open.
+  await kit.advance('10m')
+  expect((await kit.expectParked(task)).parks).toBeGreaterThan(3)
+  isDown = false
+  await kit.runUntilIdle()
+  expect(await kit.expectSucceeded(task)).toBe('charged')
+})
+
+test('B7: policies of the kit decide', async () => {
+  const failing = defineAction({
+    name: 'failing',
+    async run() {
+      throw new Transient('again')
+    },
+  })
+  const policies = { current: () => ({ version: 1, policies: [{ name: 'two', match: {}, retries: 2 }], rules: [] }) }
+  const kit = await kitFor({ actions: [failing], policies })
+  const task = await kit.client.submit(failing, null)
+  await kit.runUntilIdle()
+  expect((await kit.expectDead(task, { reason: 'retries_exhausted' })).failures).toBe(3)
+})
+
+test('retries hours apart do not make the worker seem slow', async () => {
+  const patient = defineAction({
+    name: 'patient',
+    maxRetries: 10,
+    backoff: { kind: 'fixed', delayMs: 7_200_000, jitter: 0 },
+    async run(_: null, { attempt }) {
+      if (attempt <= 10) throw new Transient('not yet')
+      return attempt
+    },
+  })
+  const kit = await kitFor({ actions: [patient] })
+  const task = await kit.client.submit(patient, null)
+  const startedAt = kit.clock.now()
+  await kit.runUntilIdle()
+  expect(await kit.expectSucceeded(task)).toBe(11)
+  expect((await kit.executionsOf(task)).map(({ dispatchedAt }) => dispatchedAt - startedAt)).toEqual(
+    Array.from({ length: 11 }, (_, index) => index * 7_200_000),
+  )
+})

@@ -3,15 +3,21 @@
 // timer of its own, and makes an AbortController only for a handler that asks for its signal.
 
 import {
+  type Circumstances,
   type Claimed,
   type Clock,
   cut,
-  decideFailed,
-  type Failure,
+  type FailureReason,
   failed,
   formatDuration,
   type JsonText,
-  observedFailure,
+  type Judgement,
+  judgeObserved,
+  judgeOutcomeUnknown,
+  judgeThrown,
+  lostMeaning,
+  mayStart,
+  type PolicySource,
   type Progress,
   type Random,
   released,
@@ -26,6 +32,7 @@ import {
 export interface ExecutionOwner {
   readonly clock: Clock
   readonly random: Random
+  readonly policies: PolicySource
   /** It has ended; its settlement must reach the store, or is null if the store knows better already. */
   ended(execution: ActiveExecution): void
   /** The handler of an execution that had ended before has come to rest. */
@@ -64,6 +71,40 @@ export class ActiveExecution {
     return this.#controller.signal
   }
 
+  /** The store's time, carried on by the monotonic clock: this host's wall clock decides nothing. */
+  now(): number {
+    return this.claimed.startedAt + Math.round(this.#owner.clock.monotonic() - this.receivedAt)
+  }
+
+  /** Its last attempt was lost, and the action is to be asked what became of that before it runs again. */
+  get mustReconcile(): boolean {
+    const { retryReason, snapshot } = this.claimed
+    return retryReason === 'worker_lost' && lostMeaning(this.#owner.policies.current(), snapshot) === 'reconcile'
+  }
+
+  /**
+   * Whether the handler may be called now, which is the moment of the claim unless something was asked since. If it is too
+   * late, or nobody wants it any more, the execution has ended.
+   */
+  begins(now: number = this.claimed.startedAt): boolean {
+    if (this.ended || this.#stopping) {
+      if (!this.#returnedLate()) this.#end(released(this.claimed, STOP_REASON))
+      return false
+    }
+    const judgement = mayStart(this.#owner.policies.current(), this.claimed, now)
+    if (judgement === null) return true
+    this.#returnedLate()
+    this.#end(this.#failed(judgement))
+    return false
+  }
+
+  /** Nobody can tell what became of the attempt before: a person has to look. */
+  leaveToPerson(message: string): void {
+    if (this.#returnedLate()) return
+    if (this.#stopping) this.#end(released(this.claimed, STOP_REASON))
+    else this.#end(this.#failed(judgeOutcomeUnknown(this.#owner.policies.current(), this.claimed, message)))
+  }
+
   /** The handler came back with this result. */
   succeed(result: JsonText | null): void {
     if (this.#returnedLate()) return
@@ -71,16 +112,22 @@ export class ActiveExecution {
   }
 
   /** The handler failed. If it was asked to stop, that is no failure of the task: it goes back to the queue. */
-  fail(failure: Failure): void {
+  fail(thrown: unknown): void {
     if (this.#returnedLate()) return
-    this.#end(this.#stopping ? released(this.claimed, STOP_REASON) : this.#failed(failure))
+    this.#end(this.#stopping ? released(this.claimed, STOP_REASON) : this.#thrown(thrown))
+  }
+
+  /** It could not begin, or its result can't be stored: the worker itself found so. */
+  refuse(reason: FailureReason, message: string): void {
+    if (this.#returnedLate()) return
+    this.#end(this.#stopping ? released(this.claimed, STOP_REASON) : this.#observed(reason, message))
   }
 
   /** It has run for too long. The handler is asked to stop, and not waited for. */
   timeOut(): void {
     if (this.ended) return
     const message = `The handler ran longer than ${formatDuration(this.claimed.snapshot.settings.timeoutMs)}.`
-    this.#end(this.#failed(observedFailure('timeout', message, this.claimed.snapshot.action)))
+    this.#end(this.#observed('timeout', message))
     this.#abort(new TimedOutError(message))
   }
 
@@ -122,21 +169,21 @@ export class ActiveExecution {
     this.#progress ??= progress
   }
 
-  #failed(failure: Failure): Settlement {
-    const { claimed } = this
-    const { snapshot } = claimed
-    // The store's time, carried on by the monotonic clock: this host's wall clock decides nothing.
-    const now = claimed.startedAt + Math.round(this.#owner.clock.monotonic() - this.receivedAt)
-    const decision = decideFailed({
-      settings: snapshot.settings,
-      spent: claimed,
-      // A deadline binds the first generation only.
-      deadlineAt: claimed.generation === 1 ? snapshot.deadlineAt : null,
-      failure,
-      now,
-      roll: this.#owner.random.next(),
-    })
-    return failed(claimed, failure, decision)
+  #thrown(thrown: unknown): Settlement {
+    return this.#failed(judgeThrown(this.#owner.policies.current(), this.claimed, thrown, this.#circumstances()))
+  }
+
+  #observed(reason: FailureReason, message: string): Settlement {
+    const book = this.#owner.policies.current()
+    return this.#failed(judgeObserved(book, this.claimed, { reason, message }, this.#circumstances()))
+  }
+
+  #failed({ failure, decision, guards }: Judgement): Settlement {
+    return failed(this.claimed, failure, decision, guards)
+  }
+
+  #circumstances(): Circumstances {
+    return { now: this.now(), roll: this.#owner.random.next() }
   }
 
   #returnedLate(): boolean {

@@ -13,6 +13,7 @@ import {
   isRepriseError,
   type Logger,
   type Mark,
+  type PolicySource,
   type Random,
   type Settlement,
   type SettleResult,
@@ -33,6 +34,7 @@ export interface DispatcherOptions {
   readonly actions: ActionRegistry
   readonly concurrency: number
   readonly settlementLog: SettlementLog
+  readonly policies: PolicySource
   /** Everything of a claim but its limit; asked for at every trip, since the epoch may change. */
   readonly claimant: () => Omit<ClaimRequest, 'limit'>
   /** A store error; the loop goes on after a while. */
@@ -71,6 +73,7 @@ interface Trip {
 export class Dispatcher implements ExecutionOwner {
   readonly clock: Clock
   readonly random: Random
+  readonly policies: PolicySource
   readonly active = new Set<ActiveExecution>()
   readonly #options: DispatcherOptions
   readonly #engine: Engine
@@ -97,6 +100,7 @@ export class Dispatcher implements ExecutionOwner {
     this.#share = Math.min(Math.ceil(options.concurrency / options.engine.info.callsAtOnce), BATCH_MAX)
     this.clock = options.clock
     this.random = options.random
+    this.policies = options.policies
     this.#deadlines = new DeadlineWatch(options.clock, this.active)
   }
 
@@ -331,8 +335,8 @@ export class Dispatcher implements ExecutionOwner {
     const { claimant } = this.#options
     const dueMs = idle.dueAt === null ? IDLE_MS : idle.dueAt - this.clock.monotonic()
     const timeoutMs = Math.min(Math.max(Math.ceil(dueMs), DUE_MS_MIN), IDLE_MS)
-    const { pools, actions } = claimant()
-    return this.#engine.wait({ pools, actions, since: idle.mark }, timeoutMs, signal)
+    const { pools, actions, worker } = claimant()
+    return this.#engine.wait({ pools, actions, inbox: worker, since: idle.mark }, timeoutMs, signal)
   }
 }
 

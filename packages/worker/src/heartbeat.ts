@@ -9,15 +9,16 @@ import {
   isRepriseError,
   type Logger,
   type Service,
-  sleep,
 } from '@reprise/core'
+import { LAG_SAMPLES, type LoopLag, sleepAndNote } from './loop-lag.ts'
 
 export interface HeartbeatOptions {
   readonly engine: Engine
   readonly clock: Clock
   readonly log: Logger
   readonly intervalMs: number
-  readonly report: (loopLagMs: number) => BeatReport
+  readonly lag: LoopLag
+  readonly report: () => BeatReport
   readonly onError: (error: unknown) => void
   /** Another worker has this id now; `epoch` is the one that was asked with. */
   readonly onReplaced: (epoch: number) => void
@@ -30,19 +31,18 @@ export function createHeartbeat(options: HeartbeatOptions): Service {
 }
 
 async function beatLoop(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
-  const { clock, intervalMs } = options
-  let loopLagMs = 0
+  const { clock, intervalMs, lag } = options
   while (!signal.aborted) {
-    await beatOnce(options, loopLagMs)
-    const startedAt = clock.monotonic()
-    await sleep(clock, intervalMs, signal, { hold: true })
-    loopLagMs = Math.max(Math.round(clock.monotonic() - startedAt - intervalMs), 0)
+    await beatOnce(options)
+    for (let sample = 0; sample < LAG_SAMPLES && !signal.aborted; sample++) {
+      await sleepAndNote(clock, lag, intervalMs / LAG_SAMPLES, signal)
+    }
   }
 }
 
-export async function beatOnce(options: HeartbeatOptions, loopLagMs: number): Promise<void> {
+export async function beatOnce(options: HeartbeatOptions): Promise<void> {
   try {
-    const report = options.report(loopLagMs)
+    const report = options.report()
     const { outcome } = await options.engine.beat(report)
     if (outcome === 'replaced') options.onReplaced(report.epoch)
     else if (outcome === 'unknown') await options.onUnknown()

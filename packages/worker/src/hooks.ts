@@ -1,7 +1,19 @@
-// What an application can listen to, and the logger it brings. A hook that throws is reported and otherwise ignored, a
-// logger that throws is ignored: an application's mistake in its monitoring must not lose a task.
+// What an application can listen to, and the logger and policies it brings. A hook that throws is reported and otherwise
+// ignored, a logger that throws is ignored, policies that can't be had are those of before: an application's mistake
+// beside its handlers must not lose a task.
 
-import type { ActionName, Decision, Failure, Logger, Settlement, TaskId, TaskStatus } from '@reprise/core'
+import {
+  type ActionName,
+  checkedBook,
+  type Decision,
+  type Failure,
+  type Logger,
+  type PolicyBook,
+  type PolicySource,
+  type Settlement,
+  type TaskId,
+  type TaskStatus,
+} from '@reprise/core'
 
 /** An execution of this worker was settled in the store. */
 export interface SettledEvent {
@@ -50,4 +62,23 @@ export function guardedLogger(log: Logger): Logger {
       }
     }
   return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
+}
+
+/** The same policies, for a worker that must go on even if they can't be had. Throws only here, for a first book. */
+export function guardedPolicies(source: PolicySource, log: Logger): PolicySource {
+  let last: PolicyBook = checkedBook(source.current())
+  let isTold = false
+  return {
+    current() {
+      try {
+        const book = source.current()
+        if (book !== last) last = checkedBook(book)
+        isTold = false
+      } catch (error) {
+        if (!isTold) log.error("The policies can't be had; those of before stay in force.", { error })
+        isTold = true
+      }
+      return last
+    },
+  }
 }

@@ -17,8 +17,13 @@ export {
   isRepriseError,
   type Logger,
   Permanent,
+  type PolicyBook,
+  type PolicySource,
   type Random,
+  type Reconcile,
+  type Reconciled,
   RepriseError,
+  type RetentionOptions,
   RetryAfter,
   type RunContext,
   type StandardSchema,
@@ -29,7 +34,7 @@ export {
   WorkerFencedError,
 } from '@reprise/core'
 export type { AnyAction } from './action-registry.ts'
-export type { RetentionOptions, WorkerOptions } from './configuration.ts'
+export type { HealthOptions, WorkerOptions } from './configuration.ts'
 export { type ConsoleLoggerOptions, consoleLogger, type LogLevel } from './console-logger.ts'
 export type { FailedEvent, SettledEvent, WorkerHooks } from './hooks.ts'
 export { type SignalSource, stopOnSignals } from './stop-on-signals.ts'

@@ -1,17 +1,15 @@
-// Running one execution, as a pipeline of small steps: find the action, decode the input, validate it, call the
-// handler, encode its result. Each step takes one record and returns the next; whatever any of them throws becomes a
+// Running one execution, as a pipeline of small steps: find the action, decode the input, validate it, ask what became
+// of a lost attempt where that matters, call the handler, encode its result. Each step takes one record and returns the next; whatever any of them throws becomes a
 // failure. No step touches the store: the end of it is handed to the execution, which knows how to settle.
 
 import {
   decodeJson,
-  describeFailure,
   encodeJson,
-  type Failure,
   type FailureReason,
   InvalidError,
   type JsonText,
   type Logger,
-  observedFailure,
+  normalise,
   parseInput,
 } from '@reprise/core'
 import type { ActionRegistry, RunnableAction } from './action-registry.ts'
@@ -39,10 +37,17 @@ export async function runExecution(execution: ActiveExecution, actions: ActionRe
   try {
     let ready = decodeInput(findAction(execution, actions))
     if (ready.action.input !== null) ready = await validateInput(ready)
-    const value = await ready.action.run(ready.input, new HandlerContext(execution, log))
+    const context = new HandlerContext(execution, log)
+    if (execution.mustReconcile) {
+      const earlier = await reconcileFirst(ready, context)
+      if (earlier.outcome === 'unknown') return execution.leaveToPerson(earlier.message)
+      if (earlier.outcome === 'done') return execution.succeed(encodeResult({ execution, value: earlier.result }))
+      if (!execution.begins(execution.now())) return
+    } else if (!execution.begins()) return
+    const value = await ready.action.run(ready.input, context)
     result = encodeResult({ execution, value })
   } catch (thrown) {
-    return execution.fail(failureOf(thrown, execution))
+    return isStepFailed(thrown) ? execution.refuse(thrown.reason, thrown.message) : execution.fail(thrown)
   }
   execution.succeed(result)
 }
@@ -66,6 +71,39 @@ async function validateInput({ execution, action, input }: WithInput): Promise<W
   return { execution, action, input: await parseInput(action, input) }
 }
 
+/** What became of the attempt before. */
+type Earlier =
+  | { readonly outcome: 'done'; readonly result: unknown }
+  | { readonly outcome: 'not_done' }
+  | { readonly outcome: 'unknown'; readonly message: string }
+
+const NOT_DONE: Earlier = { outcome: 'not_done' }
+
+/** Whatever a hook throws or says that nobody understands leaves it unknown: better asked than done twice. */
+async function reconcileFirst({ execution, action, input }: WithInput, context: HandlerContext): Promise<Earlier> {
+  const lost = `attempt ${execution.claimed.attempt - 1} of action '${action.name}'`
+  if (action.reconcile === null) {
+    return { outcome: 'unknown', message: `Nobody knows what became of ${lost}: it has no reconcile hook to ask.` }
+  }
+  let answer: unknown
+  try {
+    answer = await action.reconcile(input, context)
+  } catch (thrown) {
+    return {
+      outcome: 'unknown',
+      message: `The reconcile hook failed, which should say what became of ${lost}: ${normalise(thrown).message}`,
+    }
+  }
+  if (answer === 'not_done') return NOT_DONE
+  if (answer === 'done') return { outcome: 'done', result: null }
+  if (isDone(answer)) return { outcome: 'done', result: answer.result }
+  return { outcome: 'unknown', message: `The reconcile hook can't tell what became of ${lost}.` }
+}
+
+function isDone(answer: unknown): answer is { readonly outcome: 'done'; readonly result: unknown } {
+  return typeof answer === 'object' && answer !== null && 'outcome' in answer && answer.outcome === 'done'
+}
+
 /** Nothing returned is nothing stored. */
 function encodeResult({ value }: WithResult): JsonText | null {
   if (value === undefined || value === null) return null
@@ -75,11 +113,6 @@ function encodeResult({ value }: WithResult): JsonText | null {
     const detail = error instanceof Error ? error.message : "The result can't be written as JSON."
     throw new StepFailed('validation', detail)
   }
-}
-
-function failureOf(thrown: unknown, execution: ActiveExecution): Failure {
-  const { action } = execution.claimed.snapshot
-  return isStepFailed(thrown) ? observedFailure(thrown.reason, thrown.message, action) : describeFailure(thrown, action)
 }
 
 // What a handler throws may be a proxy that throws in turn at any question.

@@ -1,7 +1,7 @@
 // What became of this worker's settlements: counted for stats(), told to the hooks, and logged where the store had
 // another opinion. It changes nothing.
 
-import type { Claimed, Logger, Settlement, SettleResult } from '@reprise/core'
+import { blamesWorker, type Claimed, type Logger, type Settlement, type SettleResult } from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
 import { callHook, type WorkerHooks } from './hooks.ts'
 
@@ -20,6 +20,7 @@ export class SettlementLog {
   #failed = 0
   #released = 0
   #superseded = 0
+  #faults = 0
 
   constructor(hooks: WorkerHooks, log: Logger) {
     this.#hooks = hooks
@@ -33,6 +34,11 @@ export class SettlementLog {
       released: this.#released,
       superseded: this.#superseded,
     }
+  }
+
+  /** Of those that failed, how many say something about this worker. */
+  get faults(): number {
+    return this.#faults
   }
 
   /** `results` answer the settlements of `batch`, in order. */
@@ -65,7 +71,11 @@ export class SettlementLog {
     if (settlement.kind === 'succeeded') this.#succeeded++
     else if (settlement.kind === 'released') this.#released++
     else this.#failed++
-    if (settlement.kind === 'failed') this.#logFailure(claimed, settlement)
+    if (settlement.kind === 'failed') {
+      // One that is queued again at once was parked by a breaker: the fault lies elsewhere.
+      if (status !== 'queued' && blamesWorker(settlement.failure)) this.#faults++
+      this.#logFailure(claimed, settlement)
+    }
     const { onSettled, onFailed } = this.#hooks
     if (onSettled === undefined && onFailed === undefined) return
     const { taskId, attempt } = claimed

@@ -16,12 +16,16 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import { createSweep } from '@reprise/orchestrator'
+import { warnOfMissingHooks } from './action-registry.ts'
 import { type WorkerConfiguration, type WorkerOptions, workerConfiguration } from './configuration.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { Grace } from './grace.ts'
+import { type HealthAnswer, type HealthEndpoint, serveHealth } from './health-endpoint.ts'
 import { beatOnce, createHeartbeat, type HeartbeatOptions } from './heartbeat.ts'
 import { callHook } from './hooks.ts'
 import { createRenewal } from './renewal.ts'
 import { type SettlementCounts, SettlementLog } from './settlement-log.ts'
+import { VitalSigns } from './vital-signs.ts'
 
 export type WorkerState = 'starting' | 'running' | 'draining' | 'stopped'
 
@@ -42,11 +46,8 @@ export interface WorkerStats extends SettlementCounts {
   readonly abandoned: number
 }
 
-/** Of the grace, what handlers get between the signal to stop and the release of their executions. */
 /** How long a worker that stops waits for a store that does not answer. */
 const PARTING_MS = 3_000
-const ABORT_SHARE = 0.1
-const ABORT_MS_MAX = 1_000
 const GRACE_MS_MIN = 5_000
 
 /** Connects, registers and starts: the worker runs when this comes back. */
@@ -88,12 +89,13 @@ export class Worker {
   readonly #engine: Engine
   readonly #dispatcher: Dispatcher
   readonly #settlementLog: SettlementLog
+  readonly #vitalSigns: VitalSigns
   readonly #heartbeat: HeartbeatOptions
   readonly #services: readonly Service[]
-  readonly #askHandlers = new AbortController()
-  readonly #releaseNow = new AbortController()
+  readonly #grace: Grace
   #state: WorkerState = 'starting'
   #epoch = 0
+  #healthEndpoint: HealthEndpoint | null = null
   #registering: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
@@ -107,6 +109,7 @@ export class Worker {
     const tellOnly = (error: unknown): void => callHook(config.hooks.onError, error, log)
     this.id = config.id
     this.#config = config
+    this.#grace = new Grace(clock)
     this.#connection = connection
     this.#engine = engine
     this.#settlementLog = new SettlementLog(config.hooks, log)
@@ -119,10 +122,18 @@ export class Worker {
       actions: config.registry,
       concurrency: config.concurrency,
       settlementLog: this.#settlementLog,
+      policies: config.policies,
       claimant: () => this.#claimant(),
       onUnknown: () => this.#register(),
       onFenced: (epoch) => this.#fenced(epoch),
       onFatal: (error) => this.#giveUp(error),
+    })
+    const { active } = this.#dispatcher
+    this.#vitalSigns = new VitalSigns({
+      clock,
+      active,
+      settlementLog: this.#settlementLog,
+      thresholds: engine.healthThresholds,
     })
     this.#heartbeat = {
       engine,
@@ -130,18 +141,31 @@ export class Worker {
       log,
       onError: tellOnly,
       intervalMs: config.heartbeatMs,
-      report: (loopLagMs) => this.#beatReport(loopLagMs),
+      lag: this.#vitalSigns.lag,
+      report: () => this.#beatReport(),
       onReplaced: (epoch) => this.#fenced(epoch),
       onUnknown: () => this.#register(),
     }
-    const { active } = this.#dispatcher
     // After a pause, live workers get the time of a renewal before they count as lost.
     const graceMs = Math.max(GRACE_MS_MIN, Math.ceil(config.leaseMs / 2))
     const retention = config.retention === null ? {} : { retention: config.retention }
     this.#services = [
       createHeartbeat(this.#heartbeat),
       createRenewal({ engine, clock, random, log, onError: tellOnly, active, leaseMs: config.leaseMs }),
-      ...(config.sweep ? [createSweep({ engine, clock, random, log, onError: tellOnly, graceMs, ...retention })] : []),
+      ...(config.sweep
+        ? [
+            createSweep({
+              engine,
+              clock,
+              random,
+              log,
+              onError: tellOnly,
+              graceMs,
+              policies: config.policies,
+              ...retention,
+            }),
+          ]
+        : []),
     ]
     this.drained = new Promise((resolve) => {
       this.#resolveDrained = resolve
@@ -152,14 +176,28 @@ export class Worker {
     return this.#state
   }
 
+  /** Where it answers probes; null if it was not asked to. */
+  get endpoint(): string | null {
+    return this.#healthEndpoint?.url ?? null
+  }
+
   /** Called once, by createWorker. */
   async begin(): Promise<void> {
-    await this.#register()
+    const { health, host } = this.#config
+    if (health !== null) this.#healthEndpoint = await serveHealth(health, host, () => this.#healthAnswer())
+    try {
+      await this.#register()
+    } catch (error) {
+      await this.#healthEndpoint?.close()
+      throw error
+    }
     this.#state = 'running'
     for (const service of this.#services) await service.start()
     this.#running = this.#dispatcher.run().catch((error: unknown) => this.#giveUp(error))
-    const { log, actions, pools, concurrency } = this.#config
-    log.info('The worker runs.', { worker: this.id, actions, pools, concurrency, engine: this.#engine.info.kind })
+    const { log, actions, pools, directedPools, concurrency } = this.#config
+    warnOfMissingHooks(this.#config.registry, this.#config.policies, log)
+    const engine = this.#engine.info.kind
+    log.info('The worker runs.', { worker: this.id, actions, pools, directedPools, concurrency, engine })
   }
 
   /**
@@ -169,7 +207,7 @@ export class Worker {
   stop(options: StopOptions = {}): Promise<void> {
     const graceMs = options.grace === undefined ? this.#config.stopGraceMs : durationMs(options.grace, 'grace')
     if (this.#state === 'stopped') return this.drained
-    this.#endGraceAfter(graceMs, options.signal)
+    this.#grace.endAfter(graceMs, options.signal)
     this.#stopping ??= this.#drainAndStop()
     return this.#stopping
   }
@@ -193,9 +231,12 @@ export class Worker {
   }
 
   async #registerOnce(): Promise<void> {
-    const { id, pools, actions, host, version } = this.#config
+    const { id, actions, host, version, concurrency } = this.#config
+    const pools = [...this.#config.pools, ...this.#config.directedPools]
     const runtimes = [`node ${process.versions.node}`]
-    const { epoch } = await this.#engine.register({ worker: id, pools, actions, host, version, runtimes })
+    const endpoint = this.#config.endpoint ?? this.endpoint
+    const registration = { worker: id, pools, actions, host, version, runtimes, endpoint, concurrency }
+    const { epoch } = await this.#engine.register(registration)
     this.#epoch = epoch
   }
 
@@ -209,17 +250,14 @@ export class Worker {
     return { worker: id, epoch: this.#epoch, pools, actions, leaseMs }
   }
 
-  #beatReport(loopLagMs: number): BeatReport {
-    return {
-      worker: this.id,
-      epoch: this.#epoch,
-      inFlight: this.#dispatcher.active.size,
-      // What is claimed starts at once: nothing waits inside.
-      queueDepth: 0,
-      loopLagMs,
-      memoryBytes: process.memoryUsage.rss(),
-      draining: this.#state !== 'running',
-    }
+  #beatReport(): BeatReport {
+    const draining = this.#state !== 'running'
+    return { worker: this.id, epoch: this.#epoch, draining, ...this.#vitalSigns.read() }
+  }
+
+  #healthAnswer(): HealthAnswer {
+    const { inFlight, lag } = this.#vitalSigns
+    return { ok: this.#state === 'running', body: { state: this.#state, inFlight, loopLagMs: lag.ms } }
   }
 
   async #drainAndStop(): Promise<void> {
@@ -227,10 +265,10 @@ export class Worker {
     this.#state = 'draining'
     this.#config.log.info('The worker drains.', { worker: this.id, inFlight: active.size })
     this.#dispatcher.drain()
-    void beatOnce(this.#heartbeat, 0)
-    await Promise.race([this.#dispatcher.whenIdle(), fired(this.#askHandlers.signal)])
+    void beatOnce(this.#heartbeat)
+    await Promise.race([this.#dispatcher.whenIdle(), this.#grace.nearlyOver])
     for (const execution of active) execution.askToStop()
-    await Promise.race([this.#dispatcher.whenIdle(), fired(this.#releaseNow.signal)])
+    await Promise.race([this.#dispatcher.whenIdle(), this.#grace.over])
     for (const execution of active) execution.release()
     await this.#settleAll()
     await this.#rest('deregister')
@@ -267,6 +305,7 @@ export class Worker {
 
   async #rest(registration: 'deregister' | 'leave'): Promise<void> {
     await this.#part(registration)
+    await this.#healthEndpoint?.close()
     try {
       await this.#connection.close()
     } catch (error) {
@@ -274,8 +313,7 @@ export class Worker {
     }
     this.#state = 'stopped'
     // Ends timers of a grace time that was not used up.
-    this.#askHandlers.abort()
-    this.#releaseNow.abort()
+    this.#grace.end()
     this.#config.log.info('The worker has stopped.', { worker: this.id, ...this.#settlementLog.counts })
     this.#resolveDrained()
   }
@@ -300,31 +338,10 @@ export class Worker {
     await Promise.race([parting(), tooLate])
   }
 
-  #endGraceAfter(graceMs: number, signal?: AbortSignal): void {
-    const { clock } = this.#config
-    const abortMs = Math.min(Math.round(graceMs * ABORT_SHARE), ABORT_MS_MAX)
-    const stopped = this.#releaseNow.signal
-    const askThenRelease = async (): Promise<void> => {
-      this.#askHandlers.abort()
-      if (abortMs > 0) await sleep(clock, abortMs, stopped, { hold: true })
-      this.#releaseNow.abort()
-    }
-    if (graceMs === 0 || signal?.aborted === true) return void askThenRelease()
-    signal?.addEventListener('abort', () => void askThenRelease(), { once: true })
-    void sleep(clock, graceMs - abortMs, stopped, { hold: true }).then(askThenRelease)
-  }
-
   #report(error: unknown): void {
     // A closed engine is news only once, and giveUp tells it.
     if (this.#state !== 'running' && isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
     this.#config.log.error('The worker met an error.', { worker: this.id, error })
     callHook(this.#config.hooks.onError, error, this.#config.log)
   }
-}
-
-function fired(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

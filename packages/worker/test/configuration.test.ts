@@ -1,5 +1,6 @@
 // What createWorker refuses, with words that help, and the defaults it fills in.
 
+import { NO_POLICIES } from '@reprise/core'
 import { createWorker, defineAction, type WorkerOptions } from '@reprise/worker'
 import { expect, test } from 'vitest'
 import { workerConfiguration } from '../src/configuration.ts'
@@ -12,6 +13,7 @@ test('defaults', () => {
   const configuration = workerConfiguration({ engine, actions: [action] })
   expect(configuration).toMatchObject({
     pools: ['gpu'],
+    directedPools: [],
     actions: ['work'],
     concurrency: 10,
     leaseMs: 15_000,
@@ -19,8 +21,35 @@ test('defaults', () => {
     stopGraceMs: 30_000,
     sweep: true,
     retention: null,
+    health: null,
+    endpoint: null,
   })
+  expect(configuration.policies.current()).toBe(NO_POLICIES)
   expect(configuration.id).not.toBe(workerConfiguration({ engine, actions: [action] }).id)
+})
+
+const other = defineAction({ name: 'other', run: () => {} })
+
+test.each<[string, Partial<WorkerOptions>, { pools: string[]; directedPools: string[] }]>([
+  [
+    'the pools of the actions that are not directed',
+    { directedPools: ['gpu'] },
+    { pools: ['default'], directedPools: ['gpu'] },
+  ],
+  [
+    'none, if all are directed',
+    { directedPools: ['gpu', 'default', 'gpu'] },
+    { pools: [], directedPools: ['gpu', 'default'] },
+  ],
+  ['those that are named', { pools: ['x'], directedPools: ['gpu'] }, { pools: ['x'], directedPools: ['gpu'] }],
+  ['none, if none are named', { pools: [], directedPools: ['gpu'] }, { pools: [], directedPools: ['gpu'] }],
+  [
+    'all of the actions, without directed pools',
+    { directedPools: [] },
+    { pools: ['gpu', 'default'], directedPools: [] },
+  ],
+])('D6: it claims from %s', (_, change, expected) => {
+  expect(workerConfiguration({ engine, actions: [action, other], ...change })).toMatchObject(expected)
 })
 
 test.each<[string, Partial<WorkerOptions> & Record<string, unknown>, string]>([
@@ -32,6 +61,14 @@ test.each<[string, Partial<WorkerOptions> & Record<string, unknown>, string]>([
   ['a concurrency of one and a half', { concurrency: 1.5 }, 'from 1 to 10000'],
   ['a lease that is too short', { lease: '10ms' }, 'lease must be at least 1000 ms'],
   ['no pool', { pools: [] }, 'pools is empty'],
+  ['no pool at all', { pools: [], directedPools: [] }, 'pools is empty'],
+  ['a pool in both lists', { pools: ['a', 'gpu'], directedPools: ['gpu'] }, "Pool 'gpu' is named in pools and in"],
+  ['a directed pool with a bad name', { directedPools: ['../x'] }, 'climbs'],
+  ['policies that are a file name', { policies: 'policies.yaml' as never }, 'policies is a source of policies'],
+  ['a port out of range', { health: { port: 70_000 } }, 'from 0 to 65535, not 70000'],
+  ['an endpoint that is no address', { endpoint: 'here' }, 'must be an http or https address'],
+  ['an endpoint that is a file', { endpoint: 'file:///etc/passwd' }, 'must be an http or https address'],
+  ['an endpoint with a password', { endpoint: 'http://me:secret@host/' }, 'must not hold a user or a password'],
   ['a path as an id', { id: '../x' }, 'climbs'],
 ])('refuses %s', async (_, change, message) => {
   const options = { engine, actions: [action], ...change }

@@ -126,7 +126,7 @@ test('a worker that fails all the time is held back, asks seldom, and is let in 
   const { client, clock, engine } = await setUp({ actions: [action], concurrency: 1 })
   // Somebody healthy beside it, or else it would have to go on.
   const registration = { worker: 'other' as never, pools: ['default' as never], actions: null }
-  await engine.register({ ...registration, host: 'h', version: '1', runtimes: [] })
+  await engine.register({ ...registration, host: 'h', version: '1', runtimes: [], endpoint: null })
   await client.submitMany(
     action,
     Array.from({ length: 20 }, () => null),

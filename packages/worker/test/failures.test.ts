@@ -61,7 +61,7 @@ test('thrown synchronously is thrown', async () => {
   await expect((await client.submit(action, null)).result()).rejects.toThrow('at once')
 })
 
-test('a passing fault is retried with backoff, with the same retry token, until it succeeds', async () => {
+test('B1: a passing fault is retried with backoff, with the same retry token, until it succeeds', async () => {
   const attempts: [number, string][] = []
   const flaky = defineAction({
     name: 'flaky',

@@ -202,11 +202,21 @@ test('heartbeats tell how it fares', async () => {
       inFlight: 1,
       queueDepth: 0,
       loopLagMs: 0,
+      quietMsMax: 3_600_000,
+      outlook: null,
+      endpoint: null,
       draining: false,
     },
   ])
-  clock.jump(6_000)
-  await clock.advance(1)
-  expect((await engine.workers()).items[0]?.loopLagMs).toBeGreaterThan(1_000)
+  const lagAfterPauses = async (pauses: number): Promise<number> => {
+    for (let pause = 0; pause < pauses; pause++) {
+      clock.jump(6_000)
+      await clock.advance(1)
+    }
+    await clock.advance(5_000)
+    return (await engine.workers()).items[0]?.loopLagMs ?? -1
+  }
+  expect(await lagAfterPauses(1)).toBe(0)
+  expect(await lagAfterPauses(2)).toBeGreaterThan(4_000)
   hold.resolve('done')
 })
