@@ -11,12 +11,16 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const blocks = [...readme.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1] ?? '')
 
 test('every TypeScript block compiles', async () => {
-  expect(blocks).toHaveLength(2)
+  expect(blocks).toHaveLength(3)
   // Inside the repository, so that the packages are found.
   const folder = mkdtempSync(join(root, 'test', '.readme-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const [sdk = '', testing = ''] = blocks
+  const [sdk = '', policies = '', testing = ''] = blocks
   writeFileSync(join(folder, 'sdk.ts'), sdk)
+  writeFileSync(
+    join(folder, 'policies.ts'),
+    `import { createWorker } from '@reprise/worker'\nimport { sendInvoice } from './sdk.ts'\n${policies}`,
+  )
   writeFileSync(join(folder, 'testing.ts'), `import { sendInvoice } from './sdk.ts'\n${testing}`)
   const options = { noEmit: true, allowImportingTsExtensions: true, noUnusedLocals: false }
   writeFileSync(

@@ -2,6 +2,7 @@
 // as JSON and ends. Can be started by hand, under a profiler for instance.
 
 import { handInBacklog, measureBacklog } from './backlog.ts'
+import { measureDecide } from './decide.ts'
 import { measureLatency } from './latency.ts'
 import { measureLateness } from './lateness.ts'
 import type { AnswerTo, Kind, RequestOf } from './measurement.ts'
@@ -19,6 +20,7 @@ const MEASURE: { readonly [K in Kind]: (request: RequestOf<K>) => Promise<Answer
   lateness: measureLateness,
   processes: measureProcesses,
   redrive: measureRedrive,
+  decide: measureDecide,
 }
 
 const [kind = '', request = 'null'] = process.argv.slice(2)

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Backlog, BacklogRequest } from './backlog.ts'
+import type { DecideRequest } from './decide.ts'
 import type { Latency, LatencyRequest } from './latency.ts'
 import type { Lateness, LatenessRequest } from './lateness.ts'
 import type { MixedRequest } from './mixed.ts'
@@ -29,6 +30,8 @@ interface Measurements {
   readonly lateness: readonly [LatenessRequest, Lateness]
   /** Several worker processes on a backlog that is there. */
   readonly processes: readonly [ProcessesRequest, { readonly processPerS: number }]
+  /** What it takes to decide about a failure. */
+  readonly decide: readonly [DecideRequest, { readonly decideUs: number }]
   /** Dead letters back to work. */
   readonly redrive: readonly [RedriveRequest, { readonly redrivePerS: number }]
 }

@@ -1,10 +1,11 @@
 // Reprise as a contestant: client and worker of the public SDK in one process, on one address, with every default except
-// the concurrency; and it does not log the failures it is given on purpose, as no peer does. Nothing here reaches past
+// the concurrency, under policies, with a breaker and a quota; and it does not log the failures it is given on purpose, as no peer does. Nothing here reaches past
 // what an application can use.
 
 import { createClient, defineAction, Permanent, Transient } from '@reprise/client'
 import { consoleLogger, createWorker, type Worker } from '@reprise/worker'
 import type { Input } from './payload.ts'
+import { MEASURED, POLICIES } from './policies.ts'
 import { CONCURRENCY, type FullQueue, type Handler, type OpenOptions, RETRY_DELAY_MS } from './queue-under-test.ts'
 import { addressOf, type Store } from './store.ts'
 
@@ -13,7 +14,7 @@ const RETRYING = { maxRetries: 1, backoff: { kind: 'fixed', delayMs: RETRY_DELAY
 export async function openReprise(store: Store, { retrying = false }: OpenOptions = {}): Promise<FullQueue> {
   const engine = addressOf(store)
   const client = await createClient({ engine })
-  const definition = { name: 'bench', ...(retrying ? RETRYING : {}) }
+  const definition = { ...MEASURED, ...(retrying ? RETRYING : {}) }
   const submitted = defineAction<Input>(definition)
   let worker: Worker | null = null
   return {
@@ -39,7 +40,14 @@ export async function openReprise(store: Store, { retrying = false }: OpenOption
       // A worker goes on after an error of its store; a measurement with one is worth nothing.
       const onError = (error: unknown): void => allStarted.reject(error)
       const log = consoleLogger({ level: 'error' })
-      worker = await createWorker({ engine, actions: [counted], concurrency: CONCURRENCY, onError, log })
+      worker = await createWorker({
+        engine,
+        actions: [counted],
+        concurrency: CONCURRENCY,
+        onError,
+        log,
+        policies: POLICIES,
+      })
       await allStarted.promise
       // Only the last hundred or so are still to be settled: looking at every turn costs nothing that counts.
       while (settledBy(worker) < attempts) await nextTurn()

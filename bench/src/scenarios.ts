@@ -26,6 +26,7 @@ export async function runScenarios(options: RunOptions): Promise<Figures> {
   if (scenarios.has('backlog')) await backlog(run)
   if (scenarios.has('processes')) await processes(run)
   if (scenarios.has('redrive')) await redrive(run)
+  if (scenarios.has('decide')) await decide(run)
   return run.figures
 }
 
@@ -151,5 +152,14 @@ async function redrive(run: Run): Promise<void> {
     const { redrivePerS } = await measure('redrive', { store, side, tasks: run.plan.deadLetters })
     run.figures.add(side, 'redrive', redrivePerS)
     return `${perS(redrivePerS)} sent back`
+  })
+}
+
+/** Needs no store, and is the same on every engine. */
+async function decide(run: Run): Promise<void> {
+  await run.inTurns('decide', run.mainMode, ['ours'], async () => {
+    const { decideUs } = await measure('decide', { rounds: 10 })
+    run.figures.add('ours', 'decideUs', decideUs)
+    return `${decideUs.toFixed(1)} µs per failure`
   })
 }

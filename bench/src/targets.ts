@@ -19,7 +19,12 @@ export function targetsOf(report: Report): readonly Target[] {
   return wanted.flatMap(({ value, ...rest }) => (value === null || value === undefined ? [] : [{ ...rest, value }]))
 }
 
-function sqliteTargets({ mode, ratios, ours }: Report): readonly Wanted[] {
+const decideTarget = ({ ours }: Report): Wanted => {
+  return { label: 'deciding about a failure, µs', value: ours.decideUs, below: 20 }
+}
+
+function sqliteTargets(report: Report): readonly Wanted[] {
+  const { mode, ratios, ours } = report
   const isFast = mode === 'fast'
   return [
     {
@@ -31,11 +36,13 @@ function sqliteTargets({ mode, ratios, ours }: Report): readonly Wanted[] {
     { label: 'process in durable, ours / plainjob', value: ratios.processDurable, atLeast: 2.5 },
     { label: 'rate at the large backlog / at the small', value: ratios.backlog, atLeast: 0.8 },
     { label: "worker's peak memory at the large backlog, MB", value: ours.memoryMb, below: 300 },
+    decideTarget(report),
   ]
 }
 
 /** Promised for `fast`; what a server makes of syncing every write is its own affair. */
-function redisTargets({ mode, ratios }: Report): readonly Wanted[] {
+function redisTargets(report: Report): readonly Wanted[] {
+  const { mode, ratios } = report
   if (mode !== 'fast') return []
   return [
     { label: 'process, ours / bullmq', value: ratios.process, atLeast: 4, aim: 6 },
@@ -47,6 +54,7 @@ function redisTargets({ mode, ratios }: Report): readonly Wanted[] {
     { label: 'process, ours / limit', value: ratios.limit, atLeast: 0.6, aim: 0.85 },
     { label: 'rate at the large backlog / at the small', value: ratios.backlog, atLeast: 0.8 },
     { label: 'rate of two worker processes / of one', value: ratios.processes, atLeast: 0.9 },
+    decideTarget(report),
   ]
 }
 

@@ -47,7 +47,15 @@ function spec(id: string): TaskSpec {
 const specs = (count: number): TaskSpec[] => Array.from({ length: count }, (_, index) => spec(`t${index}`))
 
 async function register(engine: Engine): Promise<ClaimRequest> {
-  const registration = { worker: WORKER, pools: [DEFAULT_POOL], actions: null, host: 'h', version: '1', runtimes: [] }
+  const registration = {
+    worker: WORKER,
+    pools: [DEFAULT_POOL],
+    actions: null,
+    host: 'h',
+    version: '1',
+    runtimes: [],
+    endpoint: null,
+  }
   const { epoch } = await engine.register(registration)
   return { worker: WORKER, epoch, pools: [DEFAULT_POOL], actions: null, limit: 10, leaseMs: LEASE_MS }
 }
@@ -97,7 +105,7 @@ function lose(proxy: TcpProxy, verb: string): void {
   proxy.dropNextReply((request) => request.includes(`_${verb}\r\n`))
 }
 
-test('every verb answers, and leaves the store, as if its reply had not been lost', async () => {
+test('A2: every verb answers, and leaves the store, as if its reply had not been lost', async () => {
   const server = await ownServer()
   const proxy = await ownProxy(server)
   const undisturbed = await everyVerb(await ownEngine(server.url, { prefix: 'undisturbed' }), () => undefined)

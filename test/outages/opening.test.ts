@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:net'
 import { createClient } from '@reprise/client'
-import { silentLogger } from '@reprise/core'
+import { silentLogger, workerId } from '@reprise/core'
 import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
 import { quick } from './actions.ts'
@@ -52,6 +52,38 @@ test('a store that a newer version wrote is refused, and left as it is', async (
   await server.command('HSET', 'reprise/store', 'layout', '1000')
   await expectRefusal(server.url, 'REPRISE_SCHEMA_TOO_NEW', /1000/)
   expect(await server.command('HGET', 'reprise/store', 'layout')).toBe('1000')
+})
+
+test('a store of layout 1 is raised to layout 2, and its workers register again', async () => {
+  const server = await ownServer()
+  await (await ownEngine(server.url)).counts()
+  await server.command('HSET', 'reprise/store', 'layout', '1')
+  await server.command(
+    'HSET',
+    'reprise/worker:w1',
+    'epoch',
+    '1',
+    'pools',
+    '["default"]',
+    'lastBeatAt',
+    '1',
+    'host',
+    'h',
+  )
+  await server.command('ZADD', 'reprise/workers', '0', 'w1')
+  const engine = await ownEngine(server.url)
+  const beat = {
+    inFlight: 0,
+    queueDepth: 0,
+    loopLagMs: 0,
+    memoryBytes: 0,
+    draining: false,
+    quietMsMax: 0,
+    outlook: null,
+  }
+  expect(await engine.beat({ worker: workerId('w1'), epoch: 1, ...beat })).toEqual({ outcome: 'unknown' })
+  expect((await engine.workers()).items).toEqual([])
+  expect(await server.command('HGET', 'reprise/store', 'layout')).toBe('2')
 })
 
 /** Enough of an old server to be asked who it is. */

@@ -7,7 +7,7 @@ import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
 import { ownEngine, ownServer } from './product.ts'
 
-test('HGETALL of a task that failed once and then succeeded shows both attempts', async () => {
+test('A1: HGETALL of a task that failed once and then succeeded shows both attempts', async () => {
   const server = await ownServer()
   const action = defineAction({
     name: 'flaky',
