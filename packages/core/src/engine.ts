@@ -73,16 +73,20 @@ export interface ClaimRequest {
   readonly stage?: 'run' | 'dispatch' | 'launch'
 }
 
-/** One reserved execution under a lease: everything a worker needs to run it and to settle it. */
-export interface Claimed extends LeaseRef {
+/** What is known of a task when one of its attempts begins or ends: what was asked, and what it has used up so far. */
+interface Standing {
   readonly snapshot: Snapshot
+  readonly acceptedAt: number
   readonly generation: number
   readonly failures: number
   readonly losses: number
   readonly parks: number
   readonly deferrals: number
+}
+
+/** One reserved execution under a lease: everything a worker needs to run it and to settle it. */
+export interface Claimed extends LeaseRef, Standing {
   readonly retryReason: WaitReason | null
-  readonly acceptedAt: number
   readonly startedAt: number
   readonly leaseUntil: number
   readonly timeoutAt: number
@@ -133,16 +137,9 @@ export type AssignResult =
   | { readonly outcome: 'superseded'; readonly because: SupersededBecause }
 
 /** A lease of stage `launch`, for whoever sees to it that its worker lives. */
-export interface Launch extends LeaseRef {
+export interface Launch extends LeaseRef, Standing {
   readonly worker: WorkerId
   readonly handle: string | null
-  readonly snapshot: Snapshot
-  readonly generation: number
-  readonly failures: number
-  readonly losses: number
-  readonly parks: number
-  readonly deferrals: number
-  readonly acceptedAt: number
   readonly startedAt: number
   readonly leaseUntil: number
   readonly timeoutAt: number
@@ -175,14 +172,7 @@ export type Overdue =
       readonly ref: { readonly taskId: TaskId; readonly attempt: number }
     })
 
-interface OverdueBase {
-  readonly snapshot: Snapshot
-  readonly generation: number
-  readonly failures: number
-  readonly losses: number
-  readonly parks: number
-  readonly deferrals: number
-  readonly acceptedAt: number
+interface OverdueBase extends Standing {
   /** When the attempt started; null for an entry that stood in the queue. */
   readonly startedAt: number | null
   /** When it should have ended. */
