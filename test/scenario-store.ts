@@ -29,14 +29,20 @@ export const SCENARIO_STORES: readonly ScenarioStore[] = [
   },
 ]
 
-/** An engine that knows how many of its calls are under way. */
+/** An engine that knows what is asked of it. */
 export interface CountedEngine extends Engine {
+  /** Calls that are under way. Whoever waits may wait for long, and is not among them. */
   readonly pending: () => number
+  /** Calls that were ever made, waits included. */
+  readonly made: () => number
+  /** Comes back when the store has dealt with everything that was sent to it before. Not counted. */
+  readonly roundTrip: () => Promise<void>
 }
 
 export function counted(inner: Engine): CountedEngine {
   let pending = 0
-  const begin = async (verb: () => Promise<unknown>): Promise<unknown> => {
+  let made = 0
+  const begin = async (verb: () => unknown): Promise<unknown> => {
     pending++
     try {
       return await verb()
@@ -44,22 +50,55 @@ export function counted(inner: Engine): CountedEngine {
       pending--
     }
   }
-  const own: { readonly pending: () => number } = { pending: () => pending }
-  return new Proxy(own as CountedEngine, {
-    get(target, key) {
-      if (key in target) return Reflect.get(target, key) as unknown
-      const member: unknown = Reflect.get(inner, key)
-      if (typeof member !== 'function') return member
-      // Whoever waits may wait for long; the others are asked and answer.
-      if (key === 'wait' || key === 'mark' || key === 'collection') return member.bind(inner) as unknown
-      return (...input: unknown[]) => begin(() => Reflect.apply(member, inner, input) as Promise<unknown>)
+  const countedPart = <Part extends object, Own extends object>(part: Part, instead: Own): Part & Own =>
+    new Proxy(instead as Part & Own, {
+      get(target, key) {
+        if (key in target) return Reflect.get(target, key) as unknown
+        const member: unknown = Reflect.get(part, key)
+        if (typeof member !== 'function') return member
+        return (...input: unknown[]) => {
+          made++
+          return begin(() => Reflect.apply(member, part, input))
+        }
+      },
+    })
+  const own = {
+    pending: () => pending,
+    made: () => made,
+    roundTrip: async () => void (await inner.counts()),
+    // These answer at once.
+    mark: () => inner.mark(),
+    collection: (definition: Parameters<Engine['collection']>[0]) => countedPart(inner.collection(definition), {}),
+    wait: (...input: Parameters<Engine['wait']>) => {
+      made++
+      return inner.wait(...input)
     },
-  })
+  }
+  return countedPart(inner, { ...own, journal: countedPart(inner.journal, {}) })
 }
 
 const LOOP_TURNS = 8
+/** One shows that nothing was under way; what a store does for itself upon a hint is behind it by the next. */
+const QUIET_TRIPS = 2
 
+/**
+ * Comes back when nothing happens any more until time moves. Calls that are under way are not all there is: whoever waits
+ * registers with the store, and hints come from it, at any time on a busy machine. A store behind a socket answers in the
+ * order it was asked, and sends its hints before it reads on: so after a round trip all of that is here. Whoever is woken by
+ * it makes a call.
+ */
 async function quiet(engine: CountedEngine): Promise<void> {
+  await rest(engine)
+  for (let trips = 0; trips < QUIET_TRIPS; trips++) {
+    const made = engine.made()
+    await engine.roundTrip()
+    await rest(engine)
+    if (engine.made() !== made) trips = -1
+  }
+}
+
+/** Until every call has come back, and whoever made it has gone on from there. */
+async function rest(engine: CountedEngine): Promise<void> {
   for (let turns = 0; turns < LOOP_TURNS; turns++) {
     await new Promise<void>((resolve) => setImmediate(resolve))
     if (engine.pending() > 0) turns = 0

@@ -3,7 +3,7 @@
 // under way are not lost; nothing is settled twice; no process ends.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Engine } from '@reprise/core'
+import type { Engine, Random } from '@reprise/core'
 import { createSweep } from '@reprise/orchestrator'
 import { expect, onTestFinished, test } from 'vitest'
 import { quick } from './actions.ts'
@@ -22,6 +22,11 @@ import { startWorkerChild } from './worker-child.ts'
 const PAUSE_MS = 40_000
 const LEASE_MS = 15_000
 const GRACE_MS = 5_000
+/**
+ * A sweep rests after each error, and a long outage makes it rest for seconds. Workers are kept out here until both sweeps
+ * are back, and the grace of the first runs meanwhile: so they rest as little as they may, or it would be over by then.
+ */
+const RESTLESS: Random = { next: () => 0 }
 
 interface WatchedSweep {
   /** How often it has looked. */
@@ -43,7 +48,7 @@ async function startSweep(engine: Engine): Promise<WatchedSweep> {
       return look
     },
   }
-  const sweep = createSweep({ engine: watched, graceMs: GRACE_MS, intervalMs: 200 })
+  const sweep = createSweep({ engine: watched, graceMs: GRACE_MS, intervalMs: 200, random: RESTLESS })
   await sweep.start()
   onTestFinished(() => sweep.stop())
   return { looks: () => looks, steadyMs: () => steadyMs }
