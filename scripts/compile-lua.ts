@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compileLua, type LuaFile, renderLuaModule } from './lua-compiler.ts'
+import { type CompiledLua, compileLua, type LuaFile, renderLuaModule } from './lua-compiler.ts'
 
 const root = join(import.meta.dirname, '..')
 const luaFolder = 'packages/engine-redis/lua'
@@ -11,6 +11,9 @@ const outputPath = 'packages/engine-redis/src/scripts.generated.ts'
 
 /** What runs for every task. It has a library of its own: Lua allows 200 locals at a time, and a call pays for each that is reset. */
 const HOT: ReadonlySet<string> = new Set(['submit', 'claim', 'settle', 'settle-and-claim', 'renew'])
+
+/** Inspection has one too: it is seldom called, and knows nearly everything. */
+const isInspection = (name: string): boolean => name.startsWith('inspect-')
 
 function readLuaFiles(folder: string): LuaFile[] {
   return readdirSync(join(root, folder))
@@ -25,23 +28,17 @@ function readText(path: string): string {
 function main(): number {
   const scripts = readLuaFiles(luaFolder)
   const includes = readLuaFiles(`${luaFolder}/include`)
+  const compiled = (isIn: (name: string) => boolean): CompiledLua =>
+    compileLua(
+      scripts.filter(({ name }) => isIn(name)),
+      includes,
+    )
   const libraries = new Map([
-    [
-      'hotLibrary',
-      compileLua(
-        scripts.filter(({ name }) => HOT.has(name)),
-        includes,
-      ),
-    ],
-    [
-      'library',
-      compileLua(
-        scripts.filter(({ name }) => !HOT.has(name)),
-        includes,
-      ),
-    ],
+    ['hotLibrary', compiled((name) => HOT.has(name))],
+    ['library', compiled((name) => !HOT.has(name) && !isInspection(name))],
+    ['inspectLibrary', compiled(isInspection)],
   ])
-  const problems = [...libraries.values()].flatMap((compiled) => compiled.problems)
+  const problems = [...libraries.values()].flatMap((library) => library.problems)
   if (problems.length > 0) {
     process.stderr.write(`${problems.join('\n')}\n`)
     return 1

@@ -8,17 +8,22 @@ import type { Failure } from './failure.ts'
 import type { FailureReason } from './failure-reason.ts'
 import type { TaskSettings } from './task.ts'
 
-export type DeadReason =
+/** Why automatic retries ended. */
+export const DEAD_REASONS = [
   /** The failure is not one that goes away. */
-  | 'not_retriable'
+  'not_retriable',
   /** Every automatic retry was used. */
-  | 'retries_exhausted'
+  'retries_exhausted',
   /** It took down its worker too often. */
-  | 'crash_loop'
+  'crash_loop',
   /** The next attempt could not make the deadline. */
-  | 'deadline'
+  'deadline',
   /** Its worker vanished, and the policy wants a person to look whether it took effect. */
-  | 'outcome_unknown'
+  'outcome_unknown',
+  /** It would have been retried, but automatic retries are switched off (B12). */
+  'retries_off',
+] as const
+export type DeadReason = (typeof DEAD_REASONS)[number]
 
 interface DecisionBase {
   /** The rule that classified the failure. */
@@ -143,6 +148,18 @@ export function decideLost(input: DecisionInput): Decision {
     delayMs,
     `Lost attempt ${spent.losses + 1} of ${settings.lossesMax} allowed; ${next} in ${formatDuration(delayMs)}.`,
   )
+}
+
+/** What becomes of a decision while automatic retries are switched off: no retry is scheduled, everything else stays. */
+export function withoutRetries(decision: Decision): Decision {
+  if (decision.kind !== 'retry') return decision
+  return {
+    kind: 'dead',
+    reason: 'retries_off',
+    rule: decision.rule,
+    sentence:
+      'It would have been retried, but automatic retries are switched off (the flag task-retry-queue). Redrive it once the flag is on again, retry it by hand, or discard it.',
+  }
 }
 
 function finalSentence({ reason, rule }: Failure): string {

@@ -11,6 +11,7 @@ import type { Execution } from './execution.ts'
 import type { Failure } from './failure.ts'
 import type { HealthThresholds } from './health.ts'
 import type { ActionName, PoolName, TaskId, TenantId, WorkerId } from './ids.ts'
+import type { InspectRequest, InspectResult } from './inspect.ts'
 import type { Journal } from './journal.ts'
 import type {
   Counts,
@@ -346,6 +347,9 @@ export interface Engine {
 
   /** Deletes what the rules no longer keep, a bounded number per call. Never a dead letter. */
   retain(rules: RetentionRules, options?: { readonly limit?: number; readonly cursor?: string }): Promise<RetainResult>
+
+  /** Holds what the store keeps against its tasks' records, a bounded piece per call, and sets right what differs if asked to. */
+  inspect(request: InspectRequest): Promise<InspectResult>
 
   mark(): Mark
   /** Comes back soon after something of interest may have changed, at the latest after the time-out. May come back early. */

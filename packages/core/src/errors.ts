@@ -12,7 +12,7 @@ export const ERRORS = {
   REPRISE_INVALID: { status: 400, title: 'The input is not valid' },
   REPRISE_TOO_LARGE: { status: 413, title: 'The input is too large' },
   REPRISE_NOT_FOUND: { status: 404, title: 'There is no such thing' },
-  REPRISE_CONFLICT: { status: 409, title: 'Somebody else changed it first' },
+  REPRISE_CONFLICT: { status: 409, title: 'It conflicts with what is there' },
   REPRISE_DUPLICATE_EXECUTION: { status: 409, title: 'This attempt is already reserved' },
   REPRISE_BUDGET_EXHAUSTED: { status: 409, title: 'The retry budget is used up' },
   REPRISE_SUPERSEDED: { status: 409, title: 'The lease is no longer held' },
@@ -27,6 +27,16 @@ export const ERRORS = {
   REPRISE_SCHEMA_TOO_NEW: { status: 500, title: 'The store was written by a newer version' },
   REPRISE_UNKNOWN_ENGINE: { status: 400, title: 'The engine address is not understood' },
   REPRISE_TASK_FAILED: { status: 409, title: 'The task did not succeed' },
+  REPRISE_UNAUTHENTICATED: { status: 401, title: 'Nobody known is asking' },
+  REPRISE_FORBIDDEN: { status: 403, title: 'This is not allowed' },
+  REPRISE_METHOD_NOT_ALLOWED: { status: 405, title: 'This can not be done here that way' },
+  REPRISE_UNSUPPORTED_MEDIA: { status: 415, title: 'The body is not of a kind that is taken here' },
+  REPRISE_RATE_LIMITED: { status: 429, title: 'Too many requests' },
+  REPRISE_NOT_RETRYABLE: { status: 409, title: 'The task can not be retried now' },
+  REPRISE_FEATURE_OFF: { status: 403, title: 'The feature is switched off' },
+  REPRISE_STORE_UNREACHABLE: { status: 502, title: 'The store did not answer' },
+  REPRISE_INTERNAL: { status: 500, title: 'Something went wrong inside' },
+  REPRISE_UNREACHABLE: { status: 503, title: 'The server can not be reached' },
   REPRISE_TIMED_OUT: { status: 504, title: 'Waiting took too long' },
 } as const satisfies Record<string, ErrorEntry>
 
@@ -210,6 +220,21 @@ export class TaskFailedError extends RepriseError {
     this.taskStatus = taskStatus
     this.failure = failure
   }
+}
+
+/** For callers of the HTTP API: nobody known, not allowed, too often, and whatever else has no class of its own. */
+export class RequestError extends RepriseError {
+  /** How long to wait before the next try; null if nobody said. */
+  readonly retryAfterMs: number | null
+
+  constructor(code: ErrorCode, message: string, { retryAfterMs = null, ...options }: RequestErrorOptions = {}) {
+    super(code, message, options)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+interface RequestErrorOptions extends ErrorOptions {
+  readonly retryAfterMs?: number | null
 }
 
 export class TimedOutError extends RepriseError {

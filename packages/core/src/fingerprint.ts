@@ -2,6 +2,7 @@
 // of the action, the code, the error's name, the message with everything variable folded, and the top own stack frame.
 // Line numbers are left out: a deploy that shifts a file must not split a group.
 
+import { digest64 } from './digest.ts'
 import type { ActionName, Fingerprint } from './ids.ts'
 import type { Normalised } from './normalise.ts'
 
@@ -32,7 +33,7 @@ export function fingerprintOf(
   failure: Pick<Normalised, 'code' | 'name' | 'message' | 'stack'>,
 ): Fingerprint {
   const parts = [action, failure.code ?? '', failure.name, messageShape(failure.message), topOwnFrame(failure.stack)]
-  return hash64(parts.join('\u0000')) as Fingerprint
+  return digest64(parts.join('\u0000')) as Fingerprint
 }
 
 /** The message with numbers, ids, hex, paths, addresses and quoted text folded away. */
@@ -63,18 +64,4 @@ export function topOwnFrame(stack: string | null): string {
     return `${name} ${file}`.trim()
   }
   return ''
-}
-
-// Two independent 32-bit mixes side by side (after cyrb53): enough to keep groups apart, and needs no crypto module.
-function hash64(text: string): string {
-  let high = 0xdeadbeef
-  let low = 0x41c6ce57
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    high = Math.imul(high ^ unit, 2_654_435_761)
-    low = Math.imul(low ^ unit, 1_597_334_677)
-  }
-  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909)
-  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909)
-  return (high >>> 0).toString(16).padStart(8, '0') + (low >>> 0).toString(16).padStart(8, '0')
 }

@@ -1,6 +1,7 @@
 // The journal: the append-only record of everything unusual and everything an operator did. An entry is written in the
 // same step as the transition it tells of, so neither exists without the other. Readers keep their own cursor.
 
+import { InvalidError } from './errors.ts'
 import type { TaskId } from './ids.ts'
 import type { PageRequest } from './queries.ts'
 
@@ -25,6 +26,7 @@ export const JOURNAL_TYPES = [
   'worker.replaced',
   'message.dropped',
   'tasks.removed',
+  'store.repaired',
   'note',
 ] as const
 
@@ -48,6 +50,8 @@ export interface JournalEntry extends JournalEntryInput {
 
 export interface JournalQuery extends PageRequest {
   readonly taskId?: TaskId
+  /** Newest first, and from page to page further back. Its cursors are for such pages only. */
+  readonly newest?: true
 }
 
 export interface JournalPage {
@@ -58,6 +62,25 @@ export interface JournalPage {
 
 export interface Journal {
   append(entries: readonly JournalEntryInput[]): Promise<void>
-  /** Oldest first, after the cursor. */
+  /** Oldest first, after the cursor; with `newest` newest first, before the cursor. */
   read(query?: JournalQuery): Promise<JournalPage>
+  /**
+   * A cursor from which `read` gives everything written at or after this moment of the store's clock. Entries of the minute
+   * before may come too. A moment that is yet to come gives the end of the journal as it is now; so does `Infinity`.
+   */
+  from(at: number): Promise<string>
+}
+
+/**
+ * Entries stand in the order of writing, and their times go up with it, but for a clock that is set back. A step of up to this
+ * much hides nothing from who begins at a moment: engines look for a place so much earlier.
+ */
+export const CLOCK_STEP_BACK_MS = 60_000
+
+/** The moment in whole milliseconds; refuses what is none. */
+export function journalMoment(at: number): number {
+  if (typeof at !== 'number' || Number.isNaN(at)) {
+    throw new InvalidError(`A moment of the journal is a number of milliseconds since 1970, not ${String(at)}.`)
+  }
+  return Math.max(0, Math.min(Math.floor(at), Number.MAX_SAFE_INTEGER))
 }

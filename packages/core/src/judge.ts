@@ -3,7 +3,14 @@
 // chance are given.
 
 import { classifyBuiltIn } from './classify.ts'
-import { type Decision, type DecisionInput, decideFailed, decideLost, type ParkDecision } from './decide.ts'
+import {
+  type Decision,
+  type DecisionInput,
+  decideFailed,
+  decideLost,
+  type ParkDecision,
+  withoutRetries,
+} from './decide.ts'
 import { formatDuration } from './duration.ts'
 import { classifiedFailure, type Failure, observed } from './failure.ts'
 import { type FailureReason, OUTAGE_REASONS } from './failure-reason.ts'
@@ -79,7 +86,8 @@ export function judgeLost(
     const decision = stamped(ruling, { ...HELD_WITHOUT_HOOK, rule: failure.rule })
     return { failure, decision, guards: {} }
   }
-  const decision = stamped(ruling, decideLost(inputOf(ruling, attempt, failure, circumstances)))
+  const decided = decideLost(inputOf(ruling, attempt, failure, circumstances))
+  const decision = stamped(ruling, permitted(book, decided))
   return { failure, decision, guards: quotaGuard(ruling, decision) }
 }
 
@@ -137,7 +145,8 @@ function judgeFailed(
   circumstances: Circumstances,
 ): Judgement {
   const { failure, ruling } = rulingOn(book, attempt, seen, seen.code === 'deadline' ? NO_RULES : undefined)
-  const decision = stamped(ruling, decideFailed(inputOf(ruling, attempt, failure, circumstances)), failure.rule)
+  const decided = decideFailed(inputOf(ruling, attempt, failure, circumstances))
+  const decision = stamped(ruling, permitted(book, decided), failure.rule)
   const guards = quotaGuard(ruling, decision)
   const park = parkOf(ruling, attempt, failure, circumstances.now)
   const { breakers } = ruling.settings
@@ -209,6 +218,11 @@ function parkOf(
     rule: failure.rule,
     sentence: `This looks like an outage (${failure.reason}): it waits until the breaker ${names} lets work through, and uses up no retry.`,
   }
+}
+
+/** Before it is stamped: a dead letter that comes of a switch has its escalation like any other. */
+function permitted(book: PolicyBook, decision: Decision): Decision {
+  return book.retriesOff === true ? withoutRetries(decision) : decision
 }
 
 function quotaGuard({ settings }: Ruling, decision: Decision): Guards {

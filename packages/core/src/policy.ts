@@ -50,6 +50,8 @@ export interface PolicyBook {
   readonly policies: readonly Policy[]
   /** For every failure, after those of its policy. */
   readonly rules: readonly Rule[]
+  /** Whether automatic retries are switched off, whatever the policies say (B12, see flags.ts); they are on if missing. */
+  readonly retriesOff?: boolean
 }
 
 export const NO_POLICIES: PolicyBook = { version: 0, policies: [], rules: [] }

@@ -27,7 +27,7 @@ export interface ScalingOptions {
   /** Bounds of the answer; 0 and none if not given. */
   readonly slotsMin?: number
   readonly slotsMax?: number
-  /** What one worker runs at once; 1 if not given. */
+  /** What one worker runs at once; 1 if not given. From a store, what its workers say. */
   readonly slotsPerWorker?: number
   /** How long one attempt takes, for when the figures don't tell. */
   readonly durationMs?: number

@@ -23,6 +23,16 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
   [new core.SchemaTooNewError(9, 2), 'REPRISE_SCHEMA_TOO_NEW', 500, 'has schema 9; this version of Reprise knows 2'],
   [new core.UnknownEngineError('what?'), 'REPRISE_UNKNOWN_ENGINE', 400, 'what?'],
   [new core.TaskFailedError('t1', 'dead', 'no paper'), 'REPRISE_TASK_FAILED', 409, "Task 't1' ended as dead: no paper"],
+  [new core.RequestError('REPRISE_UNAUTHENTICATED', 'no'), 'REPRISE_UNAUTHENTICATED', 401, 'no'],
+  [new core.RequestError('REPRISE_FORBIDDEN', 'no'), 'REPRISE_FORBIDDEN', 403, 'no'],
+  [new core.RequestError('REPRISE_METHOD_NOT_ALLOWED', 'no'), 'REPRISE_METHOD_NOT_ALLOWED', 405, 'no'],
+  [new core.RequestError('REPRISE_UNSUPPORTED_MEDIA', 'no'), 'REPRISE_UNSUPPORTED_MEDIA', 415, 'no'],
+  [new core.RequestError('REPRISE_RATE_LIMITED', 'no'), 'REPRISE_RATE_LIMITED', 429, 'no'],
+  [new core.RequestError('REPRISE_NOT_RETRYABLE', 'no'), 'REPRISE_NOT_RETRYABLE', 409, 'no'],
+  [new core.RequestError('REPRISE_FEATURE_OFF', 'no'), 'REPRISE_FEATURE_OFF', 403, 'no'],
+  [new core.RequestError('REPRISE_STORE_UNREACHABLE', 'no'), 'REPRISE_STORE_UNREACHABLE', 502, 'no'],
+  [new core.RequestError('REPRISE_INTERNAL', 'no'), 'REPRISE_INTERNAL', 500, 'no'],
+  [new core.RequestError('REPRISE_UNREACHABLE', 'no'), 'REPRISE_UNREACHABLE', 503, 'no'],
   [new core.TimedOutError('too long'), 'REPRISE_TIMED_OUT', 504, 'too long'],
 ]
 
@@ -55,7 +65,7 @@ describe('each class', () => {
 describe('the registry', () => {
   test.each(Object.entries(ERRORS))('%s has a status and a title', (code, { status, title }) => {
     expect(code).toMatch(/^REPRISE_[A-Z_]+$/)
-    expect([400, 404, 409, 413, 500, 503, 504]).toContain(status)
+    expect([400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 502, 503, 504]).toContain(status)
     expect(title).toMatch(/^[A-Z].*[^.]$/)
   })
 })

@@ -11,3 +11,4 @@ export {
 } from './model-based.ts'
 export { type ExerciseOptions, exerciseEngine, SUBJECT_NAMES } from './suite/exercise.ts'
 export { declaredLacks } from './suite/subject.ts'
+export { type WholeInspection, wholeInspection } from './whole-inspection.ts'

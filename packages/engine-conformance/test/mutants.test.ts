@@ -1,7 +1,7 @@
 // The comparison finds faults: each engine here is the model with one thing broken, and each must be caught, with a
 // sequence short enough to read.
 
-import type { Claimed, Clock, Engine, Settlement } from '@reprise/core'
+import { type Claimed, type Clock, type Engine, findingOf, type Settlement } from '@reprise/core'
 import {
   compareWithModel,
   createModel,
@@ -74,6 +74,16 @@ const mutants: Readonly<Record<string, Mutation>> = {
       },
     }
   },
+
+  'finds damage where there is none': (engine) => ({
+    ...engine,
+    async inspect(request) {
+      const result = await engine.inspect(request)
+      const subject = { kind: 'store' } as const
+      const finding = findingOf({ kind: 'count', subject, found: '1', expected: '2', repaired: request.repair })
+      return { ...result, findings: [finding] }
+    },
+  }),
 
   'accepts two tasks under one idempotency key': (engine) => ({
     ...engine,

@@ -8,11 +8,10 @@
 local answer = { int(now) }
 for at = 2, #ARGV do
   local id = ARGV[at]
-  local values = call('HMGET', taskKey(id), 'task', 'state')
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
   if values[1] then
-    local first = not values[2] and call('HGET', taskKey(id), '1')
-    local _, attempt = standing(values[2], first)
-    addTask(answer, id, values[1], values[2], attempt)
+    local _, attempt = standing(values[2], values[3])
+    addTask(answer, id, values[1], values[2], attempt, values[3])
   end
 end
 return answer

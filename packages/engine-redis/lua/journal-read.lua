@@ -1,6 +1,7 @@
 #!lua flags=no-writes
--- journal.read: entries of one task, oldest first.
--- ARGV: time, task id, number of the entry that comes before the page, how many are wanted.
+-- journal.read: entries of one task.
+-- ARGV: time, task id, number of the entry that comes before the page, how many are wanted; '1' for those up to that number
+--   instead, newest first.
 -- Answers the entries as XRANGE does.
 
 -- @include base
@@ -17,8 +18,15 @@ while low < high do
 end
 
 local answer = {}
-for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do
+local function add(number)
   local entry = call('XRANGE', key('journal'), number .. '-0', number .. '-0')[1]
   if entry then answer[#answer + 1] = entry end
+end
+
+if ARGV[5] ~= '1' then
+  for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do add(number) end
+elseif low > 0 then
+  local found = call('LRANGE', numbers, math.max(0, low - wanted), low - 1)
+  for index = #found, 1, -1 do add(found[index]) end
 end
 return answer

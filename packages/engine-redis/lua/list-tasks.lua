@@ -7,7 +7,7 @@
 -- @include base lanes tasks leases stages order scope look
 
 local LOOK_MAX = 1000
-local BYTES_MAX = 8388608
+local BYTES_MAX = 4194304
 local CHUNKS_MAX = 16
 local PAGE_MAX = 100
 
@@ -20,23 +20,36 @@ local scope = parseScope(6)
 local answer = { int(now), '' }
 local looked, found, bytes = 0, 0, 0
 
+-- Whether every task that comes up is wanted: then all of it is read at once, and no more than are wanted.
+local takesAll = scope.isAll and (status == '' or status == 'dead')
+
+local function read(id)
+  if takesAll then
+    local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+    return values[1], values[2], values[3]
+  end
+  local text = not scope.isAll and textOf(id)
+  if text then
+    bytes = bytes + #text
+    if not covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then return false end
+  end
+  local state = call('HGET', taskKey(id), 'state')
+  local first = not state and call('HGET', taskKey(id), '1')
+  if status ~= '' and standing(state, first) ~= status then
+    bytes = bytes + (first and #first or 0)
+    return false
+  end
+  return text or textOf(id), state, first
+end
+
 -- Adds a task if it is asked for. Answers true when that is enough for one call.
 local function consider(id)
   looked = looked + 1
-  local state = call('HGET', taskKey(id), 'state')
-  if not state or status == '' or standing(state) == status then
-    local first = not state and call('HGET', taskKey(id), '1')
-    local itsStatus, attempt = standing(state, first)
-    if status == '' or itsStatus == status then
-      local text = textOf(id)
-      bytes = bytes + #text
-      if covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then
-        bytes = bytes + addTask(answer, id, text, state, attempt)
-        found = found + 1
-      end
-    elseif first then
-      bytes = bytes + #first
-    end
+  local text, state, first = read(id)
+  local itsStatus, attempt = standing(state, first)
+  if text and (status == '' or itsStatus == status) then
+    bytes = bytes + #text + (first and #first or 0) + addTask(answer, id, text, state, attempt, first)
+    found = found + 1
   end
   return found >= wanted or looked >= LOOK_MAX or bytes >= BYTES_MAX
 end
@@ -44,30 +57,43 @@ end
 -- Goes down a zset of ids that are scored by seq.
 local function walkDead(index)
   local from = before and '(' .. int(before) or '+inf'
+  local size = takesAll and math.min(wanted, PAGE_MAX) or PAGE_MAX
   while true do
-    local page = call('ZRANGE', index, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, PAGE_MAX, 'WITHSCORES')
+    local page = call('ZRANGE', index, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', '0', int(size), 'WITHSCORES')
     for at = 1, #page, 2 do
       if consider(page[at]) then return page[at + 1] end
       from = '(' .. page[at + 1]
     end
-    if #page < PAGE_MAX * 2 then return '' end
+    if #page < size * 2 then return '' end
   end
+end
+
+-- Goes down a chunk, or what is left of it. Answers the id at which it was enough; nil if it was not.
+local function walkChunk(chunk, isPartial)
+  local size = takesAll and not isPartial and wanted - found or CHUNK
+  local to = -1
+  repeat
+    local ids = call('LRANGE', orderKey(chunk), int(to - size + 1), int(to))
+    for at = isPartial and placeAfter(ids, before - 1) - 1 or #ids, 1, -1 do
+      if consider(ids[at]) then return ids[at] end
+    end
+    to = to - size
+  until #ids < size or -to > CHUNK
+  return nil
 end
 
 local function walkAll()
   local partial = before and math.floor(before / CHUNK)
   local from = partial and int(partial) or '+inf'
   while true do
-    local chunks = call('ZRANGE', key('order'), from, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, CHUNKS_MAX)
+    local chunks = call('ZRANGE', key('order'), from, '-inf', 'BYSCORE', 'REV', 'LIMIT', '0', int(takesAll and 2 or CHUNKS_MAX))
     for _, member in ipairs(chunks) do
       local chunk = tonumber(member)
-      local ids = call('LRANGE', orderKey(chunk), 0, -1)
-      for at = chunk == partial and placeAfter(ids, before - 1) - 1 or #ids, 1, -1 do
-        if consider(ids[at]) then return int(seqOf(textOf(ids[at]))) end
-      end
+      local last = walkChunk(chunk, chunk == partial)
+      if last then return int(seqOf(textOf(last))) end
       from = '(' .. member
     end
-    if #chunks < CHUNKS_MAX then return '' end
+    if #chunks < (takesAll and 2 or CHUNKS_MAX) then return '' end
   end
 end
 

@@ -2,6 +2,7 @@
 // scripts that make them.
 
 import {
+  CLOCK_STEP_BACK_MS,
   checkBatch,
   type Journal,
   type JournalEntry,
@@ -9,6 +10,7 @@ import {
   type JournalPage,
   type JournalQuery,
   type JournalType,
+  journalMoment,
   pageCursor,
   pageLimit,
   type TaskId,
@@ -16,7 +18,7 @@ import {
 import type { DrawRequestId } from './claim.ts'
 import type { Reply } from './link/link.ts'
 import { asList, asTexts, type Partition } from './partition.ts'
-import { journalAppendScript, journalReadScript } from './scripts.generated.ts'
+import { journalAppendScript, journalFromScript, journalReadScript } from './scripts.generated.ts'
 
 export function journalOf(partition: Partition, drawRequestId: DrawRequestId): Journal {
   return {
@@ -26,7 +28,12 @@ export function journalOf(partition: Partition, drawRequestId: DrawRequestId): J
       await partition.run(journalAppendScript, [drawRequestId(), ...entries.flatMap(entryArguments)])
     },
     read: (query) => readJournal(partition, query),
+    from: (at) => placeBefore(partition, at),
   }
+}
+
+export async function placeBefore(partition: Partition, at: number): Promise<string> {
+  return String(await partition.run(journalFromScript, [String(journalMoment(at)), String(CLOCK_STEP_BACK_MS)]))
 }
 
 function entryArguments({ type, taskId, attempt, actor, reason, data }: JournalEntryInput): string[] {
@@ -34,6 +41,7 @@ function entryArguments({ type, taskId, attempt, actor, reason, data }: JournalE
 }
 
 export async function readJournal(partition: Partition, query: JournalQuery = {}): Promise<JournalPage> {
+  if (query.newest) return readBack(partition, query)
   const limit = pageLimit(query)
   const after = String(pageCursor(query) ?? 0)
   const reply =
@@ -42,6 +50,20 @@ export async function readJournal(partition: Partition, query: JournalQuery = {}
       : await partition.run(journalReadScript, [query.taskId, after, String(limit)])
   const entries = asList(reply).map(entryOf)
   return { entries, cursor: entries.at(-1)?.id ?? after }
+}
+
+async function readBack(partition: Partition, query: JournalQuery): Promise<JournalPage> {
+  const limit = String(pageLimit(query))
+  const place = pageCursor(query)
+  const upTo = String((place ?? Number.MAX_SAFE_INTEGER) - 1)
+  // Nothing has the number 0.
+  if (place === 0) return { entries: [], cursor: '0' }
+  const reply =
+    query.taskId === undefined
+      ? await partition.command('XREVRANGE', partition.key('journal'), `${upTo}-0`, '-', 'COUNT', limit)
+      : await partition.run(journalReadScript, [query.taskId, upTo, limit, '1'])
+  const entries = asList(reply).map(entryOf)
+  return { entries, cursor: entries.at(-1)?.id ?? String(place ?? 0) }
 }
 
 const TIME_SUFFIX = '-0'

@@ -10,6 +10,7 @@ import { explain } from './explain.ts'
 import { listFailureGroups } from './failure-groups.ts'
 import { limit, pause, resume } from './gates.ts'
 import { assign, launches } from './handover.ts'
+import { inspect } from './inspect.ts'
 import { journalOf } from './journal.ts'
 import { counts, listLanes, series } from './lanes.ts'
 import { expired, renew } from './leases.ts'
@@ -99,6 +100,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     journal: journalOf(partition, drawRequestId),
     collection: (definition) => collectionOf(partition, definition, drawRequestId),
     retain: async (rules, options) => retain(inOrder(), rules, options, drawRequestId),
+    inspect: async (request) => inspect(inOrder(), request, drawRequestId),
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),

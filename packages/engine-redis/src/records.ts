@@ -120,18 +120,16 @@ const FRESH = { generation: 1, before: 0, failures: 0, losses: 0 } as const
 
 /** The state of a task that has none stored: queued since it was accepted, or in or through its first attempt. */
 export function plainState(head: Head, first: AttemptRecord | null): State {
+  const { seq: rank, acceptedAt: since, expires } = head
+  const { generation, before, failures, losses } = FRESH
   if (first === null) {
-    const { seq: rank, acceptedAt: since, expires } = head
-    return { ...FRESH, status: 'queued', attempt: 0, rank, since, ...(expires === undefined ? {} : { expires }) }
+    const queued = { status: 'queued', attempt: 0, generation, before, failures, losses, rank, since } as const
+    return expires === undefined ? queued : { ...queued, expires }
   }
+  const { resolvedAt: at } = first
   const status = first.status === 'running' ? 'running' : 'succeeded'
-  return {
-    ...FRESH,
-    status,
-    attempt: 1,
-    rank: head.seq,
-    ...(first.resolvedAt === undefined ? {} : { at: first.resolvedAt }),
-  }
+  const claimed = { status, attempt: 1, generation, before, failures, losses, rank } as const
+  return at === undefined ? claimed : { ...claimed, at }
 }
 
 /** What a claim makes of a plain task. */

@@ -132,7 +132,7 @@ export const isOfBreaker = (name: string): boolean => name.startsWith(BREAKERS)
 const breakerScope = (name: string): string => scopeText(scopeNamed(name.replace(BREAKERS, '\n')))
 
 /** A scope as a script spells it: three parts, empty where it says nothing. */
-function scopeNamed(name: string): Scope {
+export function scopeNamed(name: string): Scope {
   const [pool, action, tenant] = name.split('\n')
   return Object.fromEntries(Object.entries({ pool, action, tenant }).filter(([, value]) => value !== ''))
 }

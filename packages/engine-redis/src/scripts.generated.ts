@@ -2941,8 +2941,8 @@ export const settleAndClaimScript: Script = { name: 'reprise_6b0b0900cfed_settle
 export const submitScript: Script = { name: 'reprise_6b0b0900cfed_submit', library: hotLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_2be0ee302ed5',
-  text: `#!lua name=reprise_2be0ee302ed5
+  name: 'reprise_7c77972bfdc4',
+  text: `#!lua name=reprise_7c77972bfdc4
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -4009,26 +4009,35 @@ function standing(state, first)
   if first then return statusOf(first), '1' end
   return 'queued', '0'
 end
-function addTask(answer, id, text, state, attempt)
-  local record = call('HGET', taskKey(id), attempt) or ''
+local EXPIRING = '^{"seq":%d+,"acceptedAt":%d+,"lane":%d+,"profile":%d+,"expires":'
+local function hasExpiry(state, text)
+  if state then return string.find(state, '"expires":', 1, true) end
+  return string.find(text, EXPIRING)
+end
+function addTask(answer, id, text, state, attempt, first)
+  local record, size = attempt == '1' and first or '', 0
+  if record == '' and attempt ~= '0' then
+    record = call('HGET', taskKey(id), attempt) or ''
+    size = #record
+  end
   local lease, progress = '', ''
-  local status, _, _, workerJson = string.match(record, RECORD_PATTERN)
-  if status == 'running' then
+  if record ~= '' and statusOf(record) == 'running' then
+    local _, _, _, workerJson = string.match(record, RECORD_PATTERN)
     local worker = cjson.decode('[' .. workerJson .. ']')[1]
     lease = call('HGET', leasesKey(worker), id) or ''
     progress = call('HGET', key('progress'), id) or ''
   end
-  local lane = partsOf(select(3, string.match(text, HEAD_PATTERN)))
-  local size = #answer
-  answer[size + 1] = id
-  answer[size + 2] = text
-  answer[size + 3] = state or ''
-  answer[size + 4] = record
-  answer[size + 5] = lease
-  answer[size + 6] = progress
-  answer[size + 7] = lane[4] or ''
-  answer[size + 8] = lane[5] or '0'
-  return #text + #record
+  local lane = hasExpiry(state, text) and partsOf(select(3, string.match(text, HEAD_PATTERN)))
+  local last = #answer
+  answer[last + 1] = id
+  answer[last + 2] = text
+  answer[last + 3] = state or ''
+  answer[last + 4] = record
+  answer[last + 5] = lease
+  answer[last + 6] = progress
+  answer[last + 7] = lane and lane[4] or ''
+  answer[last + 8] = lane and lane[5] or '0'
+  return size
 end
 end
 local bar, keyHolder, keepKey, dropKey
@@ -4800,7 +4809,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, limits = ARGV[2], parseThresholds(ARGV[3])
 local known = recall(request)
@@ -4838,7 +4847,7 @@ end
 flushWorkers()
 return remember(request, answers)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = workerNamed(ARGV[2])
 if not worker then return 'unknown' end
@@ -4856,7 +4865,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_bulk', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_bulk', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
@@ -5000,7 +5009,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -5025,7 +5034,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -5037,7 +5046,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local remembered = recall(request)
@@ -5068,7 +5077,7 @@ call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, '
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
 return remember(request, { newVersion, createdAt, int(now) })
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local remembered = recall(request)
@@ -5081,11 +5090,11 @@ call('ZREM', collectionKey(collection), id)
 call('UNLINK', documentKey(collection, id))
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -5177,7 +5186,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -5189,21 +5198,20 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
   local id = ARGV[at]
-  local values = call('HMGET', taskKey(id), 'task', 'state')
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
   if values[1] then
-    local first = not values[2] and call('HGET', taskKey(id), '1')
-    local _, attempt = standing(values[2], first)
-    addTask(answer, id, values[1], values[2], attempt)
+    local _, attempt = standing(values[2], values[3])
+    addTask(answer, id, values[1], values[2], attempt, values[3])
   end
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -5214,13 +5222,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -5237,7 +5245,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -5267,7 +5275,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5278,7 +5286,25 @@ for at = 3, #ARGV, 6 do
 end
 return remember(request, (#ARGV - 2) / 6)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local moment = tonumber(ARGV[2])
+local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
+if moment > now then return int(last) end
+local wanted = moment - tonumber(ARGV[3])
+local function entryFrom(number)
+  local entry = call('XRANGE', key('journal'), int(number) .. '-0', '+', 'COUNT', 1)[1]
+  if entry then return tonumber(string.match(entry[1], '^%d+')), tonumber(entry[2][2]) end
+end
+local low, high = entryFrom(0) or last + 1, last + 1
+while low < high do
+  local middle = math.floor((low + high) / 2)
+  local number, at = entryFrom(middle)
+  if not number or at >= wanted then high = middle else low = number + 1 end
+end
+return int(low - 1)
+end }
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -5289,20 +5315,26 @@ while low < high do
   if tonumber(call('LINDEX', numbers, middle)) > after then high = middle else low = middle + 1 end
 end
 local answer = {}
-for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do
+local function add(number)
   local entry = call('XRANGE', key('journal'), number .. '-0', number .. '-0')[1]
   if entry then answer[#answer + 1] = entry end
 end
+if ARGV[5] ~= '1' then
+  for _, number in ipairs(call('LRANGE', numbers, low, low + wanted - 1)) do add(number) end
+elseif low > 0 then
+  local found = call('LRANGE', numbers, math.max(0, low - wanted), low - 1)
+  for index = #found, 1, -1 do add(found[index]) end
+end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5331,7 +5363,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -5357,7 +5389,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -5385,7 +5417,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -5438,7 +5470,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -5469,7 +5501,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -5496,10 +5528,10 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
-local BYTES_MAX = 8388608
+local BYTES_MAX = 4194304
 local CHUNKS_MAX = 16
 local PAGE_MAX = 100
 local before = tonumber(ARGV[2])
@@ -5509,50 +5541,71 @@ local fingerprint = ARGV[5]
 local scope = parseScope(6)
 local answer = { int(now), '' }
 local looked, found, bytes = 0, 0, 0
+local takesAll = scope.isAll and (status == '' or status == 'dead')
+local function read(id)
+  if takesAll then
+    local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+    return values[1], values[2], values[3]
+  end
+  local text = not scope.isAll and textOf(id)
+  if text then
+    bytes = bytes + #text
+    if not covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then return false end
+  end
+  local state = call('HGET', taskKey(id), 'state')
+  local first = not state and call('HGET', taskKey(id), '1')
+  if status ~= '' and standing(state, first) ~= status then
+    bytes = bytes + (first and #first or 0)
+    return false
+  end
+  return text or textOf(id), state, first
+end
 local function consider(id)
   looked = looked + 1
-  local state = call('HGET', taskKey(id), 'state')
-  if not state or status == '' or standing(state) == status then
-    local first = not state and call('HGET', taskKey(id), '1')
-    local itsStatus, attempt = standing(state, first)
-    if status == '' or itsStatus == status then
-      local text = textOf(id)
-      bytes = bytes + #text
-      if covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then
-        bytes = bytes + addTask(answer, id, text, state, attempt)
-        found = found + 1
-      end
-    elseif first then
-      bytes = bytes + #first
-    end
+  local text, state, first = read(id)
+  local itsStatus, attempt = standing(state, first)
+  if text and (status == '' or itsStatus == status) then
+    bytes = bytes + #text + (first and #first or 0) + addTask(answer, id, text, state, attempt, first)
+    found = found + 1
   end
   return found >= wanted or looked >= LOOK_MAX or bytes >= BYTES_MAX
 end
 local function walkDead(index)
   local from = before and '(' .. int(before) or '+inf'
+  local size = takesAll and math.min(wanted, PAGE_MAX) or PAGE_MAX
   while true do
-    local page = call('ZRANGE', index, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, PAGE_MAX, 'WITHSCORES')
+    local page = call('ZRANGE', index, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', '0', int(size), 'WITHSCORES')
     for at = 1, #page, 2 do
       if consider(page[at]) then return page[at + 1] end
       from = '(' .. page[at + 1]
     end
-    if #page < PAGE_MAX * 2 then return '' end
+    if #page < size * 2 then return '' end
   end
+end
+local function walkChunk(chunk, isPartial)
+  local size = takesAll and not isPartial and wanted - found or CHUNK
+  local to = -1
+  repeat
+    local ids = call('LRANGE', orderKey(chunk), int(to - size + 1), int(to))
+    for at = isPartial and placeAfter(ids, before - 1) - 1 or #ids, 1, -1 do
+      if consider(ids[at]) then return ids[at] end
+    end
+    to = to - size
+  until #ids < size or -to > CHUNK
+  return nil
 end
 local function walkAll()
   local partial = before and math.floor(before / CHUNK)
   local from = partial and int(partial) or '+inf'
   while true do
-    local chunks = call('ZRANGE', key('order'), from, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, CHUNKS_MAX)
+    local chunks = call('ZRANGE', key('order'), from, '-inf', 'BYSCORE', 'REV', 'LIMIT', '0', int(takesAll and 2 or CHUNKS_MAX))
     for _, member in ipairs(chunks) do
       local chunk = tonumber(member)
-      local ids = call('LRANGE', orderKey(chunk), 0, -1)
-      for at = chunk == partial and placeAfter(ids, before - 1) - 1 or #ids, 1, -1 do
-        if consider(ids[at]) then return int(seqOf(textOf(ids[at]))) end
-      end
+      local last = walkChunk(chunk, chunk == partial)
+      if last then return int(seqOf(textOf(last))) end
       from = '(' .. member
     end
-    if #chunks < CHUNKS_MAX then return '' end
+    if #chunks < (takesAll and 2 or CHUNKS_MAX) then return '' end
   end
 end
 local function runningOnes()
@@ -5624,7 +5677,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -5632,13 +5685,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5654,7 +5707,7 @@ local isDone = beginHold(scopeName, '')
 flushLanes()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 if recall(request) then return 1 end
@@ -5668,7 +5721,7 @@ end
 flushWorkers()
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_quota', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_quota', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -5726,7 +5779,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(quota), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local quotaKey = key('quota:' .. scopeName)
@@ -5741,7 +5794,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
 local known = recall(request)
@@ -5760,7 +5813,7 @@ local isTold = wasKnown and ARGV[13] ~= ''
 local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[13]) or 0, isTold and epoch or 0)
 return remember(request, { int(epoch), isDone, taken })
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -5844,7 +5897,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5858,7 +5911,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5872,7 +5925,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -5988,7 +6041,7 @@ end
 flushLanes()
 return remember(request, { int(#outdated), int(entriesRemoved), goOn })
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local known = recall(request)
@@ -6012,7 +6065,7 @@ flushLanes()
 flushWake()
 return { 'queued', attempt }
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local SCAN_MAX = 1000
@@ -6079,7 +6132,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, concurrency = ARGV[2], ARGV[6]
 local known = recall(request)
@@ -6098,7 +6151,7 @@ call('SADD', key('unsettled'), scopeName)
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
 return remember(request, version)
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -6158,14 +6211,14 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -6184,7 +6237,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_2be0ee302ed5_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7c77972bfdc4_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker = ARGV[2], ARGV[3]
 if recall(request) then return 1 end
@@ -6197,46 +6250,1915 @@ return remember(request, 1)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_2be0ee302ed5_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_2be0ee302ed5_beat', library: library, readOnly: false }
-export const bulkScript: Script = { name: 'reprise_2be0ee302ed5_bulk', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_2be0ee302ed5_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_2be0ee302ed5_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_2be0ee302ed5_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_2be0ee302ed5_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_2be0ee302ed5_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_2be0ee302ed5_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_2be0ee302ed5_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_2be0ee302ed5_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_2be0ee302ed5_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_2be0ee302ed5_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_2be0ee302ed5_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_2be0ee302ed5_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_2be0ee302ed5_journal_append', library: library, readOnly: false }
-export const journalReadScript: Script = { name: 'reprise_2be0ee302ed5_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_2be0ee302ed5_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_2be0ee302ed5_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_2be0ee302ed5_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_2be0ee302ed5_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_2be0ee302ed5_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_2be0ee302ed5_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_2be0ee302ed5_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_2be0ee302ed5_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_2be0ee302ed5_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_2be0ee302ed5_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_2be0ee302ed5_pause', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_2be0ee302ed5_probed', library: library, readOnly: false }
-export const quotaScript: Script = { name: 'reprise_2be0ee302ed5_quota', library: library, readOnly: false }
-export const quotaEndScript: Script = { name: 'reprise_2be0ee302ed5_quota_end', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_2be0ee302ed5_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_2be0ee302ed5_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_2be0ee302ed5_reset_breaker', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_2be0ee302ed5_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_2be0ee302ed5_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_2be0ee302ed5_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_2be0ee302ed5_series', library: library, readOnly: true }
-export const shareLimitScript: Script = { name: 'reprise_2be0ee302ed5_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_2be0ee302ed5_share_slots', library: library, readOnly: false }
-export const takeOverScript: Script = { name: 'reprise_2be0ee302ed5_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_2be0ee302ed5_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_2be0ee302ed5_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_7c77972bfdc4_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_7c77972bfdc4_beat', library: library, readOnly: false }
+export const bulkScript: Script = { name: 'reprise_7c77972bfdc4_bulk', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_7c77972bfdc4_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_7c77972bfdc4_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_7c77972bfdc4_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_7c77972bfdc4_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_7c77972bfdc4_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_7c77972bfdc4_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_7c77972bfdc4_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_7c77972bfdc4_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_7c77972bfdc4_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_7c77972bfdc4_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_7c77972bfdc4_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_7c77972bfdc4_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_7c77972bfdc4_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_7c77972bfdc4_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_7c77972bfdc4_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_7c77972bfdc4_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_7c77972bfdc4_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_7c77972bfdc4_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_7c77972bfdc4_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_7c77972bfdc4_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_7c77972bfdc4_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_7c77972bfdc4_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_7c77972bfdc4_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_7c77972bfdc4_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_7c77972bfdc4_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_7c77972bfdc4_pause', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_7c77972bfdc4_probed', library: library, readOnly: false }
+export const quotaScript: Script = { name: 'reprise_7c77972bfdc4_quota', library: library, readOnly: false }
+export const quotaEndScript: Script = { name: 'reprise_7c77972bfdc4_quota_end', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_7c77972bfdc4_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_7c77972bfdc4_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_7c77972bfdc4_reset_breaker', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_7c77972bfdc4_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_7c77972bfdc4_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_7c77972bfdc4_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_7c77972bfdc4_series', library: library, readOnly: true }
+export const shareLimitScript: Script = { name: 'reprise_7c77972bfdc4_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_7c77972bfdc4_share_slots', library: library, readOnly: false }
+export const takeOverScript: Script = { name: 'reprise_7c77972bfdc4_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_7c77972bfdc4_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_7c77972bfdc4_witness', library: library, readOnly: false }
+
+export const inspectLibrary: Library = {
+  name: 'reprise_7bb6a65972e6',
+  text: `#!lua name=reprise_7bb6a65972e6
+local KEYS, ARGV
+local beginnings = {}
+local function atBegin(start)
+  beginnings[#beginnings + 1] = start
+end
+local function begin(keys, args)
+  KEYS, ARGV = keys, args
+  for index = 1, #beginnings do beginnings[index]() end
+end
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists
+do
+function int(number)
+  return format('%d', number)
+end
+atBegin(function()
+  call, byteAt, part, format = redis.call, string.byte, string.sub, string.format
+  NUMBERS = KEYS[1]
+  PREFIX = string.sub(NUMBERS, 1, -9)
+  TASK_PREFIX = PREFIX .. ':'
+  META_PREFIX = PREFIX .. '/'
+  now = tonumber(ARGV[1])
+  if not now then
+    local time = call('TIME')
+    now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+  NOW = int(now)
+  MINUTE = now - now % 60000
+end)
+function taskKey(id)
+  return TASK_PREFIX .. id
+end
+function key(name)
+  return META_PREFIX .. name
+end
+function draw(count)
+  return call('HINCRBY', NUMBERS, 'sequence', int(count))
+end
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
+local unusual
+atBegin(function()
+  unusual = nil
+end)
+function exists(name)
+  if unusual == nil then
+    local keys = {}
+    for index, unusualName in ipairs(UNUSUAL) do keys[index] = key(unusualName) end
+    unusual = call('EXISTS', unpack(keys)) > 0 and {}
+  end
+  if not unusual then return false end
+  if unusual[name] == nil then unusual[name] = call('EXISTS', key(name)) == 1 end
+  return unusual[name]
+end
+local function nowExists(name)
+  unusual = unusual or {}
+  unusual[name] = true
+end
+local function refuse(text)
+  return redis.error_reply('REPRISE ' .. text)
+end
+end
+local recall, remember
+do
+local ANSWER_KEPT_MS = 60000
+function recall(request)
+  local kept = call('GET', key('answer:' .. request))
+  return kept and cmsgpack.unpack(kept) or nil
+end
+function remember(request, answer)
+  call('SET', key('answer:' .. request), cmsgpack.pack(answer), 'PX', ANSWER_KEPT_MS)
+  return answer
+end
+end
+local SLOTS, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, gateName, scopeNames, laneTime, wallTime, catchUp, tally, restock, move, listKey, flushLanes
+do
+local LANE_NUMBERS = {
+  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
+  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
+}
+local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+local QUEUED_AT, RUNNING_AT = 8, 10
+SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local function laneNumbers(text)
+  return text and cmsgpack.unpack(text) or FRESH_NUMBERS
+end
+atBegin(function()
+  lanes, laneList, pools, backlogChange = {}, {}, {}, 0
+end)
+local function activeKey(pool, action)
+  return key('active:' .. pool .. '\\n' .. action)
+end
+function parkedKey(limitName, pool, action)
+  return key('parked:' .. limitName .. '\\n' .. pool .. '\\n' .. action)
+end
+function parkingsKey(limitName)
+  return key('parkings:' .. limitName)
+end
+atBegin(function()
+  stirred = {}
+end)
+function stir(lane, count)
+  local actions = stirred[lane.pool]
+  if not actions then
+    actions = {}
+    stirred[lane.pool] = actions
+  end
+  actions[lane.action] = (actions[lane.action] or 0) + (count or 1)
+end
+function laneMember(number)
+  return string.format('%010d', number)
+end
+local function poolNamed(name)
+  local pool = pools[name]
+  if not pool then
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local virtualTime = tonumber(values[1]) or 0
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pools[name] = pool
+  end
+  return pool
+end
+local function keepLane(number, lane)
+  lane.number = number
+  lane.tally = {}
+  lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
+  lane.listedAt = lane.parked
+  lanes[number] = lane
+  laneList[#laneList + 1] = lane
+  return lane
+end
+function laneNumbered(number)
+  local known = lanes[number]
+  if known then return known end
+  local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
+  local was = laneNumbers(texts[5])
+  local parked = texts[4] ~= '' and texts[4]
+  return keepLane(number, {
+    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
+    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
+    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
+    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
+    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
+    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+    group = false, distance = false, sources = false, takenOf = false, taken = false,
+  })
+end
+function gateName(action)
+  return '\\r\\n' .. action .. '\\n'
+end
+function scopeNames(lane)
+  local names = {}
+  for _, pool in ipairs({ '', lane.pool }) do
+    for _, action in ipairs({ '', lane.action }) do
+      for _, tenant in ipairs({ '', lane.tenant }) do
+        names[#names + 1] = pool .. '\\n' .. action .. '\\n' .. tenant
+      end
+    end
+  end
+  names[#names + 1] = gateName(lane.action)
+  return names
+end
+local function anyHolds()
+  return exists('holds')
+end
+local function holdOn(lane)
+  if not anyHolds() then return false end
+  for _, hold in ipairs(call('HMGET', key('holds'), unpack(scopeNames(lane)))) do
+    if hold then return hold end
+  end
+  return false
+end
+local function applyHold(lane, hold)
+  lane.heldSince = tonumber(string.match(hold, '^%d+'))
+end
+local function findLane(pool, action, tenant)
+  return tonumber(call('HGET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant))
+end
+local function laneNamed(pool, action, tenant)
+  local number = findLane(pool, action, tenant)
+  if number then return laneNumbered(number) end
+  number = call('HINCRBY', NUMBERS, 'lanes', 1)
+  call('HSET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant, number)
+  call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
+  call('SADD', key('actions:' .. pool), action)
+  return laneNumbered(number)
+end
+function laneTime(lane)
+  return (lane.heldSince or now) - lane.heldMs
+end
+function wallTime(lane, moment)
+  return moment + now - laneTime(lane)
+end
+function catchUp(lane)
+  lane.turn = math.max(lane.turn, poolNamed(lane.pool).virtualTime)
+end
+function tally(lane, kind, count)
+  lane.tally[kind] = (lane.tally[kind] or 0) + (count or 1)
+end
+function restock(lane)
+  if lane.queued > 0 then return end
+  local hold = holdOn(lane)
+  if hold and not lane.heldSince then
+    lane.heldSince = now
+  elseif not hold and lane.heldSince then
+    lane.heldMs = lane.heldMs + now - lane.heldSince
+    lane.heldSince = false
+  end
+end
+function move(lane, from, to, count)
+  count = count or 1
+  if from then
+    lane[from] = lane[from] - count
+    if from == 'queued' or from == 'waiting' then backlogChange = backlogChange - count end
+  end
+  if to then
+    lane[to] = lane[to] + count
+    if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
+  end
+end
+function listKey(lane, parked)
+  if parked then return parkedKey(parked, lane.pool, lane.action) end
+  return activeKey(lane.pool, lane.action)
+end
+local function flushActive(lane)
+  local turn = lane.ready > 0 and not lane.heldSince and lane.turn
+  if not turn then lane.parked = false end
+  local hasMoved = lane.parked ~= lane.listedAt
+  if lane.listedTurn == turn and not hasMoved then return end
+  if lane.listedTurn and (not turn or hasMoved) then
+    call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
+  end
+  if turn then
+    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
+    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+  end
+  lane.listedTurn = turn
+  lane.listedAt = lane.parked
+end
+local function flushLane(lane)
+  flushActive(lane)
+  local was = lane.was
+  local numbers = {
+    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
+    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
+    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
+  }
+  for index = 1, #LANE_NUMBERS do
+    if numbers[index] ~= was[index] then
+      call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
+      break
+    end
+  end
+  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
+  local member = laneMember(lane.number)
+  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
+    local place = lane.action .. '\\n' .. member
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
+  end
+  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
+    if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
+  end
+  for kind, count in pairs(lane.tally) do
+    local series = key('series:' .. int(MINUTE))
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, int(count)) == count then
+      call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
+    end
+  end
+end
+function flushLanes()
+  for _, lane in ipairs(laneList) do flushLane(lane) end
+  for name, pool in pairs(pools) do
+    if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+  end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
+end
+end
+local statusOf, loadTask, stateText, saveState, nextState, waitingMember
+do
+local profiles
+atBegin(function()
+  profiles = {}
+end)
+local decoded, decodedCount = {}, 0
+local DECODED_MAX = 1000
+local function decodeSettings(text)
+  local settings = decoded[text]
+  if settings then return settings end
+  if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
+  settings = cjson.decode(text)
+  decoded[text] = settings
+  decodedCount = decodedCount + 1
+  return settings
+end
+local function profileNumbered(number)
+  local known = profiles[number]
+  if not known then
+    known = decodeSettings(call('HGET', key('profile'), int(number)))
+    profiles[number] = known
+  end
+  return known
+end
+local function profileFor(text)
+  local number = call('HGET', key('profiles'), text)
+  if number then return number end
+  number = int(call('HINCRBY', NUMBERS, 'profiles', '1'))
+  call('HSET', key('profiles'), text, number)
+  call('HSET', key('profile'), number, text)
+  return number
+end
+local function parseHead(text)
+  local stop = string.find(text, '\\n', 1, true)
+  return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+function statusOf(record)
+  return string.match(record, '^{"status":"(%a+)"')
+end
+function loadTask(id)
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+  if not values[1] then return false end
+  local head = parseHead(values[1])
+  local state
+  if values[2] then
+    state = cjson.decode(values[2])
+  else
+    state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+      rank = head.seq, since = head.acceptedAt, expires = head.expires }
+    if values[3] then
+      state.attempt = 1
+      state.status = statusOf(values[3])
+    end
+  end
+  return {
+    id = id, head = head, state = state, text = values[1], stateText = values[2], first = values[3],
+    lane = laneNumbered(head.lane), profile = profileNumbered(head.profile), priority = head.priority or 5,
+  }
+end
+local STATE_FIELDS = {
+  'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
+  'fingerprint',
+}
+function stateText(state)
+  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  for _, name in ipairs(STATE_FIELDS) do
+    local value = state[name]
+    if value ~= nil and value ~= cjson.null then
+      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+    end
+  end
+  return text .. '}'
+end
+function saveState(task)
+  call('HSET', taskKey(task.id), 'state', stateText(task.state))
+end
+function nextState(state, status)
+  return {
+    status = status, attempt = state.attempt, generation = state.generation, before = state.before,
+    failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
+    retryReason = state.retryReason, rank = state.rank,
+  }
+end
+function waitingMember(task)
+  return string.format('%016d', task.head.seq) .. task.id
+end
+end
+local queueKey, returnedKey, PLAIN_TIMEOUT_MAX, plainTimeout, plainEntry, parseEntry, entryText, watchTimes, deadlineOf, enqueue
+do
+local PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+local PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
+local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
+function queueKey(lane, priority)
+  return key('queue:' .. int(lane.number) .. ':' .. priority)
+end
+function returnedKey(lane, priority)
+  return key('returned:' .. int(lane.number) .. ':' .. priority)
+end
+PLAIN_TIMEOUT_MAX = 999999999999
+function plainTimeout(timeoutMs)
+  return string.format('%012d', timeoutMs)
+end
+function plainEntry(rank, timeout, id)
+  return PLAIN_HEADS[#rank] .. rank .. timeout .. id
+end
+local function parsePlain(entry)
+  local from = string.byte(entry, 2) - LENGTH_ZERO + 3
+  return string.sub(entry, from, from + 11), string.sub(entry, from + 12)
+end
+function parseEntry(entry)
+  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  local timeoutMs, id = parsePlain(entry)
+  return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
+end
+function entryText(rank, timeoutMs, expires, deadlineAt, kind, id)
+  return 'x' .. int(rank) .. ' ' .. int(timeoutMs) .. ' ' .. (expires and int(expires) or '-') .. ' '
+    .. (deadlineAt and int(deadlineAt) or '-') .. ' ' .. kind .. ' ' .. id
+end
+function watchTimes(lane, id, expires, deadlineAt)
+  if expires then
+    call('ZADD', key('ttl:' .. int(lane.number)), int(expires), id)
+    call('ZADD', key('ttl'), 'LT', int(wallTime(lane, expires)), laneMember(lane.number))
+  end
+  if deadlineAt then call('ZADD', key('deadlines'), int(deadlineAt), id) end
+end
+local function forgetTimes(lane, id, expires, deadlineAt)
+  if expires then call('ZREM', key('ttl:' .. int(lane.number)), id) end
+  if deadlineAt then call('ZREM', key('deadlines'), id) end
+end
+function deadlineOf(task)
+  if task.state.generation > 1 then return nil end
+  return task.head.deadlineAt
+end
+function enqueue(task, keepsRank)
+  local lane = task.lane
+  restock(lane)
+  move(lane, nil, 'queued')
+  local state = nextState(task.state, 'queued')
+  if not keepsRank or not state.rank then state.rank = draw(1) end
+  if lane.ready == 0 then catchUp(lane) end
+  local ttlMs = task.profile.queueTtlMs
+  state.since = now
+  if ttlMs and ttlMs ~= cjson.null then state.expires = laneTime(lane) + ttlMs end
+  task.state = state
+  local deadlineAt = deadlineOf(task)
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
+  if keepsRank then
+    state.returned = true
+    call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
+    lane.returned = lane.returned + 1
+  else
+    call('RPUSH', queueKey(lane, task.priority), entry)
+  end
+  lane.ready = lane.ready + 1
+  local slot = SLOTS[task.priority]
+  lane[slot] = lane[slot] + 1
+  watchTimes(lane, task.id, state.expires, deadlineAt)
+  saveState(task)
+end
+local function unready(lane, priority, count)
+  local slot = SLOTS[priority]
+  lane[slot] = lane[slot] - count
+  lane.ready = lane.ready - count
+  if lane.ready == 0 then lane.stale = 0 end
+  if lane[slot] > 0 then return end
+  call('DEL', queueKey(lane, priority))
+  if lane.returned > 0 then
+    lane.returned = lane.returned - call('ZCARD', returnedKey(lane, priority))
+    call('DEL', returnedKey(lane, priority))
+  end
+end
+local function dequeue(task)
+  local state = task.state
+  if not state.retired then
+    local lane = task.lane
+    if state.returned then
+      local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), 's', task.id)
+      lane.returned = lane.returned - call('ZREM', returnedKey(lane, task.priority), entry)
+    else
+      lane.stale = lane.stale + 1
+    end
+    unready(task.lane, task.priority, 1)
+  end
+  forgetTimes(task.lane, task.id, state.expires, deadlineOf(task))
+end
+local function overdue(task)
+  local deadlineAt = deadlineOf(task)
+  if deadlineAt and now >= deadlineAt then return 'deadline', deadlineAt end
+  local expires = task.state.expires
+  if expires and laneTime(task.lane) >= expires then return 'queue_ttl', wallTime(task.lane, expires) end
+  return nil
+end
+end
+local limits, freedLanes, limitNamed, park, isCounted, flushLimits
+do
+atBegin(function()
+  limits, freedLanes = {}, {}
+end)
+local function anyLimits()
+  return exists('limits')
+end
+function limitNamed(name, text)
+  local limit = limits[name]
+  if not limit then
+    local running = tonumber(call('HGET', key('slots'), name)) or 0
+    local number, kind, since = tonumber(text), nil, nil
+    if not number then number, kind, since = string.match(text, '^(%d+) (%a+) ?(%d*)$') end
+    limit = {
+      name = name, concurrency = tonumber(number), shared = kind == 'shared', since = kind == 'since' and tonumber(since),
+      running = running, was = running, freed = 0, back = {},
+    }
+    limits[name] = limit
+  end
+  return limit
+end
+local function limitsNamed(names)
+  local found = {}
+  for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
+    if concurrency then found[#found + 1] = limitNamed(names[index], concurrency) end
+  end
+  return found
+end
+local function limitsOn(lane)
+  if not lane.limits then lane.limits = anyLimits() and limitsNamed(scopeNames(lane)) or {} end
+  return lane.limits
+end
+local function fullLimit(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.running >= limit.concurrency then return limit end
+  end
+  return nil
+end
+local function openLimits(pool, action)
+  local open = {}
+  if not anyLimits() then return open end
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action) }
+  for _, limit in ipairs(limitsNamed(names)) do
+    if limit.running < limit.concurrency then open[#open + 1] = limit end
+  end
+  return open
+end
+function park(lane, limit)
+  lane.parked = limit.name
+  if limit.shared then call('SADD', key('blocked'), limit.name) end
+end
+function isCounted(limit, startedAt)
+  return not limit.since or startedAt >= limit.since
+end
+local function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+local function retakeSlot(lane, startedAt)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if not isCounted(limit, startedAt) and isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+local function freeSlot(lane, startedAt)
+  local itsLimits = limitsOn(lane)
+  if #itsLimits == 0 then return end
+  freedLanes[lane] = (freedLanes[lane] or 0) + 1
+  for _, limit in ipairs(itsLimits) do
+    if isCounted(limit, startedAt) then
+      limit.running = limit.running - 1
+      limit.freed = limit.freed + 1
+    end
+  end
+end
+local function eachParking(name, visit)
+  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local itsKey = parkedKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+  end
+end
+local function isOfTenant(name)
+  return string.sub(name, -1) ~= '\\n'
+end
+local function unparkFreed()
+  for name, limit in pairs(limits) do
+    if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
+      eachParking(name, function(_, _, itsKey)
+        for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
+          local lane = laneNumbered(tonumber(member))
+          if lane.parked == name then
+            lane.parked = false
+            limit.back[#limit.back + 1] = lane
+          end
+        end
+      end)
+    end
+  end
+end
+local function stirFreed(limit)
+  local count = math.min(limit.freed, limit.concurrency - limit.running)
+  if count <= 0 then return end
+  for _, lane in ipairs(limit.back) do
+    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+  end
+  if not isOfTenant(limit.name) then
+    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+  end
+end
+local function stirWanted(limit)
+  local wanted = key('wanted:' .. limit.name)
+  for _, place in ipairs(call('SMEMBERS', wanted)) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    stir({ pool = pool, action = action }, limit.was - limit.running)
+  end
+  call('DEL', wanted)
+end
+local function hasSharedRoom(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.shared and limit.running < limit.was then return true end
+  end
+  return false
+end
+function flushLimits()
+  unparkFreed()
+  for name, limit in pairs(limits) do
+    stirFreed(limit)
+    if limit.shared and limit.running < limit.was then stirWanted(limit) end
+    if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
+  end
+  for lane, count in pairs(freedLanes) do
+    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+      stir(lane, math.min(count, lane.ready))
+    elseif hasSharedRoom(lane) then
+      stir(lane)
+    end
+  end
+end
+end
+local ended, wakeInbox, flushWake
+do
+local endedIds
+atBegin(function()
+  endedIds = {}
+end)
+function ended(id)
+  if exists('watched') then endedIds[#endedIds + 1] = id end
+end
+local function wakeIdle(idleKey, count, what)
+  while count > 0 do
+    local popped = call('ZPOPMIN', idleKey)
+    if #popped == 0 then return count end
+    if call('SPUBLISH', key('wake:' .. popped[1]), 'work\\n' .. what) > 0 then count = count - 1 end
+  end
+  return 0
+end
+function wakeInbox(worker)
+  local listening = key('listening:' .. worker)
+  for _, channel in ipairs(call('SMEMBERS', listening)) do call('SPUBLISH', key('wake:' .. channel), 'inbox\\n' .. worker) end
+  call('DEL', listening)
+end
+function flushWake()
+  for pool, actions in pairs(stirred) do
+    call('HINCRBY', key('pool:' .. pool), 'version', '1')
+    for action, count in pairs(actions) do
+      local what = pool .. '\\n' .. action
+      local left = wakeIdle(key('idle:' .. what), count, what)
+      wakeIdle(key('idle:' .. pool .. '\\n'), left, what)
+    end
+  end
+  if #endedIds > 0 then
+    local messages = {}
+    local found = {}
+    for index, channels in ipairs(call('HMGET', key('watched'), unpack(endedIds))) do
+      if channels then
+        found[#found + 1] = endedIds[index]
+        for channel in string.gmatch(channels, '%S+') do
+          messages[channel] = (messages[channel] and messages[channel] .. '\\n' or '') .. endedIds[index]
+        end
+      end
+    end
+    if #found > 0 then call('HDEL', key('watched'), unpack(found)) end
+    for channel, ids in pairs(messages) do call('SPUBLISH', key('wake:' .. channel), 'ended\\n' .. ids) end
+  end
+end
+end
+local note
+do
+local function writeNote(number, kind, taskId, attempt, actor, reason, data)
+  local text = int(number)
+  call('XADD', key('journal'), text .. '-0', 'at', int(now), 'type', kind, 'task', taskId or '',
+    'attempt', attempt and int(attempt) or '', 'actor', actor, 'reason', reason, 'data', data)
+  if taskId then call('RPUSH', key('journal:' .. taskId), text) end
+end
+function note(kind, taskId, attempt, actor, reason, data)
+  writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
+end
+end
+local TIMEOUT_GRACE_MS, RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE, leasesKey, leaseChange, leaseStart, addLease, startsAt, parseLease, leaseText, runningRecord, recordExtra, endRecord, RECORD_PATTERN
+do
+TIMEOUT_GRACE_MS = 5000
+RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
+function leasesKey(worker)
+  return key('leases:' .. worker)
+end
+local leaseChanges, SUCCESS_TAIL, STARTED
+atBegin(function()
+  leaseChanges = {}
+  STARTED = string.format('%013d ', now)
+  SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
+end)
+function leaseChange(worker)
+  local change = leaseChanges[worker]
+  if not change then
+    change = { added = {}, removed = {}, first = nil }
+    leaseChanges[worker] = change
+  end
+  return change
+end
+local LEASE_PADDING = '                    '
+function leaseStart(timeoutMs, leaseMs, attempt, stage)
+  local timeoutAt = now + timeoutMs
+  local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
+  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
+  return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
+end
+function addLease(change, id, kind, token, start)
+  local added = change.added
+  local size = #added
+  added[size + 1] = id
+  added[size + 2] = kind .. STARTED .. token .. start
+end
+function startsAt(change, untilAt)
+  if not change.first or untilAt < change.first then change.first = untilAt end
+end
+local function removeLease(worker, id)
+  local removed = leaseChange(worker).removed
+  removed[#removed + 1] = id
+end
+function parseLease(text)
+  if not text then return nil end
+  local kind, startedAt, token, attempt, untilAt, timeoutAt, renewedAt =
+    string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
+  return {
+    token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt), handle = string.match(text, '\\n.*$'),
+  }
+end
+function leaseText(lease)
+  return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
+    .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
+    .. (lease.handle or '')
+end
+local function flushLeases()
+  for worker, change in pairs(leaseChanges) do
+    if #change.removed > 0 then
+      call('HDEL', leasesKey(worker), unpack(change.removed))
+      if exists('progress') then call('HDEL', key('progress'), unpack(change.removed)) end
+      change.removed = {}
+    end
+    if #change.added > 0 then
+      call('HSET', leasesKey(worker), unpack(change.added))
+      if change.first then call('ZADD', key('leases'), 'LT', int(change.first), worker) end
+      change.added = {}
+      change.first = nil
+    end
+  end
+end
+local RUNNING_TAIL = '}'
+function runningRecord(attempt, token, workerJson, extra)
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
+    .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
+end
+function recordExtra(generation, retryReason)
+  local extra = ''
+  if generation > 1 then extra = ',"generation":' .. int(generation) end
+  if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
+  return extra
+end
+function endRecord(record, status, tail)
+  local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
+  if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
+  return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
+end
+RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
+local function splitToken(token)
+  return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
+end
+end
+local inboxKey, launchesKey, leaveInbox, leaveStage
+do
+function inboxKey(worker)
+  return key('inbox:' .. worker)
+end
+function launchesKey(pool)
+  return key('launches:' .. pool)
+end
+local function isUnderWay(lease)
+  return lease.kind == DISPATCH_STAGE or lease.kind == INBOX_STAGE
+end
+local function extend(lease, leaseMs, missedMs)
+  local untilAt = now + leaseMs
+  if not isUnderWay(lease) then
+    lease.timeoutAt = lease.timeoutAt + missedMs
+    untilAt = math.min(untilAt, lease.timeoutAt + TIMEOUT_GRACE_MS)
+  end
+  lease.untilAt = math.max(lease.untilAt, untilAt)
+  lease.renewedAt = now
+end
+local function enterLaunches(pool, id)
+  if call('ZADD', launchesKey(pool), '0', id) == 1 then call('SADD', key('launching'), pool) end
+end
+local function enterInbox(worker, id, number)
+  call('ZADD', inboxKey(worker.id), number, id)
+  call('ZADD', key('inboxes'), 'NX', int(worker.lastBeatAt), worker.id)
+  worker.inbox = 1
+  worker.assigned = number
+  worker.changed = true
+end
+function leaveInbox(worker, id)
+  call('ZREM', inboxKey(worker), id)
+  if call('EXISTS', inboxKey(worker)) == 0 then call('ZREM', key('inboxes'), worker) end
+end
+function leaveStage(kind, worker, id, lane)
+  if kind == INBOX_STAGE then
+    leaveInbox(worker, id)
+  elseif kind == LAUNCH_STAGE then
+    call('ZREM', launchesKey(lane.pool), id)
+    if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
+  end
+end
+local function rewritten(record, token, workerJson, startedAt)
+  local attempt, worker, start, rest =
+    string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. rest
+end
+local function startAttempt(task, worker, workerJson, leaseMs, stage)
+  local state = nextState(task.state, 'running')
+  state.attempt = state.attempt + 1
+  task.state = state
+  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
+  local attempt = int(state.attempt)
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
+  local change = leaseChange(worker)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
+  if stage == LAUNCH_STAGE then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  addLease(change, task.id, stage, token, start)
+  return token
+end
+end
+local groupKey, joinGroup
+do
+local function becauseOf(task, attempt, record)
+  if not task then return 'unknown' end
+  local status = record and statusOf(record)
+  if status and status ~= 'running' then return status end
+  if status == 'running' then return 'replaced' end
+  return task.state.attempt < attempt and 'released' or 'unknown'
+end
+function groupKey(fingerprint)
+  return key('group:' .. fingerprint)
+end
+function joinGroup(task, fingerprint, sample)
+  local number = call('HGET', groupKey(fingerprint), 'number')
+  if not number then
+    number = int(call('HINCRBY', NUMBERS, 'groups', 1))
+    call('HSET', groupKey(fingerprint), 'number', number, 'action', task.lane.action, 'firstAt', int(now))
+  end
+  call('HSET', groupKey(fingerprint), 'lastAt', int(now), 'lastTask', task.id, 'sample', sample)
+  call('ZADD', key('groups'), int(now), string.format('%016d', tonumber(number)) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
+local function leaveGroup(fingerprint, ids)
+  call('ZREM', key('dead'), unpack(ids))
+  call('ZREM', key('dead:' .. fingerprint), unpack(ids))
+  if call('ZCARD', key('dead:' .. fingerprint)) == 0 then
+    local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
+    call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
+  end
+end
+local function layToRest(task, attempt, ending)
+  local lane = task.lane
+  local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
+  local isLost = ending.kind == 'lost'
+  local isParked = ending.decision == 'park'
+  if isParked then state.parks = (state.parks or 0) + 1
+  elseif isLost then state.losses = state.losses + 1 else state.failures = state.failures + 1 end
+  state.attempt = attempt
+  if ending.kind ~= 'expired' then state.deferrals = nil end
+  tally(lane, isLost and 'lost' or 'failed')
+  local dueAt = 'null'
+  if ending.decision == 'dead' then
+    state.at = now
+    state.reason = ending.reason
+    state.fingerprint = ending.fingerprint
+    state.retryReason = nil
+    joinGroup(task, ending.fingerprint, ending.tail)
+    tally(lane, 'dead')
+    move(lane, nil, 'dead')
+    ended(task.id)
+  elseif isParked then
+    state.retryReason = ending.reason
+    task.state = state
+    enqueue(task, false)
+    stir(lane)
+    state = task.state
+  else
+    state.since = now
+    state.dueAt = ending.dueAt
+    state.quota = ending.quota
+    state.reason = ending.reason
+    state.retryReason = ending.reason
+    dueAt = int(state.dueAt)
+    call('ZADD', key('waiting:' .. lane.pool), dueAt, waitingMember(task))
+    tally(lane, 'retried')
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  task.state = state
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  return state.status
+end
+end
+local workers, workerNamed, flushWorkers
+do
+local WORKER_NUMBERS = {
+  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
+  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
+}
+local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+atBegin(function()
+  workers = {}
+end)
+local function workerKey(id)
+  return key('worker:' .. id)
+end
+local function packWorker(worker)
+  return cmsgpack.pack({
+    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
+    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
+    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
+  })
+end
+local function freshWorker(id)
+  return {
+    id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false,
+  }
+end
+function workerNamed(id)
+  local worker = workers[id]
+  if worker ~= nil then return worker end
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local was = values[2] and cmsgpack.unpack(values[2])
+  worker = was and {
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
+    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
+    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
+    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
+    roster = false,
+  }
+  workers[id] = worker
+  return worker
+end
+function flushWorkers()
+  for id, worker in pairs(workers) do
+    if worker and worker.changed then
+      if worker.claim ~= worker.wasClaim then
+        call('HSET', workerKey(id), 'numbers', packWorker(worker), 'claim', worker.claim)
+      else
+        call('HSET', workerKey(id), 'numbers', packWorker(worker))
+      end
+    end
+  end
+end
+local function setOf(json)
+  local list = cjson.decode(json)
+  if list == cjson.null then return false end
+  local set = {}
+  for _, name in ipairs(list) do set[name] = true end
+  return set
+end
+local function rosterOf(worker)
+  if not worker.roster then
+    local values = call('HMGET', workerKey(worker.id), 'pools', 'actions', 'host', 'version')
+    worker.roster = { pools = setOf(values[1]), actions = setOf(values[2]), host = values[3], version = values[4] }
+  end
+  return worker.roster
+end
+local function addWorker(answer, id)
+  local worker = workerNamed(id)
+  if not worker then return end
+  local size = #answer
+  answer[size + 1] = id
+  for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
+  size = #answer
+  for index, name in ipairs(WORKER_NUMBERS) do
+    local value = worker[name]
+    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    answer[size + index] = value or ''
+  end
+end
+end
+local orderKey, HEAD_PATTERN
+do
+local CHUNK = 256
+function orderKey(chunk)
+  return key('order:' .. int(chunk))
+end
+HEAD_PATTERN = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'
+local function seqOf(text)
+  return tonumber((string.match(text, HEAD_PATTERN)))
+end
+local function textOf(id)
+  return call('HGET', taskKey(id), 'task')
+end
+local function placeAfter(ids, seq)
+  local low, high = 1, #ids + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if seqOf(textOf(ids[middle])) <= seq then low = middle + 1 else high = middle end
+  end
+  return low
+end
+end
+local found, looked, repairs, find, isTired, readTask, inspected
+do
+local ANSWER_HEAD = 3
+local FINDINGS_MAX = 200
+atBegin(function()
+  found, looked, repairs = { '', '0', '' }, 0, 0
+end)
+local function subjectText(kind, name)
+  if kind == 'store' then return 'store' end
+  if kind == 'key' then
+    local tenant, dedupeKey = string.match(name, '^(.-)\\n(.*)$')
+    return "key '" .. dedupeKey .. "' of tenant '" .. tenant .. "'"
+  end
+  if kind == 'group' then return "failure group '" .. name .. "'" end
+  if kind ~= 'lane' and kind ~= 'limit' then return kind .. " '" .. name .. "'" end
+  local parts = {}
+  local names = { 'pool', 'action', 'tenant' }
+  local at = 0
+  for value in string.gmatch(name .. '\\n', '(.-)\\n') do
+    at = at + 1
+    if value ~= '' and value ~= '\\r' then parts[#parts + 1] = names[at] .. " '" .. value .. "'" end
+  end
+  return kind .. ' of ' .. (#parts == 0 and 'everything' or table.concat(parts, ', '))
+end
+function find(kind, subject, name, was, expected, repair)
+  local isRepaired = ARGV[3] == '1' and repair and repair() ~= false
+  for _, text in ipairs({ kind, subject, name, was, expected, isRepaired and '1' or '' }) do found[#found + 1] = text end
+  if not isRepaired then return end
+  repairs = repairs + 1
+  note('store.repaired', subject == 'task' and name, nil, ARGV[4], ARGV[5], '{"kind":' .. cjson.encode(kind) .. ',"subject":'
+    .. cjson.encode(subjectText(subject, name)) .. ',"found":' .. cjson.encode(was) .. ',"expected":' .. cjson.encode(expected) .. '}')
+end
+function isTired()
+  return looked >= tonumber(ARGV[6]) or #found - ANSWER_HEAD >= FINDINGS_MAX * 6
+end
+function readTask(id)
+  local isFine, task = pcall(loadTask, id)
+  if not isFine or (task and not task.lane.pool) then return false end
+  return task or nil
+end
+function inspected(goOnAt, unchecked)
+  found[1], found[2], found[3] = goOnAt, int(looked), unchecked or ''
+  if repairs > 0 then remember(ARGV[2], found) end
+  return found
+end
+end
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local TASKS_MAX = 20000
+local BYTES_MAX = 67108864
+local LANES_MAX = 20000
+local STATUSES = { 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled' }
+local READY = { 'ready', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local recounts, starts = {}, {}
+local function recountOf(number)
+  local recount = recounts[number]
+  if not recount then
+    recount = {}
+    for _, name in ipairs(STATUSES) do recount[name] = 0 end
+    for _, name in ipairs(READY) do recount[name] = 0 end
+    recounts[number] = recount
+  end
+  return recount
+end
+local function started(action, id, attempt)
+  local record = call('HGET', taskKey(id), attempt)
+  local startedAt = record and select(5, string.match(record, RECORD_PATTERN))
+  local list = starts[action] or {}
+  starts[action] = list
+  list[#list + 1] = tonumber(startedAt) or now
+end
+local function countTask(id)
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+  if not values[1] then return 0 end
+  local _, _, lane = string.match(values[1], HEAD_PATTERN)
+  if not lane then return 0 end
+  local recount = recountOf(tonumber(lane))
+  local status, isRetired = 'queued', false
+  if values[2] then
+    status = statusOf(values[2])
+    isRetired = string.find(values[2], '"retired":true', 1, true)
+  elseif values[3] then
+    status = statusOf(values[3])
+  end
+  if not status or not recount[status] then return 0 end
+  recount[status] = recount[status] + 1
+  if status == 'queued' and not isRetired then
+    local slot = SLOTS[tonumber(string.match(values[1], '^[^\\n]*"priority":(%d)')) or 5]
+    recount.ready = recount.ready + 1
+    recount[slot] = recount[slot] + 1
+  elseif status == 'running' then
+    started(laneNumbered(tonumber(lane)).action, id, values[2] and string.match(values[2], '"attempt":(%d+)') or '1')
+  end
+  return #values[1]
+end
+local function countTasks()
+  local chunks = call('ZRANGE', key('order'), 0, -1)
+  local tasks, bytes = 0, 0
+  for _, chunk in ipairs(chunks) do
+    tasks = tasks + call('LLEN', key('order:' .. chunk))
+    if tasks > TASKS_MAX then return false end
+  end
+  for _, chunk in ipairs(chunks) do
+    for _, id in ipairs(call('LRANGE', key('order:' .. chunk), 0, -1)) do
+      bytes = bytes + countTask(id)
+      if bytes > BYTES_MAX then return false end
+      looked = looked + 1
+    end
+  end
+  return true
+end
+local function countLeases()
+  local running, count = {}, 0
+  local function add(token)
+    local lane = tonumber(string.match(token or '', '%.(%d+)$'))
+    if lane then running[lane] = (running[lane] or 0) + 1 end
+    count = count + 1
+  end
+  for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do
+    if count + call('HLEN', leasesKey(worker)) > TASKS_MAX then return nil end
+    for _, lease in ipairs(call('HVALS', leasesKey(worker))) do
+      if part(lease, 1, 1) ~= LAUNCH_STAGE then add(string.match(lease, '^%S+ (%S+)')) end
+    end
+  end
+  for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
+    if count + call('ZCARD', launchesKey(pool)) > TASKS_MAX then return nil end
+    for _, id in ipairs(call('ZRANGE', launchesKey(pool), 0, -1)) do
+      local state = call('HGET', taskKey(id), 'state')
+      local record = state and call('HGET', taskKey(id), string.match(state, '"attempt":(%d+)') or '1')
+      add(select(3, string.match(record or '', RECORD_PATTERN)))
+    end
+  end
+  return running
+end
+local function recountByIndexes(lane, running)
+  local recount = { running = running and (running[lane.number] or 0) }
+  if lane.stale > 0 then return recount end
+  recount.ready = 0
+  for priority = 0, 9 do
+    local size = call('LLEN', queueKey(lane, priority)) + call('ZCARD', returnedKey(lane, priority))
+    recount[SLOTS[priority]] = size
+    recount.ready = recount.ready + size
+  end
+  if call('EXISTS', key('ttl:' .. int(lane.number)), key('deadlines')) == 0 then recount.queued = recount.ready end
+  return recount
+end
+local function laneName(lane)
+  return lane.pool .. '\\n' .. lane.action .. '\\n' .. lane.tenant
+end
+local function sizeOfReturned(lane)
+  local size = 0
+  for priority = 0, 9 do size = size + call('ZCARD', returnedKey(lane, priority)) end
+  return size
+end
+local function inspectNumbers(lane, recount)
+  local names = {}
+  for _, list in ipairs({ STATUSES, READY }) do
+    for _, name in ipairs(list) do
+      if recount[name] and lane[name] ~= recount[name] then names[#names + 1] = name end
+    end
+  end
+  local returned = sizeOfReturned(lane)
+  if lane.returned ~= returned then names[#names + 1] = 'returned' end
+  if #names == 0 then return end
+  local was, expected = {}, {}
+  for index, name in ipairs(names) do
+    was[index] = name .. ' ' .. int(lane[name])
+    expected[index] = name .. ' ' .. int(name == 'returned' and returned or recount[name])
+  end
+  find('count', 'lane', laneName(lane), table.concat(was, ', '), table.concat(expected, ', '), function()
+    local hadNone = lane.ready == 0
+    for _, name in ipairs(names) do lane[name] = name == 'returned' and returned or recount[name] end
+    if lane.ready > 0 then
+      if hadNone then catchUp(lane) end
+      stir(lane, lane.ready)
+    end
+  end)
+end
+local function inspectListing(lane)
+  local member = laneMember(lane.number)
+  local missing = {}
+  local isClaimable = lane.ready > 0 and not lane.heldSince
+  if isClaimable and not call('ZSCORE', listKey(lane, lane.parked), member) then missing[#missing + 1] = 'claimable' end
+  if isClaimable and lane.parked and call('SISMEMBER', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) == 0 then
+    missing[#missing + 1] = 'parked'
+  end
+  if lane.queued > 0 and not call('ZSCORE', key('stocked'), lane.action .. '\\n' .. member) and not call('ZSCORE', key('stocked'), member) then
+    missing[#missing + 1] = 'stocked'
+  end
+  if lane.running > 0 and call('SISMEMBER', key('busy'), member) == 0 then missing[#missing + 1] = 'busy' end
+  if call('SISMEMBER', key('actions:' .. lane.pool), lane.action) == 0 then missing[#missing + 1] = 'named' end
+  if #missing == 0 then return end
+  find('lane_unlisted', 'lane', laneName(lane), 'not listed as ' .. table.concat(missing, ', '), 'listed', function()
+    if isClaimable then
+      call('ZADD', listKey(lane, lane.parked), int(lane.turn), member)
+      if lane.parked then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+    end
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', lane.action .. '\\n' .. member) end
+    if lane.running > 0 then call('SADD', key('busy'), member) end
+    call('SADD', key('actions:' .. lane.pool), lane.action)
+    stir(lane, lane.ready)
+  end)
+end
+local function runningUnder(limit, isCounted)
+  if limit.since then
+    if not isCounted then return nil end
+    local running = 0
+    for _, startedAt in ipairs(starts[string.match(limit.name, '^\\r\\n(.*)\\n$')] or {}) do
+      if startedAt >= limit.since then running = running + 1 end
+    end
+    return running
+  end
+  local pool, action, tenant = string.match(limit.name, '^(.*)\\n(.*)\\n(.*)$')
+  local running = 0
+  for _, lane in ipairs(laneList) do
+    local isCovered = (pool == '' or pool == lane.pool) and (action == '' or action == lane.action) and (tenant == '' or tenant == lane.tenant)
+    if isCovered then
+      local recount = recounts[lane.number]
+      running = running + (isCounted and (recount and recount.running or 0) or lane.running)
+    end
+  end
+  return running
+end
+local function inspectSlots(isCounted)
+  local limits = call('HGETALL', key('limits'))
+  for at = 1, #limits, 2 do
+    local limit = limitNamed(limits[at], limits[at + 1])
+    local running = runningUnder(limit, isCounted)
+    looked = looked + 1
+    if running and running ~= limit.running then
+      find('slots', 'limit', limit.name, int(limit.running) .. ' in use', int(running) .. ' in use', function()
+        limit.freed = math.max(limit.running - running, 0)
+        limit.running = running
+      end)
+    end
+  end
+end
+local isCounted = countTasks()
+local last = tonumber(call('HGET', NUMBERS, 'lanes')) or 0
+local unchecked = not isCounted and 'Tasks were not recounted, because there are too many for one step: of the counts of lanes, only those of claimable and running tasks were looked at.' or ''
+if last > LANES_MAX then return inspected('', 'Counts and slots were not looked at: there are too many lanes for one step.') end
+local running = not isCounted and countLeases()
+local backlog = 0
+for number = 1, last do
+  if call('EXISTS', key('lane:' .. int(number))) == 1 then
+    local lane = laneNumbered(number)
+    looked = looked + 1
+    inspectListing(lane)
+    local recount = isCounted and recountOf(number) or recountByIndexes(lane, running)
+    backlog = backlog + (recount.queued or lane.queued) + (recount.waiting or lane.waiting)
+    inspectNumbers(lane, recount)
+  end
+end
+inspectSlots(isCounted)
+local keptBacklog = tonumber(call('HGET', NUMBERS, 'backlog')) or 0
+if keptBacklog ~= backlog then
+  find('count', 'store', '', 'backlog ' .. int(keptBacklog), 'backlog ' .. int(backlog), function()
+    call('HSET', NUMBERS, 'backlog', int(backlog))
+  end)
+end
+if ARGV[3] == '1' then
+  flushLimits()
+  flushLanes()
+  flushWake()
+end
+return inspected('', unchecked)
+end }
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local limit = tonumber(ARGV[6])
+local function poolsFrom(first)
+  local names, seen = {}, {}
+  for _, lane in ipairs(call('HKEYS', key('lanes'))) do
+    local pool = string.match(lane, '^[^\\n]*')
+    if not seen[pool] and pool >= first then names[#names + 1] = pool end
+    seen[pool] = true
+  end
+  table.sort(names)
+  return names
+end
+local function isRight(pool, member, dueAt)
+  local task = readTask(string.sub(member, 17))
+  return task and task.state.status == 'waiting' and task.state.dueAt == dueAt and task.lane.pool == pool
+    and waitingMember(task) == member
+end
+local function walk()
+  local from = tonumber(ARGV[8])
+  for _, pool in ipairs(poolsFrom(ARGV[7])) do
+    if pool ~= ARGV[7] then from = 0 end
+    local delays = key('waiting:' .. pool)
+    local wanted = limit - looked
+    if wanted <= 0 then return int(from) .. ' ' .. pool end
+    local page = call('ZRANGE', delays, int(from), int(from + wanted - 1), 'WITHSCORES')
+    local gone = 0
+    for at = 1, #page, 2 do
+      looked = looked + 1
+      local member, dueAt = page[at], tonumber(page[at + 1])
+      if not isRight(pool, member, dueAt) then
+        find('delay_entry_extra', 'task', string.sub(member, 17), 'an entry due at ' .. int(dueAt), 'no such entry', function()
+          gone = gone + call('ZREM', delays, member)
+        end)
+      end
+    end
+    if #page == wanted * 2 then return int(from + wanted - gone) .. ' ' .. pool end
+  end
+  return ''
+end
+return inspected(walk())
+end }
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local limit = tonumber(ARGV[6])
+local LISTS_MAX = 2000
+local function isRight(number, id)
+  local task = readTask(id)
+  if not task or task.state.status ~= 'queued' then return false end
+  if number == 0 then return deadlineOf(task) end
+  return task.lane.number == number and task.state.expires
+end
+local function inspectList(number, list, from)
+  local ids = call('ZRANGE', list, int(from), int(from + limit - looked - 1))
+  local gone = 0
+  for _, id in ipairs(ids) do
+    looked = looked + 1
+    if not isRight(number, id) then
+      find('expiry_extra', 'task', id, 'noted for the sweep', 'not noted', function() gone = gone + call('ZREM', list, id) end)
+    end
+  end
+  return #ids, gone
+end
+local function walk()
+  local number, from = tonumber(ARGV[7]), tonumber(ARGV[8])
+  local last = tonumber(call('HGET', NUMBERS, 'lanes')) or 0
+  local stop = number + LISTS_MAX
+  while number <= last do
+    local wanted = limit - looked
+    if wanted <= 0 or number >= stop then return int(number) .. ' ' .. int(from) end
+    local list = key(number == 0 and 'deadlines' or 'ttl:' .. int(number))
+    local count, gone = inspectList(number, list, from)
+    if count == wanted then return int(number) .. ' ' .. int(from + count - gone) end
+    number, from = number + 1, 0
+  end
+  return ''
+end
+return inspected(walk())
+end }
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local limit = tonumber(ARGV[6])
+local function inspectList(list, fingerprint, from)
+  local ids = call('ZRANGE', list, int(from), int(from + limit - looked - 1))
+  local gone = 0
+  for _, id in ipairs(ids) do
+    looked = looked + 1
+    local task = readTask(id)
+    local isDead = task and task.state.status == 'dead'
+    if not isDead or (fingerprint and task.state.fingerprint ~= fingerprint) then
+      find('group_entry_extra', 'task', id, fingerprint and "an entry in group '" .. fingerprint .. "'" or 'an entry among the dead letters',
+        'no entry', function() gone = gone + call('ZREM', list, id) end)
+    end
+  end
+  return #ids, gone
+end
+local function inspectListing(member, fingerprint)
+  if call('EXISTS', key('dead:' .. fingerprint)) == 1 then return false end
+  find('group_count', 'group', fingerprint, 'listed', 'not listed: it has no dead letters', function() call('ZREM', key('groups'), member) end)
+  return ARGV[3] == '1'
+end
+local function walk()
+  local number, from = tonumber(ARGV[7]), tonumber(ARGV[8])
+  while true do
+    local list, fingerprint, member = key('dead'), nil, nil
+    if number > 0 then
+      member = call('ZRANGE', key('groups'), int(number - 1), int(number - 1))[1]
+      if not member then return '' end
+      fingerprint = string.sub(member, 17)
+      list = key('dead:' .. fingerprint)
+    end
+    local wanted = limit - looked
+    if wanted <= 0 then return int(number) .. ' ' .. int(from) end
+    local count, gone = inspectList(list, fingerprint, from)
+    if count == wanted then return int(number) .. ' ' .. int(from + count - gone) end
+    if not (member and inspectListing(member, fingerprint)) then number = number + 1 end
+    from = 0
+  end
+end
+return inspected(walk())
+end }
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local reply = call('HSCAN', key('keys'), ARGV[7], 'COUNT', ARGV[6])
+local page = reply[2]
+for at = 1, #page, 2 do
+  looked = looked + 1
+  local name, holder = page[at], page[at + 1]
+  local task = readTask(holder)
+  local itsKey = task and task.head.dedupeKey and task.lane.tenant .. '\\n' .. task.head.dedupeKey
+  if itsKey ~= name then
+    find('key_extra', 'key', name, (task and 'held by task' or 'held by a task that is gone') .. " '" .. holder .. "'", 'held by nobody',
+      function() call('HDEL', key('keys'), name) end)
+  end
+end
+return inspected(reply[1] == '0' and '' or reply[1])
+end }
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local function workersAfter(last)
+  local names, seen = {}, {}
+  for _, list in ipairs({ 'workers', 'leases', 'inboxes' }) do
+    for _, name in ipairs(call('ZRANGE', key(list), 0, -1)) do
+      if not seen[name] and name > last then names[#names + 1] = name end
+      seen[name] = true
+    end
+  end
+  table.sort(names)
+  return names
+end
+local function isRight(worker, id, lease)
+  local task = lease and readTask(id)
+  if not task or task.state.status ~= 'running' or task.state.attempt ~= lease.attempt then return false, task end
+  local record = call('HGET', taskKey(id), int(lease.attempt))
+  local status, _, token, workerJson = string.match(record or '', RECORD_PATTERN)
+  return status == 'running' and token == lease.token and cjson.decode('[' .. workerJson .. ']')[1] == worker, task
+end
+local function openInbox(worker)
+  local known = workerNamed(worker)
+  wakeInbox(worker)
+  call('ZADD', key('inboxes'), 'NX', known and int(known.lastBeatAt) or '0', worker)
+  if not known then return end
+  known.inbox = 1
+  known.changed = true
+end
+local function inspectStage(worker, id, lease, task)
+  if lease.kind == INBOX_STAGE and not call('ZSCORE', inboxKey(worker), id) then
+    find('inbox_entry_missing', 'task', id, 'no entry', "an entry in the inbox of worker '" .. worker .. "'", function()
+      call('ZADD', inboxKey(worker), int(draw(1)), id)
+      openInbox(worker)
+    end)
+  elseif lease.kind == LAUNCH_STAGE
+    and not (call('ZSCORE', launchesKey(task.lane.pool), id) and call('SISMEMBER', key('launching'), task.lane.pool) == 1) then
+    find('launch_entry_missing', 'task', id, 'no entry', "an entry among the launches of pool '" .. task.lane.pool .. "'", function()
+      call('ZADD', launchesKey(task.lane.pool), '0', id)
+      call('SADD', key('launching'), task.lane.pool)
+    end)
+  end
+end
+local function inspectInbox(worker, kinds)
+  local ids = call('ZRANGE', inboxKey(worker), 0, -1)
+  for _, id in ipairs(ids) do
+    if kinds[id] ~= INBOX_STAGE then
+      find('inbox_entry_extra', 'task', id, "an entry in the inbox of worker '" .. worker .. "'", 'no entry', function()
+        leaveInbox(worker, id)
+      end)
+    end
+  end
+  local known = workerNamed(worker)
+  if #ids > 0 and ((known and known.inbox == 0) or not call('ZSCORE', key('inboxes'), worker)) then
+    find('inbox_entry_missing', 'worker', worker, 'an inbox said to be empty', int(#ids) .. ' in it', function() openInbox(worker) end)
+  end
+end
+local function inspectWorker(worker)
+  local leases = call('HGETALL', leasesKey(worker))
+  local kinds = {}
+  local first
+  for at = 1, #leases, 2 do
+    looked = looked + 1
+    local id, lease = leases[at], parseLease(leases[at + 1])
+    local right, task = isRight(worker, id, lease and lease.attempt and lease)
+    if right then
+      kinds[id] = lease.kind
+      if lease.kind ~= LAUNCH_STAGE and (not first or lease.untilAt < first) then first = lease.untilAt end
+      inspectStage(worker, id, lease, task)
+    else
+      find('lease_extra', 'task', id, "a lease of worker '" .. worker .. "'", 'no lease', function()
+        call('HDEL', leasesKey(worker), id)
+        if lease and task then leaveStage(lease.kind, worker, id, task.lane) end
+      end)
+    end
+  end
+  inspectInbox(worker, kinds)
+  local watched = tonumber(call('ZSCORE', key('leases'), worker))
+  if first and (not watched or watched > first) then
+    find('lease_unwatched', 'worker', worker, 'not looked at', 'looked at from ' .. int(first) .. ' on', function()
+      call('ZADD', key('leases'), 'LT', int(first), worker)
+    end)
+  end
+end
+local function inspectLaunches(pool)
+  for _, id in ipairs(call('ZRANGE', launchesKey(pool), 0, -1)) do
+    looked = looked + 1
+    local task = readTask(id)
+    local record = task and call('HGET', taskKey(id), int(task.state.attempt))
+    local _, _, _, workerJson = string.match(record or '', RECORD_PATTERN)
+    local worker = workerJson and workerJson ~= 'null' and cjson.decode('[' .. workerJson .. ']')[1]
+    local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
+    if not (lease and lease.kind == LAUNCH_STAGE and task.lane.pool == pool and isRight(worker, id, lease)) then
+      find('launch_entry_extra', 'task', id, "an entry among the launches of pool '" .. pool .. "'", 'no entry', function()
+        leaveStage(LAUNCH_STAGE, '', id, { pool = pool })
+      end)
+    end
+  end
+end
+local function walk()
+  local last = ARGV[7]
+  for _, worker in ipairs(workersAfter(last)) do
+    if isTired() then return last end
+    looked = looked + 1
+    inspectWorker(worker)
+    last = worker
+  end
+  for _, pool in ipairs(call('SMEMBERS', key('launching'))) do inspectLaunches(pool) end
+  return ''
+end
+local goOnAt = walk()
+flushWorkers()
+return inspected(goOnAt)
+end }
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local WHOLE_MAX = 5000
+local SOURCES = 20
+local limit = tonumber(ARGV[6])
+local function sourceOf(lane, number)
+  if number < 10 then return queueKey(lane, number), true end
+  return returnedKey(lane, number - 10), false
+end
+local function sizeOf(itsKey, isList)
+  return call(isList and 'LLEN' or 'ZCARD', itsKey)
+end
+local function remove(lane, itsKey, isList, entry, isSecond)
+  if isList then
+    call('LREM', itsKey, isSecond and -1 or 1, entry)
+  else
+    lane.returned = lane.returned - call('ZREM', itsKey, entry)
+  end
+end
+local function isRight(lane, priority, isList, rank, id)
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+  if not values[1] then return false, false end
+  local seq, _, laneNumber = string.match(values[1], HEAD_PATTERN)
+  local isHome = tonumber(laneNumber) == lane.number and (tonumber(string.match(values[1], '^[^\\n]*"priority":(%d)')) or 5) == priority
+  if not values[2] then
+    local isQueued = not values[3]
+    return isQueued and isHome and isList and seq == rank, isQueued
+  end
+  local isFine, state = pcall(cjson.decode, values[2])
+  if not isFine then return false, false end
+  local isQueued = state.status == 'queued'
+  isQueued = isQueued and not state.retired
+  return isQueued and isHome and state.rank == tonumber(rank) and (not state.returned) == isList, isQueued
+end
+local function inspectEntries(lane, number, from, to, seen, stale)
+  local itsKey, isList = sourceOf(lane, number)
+  for _, entry in ipairs(call(isList and 'LRANGE' or 'ZRANGE', itsKey, from, to)) do
+    looked = looked + 1
+    local rank, _, _, _, _, id = parseEntry(entry)
+    local right, isQueued = false, false
+    if id then right, isQueued = isRight(lane, number % 10, isList, rank, id) end
+    if right and seen[id] then
+      find('queue_entry_twice', 'task', id, 'a second entry of rank ' .. rank, 'one entry', function()
+        remove(lane, itsKey, isList, entry, true)
+      end)
+    elseif right then
+      seen[id] = true
+    else
+      stale[#stale + 1] = { key = itsKey, isList = isList, entry = entry, id = id, rank = rank, isQueued = isQueued }
+    end
+  end
+end
+local function inspectStale(lane, stale, isWhole)
+  if lane.stale == 0 then
+    for _, item in ipairs(stale) do
+      local name = item.id or ''
+      find(item.isQueued and 'queue_entry_twice' or 'queue_entry_extra', 'task', name, 'an entry of rank ' .. (item.rank or '?'),
+        item.isQueued and 'one entry' or 'no entry', function() remove(lane, item.key, item.isList, item.entry) end)
+    end
+  elseif isWhole and #stale > lane.stale then
+    find('queue_entry_extra', 'lane', lane.pool .. '\\n' .. lane.action .. '\\n' .. lane.tenant,
+      int(#stale) .. ' entries of tasks that are not queued', 'at most ' .. int(lane.stale), function() lane.stale = #stale end)
+  end
+end
+local function inspectWhole(lane)
+  local seen, stale = {}, {}
+  for number = 0, SOURCES - 1 do inspectEntries(lane, number, 0, -1, seen, stale) end
+  inspectStale(lane, stale, true)
+end
+local function inspectPart(lane, number, from)
+  local seen, stale = {}, {}
+  local itsKey, isList = sourceOf(lane, number)
+  local before = sizeOf(itsKey, isList)
+  inspectEntries(lane, number, from, from + limit - 1, seen, stale)
+  inspectStale(lane, stale, false)
+  local after = sizeOf(itsKey, isList)
+  if from + limit < before then return int(number) .. ' ' .. int(from + limit - (before - after)) end
+  return number < SOURCES - 1 and int(number + 1) .. ' 0' or nil
+end
+local function walk()
+  local number, source, from = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+  local last = tonumber(call('HGET', NUMBERS, 'lanes')) or 0
+  while number <= last do
+    if isTired() then return int(number) .. ' 0 0' end
+    if call('EXISTS', key('lane:' .. int(number))) == 1 then
+      local lane = laneNumbered(number)
+      local size = 0
+      for at = 0, SOURCES - 1 do size = size + sizeOf(sourceOf(lane, at)) end
+      looked = looked + 1
+      if size > WHOLE_MAX or source > 0 or from > 0 then
+        local goOnAt = inspectPart(lane, source, from)
+        if goOnAt then return int(number) .. ' ' .. goOnAt end
+      elseif size > 0 then
+        inspectWhole(lane)
+      end
+    end
+    number, source, from = number + 1, 0, 0
+  end
+  return ''
+end
+local goOnAt = walk()
+if ARGV[3] == '1' then flushLanes() end
+return inspected(goOnAt)
+end }
+redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+local PAGE = 200
+local SEARCHES_MAX = 20
+local searches = 0
+local pages = {}
+local function rankOf(entry)
+  return entry and tonumber((parseEntry(entry))) or 0
+end
+local function pageAt(queue, rank)
+  local low, high = 0, call('LLEN', queue)
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if rankOf(call('LINDEX', queue, middle)) < rank then low = middle + 1 else high = middle end
+  end
+  local texts = call('LRANGE', queue, low, low + PAGE - 1)
+  local page = { low = rank, high = rankOf(texts[#texts]), entries = {} }
+  for _, text in ipairs(texts) do page.entries[text] = true end
+  return page
+end
+local function isInList(queue, entry, rank)
+  local page = pages[queue]
+  if not page or rank < page.low or rank > page.high then
+    page = pageAt(queue, rank)
+    pages[queue] = page
+  end
+  if page.entries[entry] then return true end
+  searches = searches + 1
+  return call('LPOS', queue, entry) and true or false
+end
+local function entryOf(task)
+  local state, timeoutMs, deadlineAt = task.state, task.profile.timeoutMs, deadlineOf(task)
+  if task.stateText then return entryText(state.rank, timeoutMs, state.expires, deadlineAt, 's', task.id) end
+  if state.expires or deadlineAt or timeoutMs > PLAIN_TIMEOUT_MAX then
+    return entryText(state.rank, timeoutMs, state.expires, deadlineAt, 'p', task.id)
+  end
+  return plainEntry(int(state.rank), plainTimeout(timeoutMs), task.id)
+end
+local function enqueueAgain(task)
+  local state, lane = task.state, task.lane
+  if not state.rank then state.rank = draw(1) end
+  state.returned = true
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), 's', task.id)
+  lane.returned = lane.returned + call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
+  saveState(task)
+  stir(lane)
+end
+local function inspectQueued(task)
+  local state, lane = task.state, task.lane
+  if not state.retired then
+    local isThere = false
+    if state.rank then
+      local entry = entryOf(task)
+      if state.returned then
+        isThere = call('ZSCORE', returnedKey(lane, task.priority), entry)
+      else
+        isThere = isInList(queueKey(lane, task.priority), entry, state.rank)
+      end
+    end
+    if not isThere then
+      find('queue_entry_missing', 'task', task.id, 'no entry', 'an entry in its lane', function() enqueueAgain(task) end)
+    end
+  end
+  local deadlineAt = deadlineOf(task)
+  local hasTtl = not state.expires or (tonumber(call('ZSCORE', key('ttl:' .. int(lane.number)), task.id)) == state.expires
+    and call('ZSCORE', key('ttl'), laneMember(lane.number)))
+  if not hasTtl or (deadlineAt and tonumber(call('ZSCORE', key('deadlines'), task.id)) ~= deadlineAt) then
+    find('expiry_missing', 'task', task.id, 'not noted', 'noted for the sweep', function()
+      watchTimes(lane, task.id, state.expires, deadlineAt)
+    end)
+  end
+end
+local function inspectWaiting(task)
+  local delays, dueAt = key('waiting:' .. task.lane.pool), task.state.dueAt
+  local at = tonumber(call('ZSCORE', delays, waitingMember(task)))
+  if at and at == dueAt then return end
+  find('delay_entry_missing', 'task', task.id, at and 'an entry due at ' .. int(at) or 'no entry',
+    'an entry due at ' .. (dueAt and int(dueAt) or 'any time'), function()
+      call('ZADD', delays, int(dueAt or now), waitingMember(task))
+      if not dueAt then
+        task.state.dueAt = now
+        saveState(task)
+      end
+      stir(task.lane)
+    end)
+end
+local function beginAgain(task, record)
+  move(task.lane, 'running', nil)
+  if not record then task.state.attempt = math.max(task.state.attempt - 1, 0) end
+  enqueue(task, false)
+  stir(task.lane)
+end
+local function inspectRunning(task)
+  local attempt = int(task.state.attempt)
+  local record = call('HGET', taskKey(task.id), attempt)
+  local status, _, token, workerJson, startedAt = string.match(record or '', RECORD_PATTERN)
+  if status ~= 'running' or workerJson == 'null' then
+    find('lease_missing', 'task', task.id, 'no running attempt ' .. attempt, 'an attempt ' .. attempt .. ' under a lease',
+      function() beginAgain(task, record) end)
+    return
+  end
+  local worker = cjson.decode('[' .. workerJson .. ']')[1]
+  local lease = parseLease(call('HGET', leasesKey(worker), task.id))
+  if lease and lease.token == token and lease.attempt == task.state.attempt then return end
+  find('lease_missing', 'task', task.id, lease and 'a lease under another token' or 'no lease', "a lease of worker '" .. worker .. "'",
+    function()
+      call('HSET', leasesKey(worker), task.id, leaseText({
+        kind = task.stateText and RUN_STAGE or 'p', startedAt = tonumber(startedAt), token = token, attempt = task.state.attempt,
+        untilAt = now, timeoutAt = tonumber(startedAt) + task.profile.timeoutMs,
+      }))
+      call('ZADD', key('leases'), 'LT', NOW, worker)
+    end)
+end
+local function inspectDead(task)
+  local fingerprint = task.state.fingerprint
+  if not fingerprint then return end
+  local number, lastAt = unpack(call('HMGET', groupKey(fingerprint), 'number', 'lastAt'))
+  local member = number and string.format('%016d', tonumber(number)) .. fingerprint
+  if member and call('ZSCORE', key('dead'), task.id) and call('ZSCORE', key('dead:' .. fingerprint), task.id)
+    and call('ZSCORE', key('groups'), member) then
+    return
+  end
+  find('group_entry_missing', 'task', task.id, 'no entry', "an entry in group '" .. fingerprint .. "'", function()
+    if not member then
+      local record = call('HGET', taskKey(task.id), int(task.state.attempt)) or ''
+      local sample = string.match(record, '(,"errorCode":.*),"resolvedAt":%d+}$')
+      if not sample then return false end
+      return joinGroup(task, fingerprint, sample)
+    end
+    call('ZADD', key('dead'), int(task.head.seq), task.id)
+    call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+    call('ZADD', key('groups'), lastAt or NOW, member)
+  end)
+end
+local function inspectRecords(task)
+  if not task.stateText and call('HLEN', taskKey(task.id)) <= 2 then return end
+  local state = task.state
+  for _, field in ipairs(call('HKEYS', taskKey(task.id))) do
+    local attempt = tonumber(field)
+    local isCurrent = state.status == 'running' and attempt == state.attempt
+    local record = attempt and not isCurrent and call('HGET', taskKey(task.id), field)
+    if record and statusOf(record) == 'running' then
+      find('execution_running', 'task', task.id, 'attempt ' .. field .. ' running', 'attempt ' .. field .. ' ended', function()
+        if attempt > state.attempt then
+          call('HDEL', taskKey(task.id), field)
+        else
+          call('HSET', taskKey(task.id), field, endRecord(record, 'cancelled'))
+        end
+      end)
+    end
+  end
+end
+local function hasKey(id, name)
+  local other = readTask(id)
+  return other and other.head.dedupeKey and other.lane.tenant .. '\\n' .. other.head.dedupeKey == name
+end
+local function inspectKey(task)
+  local dedupeKey = task.head.dedupeKey
+  local name = task.lane.tenant .. '\\n' .. dedupeKey
+  local holder = call('HGET', key('keys'), name)
+  if holder == task.id then return end
+  local expected = "key '" .. dedupeKey .. "' held by it"
+  if holder and hasKey(holder, name) then
+    find('key_twice', 'task', task.id, "key '" .. dedupeKey .. "' held by task '" .. holder .. "'", expected)
+    return
+  end
+  find('key_missing', 'task', task.id, "key '" .. dedupeKey .. "' held by " .. (holder and 'something else' or 'nobody'), expected,
+    function() call('HSET', key('keys'), name, task.id) end)
+end
+local STANDS = { queued = inspectQueued, waiting = inspectWaiting, running = inspectRunning, dead = inspectDead }
+local function inspectTask(chunk, id)
+  looked = looked + 1
+  local task = readTask(id)
+  if task == nil then
+    find('order_entry_extra', 'task', id, 'an entry in the order of acceptance', 'no entry', function()
+      call('LREM', orderKey(chunk), 1, id)
+      if call('EXISTS', orderKey(chunk)) == 0 then call('ZREM', key('order'), int(chunk)) end
+    end)
+  elseif not task then
+    find('record_unreadable', 'task', id, 'a record that says nothing', 'a record')
+  else
+    local inspectStand = STANDS[task.state.status]
+    inspectRecords(task)
+    if inspectStand then inspectStand(task) end
+    if task.head.dedupeKey and ARGV[9] == '1' then inspectKey(task) end
+  end
+end
+local CHUNKS_MAX = 16
+local function walk()
+  local first, at = tonumber(ARGV[7]), tonumber(ARGV[8])
+  local from = int(first)
+  while true do
+    local chunks = call('ZRANGE', key('order'), from, '+inf', 'BYSCORE', 'LIMIT', 0, CHUNKS_MAX)
+    for _, member in ipairs(chunks) do
+      local chunk = tonumber(member)
+      local ids = call('LRANGE', orderKey(chunk), 0, -1)
+      local repairsBefore = repairs
+      for place = chunk == first and at + 1 or 1, #ids do
+        if isTired() or searches >= SEARCHES_MAX then
+          local gone = repairs > repairsBefore and #ids - call('LLEN', orderKey(chunk)) or 0
+          return member .. ' ' .. int(place - 1 - gone)
+        end
+        inspectTask(chunk, ids[place])
+      end
+      from = '(' .. member
+    end
+    if #chunks < CHUNKS_MAX then return '' end
+  end
+end
+local goOnAt = walk()
+if ARGV[3] == '1' then
+  flushLanes()
+  flushWake()
+end
+return inspected(goOnAt)
+end }`,
+}
+
+export const inspectCountsScript: Script = { name: 'reprise_7bb6a65972e6_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_7bb6a65972e6_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_7bb6a65972e6_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_7bb6a65972e6_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_7bb6a65972e6_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_7bb6a65972e6_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_7bb6a65972e6_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_7bb6a65972e6_inspect_tasks', library: inspectLibrary, readOnly: false }

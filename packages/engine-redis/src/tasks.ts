@@ -31,10 +31,12 @@ import {
   plainState,
   type State,
   snapshotOf,
-  spentOf,
   tokenOf,
 } from './records.ts'
 import { findTasksScript, listExecutionsScript, listTasksScript } from './scripts.generated.ts'
+
+/** How often one call looks for more where filters find little: the page may then be short, though more follow. */
+export const LOOKS_MAX = 10
 
 /** A filter as scripts read it: empty if it is not given. */
 export const given = (value: string | undefined): string => (value === undefined ? '' : `=${value}`)
@@ -65,22 +67,48 @@ const FIELDS_PER_TASK = 8
 function sightsOf(fields: readonly string[], from: number, now: number): Sight[] {
   const sights: Sight[] = []
   for (let at = from; at < fields.length; at += FIELDS_PER_TASK) {
-    const [id = '', text = '', state = '', record = '', lease = '', progress = '', heldSince = '', heldMs = ''] =
-      fields.slice(at, at + FIELDS_PER_TASK)
-    sights.push({ id, now, ...parseText(text), state, record, lease, progress, heldSince, heldMs })
+    const { head, payload } = parseText(fields[at + 1] ?? '')
+    sights.push({
+      id: fields[at] ?? '',
+      now,
+      head,
+      payload,
+      state: fields[at + 2] ?? '',
+      record: fields[at + 3] ?? '',
+      lease: fields[at + 4] ?? '',
+      progress: fields[at + 5] ?? '',
+      heldSince: fields[at + 6] ?? '',
+      heldMs: fields[at + 7] ?? '',
+    })
   }
   return sights
 }
 
 function taskOf(names: Names, sight: Sight): Task {
-  const { id, head, payload } = sight
+  const { head } = sight
   const latest = sight.record === '' ? null : parseRecord(sight.record)
   const state = sight.state === '' ? plainState(head, latest?.record ?? null) : parseState(sight.state)
+  const snapshot = snapshotOf(names, sight.id, head, sight.payload)
+  // Written out: of a page of tasks, copying member by member would be the larger part.
   return {
-    ...snapshotOf(names, id, head, payload),
+    id: snapshot.id,
+    action: snapshot.action,
+    pool: snapshot.pool,
+    tenant: snapshot.tenant,
+    payload: snapshot.payload,
+    labels: snapshot.labels,
+    priority: snapshot.priority,
+    settings: snapshot.settings,
+    retryToken: snapshot.retryToken,
+    dedupeKey: snapshot.dedupeKey,
+    deadlineAt: snapshot.deadlineAt,
     acceptedAt: head.acceptedAt,
+    generation: state.generation,
     attempt: state.attempt,
-    ...spentOf(state),
+    failures: state.failures,
+    losses: state.losses,
+    parks: state.parks ?? 0,
+    deferrals: state.deferrals ?? 0,
     state: taskState(sight, state, latest),
   }
 }
@@ -169,10 +197,8 @@ export async function findTask(partition: Partition, id: TaskId): Promise<Task |
 
 /** Newest first. */
 export async function listTasks(partition: Partition, query: TaskQuery): Promise<Page<Task>> {
-  const limit = pageLimit(query)
-  const rows = await taskRows(partition, pageCursor(query), limit + 1, query)
-  const shown = rows.slice(0, limit)
-  return { items: shown.map(({ task }) => task), next: rows.length > limit ? String(shown.at(-1)?.seq) : null }
+  const { rows, next } = await taskRows(partition, pageCursor(query), pageLimit(query), query, LOOKS_MAX)
+  return { items: rows.map(({ task }) => task), next: next === null ? null : String(next) }
 }
 
 export interface TaskRow {
@@ -180,26 +206,39 @@ export interface TaskRow {
   readonly task: Task
 }
 
-/** The tasks that come after this one in the order of a query, as many as are wanted if there are so many. */
+export interface TaskRows {
+  readonly rows: readonly TaskRow[]
+  /** The seq to go on from; null when all was looked at. */
+  readonly next: number | null
+}
+
+/**
+ * The tasks that come after this one in the order of a query: as many as are wanted, if there are so many and they are found
+ * in so many looks.
+ */
 export async function taskRows(
   partition: Partition,
   cursor: number | null,
   wanted: number,
   query: TaskQuery,
-): Promise<readonly TaskRow[]> {
+  looksMax: number,
+): Promise<TaskRows> {
   const { status, fingerprint } = query
-  if (fingerprint !== undefined && status !== undefined && status !== 'dead') return []
-  const filter = [status ?? '', given(fingerprint), ...givenScope(query)]
+  if (fingerprint !== undefined && status !== undefined && status !== 'dead') return { rows: [], next: null }
+  const filter = [fingerprint === undefined ? (status ?? '') : 'dead', given(fingerprint), ...givenScope(query)]
   const sights: Sight[] = []
   let before = cursor === null ? '' : String(cursor)
+  let looks = 0
   do {
     const args = [before, String(wanted - sights.length), ...filter]
     const fields = asTexts(await partition.run(listTasksScript, args))
     sights.push(...sightsOf(fields, 2, Number(fields[0])))
     before = fields[1] ?? ''
-  } while (before !== '' && sights.length < wanted)
+    looks++
+  } while (before !== '' && sights.length < wanted && looks < looksMax)
   const tasks = await tasksOf(partition, sights)
-  return tasks.map((task, index) => ({ seq: sights[index]?.head.seq ?? 0, task }))
+  const rows = tasks.map((task, index) => ({ seq: sights[index]?.head.seq ?? 0, task }))
+  return { rows, next: before === '' ? null : Number(before) }
 }
 
 async function executionsOf(

@@ -9,6 +9,18 @@ SELECT * FROM journal WHERE id > ? ORDER BY id LIMIT ?;
 -- name: readJournalOfTask
 SELECT * FROM journal WHERE task = ? AND id > ? ORDER BY id LIMIT ?;
 
+-- name: readJournalBack
+SELECT * FROM journal WHERE id < ? ORDER BY id DESC LIMIT ?;
+
+-- name: readJournalOfTaskBack
+SELECT * FROM journal WHERE task = ? AND id < ? ORDER BY id DESC LIMIT ?;
+
+-- name: journalEnds
+SELECT coalesce((SELECT min(id) FROM journal), 0) AS first, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'journal'), 0) AS last;
+
+-- name: nextOfJournal
+SELECT id, at FROM journal WHERE id >= ? ORDER BY id LIMIT 1;
+
 -- name: retentionWindow
 SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq IS NOT NULL AS succeeded
 FROM tasks t LEFT JOIN successes s ON s.seq = t.seq

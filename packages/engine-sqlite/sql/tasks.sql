@@ -96,45 +96,147 @@ SELECT * FROM task_view WHERE id = ?;
 -- name: taskBySeq
 SELECT * FROM task_view WHERE seq = ?;
 
--- One window of seq, newest first. ?6 is 'queued', 'succeeded', or null for any status.
--- name: tasksInWindow
-SELECT v.* FROM task_view v
-WHERE v.seq < ?4 AND v.seq >= ?5
-  AND (?6 IS NULL
-    OR (?6 = 'succeeded' AND v.success_attempt IS NOT NULL)
-    OR (?6 = 'queued' AND v.status = 0 AND v.success_attempt IS NULL AND v.lease_attempt IS NULL))
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY v.seq DESC LIMIT ?7;
+-- Tasks as callers see them, in the order in which their seqs are listed in ?1, a JSON array; ?2 is the time. Names and
+-- settings stay numbers, and what only some states have shares its columns: node:sqlite asks its price for each of them.
+--   status: as in tasks, but of a live task 2 if it runs, 3 if it succeeded.
+--   at: since when it is there.
+--   until: when a queued one expires, or a waiting one is due.
+--   reason: why it waits or is dead.
+--   detail: the result, the quota, the failure, or the lease as a JSON array.
+-- A null among the keys of a join spares the search there.
+-- name: tasksBySeq
+SELECT
+  t.seq, t.id, t.lane, t.profile,
+  CASE WHEN s.seq IS NOT NULL THEN 3 WHEN e.seq IS NOT NULL THEN 2 ELSE t.status END AS status,
+  t.priority, t.generation, coalesce(e.attempt, s.attempt, t.attempt) AS attempt, t.failures, t.losses, t.parks,
+  -- A success does not write the task's row, and puts an end to deferrals all the same.
+  CASE WHEN s.seq IS NULL THEN t.deferrals ELSE 0 END AS deferrals,
+  t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels,
+  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
+  coalesce(s.resolved_at, r.since, t.since) AS at,
+  CASE
+    WHEN t.status = 1 THEN t.due_at
+    WHEN r.expires IS NOT NULL THEN
+      r.expires + ?2 - (SELECT coalesce(l.held_since, ?2) - l.held_ms FROM lanes l WHERE l.id = t.lane)
+  END AS until,
+  CASE t.status WHEN 1 THEN t.wait_reason WHEN 4 THEN t.dead_reason END AS reason,
+  CASE
+    WHEN s.seq IS NOT NULL THEN s.result
+    WHEN e.seq IS NOT NULL THEN json_array(
+      e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker), e.started_at, e.until, e.timeout_at, e.stage,
+      e.handle, e.progress)
+    WHEN t.status = 1 THEN t.wait_quota
+    WHEN t.status = 4 THEN (SELECT failure FROM executions f WHERE f.seq = t.seq AND f.attempt = t.attempt)
+  END AS detail
+FROM json_each(?1) j
+  CROSS JOIN tasks t ON t.seq = j.value
+  LEFT JOIN successes s ON s.seq = CASE t.status WHEN 0 THEN t.seq END
+  LEFT JOIN leases e ON e.seq = CASE WHEN t.status = 0 AND s.seq IS NULL THEN t.seq END
+  LEFT JOIN ready r ON r.lane = CASE WHEN t.status = 0 AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
+    AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank;
 
--- name: tasksSetAside
-SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
-WHERE t.status = ?5 AND t.status > 3 AND t.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY t.seq DESC LIMIT ?6;
+-- Which tasks a page has, newest first: their seqs as a JSON array, for tasksBySeq. ?1 to ?3 are the scope, and the seqs
+-- are below ?4.
+-- name: seqOfId
+SELECT json_array(seq) AS seqs FROM tasks WHERE id = ?;
 
--- name: tasksWaiting
-SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
-WHERE t.status = 1 AND t.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY t.seq DESC LIMIT ?5;
+-- One window of seq; ?7 is 1 if only queued ones are wanted. Of any scope.
+-- name: seqsInWindow
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t
+  WHERE ?1 = '' AND ?2 = '' AND ?3 = '' AND t.seq < ?4 AND t.seq >= ?5
+    AND (?7 = 0 OR (t.status = 0
+      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  ORDER BY t.seq DESC LIMIT ?6);
 
--- name: tasksRunning
-SELECT v.* FROM leases e CROSS JOIN task_view v ON v.seq = e.seq
-WHERE e.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY e.seq DESC LIMIT ?5;
+-- The same of a scope, where there are few lanes: they are looked through beforehand.
+-- name: seqsInWindowOfLanes
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t
+  WHERE t.seq < ?4 AND t.seq >= ?5
+    AND t.lane IN (
+      SELECT l.id FROM lanes l
+      WHERE (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3))
+    AND (?7 = 0 OR (t.status = 0
+      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  ORDER BY t.seq DESC LIMIT ?6);
 
--- name: tasksOfGroup
-SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
-WHERE t.fingerprint = ?5 AND t.status = 4 AND t.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY t.seq DESC LIMIT ?6;
+-- The same where there are many: each task's lane is looked at.
+-- name: seqsInWindowByLane
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.seq < ?4 AND t.seq >= ?5
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+    AND (?7 = 0 OR (t.status = 0
+      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  ORDER BY t.seq DESC LIMIT ?6);
+
+-- name: seqsSucceeded
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT s.seq FROM successes s CROSS JOIN tasks t ON t.seq = s.seq CROSS JOIN lanes l ON l.id = t.lane
+  WHERE s.seq < ?4 AND s.seq >= ?5
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY s.seq DESC LIMIT ?6);
+
+-- name: seqsSetAside
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.status = ?5 AND t.status > 3 AND t.seq < ?4 AND t.seq >= ?7
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY t.seq DESC LIMIT ?6);
+
+-- name: seqsWaiting
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.status = 1 AND t.seq < ?4 AND t.seq >= ?6
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY t.seq DESC LIMIT ?5);
+
+-- name: seqsRunning
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT e.seq FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane
+  WHERE e.seq < ?4
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY e.seq DESC LIMIT ?5);
+
+-- name: seqsOfGroup
+SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.fingerprint = ?5 AND t.status = 4 AND t.seq < ?4 AND t.seq >= ?7
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY t.seq DESC LIMIT ?6);
+
+-- Where a look for a scope ends, so many rows below ?1; nothing if there are not so many.
+-- name: setAsideFloor
+SELECT seq FROM tasks WHERE seq < ?1 AND status = ?3 AND status > 3 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
+
+-- name: waitingFloor
+SELECT seq FROM tasks WHERE seq < ?1 AND status = 1 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
+
+-- name: groupFloor
+SELECT seq FROM tasks WHERE seq < ?1 AND fingerprint = ?3 AND status = 4 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
+
+-- name: laneName
+SELECT pool, action, tenant FROM lanes WHERE id = ?;
+
+-- Lanes are numbered in turn, and stay.
+-- name: laneCount
+SELECT coalesce(max(id), 0) AS count FROM lanes;
 
 -- name: newestSeq
 SELECT coalesce(max(seq), 0) AS seq FROM tasks;
 
 -- name: oldestSeq
 SELECT coalesce(min(seq), 0) AS seq FROM tasks;
+
+-- name: newestSuccess
+SELECT coalesce(max(seq), 0) AS seq FROM successes WHERE seq < ?;
+
+-- name: oldestSuccess
+SELECT coalesce(min(seq), 0) AS seq FROM successes;
 
 -- Bulk selection, oldest first: seqs only; what they are is read one by one.
 -- name: selectDead
@@ -161,3 +263,10 @@ SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 ORDER BY t.seq LIMIT ?5;
+
+-- Around reads that belong to one moment.
+-- name: beginLook
+BEGIN;
+
+-- name: endLook
+COMMIT;

@@ -20,6 +20,7 @@ import { Database, type Durability, isBusy, storeError } from './database.ts'
 import { assign, listLaunches } from './dispatch.ts'
 import { limit, pause, resume } from './gates.ts'
 import { GroupCommit } from './group-commit.ts'
+import { checkInspection, inspectPage } from './inspect.ts'
 import { journalOf } from './journal.ts'
 import { expired, renew } from './leases.ts'
 import { migrate } from './migrate.ts'
@@ -27,20 +28,20 @@ import {
   counts,
   explain,
   findExecution,
-  findTask,
   latestExecution,
   listExecutions,
   listFailureGroups,
   listLanes,
-  listTasks,
   listWorkers,
   series,
 } from './queries.ts'
+import { recount } from './recount.ts'
 import { beat, deregister, probed, register } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
 import { submit } from './submit.ts'
+import { findTask, listTasks } from './tasks.ts'
 import { Wake } from './wake.ts'
 
 export interface SqliteEngineOptions {
@@ -148,9 +149,18 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     counts: (query) => read(() => counts(db, query)),
     series: (query) => read(() => series(db, query)),
 
-    journal: journalOf(db, commits, read),
+    journal: journalOf(db, commits, read, clock),
     collection: (definition) => collectionOf(db, commits, read, definition),
     retain: (rules, settings) => commits.write((transaction) => retain(transaction, rules, settings ?? {})),
+    async inspect(request) {
+      if (closed) throw new StoreClosedError()
+      const { stage, position } = checkInspection(request)
+      if (stage === 'counts') return recount(db, clock, commits, request)
+      const place = { stage, position }
+      return request.repair
+        ? commits.write((transaction) => inspectPage(db, transaction, place, request))
+        : read(() => inspectPage(db, null, place, request))
+    },
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),

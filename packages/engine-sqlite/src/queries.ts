@@ -1,4 +1,4 @@
-// Looking: pages, counters, series, groups and explanations. Reads only.
+// Looking: attempts, workers, lanes, counters, series, groups and explanations. Reads only. Tasks are in tasks.ts.
 
 import {
   breakerGates,
@@ -24,9 +24,7 @@ import {
   SERIES_STEP_MS,
   type SeriesPoint,
   type SeriesQuery,
-  type Task,
   type TaskId,
-  type TaskQuery,
   type WorkerView,
 } from '@reprise/core'
 import { existingBreakers } from './breakers.ts'
@@ -36,63 +34,8 @@ import { type ExecutionRow, executionOf, runningExecutionOf, successRowOf } from
 import { allGates, type Gates, gatesOf, laneScope } from './gates.ts'
 import type { Lane } from './lane.ts'
 import { type WorkerRow, workerViewOf } from './registry.ts'
-import { latestAttempt, SET_ASIDE_NUMBER, scopeValues, type TaskRow, taskOf } from './rows.ts'
-
-/** How many rows a page of tasks may look at when no index leads to the right ones. */
-const WINDOW = 20_000
-
-export function findTask(db: Database, id: TaskId, now: number): Task | null {
-  const row = db.get<TaskRow>('taskById', id)
-  return row === undefined ? null : taskOf(row, now)
-}
-
-export function listTasks(db: Database, query: TaskQuery, now: number): Page<Task> {
-  const limit = pageLimit(query)
-  const before = pageCursor(query) ?? Number.MAX_SAFE_INTEGER
-  const scope = scopeValues(query)
-  const { status, fingerprint } = query
-  if (fingerprint !== undefined) {
-    if (status !== undefined && status !== 'dead') return { items: [], next: null }
-    return taskPage(db.all('tasksOfGroup', ...scope, before, fingerprint, limit), limit, now)
-  }
-  switch (status) {
-    case 'dead':
-    case 'discarded':
-    case 'cancelled':
-      return taskPage(db.all('tasksSetAside', ...scope, before, SET_ASIDE_NUMBER[status], limit), limit, now)
-    case 'waiting':
-      return taskPage(db.all('tasksWaiting', ...scope, before, limit), limit, now)
-    case 'running':
-      return taskPage(db.all('tasksRunning', ...scope, before, limit), limit, now)
-    default:
-      return windowPage(db, scope, before, status, limit, now)
-  }
-}
-
-function windowPage(
-  db: Database,
-  scope: [string, string, string],
-  before: number,
-  status: 'queued' | 'succeeded' | undefined,
-  limit: number,
-  now: number,
-): Page<Task> {
-  const newest = db.get<{ seq: number }>('newestSeq')?.seq ?? 0
-  const oldest = db.get<{ seq: number }>('oldestSeq')?.seq ?? 0
-  const top = Math.min(before, newest + 1)
-  const bottom = top - WINDOW
-  const rows = db.all<TaskRow>('tasksInWindow', ...scope, top, bottom, status ?? null, limit)
-  const items = rows.map((row) => taskOf(row, now))
-  if (rows.length === limit) return { items, next: String(rows.at(-1)?.seq ?? bottom) }
-  return { items, next: bottom > oldest ? String(bottom) : null }
-}
-
-function taskPage(rows: TaskRow[], limit: number, now: number): Page<Task> {
-  return {
-    items: rows.map((row) => taskOf(row, now)),
-    next: rows.length === limit ? String(rows.at(-1)?.seq ?? 0) : null,
-  }
-}
+import { latestAttempt, scopeValues, type TaskRow } from './rows.ts'
+import { findTask } from './tasks.ts'
 
 export function findExecution(db: Database, id: TaskId, attempt: number): Execution | null {
   const task = db.get<TaskRow>('taskById', id)
@@ -120,13 +63,13 @@ export function listExecutions(db: Database, id: TaskId, page: PageRequest | und
 }
 
 export function explain(db: Database, id: TaskId, now: number, thresholds: HealthThresholds): Explanation | null {
-  const row = db.get<TaskRow>('taskById', id)
-  if (row === undefined) return null
+  const task = findTask(db, id, now)
+  if (task === null) return null
   const workers = db
     .all<WorkerRow>('listWorkers', '', PAGE_LIMIT_MAX)
     .map((worker) => workerViewOf(worker, now, thresholds))
-  const gates = gatesOf(allGates(db, existingBreakers(db, now)), row)
-  return explainFacts({ task: taskOf(row, now), now, ...gates, workers })
+  const gates = gatesOf(allGates(db, existingBreakers(db, now)), task)
+  return explainFacts({ task, now, ...gates, workers })
 }
 
 export function listWorkers(

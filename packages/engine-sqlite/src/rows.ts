@@ -3,21 +3,17 @@
 import type {
   ActionName,
   DeadReason,
-  Failure,
   Fingerprint,
   JsonText,
   LeaseStage,
   LeaseToken,
   PoolName,
   Priority,
-  Progress,
   RetryToken,
   Scope,
   Snapshot,
-  Task,
   TaskId,
   TaskSettings,
-  TaskState,
   TaskStatus,
   TenantId,
   WaitReason,
@@ -37,7 +33,7 @@ export const SET_ASIDE_NUMBER = { dead: DEAD, discarded: DISCARDED, cancelled: C
 export const RETIRED_PLACE = 100
 
 /** leases.stage, by number. */
-const LEASE_STAGE = ['run', 'dispatch', 'inbox', 'launch'] as const satisfies LeaseStage[]
+export const LEASE_STAGE = ['run', 'dispatch', 'inbox', 'launch'] as const satisfies LeaseStage[]
 export const STAGE_NUMBER = { run: 0, dispatch: 1, inbox: 2, launch: 3 } as const satisfies Record<LeaseStage, number>
 
 /** On its way to a worker: nothing of it runs yet. */
@@ -203,69 +199,9 @@ export function snapshotOf(row: TaskRow): Snapshot {
   }
 }
 
-export function taskOf(row: TaskRow, now: number): Task {
-  return {
-    ...snapshotOf(row),
-    acceptedAt: row.accepted_at,
-    generation: row.generation,
-    attempt: latestAttempt(row),
-    failures: row.failures,
-    losses: row.losses,
-    parks: row.parks,
-    deferrals: deferralsOf(row),
-    state: stateOf(row, now),
-  }
-}
-
-/** A success does not write the task's row, and puts an end to deferrals all the same. */
-function deferralsOf(row: TaskRow): number {
-  return row.success_attempt === null ? row.deferrals : 0
-}
-
 /** When the entry outlives its TTL, as wall-clock time. */
 export function expiresAtOf(row: Pick<TaskRow, 'expires' | 'held_since' | 'held_ms'>, now: number): number | null {
   if (row.expires === null) return null
   const laneTime = (row.held_since ?? now) - row.held_ms
   return row.expires + (now - laneTime)
-}
-
-function stateOf(row: TaskRow, now: number): TaskState {
-  const status = statusOf(row)
-  switch (status) {
-    case 'queued':
-      return { status, since: row.queued_since ?? row.since, expiresAt: expiresAtOf(row, now) }
-    case 'waiting':
-      return {
-        status,
-        since: row.since,
-        dueAt: row.due_at ?? row.since,
-        reason: row.wait_reason ?? 'delayed',
-        quota: row.wait_quota,
-      }
-    case 'running':
-      return {
-        status,
-        attempt: row.lease_attempt ?? 0,
-        worker: row.lease_worker ?? ('' as WorkerId),
-        token: tokenText(row.lease_token ?? 0, row.seq),
-        startedAt: row.lease_started_at ?? 0,
-        leaseUntil: row.lease_until ?? 0,
-        timeoutAt: row.lease_timeout_at ?? 0,
-        progress: row.lease_progress === null ? null : (JSON.parse(row.lease_progress) as Progress),
-        stage: LEASE_STAGE[row.lease_stage ?? 0] ?? 'run',
-        handle: row.lease_handle,
-      }
-    case 'succeeded':
-      return { status, at: row.success_resolved_at ?? row.since, result: row.result }
-    case 'dead':
-      return {
-        status,
-        at: row.since,
-        reason: row.dead_reason ?? 'not_retriable',
-        failure: JSON.parse(row.failure ?? 'null') as Failure,
-      }
-    case 'discarded':
-    case 'cancelled':
-      return { status, at: row.since }
-  }
 }

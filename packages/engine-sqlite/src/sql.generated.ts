@@ -422,9 +422,71 @@ ON CONFLICT (fingerprint) DO UPDATE SET
   failureGroups: `SELECT * FROM failure_groups
 WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
 ORDER BY last_at DESC, id DESC LIMIT ?4;`,
+  inspectTasks: `SELECT
+  t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.rank, t.due_at, t.deadline_at, t.dedupe_key,
+  t.fingerprint, l.pool, l.action, l.tenant,
+  EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND r.seq = t.seq) AS is_ready,
+  EXISTS (SELECT 1 FROM waiting w WHERE w.pool = l.pool AND w.due_at = t.due_at AND w.seq = t.seq) AS is_delayed,
+  EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) AS is_leased,
+  EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq) AS is_done,
+  t.status <> 4 OR EXISTS (SELECT 1 FROM failure_groups g WHERE g.fingerprint = t.fingerprint) AS is_grouped,
+  (SELECT d.seq FROM dedupe d WHERE d.tenant = l.tenant AND d.key = t.dedupe_key) AS key_seq
+FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+WHERE t.seq > ?1 ORDER BY t.seq LIMIT ?2;`,
+  inspectReady: `SELECT
+  r.lane, r.place, r.rank, r.seq, t.id,
+  t.lane IS r.lane AND t.rank IS r.rank AND r.place IN (9 - t.priority, 100) AS is_right,
+  t.status IS 0 AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = r.seq) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = r.seq) AS is_queued,
+  r.place = 100 AND EXISTS (SELECT 1 FROM ready o WHERE o.lane = r.lane AND o.place = 9 - t.priority AND o.rank = r.rank AND o.seq = r.seq) AS is_second
+FROM ready r LEFT JOIN tasks t ON t.seq = r.seq
+WHERE (r.lane, r.place, r.rank) > (?1, ?2, ?3) ORDER BY r.lane, r.place, r.rank LIMIT ?4;`,
+  inspectWaiting: `SELECT w.pool, w.due_at, w.seq, t.id, t.status IS 1 AND t.due_at IS w.due_at AND l.pool IS w.pool AS is_right
+FROM waiting w LEFT JOIN tasks t ON t.seq = w.seq LEFT JOIN lanes l ON l.id = t.lane
+WHERE (w.pool, w.due_at, w.seq) > (?1, ?2, ?3) ORDER BY w.pool, w.due_at, w.seq LIMIT ?4;`,
+  inspectLeases: `SELECT
+  e.seq, e.attempt, e.stage, e.worker, t.id,
+  t.status IS 0 AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = e.seq) AS is_right,
+  e.stage <> 2 OR EXISTS (SELECT 1 FROM inboxes i WHERE i.seq = e.seq AND i.worker = e.worker) AS is_in_inbox
+FROM leases e LEFT JOIN tasks t ON t.seq = e.seq
+WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2;`,
+  inspectInboxes: `SELECT i.seq, i.worker, t.id, e.stage IS 2 AND e.worker IS i.worker AS is_right
+FROM inboxes i LEFT JOIN leases e ON e.seq = i.seq LEFT JOIN tasks t ON t.seq = i.seq
+WHERE i.seq > ?1 ORDER BY i.seq LIMIT ?2;`,
+  inspectKeys: `SELECT d.tenant, d.key, d.seq, t.id, t.dedupe_key IS d.key AND l.tenant IS d.tenant AS is_right
+FROM dedupe d LEFT JOIN tasks t ON t.seq = d.seq LEFT JOIN lanes l ON l.id = t.lane
+WHERE (d.tenant, d.key) > (?1, ?2) ORDER BY d.tenant, d.key LIMIT ?3;`,
+  inspectGroups: `SELECT g.id AS seq, g.fingerprint, g.count, (SELECT count(*) FROM tasks t WHERE t.fingerprint = g.fingerprint AND t.status = 4) AS recount
+FROM failure_groups g WHERE g.id > ?1 ORDER BY g.id LIMIT ?2;`,
+  entryAt: `SELECT seq FROM ready WHERE lane = ? AND place IN (?, 100) AND rank = ?;`,
+  setRank: `UPDATE tasks SET rank = ? WHERE seq = ?;`,
+  keyOfTask: `SELECT t.id FROM tasks t CROSS JOIN lanes l ON l.id = t.lane WHERE t.seq = ? AND t.dedupe_key = ? AND l.tenant = ?;`,
+  setGroupCount: `UPDATE failure_groups SET count = ? WHERE id = ?;`,
+  groupToBe: `SELECT
+  (SELECT count(*) FROM tasks t WHERE t.fingerprint = ?3 AND t.status = 4) AS count,
+  (SELECT x.failure FROM executions x WHERE x.seq = ?1 AND x.attempt = ?2) AS failure;`,
+  countTasksBetween: `SELECT
+  t.lane,
+  CASE
+    WHEN t.status <> 0 THEN t.status
+    WHEN EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq) THEN 3
+    WHEN EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) THEN 2
+    WHEN EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = 100 AND r.rank = t.rank AND r.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = 9 - t.priority AND r.rank = t.rank AND r.seq = t.seq) THEN 7
+    ELSE 0
+  END AS stand,
+  count(*) AS count
+FROM tasks t WHERE t.seq > ?1 AND t.seq <= ?2 GROUP BY t.lane, stand;`,
+  lanesAfter: `SELECT * FROM lanes WHERE id > ? ORDER BY id LIMIT ?;`,
+  newestEntry: `SELECT coalesce(max(id), 0) AS id FROM journal;`,
+  repairedSince: `SELECT 1 AS found FROM journal WHERE id > ? AND type = 'store.repaired' LIMIT 1;`,
+  insertFailureGroup: `INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?, ?, ?, ?, ?, ?, ?);`,
   appendJournal: `INSERT INTO journal (at, type, task, attempt, actor, reason, data) VALUES (?, ?, ?, ?, ?, ?, ?);`,
   readJournal: `SELECT * FROM journal WHERE id > ? ORDER BY id LIMIT ?;`,
   readJournalOfTask: `SELECT * FROM journal WHERE task = ? AND id > ? ORDER BY id LIMIT ?;`,
+  readJournalBack: `SELECT * FROM journal WHERE id < ? ORDER BY id DESC LIMIT ?;`,
+  readJournalOfTaskBack: `SELECT * FROM journal WHERE task = ? AND id < ? ORDER BY id DESC LIMIT ?;`,
+  journalEnds: `SELECT coalesce((SELECT min(id) FROM journal), 0) AS first, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'journal'), 0) AS last;`,
+  nextOfJournal: `SELECT id, at FROM journal WHERE id >= ? ORDER BY id LIMIT 1;`,
   retentionWindow: `SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq IS NOT NULL AS succeeded
 FROM tasks t LEFT JOIN successes s ON s.seq = t.seq
 WHERE t.seq > ? ORDER BY t.seq LIMIT ?;`,
@@ -558,31 +620,94 @@ WHERE seq = ?;`,
 WHERE seq = ?;`,
   taskById: `SELECT * FROM task_view WHERE id = ?;`,
   taskBySeq: `SELECT * FROM task_view WHERE seq = ?;`,
-  tasksInWindow: `SELECT v.* FROM task_view v
-WHERE v.seq < ?4 AND v.seq >= ?5
-  AND (?6 IS NULL
-    OR (?6 = 'succeeded' AND v.success_attempt IS NOT NULL)
-    OR (?6 = 'queued' AND v.status = 0 AND v.success_attempt IS NULL AND v.lease_attempt IS NULL))
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY v.seq DESC LIMIT ?7;`,
-  tasksSetAside: `SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
-WHERE t.status = ?5 AND t.status > 3 AND t.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY t.seq DESC LIMIT ?6;`,
-  tasksWaiting: `SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
-WHERE t.status = 1 AND t.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY t.seq DESC LIMIT ?5;`,
-  tasksRunning: `SELECT v.* FROM leases e CROSS JOIN task_view v ON v.seq = e.seq
-WHERE e.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY e.seq DESC LIMIT ?5;`,
-  tasksOfGroup: `SELECT v.* FROM tasks t CROSS JOIN task_view v ON v.seq = t.seq
-WHERE t.fingerprint = ?5 AND t.status = 4 AND t.seq < ?4
-  AND (?1 = '' OR v.pool = ?1) AND (?2 = '' OR v.action = ?2) AND (?3 = '' OR v.tenant = ?3)
-ORDER BY t.seq DESC LIMIT ?6;`,
+  tasksBySeq: `SELECT
+  t.seq, t.id, t.lane, t.profile,
+  CASE WHEN s.seq IS NOT NULL THEN 3 WHEN e.seq IS NOT NULL THEN 2 ELSE t.status END AS status,
+  t.priority, t.generation, coalesce(e.attempt, s.attempt, t.attempt) AS attempt, t.failures, t.losses, t.parks,
+  CASE WHEN s.seq IS NULL THEN t.deferrals ELSE 0 END AS deferrals,
+  t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels,
+  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
+  coalesce(s.resolved_at, r.since, t.since) AS at,
+  CASE
+    WHEN t.status = 1 THEN t.due_at
+    WHEN r.expires IS NOT NULL THEN
+      r.expires + ?2 - (SELECT coalesce(l.held_since, ?2) - l.held_ms FROM lanes l WHERE l.id = t.lane)
+  END AS until,
+  CASE t.status WHEN 1 THEN t.wait_reason WHEN 4 THEN t.dead_reason END AS reason,
+  CASE
+    WHEN s.seq IS NOT NULL THEN s.result
+    WHEN e.seq IS NOT NULL THEN json_array(
+      e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker), e.started_at, e.until, e.timeout_at, e.stage,
+      e.handle, e.progress)
+    WHEN t.status = 1 THEN t.wait_quota
+    WHEN t.status = 4 THEN (SELECT failure FROM executions f WHERE f.seq = t.seq AND f.attempt = t.attempt)
+  END AS detail
+FROM json_each(?1) j
+  CROSS JOIN tasks t ON t.seq = j.value
+  LEFT JOIN successes s ON s.seq = CASE t.status WHEN 0 THEN t.seq END
+  LEFT JOIN leases e ON e.seq = CASE WHEN t.status = 0 AND s.seq IS NULL THEN t.seq END
+  LEFT JOIN ready r ON r.lane = CASE WHEN t.status = 0 AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
+    AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank;`,
+  seqOfId: `SELECT json_array(seq) AS seqs FROM tasks WHERE id = ?;`,
+  seqsInWindow: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t
+  WHERE ?1 = '' AND ?2 = '' AND ?3 = '' AND t.seq < ?4 AND t.seq >= ?5
+    AND (?7 = 0 OR (t.status = 0
+      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  ORDER BY t.seq DESC LIMIT ?6);`,
+  seqsInWindowOfLanes: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t
+  WHERE t.seq < ?4 AND t.seq >= ?5
+    AND t.lane IN (
+      SELECT l.id FROM lanes l
+      WHERE (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3))
+    AND (?7 = 0 OR (t.status = 0
+      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  ORDER BY t.seq DESC LIMIT ?6);`,
+  seqsInWindowByLane: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.seq < ?4 AND t.seq >= ?5
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+    AND (?7 = 0 OR (t.status = 0
+      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  ORDER BY t.seq DESC LIMIT ?6);`,
+  seqsSucceeded: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT s.seq FROM successes s CROSS JOIN tasks t ON t.seq = s.seq CROSS JOIN lanes l ON l.id = t.lane
+  WHERE s.seq < ?4 AND s.seq >= ?5
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY s.seq DESC LIMIT ?6);`,
+  seqsSetAside: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.status = ?5 AND t.status > 3 AND t.seq < ?4 AND t.seq >= ?7
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY t.seq DESC LIMIT ?6);`,
+  seqsWaiting: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.status = 1 AND t.seq < ?4 AND t.seq >= ?6
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY t.seq DESC LIMIT ?5);`,
+  seqsRunning: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT e.seq FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane
+  WHERE e.seq < ?4
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY e.seq DESC LIMIT ?5);`,
+  seqsOfGroup: `SELECT json_group_array(seq) AS seqs FROM (
+  SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
+  WHERE t.fingerprint = ?5 AND t.status = 4 AND t.seq < ?4 AND t.seq >= ?7
+    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  ORDER BY t.seq DESC LIMIT ?6);`,
+  setAsideFloor: `SELECT seq FROM tasks WHERE seq < ?1 AND status = ?3 AND status > 3 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;`,
+  waitingFloor: `SELECT seq FROM tasks WHERE seq < ?1 AND status = 1 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;`,
+  groupFloor: `SELECT seq FROM tasks WHERE seq < ?1 AND fingerprint = ?3 AND status = 4 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;`,
+  laneName: `SELECT pool, action, tenant FROM lanes WHERE id = ?;`,
+  laneCount: `SELECT coalesce(max(id), 0) AS count FROM lanes;`,
   newestSeq: `SELECT coalesce(max(seq), 0) AS seq FROM tasks;`,
   oldestSeq: `SELECT coalesce(min(seq), 0) AS seq FROM tasks;`,
+  newestSuccess: `SELECT coalesce(max(seq), 0) AS seq FROM successes WHERE seq < ?;`,
+  oldestSuccess: `SELECT coalesce(min(seq), 0) AS seq FROM successes;`,
   selectDead: `SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.status = 4 AND t.status > 3 AND t.seq > ?4
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
@@ -599,4 +724,6 @@ ORDER BY t.seq LIMIT ?5;`,
 WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
   AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 ORDER BY t.seq LIMIT ?5;`,
+  beginLook: `BEGIN;`,
+  endLook: `COMMIT;`,
 } as const

@@ -192,6 +192,13 @@ export class Transaction {
     this.touch(lane)
   }
 
+  /** An inspection found the backlog to be so many more, or less. */
+  correctBacklog(by: number): void {
+    if (by === 0) return
+    this.#store.backlog += by
+    this.#storeDirty = true
+  }
+
   /** A limit was set or lifted: what is known of them is out of date. */
   limitsChanged(): void {
     this.#limited = null

@@ -5,6 +5,8 @@
 // A text that was never a version becomes the newest one. A file that says what an older version says does so only if it was
 // changed since the newest was stored, or changes while it is watched: else every restart with an old file would undo what
 // others brought in meanwhile.
+//
+// The switch for automatic retries (core's flags.ts) is followed here too: whoever decides by policies obeys it.
 
 import {
   type Clock,
@@ -12,8 +14,10 @@ import {
   type Duration,
   durationMs,
   type Engine,
+  type FeatureFlags,
   type Logger,
   NO_POLICIES,
+  openFlags,
   type PolicyBook,
   type PolicySource,
   refuseNoEngine,
@@ -22,6 +26,7 @@ import {
   silentLogger,
   sleep,
   systemClock,
+  underFlags,
 } from '@reprise/core'
 import { readConfigurationFile } from './configuration-file.ts'
 import { policyNotes } from './notes.ts'
@@ -71,7 +76,8 @@ const POLL_MS_MIN = 100
 export async function openPolicies(options: PoliciesOptions): Promise<Policies> {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'openPolicies option')
   refuseNoEngine(options.engine, 'collection', 'openPolicies')
-  const opened = new OpenPolicies(options)
+  const clock = options.clock ?? systemClock
+  const opened = new OpenPolicies(options, clock, await openFlags({ engine: options.engine, clock }))
   await opened.begin()
   return opened
 }
@@ -82,7 +88,10 @@ class OpenPolicies implements Policies {
   readonly #options: PoliciesOptions
   readonly #log: Logger
   readonly #service: Service
+  readonly #flags: FeatureFlags
   #book: PolicyBook = NO_POLICIES
+  /** The book as it counts under the flags. */
+  #inForce: PolicyBook
   #version: PolicyVersion | null = null
   /** The hash of what the file said when it was last taken up, or refused. */
   #settledHash: string | null = null
@@ -92,11 +101,12 @@ class OpenPolicies implements Policies {
   readonly #told = new Map<'file' | 'store', string>()
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(options: PoliciesOptions) {
+  constructor(options: PoliciesOptions, clock: Clock, flags: FeatureFlags) {
     this.#options = options
+    this.#flags = flags
+    this.#inForce = underFlags(this.#book, flags.current())
     this.#log = options.log ?? silentLogger
     this.versions = new PolicyVersions(options.engine)
-    const clock = options.clock ?? systemClock
     const pollMs = Math.max(durationMs(options.poll ?? POLL_MS, 'poll'), POLL_MS_MIN)
     this.#service = createService(
       this.name,
@@ -111,7 +121,7 @@ class OpenPolicies implements Policies {
   }
 
   current(): PolicyBook {
-    return this.#book
+    return this.#inForce
   }
 
   version(): PolicyVersion | null {
@@ -195,12 +205,30 @@ class OpenPolicies implements Policies {
 
   async #lookAtStore(): Promise<void> {
     try {
+      await this.#lookAtFlags()
       const newest = await this.versions.newest(this.#version)
       if (newest !== null) this.#adopt(newest)
       this.#told.delete('store')
     } catch (error) {
       this.#complain('store', error)
     }
+  }
+
+  async #lookAtFlags(): Promise<void> {
+    await this.#flags.look()
+    const isOff = !this.#flags.current()['task-retry-queue']
+    if (isOff === (this.#inForce.retriesOff ?? false)) return
+    this.#log.warn(
+      isOff
+        ? 'Automatic retries are switched off (the flag task-retry-queue): what would be retried becomes a dead letter.'
+        : 'Automatic retries are switched on again.',
+    )
+    this.#putInForce()
+  }
+
+  #putInForce(): void {
+    this.#inForce = underFlags(this.#book, this.#flags.current())
+    this.#options.onChange?.(this.#inForce)
   }
 
   #adopt(version: PolicyVersion): void {
@@ -213,7 +241,7 @@ class OpenPolicies implements Policies {
     this.#version = version
     this.#log.info(`Version ${version.number} of the policies, brought in by ${version.by}, is in force.`)
     for (const note of policyNotes(this.#book)) this.#log.warn(note)
-    this.#options.onChange?.(this.#book)
+    this.#putInForce()
   }
 
   /** The same trouble is told once, not every few seconds. */

@@ -17,6 +17,7 @@ import { decisionFor, sweepSettlement } from './decisions.ts'
 import { assign, reconcile } from './directed.ts'
 import { actionOf, failureOf, outageOf, POOLS, poolOf, quotaGuard, specOf, WORKERS, workerOf } from './draft.ts'
 import { drain } from './drain.ts'
+import { checkInspection } from './inspection.ts'
 import { checkInvariants } from './invariants.ts'
 import { Observer } from './observer.ts'
 import { runOperatorCommand } from './operators.ts'
@@ -35,6 +36,7 @@ export async function runSequence(factory: EngineFactory, commands: readonly Com
     await drain(pair.engine, run.observer)
     await run.observer.readOn()
     checkInvariants(await readStore(pair.engine.engine, run.startedAt, pair.engine.clock.now()), run.observer)
+    await checkInspection(pair.engine.engine, true)
   } finally {
     await pair.close()
   }
@@ -46,6 +48,7 @@ async function compareStores({ pair, observer, startedAt }: Run, doing: string):
   await observer.readOn()
   if (stores === null) return
   checkInvariants(stores.engine, observer)
+  await checkInspection(pair.engine.engine, false)
   for (const { id } of stores.model.tasks)
     await pair.both(`${doing}, explaining ${id},`, ({ engine }) => engine.explain(id))
 }

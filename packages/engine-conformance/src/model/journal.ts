@@ -1,6 +1,13 @@
 // The journal as a plain list. note() is how every other part of the model writes an entry in its own step.
 
-import { type JournalEntryInput, type JournalPage, type JournalQuery, pageCursor, pageLimit } from '@reprise/core'
+import {
+  type JournalEntryInput,
+  type JournalPage,
+  type JournalQuery,
+  journalMoment,
+  pageCursor,
+  pageLimit,
+} from '@reprise/core'
 import { checkBatch } from './checks.ts'
 import type { SeriesKind, State, TaskRecord } from './state.ts'
 
@@ -25,11 +32,19 @@ export function append(state: State, inputs: readonly JournalEntryInput[]): void
 
 export function read(state: State, query: JournalQuery = {}): JournalPage {
   const limit = pageLimit(query)
-  const after = pageCursor(query) ?? 0
+  const place = pageCursor(query)
   const entries = state.journal
-    .filter((entry) => Number(entry.id) > after && (query.taskId === undefined || entry.taskId === query.taskId))
-    .slice(0, limit)
-  return { entries, cursor: entries.at(-1)?.id ?? String(after) }
+    .filter(({ taskId }) => query.taskId === undefined || taskId === query.taskId)
+    .filter(({ id }) => place === null || (query.newest ? Number(id) < place : Number(id) > place))
+  if (query.newest) entries.reverse()
+  const page = entries.slice(0, limit)
+  return { entries: page, cursor: page.at(-1)?.id ?? String(place ?? 0) }
+}
+
+export function from(state: State, at: number): string {
+  const moment = journalMoment(at)
+  const first = moment > state.now ? undefined : state.journal.find((entry) => entry.at >= moment)
+  return String(first === undefined ? state.journalIdLast : Number(first.id) - 1)
 }
 
 /** Counts one event of a task's lane in the minute of now. */

@@ -9,7 +9,8 @@ import { claim, reserve } from './claim.ts'
 import { openCollection } from './collections.ts'
 import { assign, launches } from './dispatch.ts'
 import { limit, pause, resume } from './gates.ts'
-import { append, read } from './journal.ts'
+import { inspect } from './inspect.ts'
+import { append, from, read } from './journal.ts'
 import { renew } from './leases.ts'
 import { expired } from './overdue.ts'
 import * as queries from './queries.ts'
@@ -81,9 +82,11 @@ export function createModel(options: EngineOptions): Engine {
     journal: {
       append: (entries) => writing(() => append(state, entries)),
       read: (query) => reading(() => read(state, query)),
+      from: (at) => reading(() => from(state, at)),
     },
     collection: (definition) => openCollection(definition, reading, writing),
     retain: (rules, retainOptions) => writing(() => retain(state, rules, retainOptions)),
+    inspect: (request) => reading(() => inspect(state, request)),
     mark: waiters.mark,
     async wait(interest, timeoutMs, signal) {
       if (isClosed) throw new StoreClosedError()

@@ -15,6 +15,7 @@ import { dispatching } from './dispatching.ts'
 import { explaining } from './explaining.ts'
 import { fencing } from './fencing.ts'
 import { health } from './health.ts'
+import { inspecting } from './inspect.ts'
 import { journal } from './journal.ts'
 import { launching } from './launching.ts'
 import { leases } from './leases.ts'
@@ -58,6 +59,7 @@ const SUBJECTS: readonly Subject[] = [
   explaining,
   looking,
   retention,
+  inspecting,
   text,
   waiting,
 ]

@@ -92,6 +92,7 @@ function renamed(engine: Engine, names: Names): Engine {
         answered(
           engine.journal.read(query.taskId === undefined ? query : { ...query, taskId: names.in(query.taskId) }),
         ),
+      from: (at) => engine.journal.from(at),
     },
     collection: <D extends Document>(definition: Parameters<typeof engine.collection<D>>[0]): Collection<D> =>
       engine.collection(definition),

@@ -11,7 +11,7 @@ import {
   pageLimit,
 } from '@reprise/core'
 import type { DrawRequestId } from '../claim.ts'
-import { journalOf, readJournal } from '../journal.ts'
+import { journalOf, placeBefore, readJournal } from '../journal.ts'
 import { merge, split } from './merge.ts'
 import type { Partitions } from './partitions.ts'
 
@@ -27,22 +27,28 @@ export function journalOfAll(store: Partitions, drawRequestId: DrawRequestId): J
       await Promise.all([...places].map(([place, own]) => journalOf(store.at(place), drawRequestId).append(own)))
     },
     read: (query = {}) => (query.taskId === undefined ? readAll(store, query) : readTask(store, query.taskId, query)),
+    from: async (at) => (await placesBefore(store, at)).join('_'),
   }
 }
+
+const placesBefore = (store: Partitions, at: number): Promise<readonly string[]> =>
+  Promise.all(Array.from({ length: store.size }, (_, place) => placeBefore(store.at(place), at)))
 
 const START = '0'
 const POSITION = /^\d{1,15}$/
 
 async function readAll(store: Partitions, query: JournalQuery): Promise<JournalPage> {
   const limit = pageLimit(query)
+  const { newest } = query
   const page = await merge<JournalEntry>(
-    split(query.cursor, START, POSITION, store.size),
+    await placesOf(store, query),
     limit,
     async (cursor, wanted, place) => {
-      const { entries } = await readJournal(store.at(place), { cursor, limit: wanted })
+      const own = { cursor, limit: wanted, ...(newest ? { newest } : {}) }
+      const { entries } = await readJournal(store.at(place), own)
       return entries.map((item) => ({ item, cursor: item.id }))
     },
-    (a, b) => a.at < b.at,
+    newest ? (a, b) => a.at >= b.at : (a, b) => a.at < b.at,
   )
   return { entries: page.rows.map(({ item, place }) => outward(store, place, item)), cursor: page.cursor }
 }
@@ -52,11 +58,19 @@ async function readTask(
   taskId: NonNullable<JournalQuery['taskId']>,
   query: JournalQuery,
 ): Promise<JournalPage> {
-  const cursors = [...split(query.cursor, START, POSITION, store.size)]
+  const limit = pageLimit(query)
+  const cursors = [...(await placesOf(store, query))]
   const place = store.placeOf(taskId)
-  const page = await readJournal(store.at(place), { taskId, limit: pageLimit(query), cursor: cursors[place] ?? START })
+  const page = await readJournal(store.at(place), { ...query, limit, cursor: cursors[place] ?? START })
   cursors[place] = page.cursor
   return { entries: page.entries.map((entry) => outward(store, place, entry)), cursor: cursors.join('_') }
+}
+
+/** Where to begin. Who reads backwards begins in all of them at once: what is written later is not further back. */
+async function placesOf(store: Partitions, { cursor, newest }: JournalQuery): Promise<readonly string[]> {
+  if (!newest || cursor !== undefined) return split(cursor, START, POSITION, store.size)
+  const ends = await placesBefore(store, Number.POSITIVE_INFINITY)
+  return ends.map((end) => String(Number(end) + 1))
 }
 
 /** Each partition numbers its own; with its place, a number is unique in the store. */

@@ -9,8 +9,16 @@ interface Row<Item> {
   readonly cursor: string
 }
 
-/** What follows a position in one partition: as many as are wanted, if there are so many. */
-export type Fetch<Item> = (cursor: string, wanted: number, place: number) => Promise<readonly Row<Item>[]>
+/** Looked through up to here, and nobody knows what follows. */
+interface Stop {
+  readonly item: null
+  readonly cursor: string
+}
+
+const isStop = (row: Row<object> | Stop): row is Stop => row.item === null
+
+/** What follows a position in one partition: as many as are wanted, if there are so many; else a stop may be the last. */
+export type Fetch<Item> = (cursor: string, wanted: number, place: number) => Promise<readonly (Row<Item> | Stop)[]>
 
 export interface Merged<Item> {
   readonly rows: readonly { readonly item: Item; readonly place: number }[]
@@ -20,8 +28,11 @@ export interface Merged<Item> {
 
 const EXTRA = 4
 
-/** `isBefore` orders items of different partitions; those of one keep their order. */
-export async function merge<Item>(
+/**
+ * `isBefore` orders items of different partitions; those of one keep their order. The page ends where one partition was not
+ * looked through any further: what it has there may come before all that the others have.
+ */
+export async function merge<Item extends object>(
   cursors: readonly string[],
   limit: number,
   fetch: Fetch<Item>,
@@ -41,35 +52,37 @@ export async function merge<Item>(
   }
   for (let place = first(); place !== -1 && rows.length < limit; place = first()) {
     const feed = feeds[place]
-    if (feed?.head == null) break
+    if (feed?.head == null || feeds.some(({ isStopped }) => isStopped)) break
     rows.push({ item: feed.head.item, place })
     feed.shift()
     await feed.fill()
   }
-  return { rows, cursor: joined(feeds.map(({ cursor }) => cursor)), hasMore: feeds.some(({ head }) => head !== null) }
+  return {
+    rows,
+    cursor: joined(feeds.map(({ cursor }) => cursor)),
+    hasMore: feeds.some(({ head, isStopped }) => head !== null || isStopped),
+  }
 }
 
-class Feed<Item> {
-  readonly #fetch: (cursor: string, wanted: number) => Promise<readonly Row<Item>[]>
+class Feed<Item extends object> {
+  readonly #fetch: (cursor: string, wanted: number) => ReturnType<Fetch<Item>>
   readonly #wanted: number
-  #rows: readonly Row<Item>[] = []
+  #rows: Awaited<ReturnType<Fetch<Item>>> = []
   #at = 0
   #isLast = false
+  isStopped = false
   /** After what was taken. */
   cursor: string
 
-  constructor(
-    cursor: string,
-    wanted: number,
-    fetch: (cursor: string, wanted: number) => Promise<readonly Row<Item>[]>,
-  ) {
+  constructor(cursor: string, wanted: number, fetch: (cursor: string, wanted: number) => ReturnType<Fetch<Item>>) {
     this.cursor = cursor
     this.#wanted = wanted
     this.#fetch = fetch
   }
 
   get head(): Row<Item> | null {
-    return this.#rows[this.#at] ?? null
+    const row = this.#rows[this.#at]
+    return row === undefined || isStop(row) ? null : row
   }
 
   shift(): void {
@@ -78,10 +91,16 @@ class Feed<Item> {
   }
 
   async fill(): Promise<void> {
-    if (this.head !== null || this.#isLast) return
-    this.#rows = await this.#fetch(this.cursor, this.#wanted)
-    this.#at = 0
-    this.#isLast = this.#rows.length < this.#wanted
+    if (this.head !== null || this.isStopped) return
+    if (!this.#isLast) {
+      this.#rows = await this.#fetch(this.cursor, this.#wanted)
+      this.#at = 0
+      this.#isLast = this.#rows.length < this.#wanted || this.#rows.some(isStop)
+    }
+    const next = this.#rows[this.#at]
+    if (next === undefined || !isStop(next)) return
+    this.isStopped = true
+    this.cursor = next.cursor
   }
 }
 

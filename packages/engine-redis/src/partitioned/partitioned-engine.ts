@@ -15,6 +15,7 @@ import { Evidence } from './evidence.ts'
 import { listFailureGroups } from './failure-groups.ts'
 import { pauseAll, resumeAll } from './gates.ts'
 import { assignAll, launchesIn } from './handover.ts'
+import { inspectAll } from './inspect.ts'
 import { journalOfAll } from './journal.ts'
 import { Keys } from './keys.ts'
 import { countAll, listLanes, seriesOfAll } from './lanes.ts'
@@ -130,6 +131,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     journal: journalOfAll(store, drawRequestId),
     collection: (definition) => collectionOf(store.home, definition, drawRequestId),
     retain: async (rules, options) => retainAll(inOrder(), rules, options, keys, drawRequestId),
+    inspect: async (request) => inspectAll(inOrder(), request, drawRequestId),
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),

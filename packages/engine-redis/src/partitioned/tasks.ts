@@ -15,7 +15,16 @@ import {
   type TaskQuery,
 } from '@reprise/core'
 import { NO_GATES } from '../gates-facts.ts'
-import { findExecution, findTask, latestExecution, listExecutions, seeTask, type TaskRow, taskRows } from '../tasks.ts'
+import {
+  findExecution,
+  findTask,
+  LOOKS_MAX,
+  latestExecution,
+  listExecutions,
+  seeTask,
+  type TaskRow,
+  taskRows,
+} from '../tasks.ts'
 import { gatesFactsOf } from './gates.ts'
 import { merge, split } from './merge.ts'
 import { outwardToken, type Partitions } from './partitions.ts'
@@ -32,12 +41,16 @@ const START = '-'
 export async function listTasks(store: Partitions, query: TaskQuery): Promise<Page<Task>> {
   const limit = pageLimit(query)
   const cursors = split(query.cursor, START, /^\d{1,16}$/, store.size)
+  // All together look as far as one partition alone would.
+  const looks = Math.ceil(LOOKS_MAX / store.size)
   const page = await merge<TaskRow>(
     cursors,
     limit,
     async (cursor, wanted, place) => {
-      const rows = await taskRows(store.at(place), cursor === START ? null : Number(cursor), wanted, query)
-      return rows.map((item) => ({ item, cursor: String(item.seq) }))
+      const from = cursor === START ? null : Number(cursor)
+      const { rows, next } = await taskRows(store.at(place), from, wanted, query, looks)
+      const found = rows.map((item) => ({ item, cursor: String(item.seq) }))
+      return next === null || found.length === wanted ? found : [...found, { item: null, cursor: String(next) }]
     },
     isNewer,
   )

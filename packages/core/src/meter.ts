@@ -1,5 +1,5 @@
 // Where services count what they do: a port as small as their needs. What collects and shows the figures is not their
-// business; by default nobody does.
+// business (@reprise/telemetry has a meter that does); by default nobody does.
 
 export type MeterLabels = Readonly<Record<string, string>>
 

@@ -1,0 +1,60 @@
+// The actions that workers offer, as the store knows them: name, pool and settings. Workers write theirs when they start, so
+// that whoever submits by name alone, over HTTP or from a command line, gets the settings that the action declares.
+
+import type { Action } from './action.ts'
+import type { Document } from './collection.ts'
+import type { Engine } from './engine.ts'
+import { isRepriseError } from './errors.ts'
+import type { ActionName, PoolName } from './ids.ts'
+import type { Page, PageRequest } from './queries.ts'
+import type { TaskSettings } from './task.ts'
+
+export interface CataloguedAction {
+  readonly name: ActionName
+  readonly pool: PoolName
+  readonly settings: TaskSettings
+}
+
+interface CatalogueDocument extends Document {
+  readonly pool: PoolName
+  readonly settings: TaskSettings
+}
+
+type Store = Pick<Engine, 'collection'>
+
+const catalogueOf = (engine: Store) => engine.collection<CatalogueDocument>({ name: 'actions', indexes: {} })
+
+/** Writes what is new or has changed. Of two versions at once the later one counts. */
+export async function publishActions(
+  engine: Store,
+  actions: readonly Pick<Action, 'name' | 'pool' | 'settings'>[],
+): Promise<void> {
+  const catalogue = catalogueOf(engine)
+  for (const { name, pool, settings } of actions) {
+    const document = { id: name, pool, settings }
+    const found = await catalogue.get(name)
+    if (found !== null && JSON.stringify(found.document) === JSON.stringify(document)) continue
+    try {
+      if (found === null) await catalogue.insert(document)
+      else await catalogue.update(document, found.version)
+    } catch (error) {
+      // Another worker of the same application was quicker.
+      if (!isRepriseError(error, 'REPRISE_CONFLICT') && !isRepriseError(error, 'REPRISE_NOT_FOUND')) throw error
+    }
+  }
+}
+
+export async function findAction(engine: Store, name: ActionName): Promise<CataloguedAction | null> {
+  const found = await catalogueOf(engine).get(name)
+  if (found === null) return null
+  const { pool, settings } = found.document
+  return { name, pool, settings }
+}
+
+export async function listActions(engine: Store, page?: PageRequest): Promise<Page<CataloguedAction>> {
+  const { items, next } = await catalogueOf(engine).list(page)
+  return {
+    items: items.map(({ document: { id, pool, settings } }) => ({ name: id as ActionName, pool, settings })),
+    next,
+  }
+}

@@ -1,0 +1,89 @@
+// Takes tasks out for another pipeline (B12): what was asked, where it stands and every attempt so far, one record per task,
+// each of which can be one line of JSON. Changes nothing: what was taken over elsewhere is cancelled here by whoever took it.
+
+import type { Engine } from './engine.ts'
+import type { Execution } from './execution.ts'
+import { decodeJson } from './json.ts'
+import type { TaskFilter } from './query-language.ts'
+import { type SearchEngine, type SearchOptions, searchTasks } from './search.ts'
+import type { Snapshot, Task } from './task.ts'
+
+/** Plain data. Tokens of leases are left out: they are their holders' own. */
+export interface ExportedTask {
+  readonly snapshot: Omit<Snapshot, 'payload'> & { readonly payload: unknown }
+  readonly acceptedAt: number
+  readonly generation: number
+  readonly failures: number
+  readonly losses: number
+  readonly state: unknown
+  /** Oldest first. */
+  readonly attempts: readonly unknown[]
+}
+
+export type ExportEngine = SearchEngine & Pick<Engine, 'executions'>
+export type ExportOptions = Pick<SearchOptions, 'now' | 'tenants'>
+
+const TASKS_AT_ONCE = 50
+
+/** Newest first. Holds a few tasks at a time, however many there are. */
+export async function* exportTasks(
+  engine: ExportEngine,
+  filter: TaskFilter,
+  options: ExportOptions,
+): AsyncGenerator<ExportedTask, void, undefined> {
+  let cursor: string | null = null
+  do {
+    const from: SearchOptions = { ...options, limit: TASKS_AT_ONCE, ...(cursor === null ? {} : { cursor }) }
+    const page = await searchTasks(engine, filter, from)
+    for (const task of page.items) yield exported(task, await attemptsOf(engine, task))
+    cursor = page.next
+  } while (cursor !== null)
+}
+
+/** A task's attempts are bounded by its budgets; an operator may have opened many generations. */
+async function attemptsOf(engine: ExportEngine, { id }: Task): Promise<readonly Execution[]> {
+  const all: Execution[] = []
+  let cursor: string | null = null
+  do {
+    const page: Awaited<ReturnType<Engine['executions']>> = await engine.executions(
+      id,
+      cursor === null ? {} : { cursor },
+    )
+    all.push(...page.items)
+    cursor = page.next
+  } while (cursor !== null)
+  return all
+}
+
+function exported(task: Task, attempts: readonly Execution[]): ExportedTask {
+  const { acceptedAt, generation, failures, losses, state } = task
+  const { id, action, pool, tenant, payload, labels, priority, settings, retryToken, dedupeKey, deadlineAt } = task
+  return {
+    snapshot: {
+      id,
+      action,
+      pool,
+      tenant,
+      labels,
+      priority,
+      settings,
+      retryToken,
+      dedupeKey,
+      deadlineAt,
+      payload: decodeJson(payload),
+    },
+    acceptedAt,
+    generation,
+    failures,
+    losses,
+    state: stateOf(state),
+    attempts: attempts.map(({ token: _own, taskSnapshot: _above, ...attempt }) => attempt),
+  }
+}
+
+function stateOf(state: Task['state']): unknown {
+  if (state.status === 'succeeded') return { ...state, result: state.result === null ? null : decodeJson(state.result) }
+  if (state.status !== 'running') return state
+  const { token: _own, ...rest } = state
+  return rest
+}

@@ -1,0 +1,205 @@
+// The switches of B12: parts of Reprise that an operator can turn off and on again while everything runs. They are kept in the
+// store and looked at every few seconds, so that all processes follow; each change is journalled. What a switch means is said here; whoever
+// has the part asks `current()`. For retries, underFlags() puts the switch into the policies, which decide everywhere.
+
+import { type Clock, sleep, systemClock } from './clock.ts'
+import type { Collection, Stored } from './collection.ts'
+import { type Duration, durationMs } from './duration.ts'
+import type { By, Engine } from './engine.ts'
+import { ConflictError, InvalidError, isRepriseError } from './errors.ts'
+import { nearMiss } from './near-miss.ts'
+import { refuseNoEngine, refuseUnknownKeys } from './options.ts'
+import type { PolicyBook } from './policy.ts'
+import { createService, type Service } from './service.ts'
+
+/** All are on unless somebody turned them off. */
+export const FLAGS = {
+  'task-retry-queue':
+    'Automatic retries. While it is off, what would be retried becomes a dead letter with reason retries_off, to be redriven later; parking by breakers and retries by operators go on, and what waits already is left alone.',
+  'dlq-inspector': 'Looking into the dead letters and acting on them, over API, command line and console.',
+  'audit-streaming':
+    'Sending the journal out: the live stream and webhooks. Nothing is lost while it is off: each receiver goes on from its cursor.',
+} as const satisfies Record<string, string>
+
+export type FlagName = keyof typeof FLAGS
+export const FLAG_NAMES = Object.keys(FLAGS) as FlagName[]
+
+/** Whether each is on. */
+export type Flags = Readonly<Record<FlagName, boolean>>
+export const ALL_FLAGS_ON: Flags = { 'task-retry-queue': true, 'dlq-inspector': true, 'audit-streaming': true }
+
+export interface FlagState {
+  readonly name: FlagName
+  readonly description: string
+  readonly on: boolean
+  /** Who changed it last, and when; null if nobody ever did. */
+  readonly by: By | null
+  readonly changedAt: number | null
+}
+
+export interface FlagSource {
+  /** As of the last look at the store. */
+  current(): Flags
+}
+
+export interface FlagsOptions {
+  readonly engine: Pick<Engine, 'collection' | 'journal'>
+  readonly clock?: Clock
+  /** How often the store is looked at; 3 s if not given. */
+  readonly poll?: Duration
+  /** Hears of everything that goes wrong while it follows; the flags stay as they are. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface FeatureFlags extends FlagSource, Service {
+  list(): readonly FlagState[]
+  /** Turns one on or off for everybody. The change is journalled; one that changes nothing is not. */
+  set(name: string, on: boolean, by: By): Promise<FlagState>
+  /** Looks at the store now. */
+  look(): Promise<void>
+}
+
+interface FlagDocument {
+  readonly id: string
+  readonly on: boolean
+  readonly actor: string
+  readonly reason: string
+}
+
+const KNOWN_OPTIONS = ['engine', 'clock', 'poll', 'onError'] as const satisfies (keyof FlagsOptions)[]
+const POLL_MS = 3_000
+const POLL_MS_MIN = 100
+const TRIES_MAX = 20
+
+/** Loads the flags; they are followed once the service is started. */
+export async function openFlags(options: FlagsOptions): Promise<FeatureFlags> {
+  refuseUnknownKeys(options, KNOWN_OPTIONS, 'openFlags option')
+  refuseNoEngine(options.engine, 'collection', 'openFlags')
+  const flags = new OpenFlags(options)
+  await flags.look()
+  return flags
+}
+
+/** The name as given if there is such a flag; `InvalidError` if not. */
+export function flagName(name: string): FlagName {
+  if (Object.hasOwn(FLAGS, name)) return name as FlagName
+  throw new InvalidError(
+    `There is no flag '${String(name).slice(0, 40)}'.${nearMiss(String(name), FLAG_NAMES)} Known are: ${FLAG_NAMES.join(', ')}.`,
+  )
+}
+
+/** The book as it counts under these flags: the same one as long as nothing is switched off. */
+export function underFlags(book: PolicyBook, flags: Flags): PolicyBook {
+  return flags['task-retry-queue'] ? book : { ...book, retriesOff: true }
+}
+
+class OpenFlags implements FeatureFlags {
+  readonly name = 'flags'
+  readonly #engine: FlagsOptions['engine']
+  readonly #collection: Collection<FlagDocument>
+  readonly #service: Service
+  #stored: ReadonlyMap<string, Stored<FlagDocument>> = new Map()
+  #current: Flags = ALL_FLAGS_ON
+
+  constructor({ engine, clock = systemClock, poll = POLL_MS, onError }: FlagsOptions) {
+    this.#engine = engine
+    this.#collection = engine.collection<FlagDocument>({ name: 'flags', indexes: {} })
+    const pollMs = Math.max(durationMs(poll, 'poll'), POLL_MS_MIN)
+    const told = (error: unknown): void => onError?.(error)
+    this.#service = createService(
+      this.name,
+      async (signal) => {
+        while (!signal.aborted) {
+          await sleep(clock, pollMs, signal)
+          if (!signal.aborted) await this.look().catch(told)
+        }
+      },
+      told,
+    )
+  }
+
+  current(): Flags {
+    return this.#current
+  }
+
+  list(): readonly FlagState[] {
+    return FLAG_NAMES.map((name) => this.#stateOf(name))
+  }
+
+  start(): Promise<void> {
+    return this.#service.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#service.stop()
+  }
+
+  async look(): Promise<void> {
+    const { items } = await this.#collection.list()
+    this.#adopt(items)
+  }
+
+  async set(name: string, on: boolean, by: By): Promise<FlagState> {
+    const flag = flagName(name)
+    if (typeof on !== 'boolean') throw new InvalidError('A flag is turned on (true) or off (false).')
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      await this.look()
+      if (this.#current[flag] === on) return this.#stateOf(flag)
+      try {
+        this.#adopt([await this.#write({ id: flag, on, actor: by.actor, reason: by.reason })])
+      } catch (error) {
+        // Somebody else changed it meanwhile: look again at what is left to do.
+        if (isRepriseError(error, 'REPRISE_CONFLICT')) continue
+        throw error
+      }
+      await this.#note(flag, on, by)
+      return this.#stateOf(flag)
+    }
+    throw new ConflictError(`Others changed the flag ${flag} ${TRIES_MAX} times meanwhile. Look at it, and try again.`)
+  }
+
+  #write(document: FlagDocument): Promise<Stored<FlagDocument>> {
+    const known = this.#stored.get(document.id)
+    return known === undefined ? this.#collection.insert(document) : this.#collection.update(document, known.version)
+  }
+
+  async #note(flag: FlagName, on: boolean, { actor, reason }: By): Promise<void> {
+    await this.#engine.journal.append([
+      {
+        type: 'note',
+        taskId: null,
+        attempt: null,
+        actor,
+        reason: `The flag ${flag} is ${on ? 'on' : 'off'} from now on: ${reason}`,
+        data: { flag, on },
+      },
+    ])
+  }
+
+  #adopt(items: readonly Stored<FlagDocument>[]): void {
+    const stored = new Map(this.#stored)
+    for (const item of items) {
+      // A look that was long on its way must not undo a newer one.
+      if (item.version >= (stored.get(item.document.id)?.version ?? 0)) stored.set(item.document.id, item)
+    }
+    this.#stored = stored
+    const isOn = (name: FlagName): boolean => stored.get(name)?.document.on ?? ALL_FLAGS_ON[name]
+    this.#current = {
+      'task-retry-queue': isOn('task-retry-queue'),
+      'dlq-inspector': isOn('dlq-inspector'),
+      'audit-streaming': isOn('audit-streaming'),
+    }
+  }
+
+  #stateOf(name: FlagName): FlagState {
+    const stored = this.#stored.get(name)
+    const document = stored?.document
+    return {
+      name,
+      description: FLAGS[name],
+      on: this.#current[name],
+      by: document === undefined ? null : { actor: document.actor, reason: document.reason },
+      changedAt: stored?.updatedAt ?? null,
+    }
+  }
+}

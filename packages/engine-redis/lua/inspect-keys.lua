@@ -1,0 +1,22 @@
+#!lua flags=allow-oom
+-- inspectKeys: whether each dedupe key is held by a task that has it. Only for a store with one partition.
+-- ARGV: see include/inspecting.lua; to begin at: a cursor ('0' at first).
+
+-- @include base answers lanes tasks journal inspecting
+
+local remembered = recall(ARGV[2])
+if remembered then return remembered end
+
+local reply = call('HSCAN', key('keys'), ARGV[7], 'COUNT', ARGV[6])
+local page = reply[2]
+for at = 1, #page, 2 do
+  looked = looked + 1
+  local name, holder = page[at], page[at + 1]
+  local task = readTask(holder)
+  local itsKey = task and task.head.dedupeKey and task.lane.tenant .. '\n' .. task.head.dedupeKey
+  if itsKey ~= name then
+    find('key_extra', 'key', name, (task and 'held by task' or 'held by a task that is gone') .. " '" .. holder .. "'", 'held by nobody',
+      function() call('HDEL', key('keys'), name) end)
+  end
+end
+return inspected(reply[1] == '0' and '' or reply[1])

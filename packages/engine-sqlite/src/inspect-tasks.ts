@@ -1,0 +1,99 @@
+// A task under inspection: whether the queue, the delay queue, its dedupe key and its failure group know of it as its own row
+// says they should. What is missing is made again from that row: a task is never dropped.
+
+import { claimOrder, type Fingerprint, type PoolName, type Priority, type TaskId, type TenantId } from '@reprise/core'
+import type { Inspector } from './inspect.ts'
+import { DEAD, LIVE, WAITING } from './rows.ts'
+import type { Transaction } from './transaction.ts'
+
+/** A row of inspectTasks. */
+export interface TaskCheck {
+  readonly seq: number
+  readonly id: TaskId
+  readonly lane: number
+  readonly profile: number
+  readonly status: number
+  readonly priority: Priority
+  readonly generation: number
+  readonly attempt: number
+  readonly rank: number | null
+  readonly due_at: number | null
+  readonly deadline_at: number | null
+  readonly dedupe_key: string | null
+  readonly fingerprint: Fingerprint | null
+  readonly pool: PoolName
+  readonly action: string
+  readonly tenant: TenantId
+  readonly is_ready: 0 | 1
+  readonly is_delayed: 0 | 1
+  readonly is_leased: 0 | 1
+  readonly is_done: 0 | 1
+  readonly is_grouped: 0 | 1
+  readonly key_seq: number | null
+}
+
+export function inspectTask(inspector: Inspector, task: TaskCheck): void {
+  const { find, db } = inspector
+  const subject = { kind: 'task', id: task.id } as const
+  const isQueued = task.status === LIVE && task.is_leased === 0 && task.is_done === 0
+  if (isQueued && task.is_ready === 0) {
+    find('queue_entry_missing', subject, 'no entry', 'an entry in its lane', (repairing) =>
+      enqueueAgain(repairing, task),
+    )
+  }
+  if (task.status === WAITING && task.is_delayed === 0) {
+    find('delay_entry_missing', subject, 'no entry', `an entry due at ${task.due_at}`, (repairing) => {
+      db.run('insertWaiting', task.pool, task.due_at, task.seq)
+      repairing.wakePool(task.pool)
+    })
+  }
+  if (task.dedupe_key !== null && task.key_seq !== task.seq) inspectKey(inspector, task, task.dedupe_key)
+  if (task.status === DEAD && task.is_grouped === 0) {
+    find('group_entry_missing', subject, 'no such group', `group '${task.fingerprint}'`, (repairing) =>
+      makeGroup(repairing, task),
+    )
+  }
+}
+
+/** Under its old rank, if that is free: it keeps its place. Its queue TTL begins anew. The lane counts it already. */
+function enqueueAgain(transaction: Transaction, task: TaskCheck): void {
+  const { db, now } = transaction
+  const lane = transaction.lane(task.lane)
+  const place = claimOrder(task.priority)
+  let { rank } = task
+  if (rank === null || db.get('entryAt', lane.id, place, rank) !== undefined) {
+    rank = transaction.nextRank()
+    db.run('setRank', rank, task.seq)
+  }
+  const { queueTtlMs } = transaction.profiles.settingsOf(task.profile)
+  const expires = queueTtlMs === null ? null : transaction.laneTime(lane) + queueTtlMs
+  const deadline = task.generation === 1 ? task.deadline_at : null
+  transaction.wakeLane(lane)
+  db.run('insertReady', lane.id, place, rank, task.seq, now, expires, deadline)
+  transaction.wakePool(lane.pool)
+}
+
+function inspectKey({ find, db }: Inspector, task: TaskCheck, key: string): void {
+  const { seq, key_seq, tenant } = task
+  const holder = key_seq === null ? undefined : db.get<{ id: TaskId }>('keyOfTask', key_seq, key, tenant)
+  const expected = `key '${key}' held by it`
+  const subject = { kind: 'task', id: task.id } as const
+  if (holder !== undefined) {
+    find('key_twice', subject, `key '${key}' held by task '${holder.id}'`, expected)
+    return
+  }
+  const found = key_seq === null ? `key '${key}' held by nobody` : `key '${key}' held by something else`
+  find('key_missing', subject, found, expected, () => {
+    db.run('deleteDedupe', tenant, key)
+    db.run('insertDedupe', tenant, key, seq)
+  })
+}
+
+function makeGroup(transaction: Transaction, task: TaskCheck): boolean {
+  const { db, now } = transaction
+  const { seq, attempt, fingerprint } = task
+  const group = db.get<{ count: number; failure: string | null }>('groupToBe', seq, attempt, fingerprint)
+  if (group === undefined || group.failure === null || fingerprint === null) return false
+  db.run('insertFailureGroup', fingerprint, task.action, group.count, now, now, task.id, group.failure)
+  return true
+}

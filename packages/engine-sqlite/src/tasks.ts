@@ -1,0 +1,269 @@
+// Looking at tasks: one by its id, and pages of them, newest first. A page is read in two steps, which tasks it has and then
+// what they are. Reads only.
+
+import type {
+  DeadReason,
+  Failure,
+  Fingerprint,
+  JsonText,
+  Page,
+  Priority,
+  Progress,
+  RetryToken,
+  Task,
+  TaskId,
+  TaskQuery,
+  TaskState,
+  TaskStatus,
+  WaitReason,
+  WorkerId,
+} from '@reprise/core'
+import { pageCursor, pageLimit } from '@reprise/core'
+import type { Database, StatementName, Value } from './database.ts'
+import { type Names, namesOf } from './names.ts'
+import {
+  DEAD,
+  DISCARDED,
+  LEASE_STAGE,
+  LIVE,
+  labelsOf,
+  SET_ASIDE_NUMBER,
+  scopeValues,
+  tokenText,
+  WAITING,
+} from './rows.ts'
+
+/** How many tasks one call may look at, when no index leads to the right ones. */
+const WINDOW = 20_000
+/** Up to so many lanes, those of a scope are looked up beforehand. */
+const FEW_LANES = 5_000
+
+/** Of a live task in tasksBySeq. */
+const RUNNING = 2
+const SUCCEEDED = 3
+
+/** A row of tasksBySeq. */
+type SeenTask = readonly [
+  seq: number,
+  id: TaskId,
+  lane: number,
+  profile: number,
+  status: number,
+  priority: Priority,
+  generation: number,
+  attempt: number,
+  failures: number,
+  losses: number,
+  parks: number,
+  deferrals: number,
+  acceptedAt: number,
+  deadlineAt: number | null,
+  retryToken: RetryToken | null,
+  dedupeKey: string | null,
+  labels: string | null,
+  payload: JsonText,
+  at: number,
+  until: number | null,
+  reason: string | null,
+  detail: string | null,
+]
+
+/** The lease in a row of tasksBySeq. */
+type SeenLease = readonly [
+  token: number,
+  worker: WorkerId,
+  startedAt: number,
+  until: number,
+  timeoutAt: number,
+  stage: number,
+  handle: string | null,
+  progress: string | null,
+]
+
+export function findTask(db: Database, id: TaskId, now: number): Task | null {
+  const found = db.get<{ seqs: string }>('seqOfId', id)
+  return found === undefined ? null : (seenTasks(db, found.seqs, now).items[0] ?? null)
+}
+
+export function listTasks(db: Database, query: TaskQuery, now: number): Page<Task> {
+  const limit = pageLimit(query)
+  const before = pageCursor(query) ?? Number.MAX_SAFE_INTEGER
+  const scope = scopeValues(query)
+  const { status, fingerprint } = query
+  if (fingerprint !== undefined && status !== undefined && status !== 'dead') return { items: [], next: null }
+  const { name, values, bottom, hasMore } =
+    fingerprint === undefined
+      ? windowOf(db, status, scope, before, limit)
+      : groupWindow(db, fingerprint, scope, before, limit)
+  const { items, last } = seenTasks(db, db.get<{ seqs: string }>(name, ...values)?.seqs ?? '[]', now)
+  if (items.length === limit) return { items, next: String(last) }
+  return { items, next: hasMore() ? String(bottom) : null }
+}
+
+/** The part of the store that one page may come from: no call looks at more than a window of tasks. */
+interface Window {
+  readonly name: StatementName
+  readonly values: Value[]
+  /** The lowest seq that is looked at. */
+  readonly bottom: number
+  /** Whether there may be more below. */
+  readonly hasMore: () => boolean
+}
+
+type ScopeValues = ReturnType<typeof scopeValues>
+
+function windowOf(
+  db: Database,
+  status: TaskStatus | undefined,
+  scope: ScopeValues,
+  before: number,
+  limit: number,
+): Window {
+  switch (status) {
+    case 'dead':
+    case 'discarded':
+    case 'cancelled': {
+      const number = SET_ASIDE_NUMBER[status]
+      const bottom = floorOf(db, scope, 'setAsideFloor', before, WINDOW, number)
+      return indexed('seqsSetAside', [...scope, before, number, limit, bottom], bottom)
+    }
+    case 'waiting': {
+      const bottom = floorOf(db, scope, 'waitingFloor', before, WINDOW)
+      return indexed('seqsWaiting', [...scope, before, limit, bottom], bottom)
+    }
+    case 'running':
+      return indexed('seqsRunning', [...scope, before, limit], 0)
+    case 'succeeded': {
+      // The window begins at one that succeeded: a backlog above it is not looked through.
+      const top = Math.min(before, seqOf(db, 'newestSuccess', before) + 1)
+      const bottom = isAnyScope(scope) ? 0 : top - WINDOW
+      const hasMore = (): boolean => bottom > seqOf(db, 'oldestSuccess')
+      return { name: 'seqsSucceeded', values: [...scope, top, bottom, limit], bottom, hasMore }
+    }
+    default: {
+      const top = Math.min(before, seqOf(db, 'newestSeq') + 1)
+      const bottom = top - WINDOW
+      const values = [...scope, top, bottom, limit, status === 'queued' ? 1 : 0]
+      return { name: anyStatement(db, scope), values, bottom, hasMore: () => bottom > seqOf(db, 'oldestSeq') }
+    }
+  }
+}
+
+function groupWindow(
+  db: Database,
+  fingerprint: Fingerprint,
+  scope: ScopeValues,
+  before: number,
+  limit: number,
+): Window {
+  const bottom = floorOf(db, scope, 'groupFloor', before, WINDOW, fingerprint)
+  return indexed('seqsOfGroup', [...scope, before, fingerprint, limit, bottom], bottom)
+}
+
+const indexed = (name: StatementName, values: Value[], bottom: number): Window => {
+  return { name, values, bottom, hasMore: () => bottom > 0 }
+}
+
+/** An index leads to the tasks, but not to those of a scope. */
+const floorOf = (db: Database, scope: ScopeValues, name: StatementName, ...values: Value[]): number =>
+  isAnyScope(scope) ? 0 : seqOf(db, name, ...values)
+
+const isAnyScope = (scope: readonly string[]): boolean => scope.every((name) => name === '')
+
+function anyStatement(db: Database, scope: ScopeValues): StatementName {
+  if (isAnyScope(scope)) return 'seqsInWindow'
+  const { count = 0 } = db.get<{ count: number }>('laneCount') ?? {}
+  return count <= FEW_LANES ? 'seqsInWindowOfLanes' : 'seqsInWindowByLane'
+}
+
+const seqOf = (db: Database, name: StatementName, ...values: Value[]): number =>
+  db.get<{ seq: number }>(name, ...values)?.seq ?? 0
+
+/** Read within the snapshot that the seqs are from. */
+function seenTasks(db: Database, seqs: string, now: number): { readonly items: Task[]; readonly last: number } {
+  const rows = db.arrays<SeenTask>('tasksBySeq', seqs, now)
+  const names = namesOf(db)
+  const items: Task[] = []
+  let last = 0
+  for (const row of rows) {
+    items.push(taskOf(row, names))
+    last = row[0]
+  }
+  return { items, last }
+}
+
+function taskOf(row: SeenTask, names: Names): Task {
+  const id = row[1]
+  const lane = names.lane(row[2])
+  return {
+    id,
+    action: lane.action,
+    pool: lane.pool,
+    tenant: lane.tenant,
+    payload: row[17],
+    labels: labelsOf(row[16]),
+    priority: row[5],
+    settings: names.settings(row[3]),
+    retryToken: row[14] ?? (id as string as RetryToken),
+    dedupeKey: row[15],
+    deadlineAt: row[13],
+    acceptedAt: row[12],
+    generation: row[6],
+    attempt: row[7],
+    failures: row[8],
+    losses: row[9],
+    parks: row[10],
+    deferrals: row[11],
+    state: stateOf(row),
+  }
+}
+
+function stateOf(row: SeenTask): TaskState {
+  const at = row[18]
+  const until = row[19]
+  const reason = row[20]
+  const detail = row[21]
+  switch (row[4]) {
+    case LIVE:
+      return { status: 'queued', since: at, expiresAt: until }
+    case WAITING:
+      return {
+        status: 'waiting',
+        since: at,
+        dueAt: until ?? at,
+        reason: (reason as WaitReason | null) ?? 'delayed',
+        quota: detail,
+      }
+    case RUNNING:
+      return runningState(row[0], row[7], JSON.parse(detail ?? '[]') as SeenLease)
+    case SUCCEEDED:
+      return { status: 'succeeded', at, result: detail as JsonText | null }
+    case DEAD:
+      return {
+        status: 'dead',
+        at,
+        reason: (reason as DeadReason | null) ?? 'not_retriable',
+        failure: JSON.parse(detail ?? 'null') as Failure,
+      }
+    case DISCARDED:
+      return { status: 'discarded', at }
+    default:
+      return { status: 'cancelled', at }
+  }
+}
+
+function runningState(seq: number, attempt: number, lease: SeenLease): TaskState {
+  const [token, worker, startedAt, leaseUntil, timeoutAt, stage, handle, progress] = lease
+  return {
+    status: 'running',
+    attempt,
+    worker,
+    token: tokenText(token, seq),
+    startedAt,
+    leaseUntil,
+    timeoutAt,
+    progress: progress === null ? null : (JSON.parse(progress) as Progress),
+    stage: LEASE_STAGE[stage] ?? 'run',
+    handle,
+  }
+}
