@@ -22,10 +22,35 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
   orchestrator: { packages: ['core'], node: true },
   launchers: { packages: ['core'], node: true },
   connect: { packages: ['core', 'engine-redis', 'engine-sqlite'], node: true },
-  client: { packages: ['core', 'connect'], node: true },
-  worker: { packages: ['core', 'connect', 'orchestrator'], node: true },
+  client: { packages: ['core', 'connect'], npm: ['@opentelemetry/api'], node: true },
+  worker: { packages: ['core', 'connect', 'orchestrator'], npm: ['@opentelemetry/api'], node: true },
   testing: { packages: ['core', 'engine-sqlite', 'client', 'worker'], node: true },
-  'test-servers': { packages: [], node: true },
+  contract: { packages: ['core'], npm: ['zod'], node: false },
+  telemetry: { packages: ['core'], npm: ['@opentelemetry/api', '@prometheus-io/client', 'pino'], node: true },
+  server: {
+    packages: ['contract', 'core', 'launchers', 'orchestrator', 'policies', 'telemetry'],
+    npm: ['fastify', 'jose', 'openid-client', 'zod'],
+    node: true,
+  },
+  cli: {
+    packages: [
+      'client',
+      'connect',
+      'contract',
+      'core',
+      'engine-redis',
+      'engine-sqlite',
+      'launchers',
+      'orchestrator',
+      'policies',
+      'server',
+      'telemetry',
+      'worker',
+    ],
+    npm: ['@clack/prompts', 'commander', 'yaml'],
+    node: true,
+  },
+  'test-servers': { packages: [], npm: ['jose'], node: true },
 }
 
 /** Problems of the files under packages/<name>/src; other files are passed over. */

@@ -1,0 +1,289 @@
+// Routes for workers in any language: register, claim, renew, settle, and what ephemeral workers call. docs/protocol.md
+// tells their story.
+
+import { z } from 'zod'
+import { routeTable } from '../route.ts'
+import {
+  ActionNameInput,
+  digitsInput,
+  JsonValue,
+  Milliseconds,
+  Moment,
+  NameInput,
+  PoolNameInput,
+  TaskIdInput,
+  WorkerIdInput,
+} from '../schemas/names.ts'
+import { SnapshotView } from '../schemas/task.ts'
+
+const BATCH_MAX = 1_000
+/** A credential holds the id of a worker, and more. */
+const CREDENTIAL_LENGTH_MAX = 600
+const CredentialInput = z
+  .string()
+  .max(CREDENTIAL_LENGTH_MAX)
+  .meta({ description: 'The `token` that came with the claim or the launch.' })
+const LeaseInput = z.strictObject({ taskId: TaskIdInput, attempt: z.int().min(1), token: CredentialInput })
+
+const ErrorInput = z
+  .strictObject({
+    code: z.string().max(200).optional().meta({ description: 'Stable and short: `ECONNREFUSED`, `HTTP_503`.' }),
+    message: z.string().max(1_000_000).optional(),
+    name: z.string().max(200).optional(),
+    stack: z.string().max(10_000_000).optional(),
+    status: z.int().optional().meta({ description: 'An HTTP status that it failed with.' }),
+    retryable: z.boolean().optional().meta({ description: 'If the worker knows. Otherwise the policies classify it.' }),
+    retryAfterMs: Milliseconds.optional(),
+    details: JsonValue.optional(),
+  })
+  .meta({ id: 'ReportedError' })
+
+const SettlementInput = z.discriminatedUnion('outcome', [
+  LeaseInput.extend({ outcome: z.literal('succeeded'), result: JsonValue.optional() }),
+  LeaseInput.extend({ outcome: z.literal('failed'), error: ErrorInput }),
+  LeaseInput.extend({
+    outcome: z.literal('released').meta({ description: 'Not run after all: back to the queue, nothing is charged.' }),
+    reason: z.string().max(1_000).optional(),
+  }),
+])
+
+const SettledView = z
+  .object({ outcome: z.literal('settled'), status: z.string(), repeated: z.boolean() })
+  .meta({ id: 'Settled' })
+
+const SettlementView = z
+  .discriminatedUnion('outcome', [
+    SettledView,
+    z.object({ outcome: z.literal('superseded'), because: z.string() }),
+    z
+      .object({ outcome: z.literal('refused'), code: z.string(), detail: z.string() })
+      .meta({ description: 'This one can not be taken as it is: a result that is too large, say. The lease goes on.' }),
+  ])
+  .meta({ id: 'Settlement' })
+
+const ClaimedView = z
+  .object({
+    taskId: z.string(),
+    attempt: z.int(),
+    token: z
+      .string()
+      .meta({ description: 'Fences everybody else. Keep it secret; send it with renewals and the end.' }),
+    snapshot: SnapshotView,
+    retryReason: z.string().nullable(),
+    generation: z.int(),
+    startedAt: Moment,
+    leaseUntil: Moment,
+    timeoutAt: Moment,
+  })
+  .meta({ id: 'Claimed' })
+
+const CompleteInput = z.strictObject({
+  taskId: TaskIdInput,
+  attempt: z.int().min(1),
+  token: CredentialInput,
+  status: z.enum(['succeeded', 'failed']),
+  result: JsonValue.optional(),
+  error: ErrorInput.optional(),
+})
+
+export const workRoutes = routeTable({
+  registerWorker: {
+    method: 'POST',
+    path: '/api/v1/workers',
+    summary: 'Register a worker',
+    description: 'Starts a new epoch: an older worker with the same id is fenced off, and its leases end.',
+    tag: 'work',
+    access: 'work',
+    body: z.strictObject({
+      worker: WorkerIdInput,
+      pools: z.array(PoolNameInput).min(1).max(100),
+      actions: z.array(ActionNameInput).max(1_000).nullable().optional(),
+      host: NameInput.optional(),
+      version: NameInput.optional(),
+      runtimes: z.array(NameInput).max(20).optional(),
+      concurrency: z.int().min(1).max(100_000).optional(),
+    }),
+    answers: {
+      201: {
+        kind: 'json',
+        schema: z
+          .object({ worker: z.string(), epoch: z.int(), beatEveryMs: Milliseconds, leaseMs: Milliseconds })
+          .meta({ id: 'Registered' }),
+        description: 'Beat this often, ask for leases this long unless you know better.',
+      },
+    },
+  },
+  beat: {
+    method: 'POST',
+    path: '/api/v1/workers/{id}/beat',
+    summary: 'Send a heartbeat',
+    tag: 'work',
+    access: 'work',
+    params: z.object({ id: WorkerIdInput }),
+    body: z.strictObject({
+      epoch: z.int().min(1),
+      inFlight: z.int().min(0).optional(),
+      queueDepth: z.int().min(0).optional(),
+      loopLagMs: z.number().min(0).optional(),
+      memoryBytes: z.number().min(0).optional(),
+      draining: z.boolean().optional(),
+    }),
+    answers: {
+      200: {
+        kind: 'json',
+        schema: z
+          .object({
+            outcome: z.enum(['current', 'replaced', 'unknown']).meta({
+              description: '`replaced`: stop, another has this id. `unknown`: register again.',
+            }),
+            drain: z.boolean().meta({ description: 'An operator wants it to finish and stop.' }),
+          })
+          .meta({ id: 'Beat' }),
+        description: 'How the worker stands.',
+      },
+    },
+  },
+  deregisterWorker: {
+    method: 'DELETE',
+    path: '/api/v1/workers/{id}',
+    summary: 'Take a worker off the registry',
+    description: 'Leases that it still has end at once.',
+    tag: 'work',
+    access: 'work',
+    params: z.object({ id: WorkerIdInput }),
+    query: z.object({ epoch: digitsInput(1) }),
+    answers: { 204: { kind: 'empty', description: 'Gone.' } },
+  },
+  claim: {
+    method: 'POST',
+    path: '/api/v1/claims',
+    summary: 'Claim tasks, waiting for them if need be',
+    tag: 'work',
+    access: 'work',
+    body: z.strictObject({
+      worker: WorkerIdInput,
+      epoch: z.int().min(1),
+      pools: z.array(PoolNameInput).min(1).max(100),
+      actions: z.array(ActionNameInput).max(1_000).nullable().optional(),
+      limit: z.int().min(1).max(BATCH_MAX).optional(),
+      leaseMs: z.int().min(1_000).max(86_400_000).optional(),
+      waitMs: z
+        .int()
+        .min(0)
+        .max(60_000)
+        .optional()
+        .meta({ description: 'Answer empty-handed only after this long; 20 s if missing.' }),
+    }),
+    answers: {
+      200: {
+        kind: 'json',
+        schema: z
+          .object({
+            claimed: z.array(ClaimedView),
+            heldBack: z.enum(['unhealthy', 'degraded']).nullable(),
+            drain: z.boolean(),
+            now: Moment,
+          })
+          .meta({ id: 'Claims' }),
+        description: 'None if there was no work for this worker.',
+      },
+    },
+    problems: [409],
+  },
+  renew: {
+    method: 'POST',
+    path: '/api/v1/leases/renew',
+    summary: 'Renew leases',
+    tag: 'work',
+    access: 'work',
+    body: z.strictObject({
+      leases: z
+        .array(
+          LeaseInput.extend({
+            progress: z
+              .strictObject({
+                fraction: z.number().min(0).max(1).nullable().optional(),
+                note: z.string().max(1_000).nullable().optional(),
+              })
+              .optional(),
+          }),
+        )
+        .min(1)
+        .max(BATCH_MAX),
+      leaseMs: z.int().min(1_000).max(86_400_000).optional(),
+    }),
+    answers: {
+      200: {
+        kind: 'json',
+        schema: z
+          .object({
+            results: z.array(
+              z.discriminatedUnion('outcome', [
+                z.object({ outcome: z.literal('extended'), leaseUntil: Moment }),
+                z.object({ outcome: z.literal('superseded'), because: z.string() }),
+              ]),
+            ),
+          })
+          .meta({ id: 'Renewed' }),
+        description: 'In the order asked. `superseded`: stop working on it.',
+      },
+    },
+  },
+  settle: {
+    method: 'POST',
+    path: '/api/v1/settlements',
+    summary: 'Say how attempts ended',
+    description: 'What a failure comes to is decided here, by the policies in force. Repeating a call does no harm.',
+    tag: 'work',
+    access: 'work',
+    body: z.strictObject({ settlements: z.array(SettlementInput).min(1).max(BATCH_MAX) }),
+    answers: {
+      200: {
+        kind: 'json',
+        schema: z.object({ results: z.array(SettlementView) }).meta({ id: 'Settlements' }),
+        description: 'In the order asked. What is wrong with one of them does not concern the others.',
+      },
+    },
+  },
+  taskComplete: {
+    method: 'POST',
+    path: '/task-complete',
+    summary: 'An ephemeral worker calls back',
+    description:
+      'The token of its attempt is the only credential. 403 if it is not that of this attempt, whether or not there is one; 409 if the attempt has ended otherwise; repeated, the same answer again.',
+    tag: 'work',
+    access: 'public',
+    body: CompleteInput,
+    answers: { 200: { kind: 'json', schema: SettledView, description: 'It is settled.' } },
+    problems: [403, 409, 413],
+  },
+  payload: {
+    method: 'GET',
+    path: '/task-payload/{id}/{attempt}',
+    summary: 'Fetch the payload of an attempt that is running',
+    description:
+      'With `Authorization: Bearer <token of the attempt>`. Up to 2 h after its dispatch, and until the worker has called back. 403 if it is not the token of this attempt, whether or not there is one.',
+    tag: 'work',
+    access: 'public',
+    params: z.object({ id: TaskIdInput, attempt: digitsInput(1) }),
+    answers: {
+      200: {
+        kind: 'json',
+        schema: z
+          .object({
+            taskId: z.string(),
+            attempt: z.int(),
+            action: z.string(),
+            tenant: z.string(),
+            payload: JsonValue,
+            labels: z.record(z.string(), z.string()),
+            retryToken: z.string(),
+            timeoutAt: Moment,
+          })
+          .meta({ id: 'Payload' }),
+        description: 'What it needs to run.',
+      },
+    },
+    problems: [403, 404],
+  },
+})
