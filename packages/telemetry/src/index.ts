@@ -1,0 +1,29 @@
+/**
+ * Metrics, logs and the figures that operators watch. It observes an engine from outside and changes nothing; traces come
+ * from the client and the worker themselves, by OpenTelemetry's API.
+ */
+
+export { JournalTail, type JournalTailOptions } from './journal-tail.ts'
+export { createLog, LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel, type LogOptions } from './log.ts'
+export { prometheusMeter } from './meter.ts'
+export {
+  type Level,
+  MONITORING_THRESHOLDS,
+  type Monitoring,
+  type MonitoringFacts,
+  type MonitoringOptions,
+  monitoring,
+  monitoringOf,
+} from './monitoring.ts'
+export { type ObservedEngineOptions, observedEngine } from './observed-engine.ts'
+export {
+  createRegistry,
+  METRICS_CONTENT_TYPE,
+  type MetricsRegistry,
+  metricsText,
+  type RegistryOptions,
+} from './registry.ts'
+export { type AnsweredRequest, type RequestObserverOptions, requestObserver } from './requests.ts'
+export type { RetryFields } from './retry-events.ts'
+export { type StoreGaugesOptions, storeGauges } from './store-gauges.ts'
+export { inRequest, type TracedRequest, traceparentFor } from './tracing.ts'
