@@ -1,7 +1,10 @@
-// Launchers: start an ephemeral worker for one execution, and tell later what became of it. They know no store.
+// Launchers: start an ephemeral worker for one execution, and tell later what became of it. They know no store. What an HTTP
+// launcher is careful with, others that call addresses from outside have to be careful with too: those parts are here as well.
 
+export { AddressPolicy, type Resolve } from './http/addresses.ts'
 export { createHttpLauncher, type HttpLauncher } from './http/launcher.ts'
 export type { HttpLauncherOptions } from './http/options.ts'
-export { type ReceivedHeaders, type VerifyOptions, verifySignature } from './http/signature.ts'
+export { type HttpAnswer, HttpCallError, HttpCaller } from './http/request.ts'
+export { type ReceivedHeaders, secretKey, sign, type VerifyOptions, verifySignature } from './http/signature.ts'
 export { createProcessLauncher, type ProcessLauncher } from './process/launcher.ts'
 export type { ProcessCommand, ProcessLauncherOptions } from './process/options.ts'

@@ -45,7 +45,7 @@ test('the environment is the allow-list, what the command adds, and what Reprise
     COLOUR: 'blue',
     REPRISE_TASK_ID: 'task-1',
     REPRISE_ATTEMPT: '1',
-    REPRISE_TOKEN: order.token,
+    REPRISE_LEASE_TOKEN: order.token,
     REPRISE_RETRY_TOKEN: 'retry-1',
     REPRISE_ACTION: 'render',
     REPRISE_TENANT: 'acme',
@@ -163,9 +163,9 @@ test('options are checked', () => {
   expect(() => aLauncher(['/bin/true'], { directory: 'relative' })).toThrow('absolute')
   expect(() => aLauncher([])).toThrow('argv')
   expect(() => aLauncher(['/bin/true'], { exitCodes: { 0: 'transient' } })).toThrow('from 1 to 255')
-  expect(() => aLauncher(['/bin/true'], { commands: { a: { argv: ['x'], env: { REPRISE_TOKEN: 'x' } } } })).toThrow(
-    'REPRISE_TOKEN',
-  )
+  expect(() =>
+    aLauncher(['/bin/true'], { commands: { a: { argv: ['x'], env: { REPRISE_LEASE_TOKEN: 'x' } } } }),
+  ).toThrow('REPRISE_LEASE_TOKEN')
   expect(() => aLauncher(['/bin/true'], { exitCodes: { 3: 'retry' as never } })).toThrow(
     "Exit code 3 means 'permanent' or 'transient', not 'retry'",
   )

@@ -11,19 +11,21 @@ import {
   type ClaimResult,
   type Clock,
   type Engine,
+  HEARTBEAT_LAG_MS,
   heartbeatLag,
   type Logger,
   launchKey,
+  type Meter,
   type PoolName,
   type Random,
   released,
   type Settlement,
+  STALE_WORKER_RETRY_TOTAL,
   selectWorker,
   sleep,
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
-import { HEARTBEAT_LAG_MS, type Meter, STALE_WORKER_RETRY_TOTAL } from './meter.ts'
 import type { RecentGifts } from './recent-gifts.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
 

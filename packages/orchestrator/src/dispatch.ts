@@ -8,15 +8,16 @@ import {
   type Engine,
   InvalidError,
   type Mark,
+  type Meter,
   type PoolName,
   poolName,
   refuseNoEngine,
   type Service,
+  silentMeter,
   sleep,
 } from '@reprise/core'
 import { type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 import { guardedMeter } from './guarded-ports.ts'
-import { type Meter, silentMeter } from './meter.ts'
 import { backoff, type Checks, checkOptions, list, ms, msFrom0, SERVICE_CHECKS, text, whole } from './option-checks.ts'
 import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
 import { RecentGifts } from './recent-gifts.ts'

@@ -1,7 +1,6 @@
 // What the services tell of themselves goes through somebody else's code. If that throws, it must not end what they do.
 
-import type { Logger } from '@reprise/core'
-import type { Meter } from './meter.ts'
+import type { Logger, Meter } from '@reprise/core'
 
 export function guardedLog(log: Logger): Logger {
   const guarded =

@@ -3,6 +3,7 @@
  * number of processes may run them side by side.
  */
 
+export { HEARTBEAT_LAG_MS, type Meter, type MeterLabels, STALE_WORKER_RETRY_TOTAL, silentMeter } from '@reprise/core'
 export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
 export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 export {
@@ -14,7 +15,7 @@ export {
 } from './launch.ts'
 export type { AtLaunchPoint, LaunchPoint } from './launch-funnel.ts'
 export { LaunchLedger } from './launch-ledger.ts'
-export { HEARTBEAT_LAG_MS, type Meter, type MeterLabels, STALE_WORKER_RETRY_TOTAL, silentMeter } from './meter.ts'
+export { type GivenCredential, type LeaseCredentials, openLeaseCredentials } from './lease-credentials.ts'
 export {
   createOrchestrator,
   type LaunchPool,

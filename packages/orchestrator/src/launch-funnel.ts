@@ -16,6 +16,7 @@ import {
   type LaunchOrder,
   type LaunchRef,
   type LeaseRef,
+  type LeaseToken,
   mayStart,
   outcomeRequest,
   type PolicySource,
@@ -51,6 +52,8 @@ export interface FunnelOptions extends Surroundings {
 /** A reservation, and until when nobody else can have it. */
 export interface Reservation {
   readonly claimed: Claimed
+  /** What its worker gets in place of the token. */
+  readonly credential: string
   /** The store's time in the answer that brought it. */
   readonly storeNow: number
   /** A moment of the system-wide monotonic clock. */
@@ -80,7 +83,8 @@ export class LaunchFunnel {
   }
 
   /** Takes a slot that was acquired. Says whether a worker runs now. Never throws: what goes wrong is put in order here. */
-  async launch({ claimed, storeNow, voidAt }: Reservation, stop: AbortSignal): Promise<boolean> {
+  async launch(reservation: Reservation, stop: AbortSignal): Promise<boolean> {
+    const { claimed, storeNow } = reservation
     const { ledger, worker, at } = this.#options
     const key = keyOf(claimed)
     ledger.begin(key)
@@ -93,7 +97,7 @@ export class LaunchFunnel {
       }
       let handle: string | null = null
       try {
-        const launched = await this.#launch(claimed, orderOf(claimed, key, voidAt), stop)
+        const launched = await this.#launch(claimed, orderOf(reservation, key), stop)
         if (launched === 'stopped') return false
         handle = launched.handle
       } catch (error) {
@@ -201,8 +205,10 @@ export class LaunchFunnel {
   }
 }
 
-function orderOf(claimed: Claimed, key: string, voidAt: number): LaunchOrder {
-  const { taskId, attempt, token, snapshot } = claimed
+function orderOf({ claimed, credential, voidAt }: Reservation, key: string): LaunchOrder {
+  const { taskId, attempt, snapshot } = claimed
+  // Whatever leaves these processes is a credential; the launcher compares it and passes it on, and knows no other.
+  const token = credential as LeaseToken
   const { action, tenant, payload, labels, retryToken, settings } = snapshot
   const { timeoutMs } = settings
   return { key, taskId, attempt, token, action, tenant, payload, labels, retryToken, timeoutMs, voidAt }

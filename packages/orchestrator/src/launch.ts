@@ -20,6 +20,7 @@ import {
 import { checkLaunchOptions } from './launch-checks.ts'
 import { type AtLaunchPoint, LaunchFunnel, systemWideMonotonicMs, voidAtOf } from './launch-funnel.ts'
 import type { LaunchLedger } from './launch-ledger.ts'
+import { type LeaseCredentials, openLeaseCredentials } from './lease-credentials.ts'
 import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
 import { Registration, serviceId } from './registration.ts'
 
@@ -106,6 +107,7 @@ export function createLaunch(options: LaunchOptions): LaunchService {
   return {
     ...service,
     async receive({ task, attempt, maxRetries = DEFAULT_MAX_RETRIES }) {
+      const credentials = await openLeaseCredentials(engine)
       await ledger.acquireOne()
       const sentAt = monotonic()
       const number = messageAttempt(attempt)
@@ -122,7 +124,8 @@ export function createLaunch(options: LaunchOptions): LaunchService {
       }
       const voidAt = voidAtOf(claimed, claimed.startedAt, sentAt)
       const storeNow = claimed.startedAt
-      const launched = await funnel.launch({ claimed, storeNow, voidAt }, new AbortController().signal)
+      const reservation = { claimed, credential: credentials.issue(claimed), storeNow, voidAt }
+      const launched = await funnel.launch(reservation, new AbortController().signal)
       return launched ? 'launched' : 'launch_failed'
     },
   }
@@ -150,12 +153,14 @@ class LaunchRun implements Run {
   async round(signal: AbortSignal): Promise<void> {
     const { engine, ledger, around } = this.#settings
     const epoch = await this.#registration.epoch()
+    // Before the claim: what could not be handed out must not be taken.
+    const credentials = await openLeaseCredentials(engine)
     if (signal.aborted) return
     const limit = Math.min(ledger.free, LAUNCHES_AT_ONCE - this.#underWay.size, BATCH_MAX)
     if (limit <= 0) return ledger.freed.rest(around.clock, IDLE_MS, signal)
     const mark = engine.mark()
     try {
-      const claim = await this.#claim(epoch, limit, signal)
+      const claim = await this.#claim(epoch, limit, credentials, signal)
       if (claim.claimed.length < limit) await this.#rest(claim, mark, signal)
     } catch (error) {
       if (!this.#registration.isVoid(error)) throw error
@@ -169,7 +174,7 @@ class LaunchRun implements Run {
   }
 
   /** Acquire, reserve, launch: in this order, for as many as there is room for. */
-  async #claim(epoch: number, limit: number, signal: AbortSignal): Promise<ClaimResult> {
+  async #claim(epoch: number, limit: number, credentials: LeaseCredentials, signal: AbortSignal): Promise<ClaimResult> {
     const { engine, ledger, funnel, leaseMs, monotonic } = this.#settings
     const { worker } = this.#registration
     ledger.acquire(limit)
@@ -181,7 +186,8 @@ class LaunchRun implements Run {
       for (const claimed of claim.claimed) {
         begun++
         const voidAt = voidAtOf(claimed, claim.now, sentAt)
-        this.#watch(funnel.launch({ claimed, storeNow: claim.now, voidAt }, signal))
+        const credential = credentials.issue(claimed)
+        this.#watch(funnel.launch({ claimed, credential, storeNow: claim.now, voidAt }, signal))
       }
       return claim
     } finally {

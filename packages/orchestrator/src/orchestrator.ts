@@ -7,6 +7,7 @@ import {
   type Engine,
   InvalidError,
   type Launcher,
+  type Meter,
   type PolicySource,
   poolName,
   type RetentionOptions,
@@ -26,7 +27,6 @@ import {
 } from './launch.ts'
 import { isLauncher, LAUNCH_CHECKS } from './launch-checks.ts'
 import { LaunchLedger } from './launch-ledger.ts'
-import type { Meter } from './meter.ts'
 import {
   anything,
   type Checks,

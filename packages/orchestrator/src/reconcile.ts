@@ -8,6 +8,7 @@ import {
   type Launch,
   type Launcher,
   type LaunchSighting,
+  type LeaseToken,
   NO_POLICIES,
   PAGE_LIMIT_MAX,
   type PolicySource,
@@ -18,6 +19,7 @@ import { END_GRACE_MS, LAUNCH_LEASE_MS } from './launch.ts'
 import { checkLaunchOptions } from './launch-checks.ts'
 import { keyOf, type LaunchLedger } from './launch-ledger.ts'
 import { LauncherCalls } from './launcher-calls.ts'
+import { openLeaseCredentials } from './lease-credentials.ts'
 import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
 import { LATE_MS_MAX, PauseDetector } from './pause-detector.ts'
 import { type Sighted, toLookAt, verdictOn } from './reconcile-one.ts'
@@ -166,7 +168,7 @@ class ReconcileRun implements Run {
   }
 
   async #look(launches: readonly Launch[], now: number, signal: AbortSignal): Promise<void> {
-    const { ledger, leaseMs } = this.#settings
+    const { engine, ledger, leaseMs } = this.#settings
     const candidates = launches.flatMap((launch): Omit<Sighted, 'sighting'>[] => {
       const key = keyOf(launch)
       const own = ledger.get(key)
@@ -176,10 +178,15 @@ class ReconcileRun implements Run {
       const isWanted = toLookAt(candidate, { now, leaseMs, isLaunching: ledger.isLaunching(key) })
       return isWanted && !this.#steps.isEnding(key) ? [candidate] : []
     })
+    if (candidates.length === 0) return
+    const credentials = await openLeaseCredentials(engine)
     const mayTakeAway = this.#holdOff.restMs(this.#clock.monotonic(), { now }) === 0
     for (let start = 0; start < candidates.length; start += LOOK_MAX) {
       const batch = candidates.slice(start, start + LOOK_MAX)
-      const refs = batch.map(({ key, launch: { handle, token } }) => ({ key, handle, token }))
+      // As in their orders, whoever placed them.
+      const refs = batch.map(({ key, launch }) => {
+        return { key, handle: launch.handle, token: credentials.issue(launch) as LeaseToken }
+      })
       const sightings = await this.#calls.look(refs, signal)
       if (sightings === null) return
       const verdicts = batch.map((candidate, index) => {

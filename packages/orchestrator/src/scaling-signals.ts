@@ -53,9 +53,10 @@ async function signalOf(
   const counts = await engine.counts({ pool })
   const from = Math.floor(now / SERIES_STEP_MS) * SERIES_STEP_MS - minutes * SERIES_STEP_MS
   const points = await engine.series({ pool, from, to: now + 1 })
-  const workers = registry.filter(
+  const able = registry.filter(
     (worker) => worker.pools.includes(pool) && !worker.draining && worker.health.status !== 'unhealthy',
-  ).length
+  )
+  const workers = able.length
   let arrived = 0
   let finished = 0
   for (const point of points) {
@@ -65,7 +66,17 @@ async function signalOf(
   const depth = counts.queued + (workers === 0 && counts.waiting > 0 ? await dueCount(engine, pool, now) : 0)
   // A pool that is younger than the window has had less time.
   const windowMs = Math.max(now - Math.max(points[0]?.at ?? from, from), 1)
-  return scalingSignal({ pool, depth, running: counts.running, arrived, finished, windowMs, workers }, options)
+  return scalingSignal(
+    { pool, depth, running: counts.running, arrived, finished, windowMs, workers },
+    { slotsPerWorker: slotsPerWorker(able), ...options },
+  )
+}
+
+/** As they say themselves, on the average; 1 where nobody says. */
+function slotsPerWorker(workers: readonly WorkerView[]): number {
+  if (workers.length === 0) return 1
+  const slots = workers.reduce((sum, { concurrency = 1 }) => sum + concurrency, 0)
+  return Math.max(Math.floor(slots / workers.length), 1)
 }
 
 /** Claims move what is due to the queue. Where nobody claims it must be looked for, in the newest page at least. */

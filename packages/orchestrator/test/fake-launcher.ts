@@ -19,6 +19,8 @@ export class FakeLauncher implements Launcher {
   readonly ended: LaunchRef[] = []
   readonly forgotten: LaunchRef[] = []
   readonly lookedAt: string[] = []
+  /** The tokens that came with those. */
+  readonly lookedFor: (string | undefined)[] = []
   /** Thrown by the next launches. */
   failure: Error | null = null
   /** Awaited before a launch takes effect. */
@@ -49,6 +51,7 @@ export class FakeLauncher implements Launcher {
 
   async look(refs: readonly LaunchRef[]): Promise<readonly LaunchSighting[]> {
     this.lookedAt.push(...refs.map(({ key }) => shortKey(key)))
+    this.lookedFor.push(...refs.map(({ token }) => token))
     return refs.map(({ key }) => this.#sightings.get(shortKey(key)) ?? { status: 'never' })
   }
 

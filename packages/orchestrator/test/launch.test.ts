@@ -1,6 +1,7 @@
 // The one funnel of launch pools: acquire a slot, reserve, launch, note; and what a failed launch leaves behind.
 
 import { isRepriseError, Permanent, RetryAfter, type TaskId, type TaskSpec } from '@reprise/core'
+import { openLeaseCredentials } from '@reprise/orchestrator'
 import { describe, expect, test } from 'vitest'
 import { claimed, LEASE_MS, submitted, taskOf } from './fixture.ts'
 import { launching, POOL } from './launching.ts'
@@ -27,7 +28,11 @@ describe('A7: acquire → reserve → launch', () => {
     await clock.advance(100)
     const { state } = await taskOf(engine, id)
     expect(state).toMatchObject({ status: 'running', stage: 'launch', handle: 'handle of t1:1' })
-    const token = state.status === 'running' ? state.token : ''
+    if (state.status !== 'running') throw new Error('not running')
+    // Intruder 7: the store's own token is easily guessed, and not what a worker gets.
+    const credentials = await openLeaseCredentials(engine)
+    const token = credentials.issue({ taskId: id, attempt: 1, token: state.token })
+    expect(token).not.toBe(state.token)
     expect(launcher.orders).toMatchObject([
       {
         key: 't1:1',

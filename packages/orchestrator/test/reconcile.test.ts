@@ -1,7 +1,8 @@
 // The reconciliation of launch pools: what the launcher sees becomes true in the store, also after crashes, with any number
 // of processes.
 
-import { type Engine, InvalidError, type LeaseToken, StoreBusyError, succeeded, type TaskId } from '@reprise/core'
+import { type Engine, InvalidError, StoreBusyError, succeeded, type TaskId } from '@reprise/core'
+import { openLeaseCredentials } from '@reprise/orchestrator'
 import { describe, expect, test } from 'vitest'
 import { LEASE_MS, taskOf } from './fixture.ts'
 import { launching, POOL } from './launching.ts'
@@ -267,16 +268,31 @@ test('A16: a callback resolves exactly the attempt whose token it carries, also 
   await clock.advance(40_000)
   const [first, second] = launcher.orders
   expect([first?.key, second?.key]).toEqual(['t1:1', 't1:2'])
-  const callback = async (attempt: number, token: LeaseToken | undefined) =>
-    (await engine.settle([succeeded({ taskId: id, attempt, token: token ?? ('' as LeaseToken) }, null)]))[0]
+  const credentials = await openLeaseCredentials(engine)
+  const callback = async (attempt: number, credential = '') => {
+    const ref = credentials.read({ taskId: id, attempt, credential })
+    return ref === null ? 'not its credential' : (await engine.settle([succeeded(ref, null)]))[0]
+  }
   expect(await callback(1, first?.token)).toMatchObject({ outcome: 'superseded', because: 'lost' })
-  expect(await callback(2, first?.token)).toMatchObject({ outcome: 'superseded', because: 'replaced' })
+  expect(await callback(2, first?.token)).toBe('not its credential')
   expect((await taskOf(engine, id)).state.status).toBe('running')
   expect(await callback(2, second?.token)).toMatchObject({ outcome: 'settled', status: 'succeeded' })
   await clock.advance(2_000)
   // Whoever called back is not needed any more.
   expect(launcher.ended).toMatchObject([{ key: 't1:2' }])
   expect((await taskOf(engine, id)).state.status).toBe('succeeded')
+})
+
+test('A15, intruder 7: whoever looks after a crash asks with the very credential that the order had', async () => {
+  const { clock, launcher, orchestrator, submit } = await launching()
+  await submit('t1')
+  await orchestrator({ services: ['launch'], crashesAt: 'launched' })
+  await clock.advance(100)
+  const [order] = launcher.orders
+  await orchestrator({ services: ['reconcile'] })
+  await clock.advance(40_000)
+  expect(launcher.lookedAt).toContain('t1:1')
+  expect(new Set(launcher.lookedFor)).toEqual(new Set([order?.token]))
 })
 
 test('a page of many launches is looked at in parts, each once', async () => {

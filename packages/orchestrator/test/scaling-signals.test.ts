@@ -44,3 +44,13 @@ test('C9: only workers that can take work count', async () => {
     { workersNow: 1, slots: 3, workers: 2 },
   ])
 })
+
+test('C9: how many slots a worker has is what the workers of the pool say, unless it is given', async () => {
+  const { engine } = await openStore()
+  await joined(engine, 'small', { concurrency: 4 })
+  await joined(engine, 'large', { concurrency: 16 })
+  const [own] = await scalingSignals(engine, ['default'], { ...target, slotsMin: 25 })
+  expect(own).toMatchObject({ slots: 25, workers: 3 })
+  const [given] = await scalingSignals(engine, ['default'], { ...target, slotsMin: 25, slotsPerWorker: 5 })
+  expect(given).toMatchObject({ slots: 25, workers: 5 })
+})

@@ -42,6 +42,8 @@ test('D3: a log that throws does not stop the dispatcher', async () => {
   expect((await taskOf(engine, id)).state).toMatchObject({ status: 'waiting', reason: 'no_workers' })
 })
 
+const SYNCHRONOUS: ReadonlySet<keyof Engine> = new Set(['mark', 'close', 'collection'])
+
 test('a store out of reach costs a stop its patience a few times, not once for each service', async () => {
   const { engine, clock } = await openStore()
   const patienceMs = 10_000
@@ -49,7 +51,7 @@ test('a store out of reach costs a stop its patience a few times, not once for e
   const away = new Proxy(engine, {
     get(target, name: keyof Engine) {
       const member = target[name]
-      if (typeof member !== 'function' || name === 'mark' || name === 'close') return member
+      if (typeof member !== 'function' || SYNCHRONOUS.has(name)) return member
       return async (...input: never[]) => {
         if (!isAway) return (member as (...input: never[]) => unknown).apply(target, input)
         await sleep(clock, patienceMs)

@@ -196,7 +196,7 @@ export function environmentOf(settings: ProcessSettings, order: LaunchOrder, run
     ...settings.commands.get(order.action)?.env,
     REPRISE_TASK_ID: order.taskId,
     REPRISE_ATTEMPT: String(order.attempt),
-    REPRISE_TOKEN: order.token,
+    REPRISE_LEASE_TOKEN: order.token,
     REPRISE_RETRY_TOKEN: order.retryToken,
     REPRISE_ACTION: order.action,
     REPRISE_TENANT: order.tenant,
