@@ -1,10 +1,18 @@
 /**
- * Real servers for our own tests and the benchmark: Redis alone, Redis as a cluster, and a proxy that breaks the
- * connections to it. Each is started here, on a port and in a folder of its own; a server that was already running is
+ * Real servers for our own tests and the benchmark: Redis alone, Redis as a cluster, a proxy that breaks the
+ * connections to it, and an OpenID Connect issuer. Each is started here, on a port and in a folder of its own; a server that was already running is
  * never touched. Not published, and of no use in production.
  */
 
 export { type RedisCluster, startCluster } from './cluster.ts'
+export {
+  type Claims,
+  type IssuerTrouble,
+  type OidcIssuer,
+  type OidcIssuerOptions,
+  type SignOptions,
+  startOidcIssuer,
+} from './oidc-issuer.ts'
 export { type SwallowedDirection, startProxy, type TcpProxy } from './proxy.ts'
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts'
 export type { RedisReply } from './resp.ts'

@@ -1,0 +1,21 @@
+// What somebody may pass on to an API token: nothing that they don't have themselves.
+
+import { ROLES, type Scope } from '@reprise/contract'
+import type { TenantId } from '@reprise/core'
+import type { Principal } from './principal.ts'
+import { mayTouch } from './tenants.ts'
+
+/** Whether all of these are theirs; null stands for all there are. */
+export function mayTouchAll(principal: Principal, tenants: readonly TenantId[] | null): boolean {
+  if (tenants === null) return principal.tenants === null
+  return tenants.every((tenant) => mayTouch(principal, tenant))
+}
+
+/**
+ * The scopes that somebody may give to a token: their own. Admins may also give away `work`, which no person has: somebody has
+ * to let the workers in.
+ */
+export function grantableScopes({ scopes }: Principal): ReadonlySet<Scope> {
+  const isAdmin = ROLES.admin.every((scope) => scopes.has(scope))
+  return isAdmin ? new Set<Scope>([...scopes, 'work']) : scopes
+}

@@ -1,0 +1,222 @@
+// The server: the route table on Fastify, with everything around it that holds for all routes. It makes no decision about
+// tasks: that is core's, the engine's and the policies'.
+
+import { randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { ROUTES } from '@reprise/contract'
+import { type Logger, parseTraceparent, type Service } from '@reprise/core'
+import type { AnsweredRequest } from '@reprise/telemetry'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { AccessControl } from './access/index.ts'
+import type { Events } from './events/index.ts'
+import type { Handler } from './http/handler.ts'
+import { readBodies, refuseUnreadable } from './http/json-body.ts'
+import { MalformedRequests, refuseNoHost } from './http/malformed.ts'
+import { problemOf } from './http/problem.ts'
+import { RateLimit, type RateLimitOptions } from './http/rate-limit.ts'
+import { type Authenticate, actorOf, noSuchPath, registerRoutes, takeOf } from './http/route-registration.ts'
+import { SECURITY_HEADERS, STRICT_TRANSPORT } from './http/security-headers.ts'
+import { accessHandlers } from './routes/access.ts'
+import { eventHandlers } from './routes/events.ts'
+import { homeHandlers } from './routes/home.ts'
+import { operationHandlers } from './routes/operations.ts'
+import { policyHandlers } from './routes/policies.ts'
+import { retryHandlers } from './routes/retries.ts'
+import { serviceHandlers } from './routes/service.ts'
+import { submissionHandlers } from './routes/submissions.ts'
+import { taskHandlers } from './routes/tasks.ts'
+import { workHandlers } from './routes/work.ts'
+import type { Services } from './services.ts'
+
+export interface AppOptions {
+  readonly services: Services
+  readonly access: AccessControl
+  readonly events: Events
+  readonly host: string
+  /** 0 for any that is free. */
+  readonly port: number
+  readonly bodyBytesMax: number
+  readonly rateLimit: RateLimitOptions
+  /** Whether callers come by https, by the public address. */
+  readonly isSecure: boolean
+  readonly metricsText: () => Promise<string>
+  /** Told of every request once it is answered. */
+  readonly onAnswered: (answered: AnsweredRequest) => void
+}
+
+export interface App extends Service {
+  /** Where it listens; null until it does. */
+  address(): AddressInfo | null
+}
+
+/** Asked every few seconds by platforms and workers: not worth a line each. */
+const ROUTINE = new Set([
+  '/healthz',
+  '/readyz',
+  '/metrics',
+  '/api/v1/claims',
+  '/api/v1/leases/renew',
+  '/api/v1/workers/:id/beat',
+])
+const HEADERS_MS = 15_000
+const REQUEST_MS = 300_000
+const KEEP_ALIVE_MS = 75_000
+const PARAM_LENGTH_MAX = 1_000
+const REQUEST_ID = /^[\w.:-]{1,100}$/
+/** How long answers that are under way may take once it stops. */
+const DRAIN_MS = 10_000
+
+export function createApp(options: AppOptions): App {
+  const stopping = new AbortController()
+  let app: FastifyInstance | null = null
+  return {
+    name: 'http',
+    start: async () => {
+      if (app !== null) return
+      app = build(options, stopping.signal)
+      await app.listen({ host: options.host, port: options.port })
+    },
+    stop: async () => {
+      if (app === null) return
+      const closing = app
+      app = null
+      stopping.abort()
+      const forced = options.services.clock.after(DRAIN_MS, () => closing.server.closeAllConnections())
+      await closing.close()
+      forced.cancel()
+    },
+    address: () => {
+      const address = app?.server.address() ?? null
+      return typeof address === 'object' ? address : null
+    },
+  }
+}
+
+function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
+  const { services, access, events } = options
+  const { clock } = services
+  const headers = options.isSecure ? { ...SECURITY_HEADERS, ...STRICT_TRANSPORT } : SECURITY_HEADERS
+  const malformed = new MalformedRequests(headers, clock)
+  const addressOf = (request: FastifyRequest): string => access.addressOf(request)
+  const limit = new RateLimit(options.rateLimit, clock)
+  const overLimit = (request: FastifyRequest, reply: FastifyReply): unknown => {
+    try {
+      reply.headers(takeOf({ limit, addressOf }, request))
+      return null
+    } catch (refusal) {
+      return refusal
+    }
+  }
+  const app = Fastify({
+    logger: false,
+    bodyLimit: options.bodyBytesMax,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_MS, requireHostHeader: false },
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+    genReqId: requestId,
+    // Idle keep-alive connections must not hold up a stop.
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    clientErrorHandler: (error, socket) => malformed.refuse(error, socket),
+    // No hook runs for these: there is no route that they could belong to.
+    frameworkErrors: (error, request, reply) => {
+      reply.raw.once('finish', () => tell(options, request, reply))
+      reply.headers(headers).header('x-request-id', request.id)
+      answerProblem(overLimit(request, reply) ?? error, services.log, request, reply)
+    },
+  })
+  malformed.serveExpectations(app.server)
+  readBodies(app, options.bodyBytesMax)
+  // Not asynchronous: this runs for every request, and has nothing to wait for.
+  app.addHook('onRequest', (request, reply, done) => {
+    try {
+      reply.headers(headers).header('x-request-id', request.id)
+      refuseNoHost(request)
+      refuseUnreadable(request)
+      if (request.is404) reply.headers(takeOf({ limit, addressOf }, request))
+    } catch (error) {
+      return done(asError(error))
+    }
+    return request.is404 ? done(noSuchPath(request)) : done()
+  })
+  tellAnswered(app, options)
+  answerProblems(app, services.log)
+  const isNear = (request: FastifyRequest): boolean => access.isNear(request)
+  const authenticate: Authenticate = (request) => access.authenticate(request)
+  const handlers: Readonly<Record<keyof typeof ROUTES, Handler<never>>> = {
+    ...homeHandlers(services.version),
+    ...serviceHandlers(services, { metricsText: options.metricsText, isNear, authenticate, stopping }),
+    ...taskHandlers(services),
+    ...submissionHandlers(services),
+    ...retryHandlers(services),
+    ...operationHandlers(services),
+    ...policyHandlers(services),
+    ...workHandlers(services, access),
+    ...eventHandlers(events, { authenticate }),
+    ...accessHandlers(access),
+  }
+  registerRoutes(app, ROUTES, handlers, {
+    authenticate,
+    addressOf,
+    limit,
+    stopping,
+  })
+  return app
+}
+
+/** Somebody else's id is kept if it is one, so that a request can be followed from one system to the next. */
+function requestId({ headers }: { readonly headers: Readonly<Record<string, string | string[] | undefined>> }): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+}
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
+
+function tellAnswered(app: FastifyInstance, options: AppOptions): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    tell(options, request, reply)
+    done()
+  })
+}
+
+function tell({ onAnswered, access }: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+  const route = request.routeOptions?.url ?? null
+  const trace = parseTraceparent(request.headers.traceparent)
+  onAnswered({
+    method: request.method,
+    route,
+    url: request.url,
+    status: reply.statusCode,
+    durationMs: reply.elapsedTime,
+    requestId: request.id,
+    actor: actorOf(request),
+    address: access.addressOf(request),
+    isRoutine: route !== null && ROUTINE.has(route),
+    ...(trace === null ? {} : { traceId: trace.traceId }),
+  })
+}
+
+function answerProblems(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler((error, request, reply) => answerProblem(error, log, request, reply))
+  app.setNotFoundHandler((request) => {
+    throw noSuchPath(request)
+  })
+}
+
+function answerProblem(error: unknown, log: Logger, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = problemOf(error, request.id)
+  const about = { request_id: request.id, method: request.method, route: request.routeOptions?.url ?? 'unknown' }
+  if (problem.isOurs) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error
+    const story = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+    log.error('A request failed inside.', { ...about, error: story })
+  } else if (problem.storeSays !== null) {
+    log.warn('The store failed a request.', { ...about, error: problem.storeSays })
+  }
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .type('application/problem+json')
+    .send(JSON.stringify(problem.body))
+}

@@ -1,0 +1,103 @@
+// One request to a webhook's receiver, and what its answer means. The connection goes to checked addresses only, follows no
+// redirect, and is over after a fixed time, whatever the other side does. Nothing here stores anything.
+
+import type { Clock } from '@reprise/core'
+import { type HttpAnswer, HttpCallError, type HttpCaller, secretKey, sign } from '@reprise/launchers'
+import type { Redact } from './event.ts'
+import type { DeliveryTry } from './webhook-deliveries.ts'
+
+export interface SendRequest {
+  readonly url: string
+  readonly secret: string
+  readonly eventId: string
+  readonly body: string
+  readonly signal: AbortSignal
+}
+
+export interface SendResult {
+  readonly verdict: 'delivered' | 'failed' | 'gone'
+  /** How long the receiver wants to be left alone; null if it did not say. */
+  readonly retryAfterMs: number | null
+  readonly log: DeliveryTry
+}
+
+const REQUEST_MS_MAX = 10_000
+/** The most that a receiver may ask for. */
+const RETRY_AFTER_MS_MAX = 6 * 3_600_000
+const ANSWER_LENGTH_MAX = 500
+const ERROR_LENGTH_MAX = 500
+
+export class WebhookTarget {
+  readonly #caller: HttpCaller
+  readonly #clock: Clock
+  readonly #redact: Redact
+
+  constructor(caller: HttpCaller, clock: Clock, redact: Redact) {
+    this.#caller = caller
+    this.#clock = clock
+    this.#redact = redact
+  }
+
+  async send({ url, secret, eventId, body, signal }: SendRequest): Promise<SendResult> {
+    const at = this.#clock.now()
+    const startedAt = this.#clock.monotonic()
+    const log = (status: number | null, error: string | null, answer: string): DeliveryTry => ({
+      at,
+      durationMs: Math.round(this.#clock.monotonic() - startedAt),
+      status,
+      error: error === null ? null : this.#plain(error, ERROR_LENGTH_MAX),
+      answer: this.#plain(answer, ANSWER_LENGTH_MAX),
+    })
+    try {
+      const answer = await this.#caller.call({
+        method: 'POST',
+        url: new URL(url),
+        deadlineMs: REQUEST_MS_MAX,
+        signal,
+        content: () => ({
+          body,
+          headers: {
+            'content-type': 'application/json',
+            'user-agent': 'reprise-webhooks',
+            ...sign([secretKey(secret)], eventId, Math.floor(this.#clock.now() / 1_000), body),
+          },
+        }),
+      })
+      const { status } = answer
+      if (status >= 200 && status < 300) {
+        return { verdict: 'delivered', retryAfterMs: null, log: log(status, null, answer.body) }
+      }
+      return {
+        verdict: status === 410 ? 'gone' : 'failed',
+        retryAfterMs: status === 429 || status === 503 ? retryAfterMs(answer, this.#clock.now()) : null,
+        log: log(status, wordsFor(status), answer.body),
+      }
+    } catch (error) {
+      const words = error instanceof HttpCallError ? error.thrown.message : String(error)
+      return { verdict: 'failed', retryAfterMs: null, log: log(null, words, '') }
+    }
+  }
+
+  /** One line, redacted, bounded. What is cut off is cut before and after, so that no rule sees a megabyte. */
+  #plain(text: string, lengthMax: number): string {
+    const line = text
+      .slice(0, lengthMax * 4)
+      .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+      .trim()
+    const redacted = this.#redact(line)
+    return (typeof redacted === 'string' ? redacted : '').slice(0, lengthMax).toWellFormed()
+  }
+}
+
+function wordsFor(status: number): string {
+  if (status === 410) return 'It answered 410: it does not want these events any more.'
+  if (status >= 300 && status < 400) return `It answered ${status}. Redirects are not followed: change the url.`
+  return `It answered ${status}.`
+}
+
+function retryAfterMs({ headers }: HttpAnswer, now: number): number | null {
+  const value = headers['retry-after']?.trim()
+  if (value === undefined) return null
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX) : null
+}

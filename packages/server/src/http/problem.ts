@@ -1,0 +1,128 @@
+// Every error becomes problem details (RFC 9457) with our stable code. What the caller did wrong is said in full; what went
+// wrong inside is said to the log, and to the caller only that it did.
+
+import { ERRORS, type ErrorCode, isRepriseError, type RepriseError, RequestError } from '@reprise/core'
+import type { ZodError } from 'zod'
+
+export interface Problem {
+  readonly status: number
+  readonly body: {
+    readonly type: string
+    readonly title: string
+    readonly status: number
+    readonly code: ErrorCode
+    readonly detail: string
+    readonly requestId: string
+    readonly error?: string
+    readonly problems?: readonly InputProblem[]
+  }
+  readonly headers: Readonly<Record<string, string>>
+  /** Whether it is ours to look into: the log gets the whole story. */
+  readonly isOurs: boolean
+  /** What the store said, for the log alone: it names hosts and ports that are nobody else's business. Null if it said nothing. */
+  readonly storeSays: string | null
+}
+
+export interface InputProblem {
+  /** Where in the input: `body.settings.timeout`. */
+  readonly path: string
+  readonly message: string
+}
+
+/** docs/errors.md has a section for each code. */
+const TYPE = 'urn:reprise:problem'
+const INTERNAL = 'Something went wrong inside. It is logged under the request id; trying again may help.'
+/** Not that nothing was changed: a reply of the store may have been lost. */
+const STORE_AWAY =
+  'The store does not answer. If a change was asked for, it may have taken effect or not; try again, with the same id or key.'
+const PROBLEMS_MAX = 20
+
+/** An input that its schema refuses. */
+export class InputError extends RequestError {
+  readonly problems: readonly InputProblem[]
+
+  constructor(problems: readonly InputProblem[]) {
+    const [first] = problems
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+    const what = first === undefined ? 'It does not fit its schema.' : `${first.path}: ${first.message}${more}`
+    super('REPRISE_INVALID', `The request is not valid. ${what}`)
+    this.problems = problems
+  }
+}
+
+/** A route that promises a fixed text for a problem (A8). */
+export class FixedTextError extends RequestError {
+  readonly error: string
+
+  constructor(code: ErrorCode, error: string, message: string, options: ErrorOptions = {}) {
+    super(code, message, options)
+    this.error = error
+  }
+}
+
+export function inputProblems(where: string, error: ZodError): readonly InputProblem[] {
+  return error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
+    path: [where, ...path.map(String)].join('.').slice(0, 200),
+    message: message.slice(0, 500),
+  }))
+}
+
+export function problemOf(error: unknown, requestId: string): Problem {
+  const known = isRepriseError(error) ? error : fromFramework(error)
+  const { code } = known
+  const { status, title } = ERRORS[code]
+  const isOurs = status === 500
+  const retryAfterMs = known instanceof RequestError ? known.retryAfterMs : null
+  return {
+    status,
+    isOurs,
+    storeSays: storeSays(known),
+    headers: {
+      ...(retryAfterMs === null ? {} : { 'retry-after': String(Math.max(Math.ceil(retryAfterMs / 1_000), 1)) }),
+      ...(status === 503 && retryAfterMs === null ? { 'retry-after': '1' } : {}),
+      ...(status === 401 ? { 'www-authenticate': 'Bearer realm="reprise"' } : {}),
+    },
+    body: {
+      type: `${TYPE}:${code}`,
+      title,
+      status,
+      code,
+      detail: isOurs ? INTERNAL : code === 'REPRISE_STORE_BUSY' ? STORE_AWAY : known.message,
+      requestId,
+      ...(known instanceof FixedTextError ? { error: known.error } : {}),
+      ...(known instanceof InputError ? { problems: known.problems } : {}),
+    },
+  }
+}
+
+/** Whether the store failed, rather than what was asked of it being refused. */
+export const isStoreError = (error: unknown): error is RepriseError =>
+  isRepriseError(error) && error.code.startsWith('REPRISE_STORE_')
+
+function storeSays({ code, message, cause }: RepriseError): string | null {
+  if (code === 'REPRISE_STORE_BUSY') return message
+  if (code !== 'REPRISE_STORE_UNREACHABLE') return null
+  return cause instanceof Error ? cause.message : message
+}
+
+/** What Fastify itself refuses, by its codes; everything else is a fault of ours. */
+function fromFramework(error: unknown): RequestError {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413) {
+    return new RequestError('REPRISE_TOO_LARGE', 'The body is larger than this server takes. Nothing was changed.')
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || status === 415) {
+    return new RequestError('REPRISE_UNSUPPORTED_MEDIA', 'Send the body as application/json, uncompressed.')
+  }
+  if (code === 'FST_ERR_BAD_URL') {
+    return new RequestError('REPRISE_INVALID', 'The path can not be decoded. Write each of its parts percent-encoded.')
+  }
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') {
+    return new RequestError('REPRISE_INVALID', 'A part of the path is longer than any name.')
+  }
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new RequestError('REPRISE_INVALID', 'The request can not be understood. Is the body valid JSON?')
+  }
+  return new RequestError('REPRISE_INTERNAL', INTERNAL, { cause: error })
+}

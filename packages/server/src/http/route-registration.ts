@@ -1,0 +1,223 @@
+// Walks the route table: for each line, who is it, may they, is the input right, then the handler, then the answer. The one
+// place where a request meets a handler, so that no route can forget a check.
+
+import { Readable } from 'node:stream'
+import type { Route } from '@reprise/contract'
+import { NotFoundError, RequestError } from '@reprise/core'
+import { inRequest } from '@reprise/telemetry'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ZodType } from 'zod'
+import { authorise } from '../access/access-control.ts'
+import type { Principal } from '../access/principal.ts'
+import { RemoteAddresses } from '../access/remote-address.ts'
+import type { Answer, Call, Handler } from './handler.ts'
+import { FixedTextError, InputError, inputProblems, isStoreError } from './problem.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+/** Who asks, as far as the credentials of a request tell; null if it brings none. */
+export type Authenticate = (request: FastifyRequest) => Promise<Principal | null>
+
+export interface Gate {
+  readonly authenticate: Authenticate
+  /** The address that counts for limits, whatever a header says. */
+  readonly addressOf: (request: FastifyRequest) => string
+  readonly limit: RateLimit
+  /** Fires when the server stops. */
+  readonly stopping: AbortSignal
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']
+/** Probes of an orchestrating platform must not be turned away because somebody else asks often. */
+const UNLIMITED = new Set(['/healthz', '/readyz', '/metrics'])
+
+export function registerRoutes(
+  app: FastifyInstance,
+  table: Readonly<Record<string, Route>>,
+  handlers: Readonly<Record<string, Handler<never>>>,
+  gate: Gate,
+): void {
+  app.addHttpMethod('QUERY', { hasBody: true, overrideExisting: true })
+  const methods = new Map<string, Set<string>>()
+  for (const [operation, route] of Object.entries(table)) {
+    const handler = handlers[operation]
+    if (handler === undefined) throw new Error(`No handler for '${operation}'.`)
+    const url = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
+    const known = methods.get(url) ?? new Set()
+    // A stream has no end that an answer without a body could have.
+    const hasHead = route.method === 'GET' && route.answers[200]?.kind === 'json'
+    methods.set(url, known.add(route.method))
+    if (hasHead) known.add('HEAD')
+    app.route({
+      method: route.method,
+      url,
+      exposeHeadRoute: hasHead,
+      // Before the body is read: whoever may not ask should not be able to make us read.
+      onRequest: (request, reply) => admit(operation, route, gate, request, reply),
+      // The table and the handlers are tied together by the type Handlers.
+      handler: (request, reply) => serve(route, handler as Handler, gate, request, reply),
+    })
+  }
+  for (const [url, known] of methods) refuseOthers(app, url, known, gate)
+}
+
+/** A path that exists, asked in a way that it does not offer. */
+function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<string>, gate: Gate): void {
+  const allow = [...known].sort().join(', ')
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    reply.headers(takeOf(gate, request)).header('allow', allow)
+    throw new RequestError('REPRISE_METHOD_NOT_ALLOWED', `This path takes ${allow} only.`)
+  }
+  const method = METHODS.filter((one) => !known.has(one))
+  // Before a body is read, as on every route.
+  app.route({ method, url, exposeHeadRoute: false, onRequest: refuse, handler: refuse })
+}
+
+/** Takes one from whoever has this address: nobody may ask without end for what does not exist. Gives the headers that tell. */
+export function takeOf({ limit, addressOf }: Pick<Gate, 'limit' | 'addressOf'>, request: FastifyRequest) {
+  return limit.take(bucketOf(addressOf(request)))
+}
+
+const bucketOf = (address: string): string => `address:${RemoteAddresses.groupOf(address)}`
+
+async function serve(route: Route, handler: Handler, gate: Gate, request: FastifyRequest, reply: FastifyReply) {
+  const call = new CheckedCall(route, principals.get(request) ?? null, gate.stopping, request, reply)
+  const traced = { method: route.method, route: route.path, traceparent: headerOf(request, 'traceparent') }
+  const answer = await inRequest(traced, async () => handler(call), statusOf)
+  return send(answer, reply)
+}
+
+const statusOf = (answer: Answer): number => ('status' in answer ? answer.status : 200)
+
+function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+class CheckedCall implements Call {
+  readonly params: never
+  readonly query: never
+  readonly body: never
+  readonly principal: Principal
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly #stopping: AbortSignal
+  #signal: AbortSignal | null = null
+
+  constructor(
+    route: Route,
+    principal: Principal | null,
+    stopping: AbortSignal,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    this.params = parsed('path', route.params, request.params)
+    this.query = parsed('query', route.query, request.query)
+    this.body = parsed('body', route.body, request.body)
+    // Null on public routes only, where the type of the call says so.
+    this.principal = principal as Principal
+    this.request = request
+    this.reply = reply
+    this.#stopping = stopping
+  }
+
+  /** Made only for those who look: most handlers never wait. */
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([goneOf(this.reply), this.#stopping])
+    return this.#signal
+  }
+}
+
+/** Finds out who asks, and whether they may. A public route does not ask: what a caller brings along has no say there. */
+async function admit(
+  operation: string,
+  route: Route,
+  gate: Gate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { access, path } = route
+  if (access === 'public') {
+    if (!UNLIMITED.has(path)) reply.headers(takeOf(gate, request))
+    return
+  }
+  try {
+    const principal = await gate.authenticate(request)
+    // Whoever is not known pays by their address: a flood without credentials must not be free.
+    reply.headers(principal === null ? takeOf(gate, request) : gate.limit.take(principal.actor))
+    if (principal !== null) principals.set(request, principal)
+    authorise(principal, access, operation)
+  } catch (error) {
+    throw asPromised(route, error)
+  }
+}
+
+const principals = new WeakMap<FastifyRequest, Principal>()
+
+/** Who a request turned out to be from, for the log. */
+export const actorOf = (request: FastifyRequest): string | null => principals.get(request)?.actor ?? null
+
+/** A8 promises a fixed text to the dashboard, and 502 if the store can not be read, also where it is asked who is asking. */
+function asPromised(route: Route, error: unknown): unknown {
+  if (isStoreError(error) && route.problems?.includes(STORE_UNREADABLE) === true) return unreadable(error)
+  const isDashboard = route.path.startsWith('/dashboard/')
+  if (!isDashboard || !(error instanceof RequestError) || error.code !== 'REPRISE_UNAUTHENTICATED') return error
+  return new FixedTextError('REPRISE_UNAUTHENTICATED', 'dashboard_unauthorized', error.message, { cause: error })
+}
+
+const STORE_UNREADABLE = 502
+
+const unreadable = (cause: Error): RequestError =>
+  new RequestError('REPRISE_STORE_UNREACHABLE', 'The store could not be read. Nothing was changed; try again.', {
+    cause,
+  })
+
+function parsed(where: string, schema: ZodType | undefined, value: unknown): never {
+  if (schema === undefined) return undefined as never
+  const result = schema.safeParse(value ?? (where === 'body' ? undefined : {}))
+  if (!result.success) throw new InputError(inputProblems(where, result.error))
+  return result.data as never
+}
+
+/** Fires when the caller has gone before it was answered. */
+function goneOf({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  if (raw.destroyed) gone.abort()
+  else raw.once('close', () => raw.writableFinished || gone.abort())
+  return gone.signal
+}
+
+function send(answer: Answer, reply: FastifyReply): FastifyReply | Promise<FastifyReply> {
+  switch (answer.kind) {
+    case 'json':
+      return reply
+        .headers(answer.headers ?? {})
+        .code(answer.status)
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify(answer.body))
+    case 'text':
+      return reply
+        .headers(answer.headers ?? {})
+        .code(answer.status)
+        .type(answer.type)
+        .send(answer.body)
+    case 'lines':
+      return reply.type('application/x-ndjson').send(Readable.from(jsonLines(answer.lines)))
+    case 'redirect':
+      return reply.headers(answer.headers ?? {}).redirect(answer.to, 303)
+    case 'empty':
+      return reply
+        .headers(answer.headers ?? {})
+        .code(204)
+        .send()
+    case 'taken':
+      return reply
+  }
+}
+
+async function* jsonLines(values: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${JSON.stringify(value)}\n`
+}
+
+/** For paths that nobody knows. */
+export const noSuchPath = (request: FastifyRequest): NotFoundError =>
+  new NotFoundError('path', `${request.method} ${request.url.split('?', 1)[0]?.slice(0, 200) ?? ''}`)

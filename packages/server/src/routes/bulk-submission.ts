@@ -1,0 +1,204 @@
+// Takes tasks in as lines of JSON: gathers lines into batches, submits each, and answers line by line in their order. A batch
+// goes when it is full, when its first line has waited for a moment, and when the server stops. A line that is wrong is
+// refused by itself; once the store has failed, the rest is refused without asking it again.
+
+import type { IncomingMessage } from 'node:http'
+import { SubmissionInput } from '@reprise/contract'
+import { BATCH_MAX, InvalidError, isRepriseError, type SubmitResult, type TaskSpec } from '@reprise/core'
+import type { Principal } from '../access/principal.ts'
+import { parsedJson } from '../http/json-body.ts'
+import { inputProblems, problemOf } from '../http/problem.ts'
+import type { Services } from '../services.ts'
+import { HeldAnswers, type LineAnswer } from './held-answers.ts'
+import { LineReader, lineTooLong, type TextLine } from './ndjson.ts'
+import { idTaken, isTakenElsewhere } from './other-tenants.ts'
+import { type Submission, taskSpecOf } from './submission.ts'
+
+/** Nobody should hold the store for long: a batch is sent when it has so many tasks, or so much text. */
+const BATCH_LENGTH_MAX = 4_000_000
+/** How long a line waits for others to go with it. */
+const BATCH_WAIT_MS = 200
+const LOOKUPS_AT_ONCE = 10
+
+interface Refusal {
+  readonly code: string
+  readonly detail: string
+}
+
+type Line = { readonly line: number; readonly spec: TaskSpec } | { readonly line: number; readonly refused: Refusal }
+
+export interface BulkCaller {
+  readonly principal: Principal
+  readonly traceparent: string | null
+  /** Fires when the caller has gone, or the server stops. */
+  readonly signal: AbortSignal
+}
+
+export async function* submittedLines(
+  services: Services,
+  request: IncomingMessage,
+  caller: BulkCaller,
+): AsyncGenerator<LineAnswer, void, undefined> {
+  const answers = new HeldAnswers()
+  const unread = new AbortController()
+  const reader = new LineReader(request, services.clock, AbortSignal.any([caller.signal, unread.signal]))
+  const taking = new BulkSubmission(services, caller, reader, answers).run().finally(() => answers.end())
+  try {
+    yield* answers.read()
+    await taking
+  } finally {
+    unread.abort()
+    answers.end()
+    reader.close()
+  }
+}
+
+class BulkSubmission {
+  readonly #services: Services
+  readonly #caller: BulkCaller
+  readonly #reader: LineReader
+  readonly #answers: HeldAnswers
+  #batch: Line[] = []
+  #length = 0
+  /** When the batch has to go at the latest, on the monotonic clock. */
+  #goesAt = 0
+  /** Why nothing more is taken. */
+  #failed: Refusal | null = null
+
+  constructor(services: Services, caller: BulkCaller, reader: LineReader, answers: HeldAnswers) {
+    this.#services = services
+    this.#caller = caller
+    this.#reader = reader
+    this.#answers = answers
+  }
+
+  async run(): Promise<void> {
+    try {
+      while (await this.#step());
+    } catch (error) {
+      // The status is sent already: what went wrong with the rest is told in a line of its own, after those before it.
+      const { line } = this.#reader
+      await this.#flush()
+      await this.#answers.hold([refused(line, refusalOf(error))])
+    }
+    // Not waited for: the answer may be read, and end.
+    void this.#reader.leave()
+  }
+
+  /** Whether more may come. */
+  async #step(): Promise<boolean> {
+    const { clock } = this.#services
+    const waitMs = this.#batch.length === 0 ? null : Math.max(this.#goesAt - clock.monotonic(), 0)
+    const arrival = await this.#reader.next(waitMs)
+    if (typeof arrival !== 'string') {
+      for (const one of arrival) await this.#take(one)
+      if (this.#batch.length > 0 && clock.monotonic() >= this.#goesAt) await this.#flush()
+      return true
+    }
+    await this.#flush()
+    if (arrival === 'stopped') await this.#answers.hold([refused(this.#reader.line, STOPPING)])
+    return arrival === 'quiet'
+  }
+
+  async #take(one: TextLine): Promise<void> {
+    if (this.#batch.length === 0) this.#goesAt = this.#services.clock.monotonic() + BATCH_WAIT_MS
+    this.#batch.push(await this.#read(one))
+    this.#length += one.text?.length ?? 0
+    if (this.#batch.length >= BATCH_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush()
+  }
+
+  async #read({ line, text }: TextLine): Promise<Line> {
+    if (this.#failed !== null) return { line, refused: this.#failed }
+    const { catalogue } = this.#services
+    const { principal, traceparent } = this.#caller
+    try {
+      if (text === null) throw lineTooLong()
+      const submission = submissionOf(text)
+      const action = catalogue.known(submission.action) ?? (await catalogue.find(submission.action))
+      return { line, spec: taskSpecOf(submission, { principal, action, idempotencyKey: null, traceparent }) }
+    } catch (error) {
+      return { line, refused: this.#refusal(error) }
+    }
+  }
+
+  #refusal(error: unknown): Refusal {
+    const refusal = refusalOf(error)
+    if (isOfStore(error)) this.#failed ??= refusal
+    return refusal
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#batch
+    this.#batch = []
+    this.#length = 0
+    await this.#answers.hold(await this.#answersTo(batch))
+  }
+
+  /** In the order of the lines, whatever became of each. */
+  async #answersTo(batch: readonly Line[]): Promise<readonly LineAnswer[]> {
+    const specs = batch.flatMap((one) => ('spec' in one ? [one.spec] : []))
+    const results = await this.#submit(specs)
+    let next = 0
+    return batch.map((one) => {
+      if ('refused' in one) return refused(one.line, one.refused)
+      const result = results[next++]
+      if (result === undefined || 'code' in result) return refused(one.line, result ?? INTERNAL)
+      return { line: one.line, ...result }
+    })
+  }
+
+  async #submit(specs: readonly TaskSpec[]): Promise<readonly (SubmitResult | Refusal)[]> {
+    const { engine } = this.#services
+    const failed = this.#failed
+    if (failed !== null) return specs.map(() => failed)
+    if (specs.length === 0) return []
+    try {
+      const results: (SubmitResult | Refusal)[] = [...(await engine.submit(specs))]
+      for (let at = 0; at < specs.length; at += LOOKUPS_AT_ONCE) {
+        const some = specs.slice(at, at + LOOKUPS_AT_ONCE)
+        const taken = await Promise.all(
+          some.map(async (spec, index) => {
+            const result = results[at + index]
+            return result !== undefined && 'outcome' in result && isTakenElsewhere(engine, spec, result)
+          }),
+        )
+        for (const [index, isTaken] of taken.entries()) if (isTaken) results[at + index] = refusalOf(idTaken())
+      }
+      return results
+    } catch (error) {
+      // The batch was refused whole.
+      const refusal = this.#refusal(error)
+      return specs.map(() => refusal)
+    }
+  }
+}
+
+function submissionOf(text: string): Submission {
+  const parsed = SubmissionInput.safeParse(parsedJson(text))
+  if (parsed.success) return parsed.data
+  const [first] = inputProblems('line', parsed.error)
+  throw new InvalidError(`The line is not valid. ${first?.path ?? ''}: ${first?.message ?? ''}`)
+}
+
+const INTERNAL: Refusal = {
+  code: 'REPRISE_INTERNAL',
+  detail: 'Something went wrong inside. This line and what follows was not taken.',
+}
+
+const STOPPING: Refusal = {
+  code: 'REPRISE_UNREACHABLE',
+  detail: 'The server stops. This line and what follows was not taken: send it again in a moment.',
+}
+
+const refused = (line: number, { code, detail }: Refusal): LineAnswer => ({ line, outcome: 'refused', code, detail })
+
+/** Whether asking the store for the next line would end the same way. */
+const isOfStore = (error: unknown): boolean =>
+  !isRepriseError(error) || (error.status >= 500 && error.code !== 'REPRISE_BACKLOG_FULL')
+
+function refusalOf(error: unknown): Refusal {
+  if (!isRepriseError(error) || error.status === 500) return INTERNAL
+  // In the words that any route would use: what the store says of itself is for the log.
+  const { code, detail } = problemOf(error, '').body
+  return { code, detail }
+}

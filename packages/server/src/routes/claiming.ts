@@ -1,0 +1,117 @@
+// Claims for workers over HTTP: waits for work, takes no more than an answer can carry, and gives back at once what its worker
+// did not get. Others should not have to wait for leases to end that nobody holds.
+
+import { type Claimed, type ClaimRequest, type ClaimResult, type Clock, released } from '@reprise/core'
+import type { FastifyReply } from 'fastify'
+import type { Services } from '../services.ts'
+
+/** Of payloads in one answer, in characters. One task is given in any case. */
+const PAYLOADS_LENGTH_MAX = 8 * 1_048_576
+/** What is claimed before it is known how large payloads are here, and at each step after that. */
+const FIRST_MAX = 32
+const STEP_MAX = 100
+/** How often the loop goes round before an answer: in one a closed connection is seen, in the next the answer's end is told. */
+const TURNS = 3
+
+/** Claims, and waits for work if there is none. */
+export async function claimFor(
+  services: Services,
+  request: ClaimRequest,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<ClaimResult> {
+  const { engine, clock } = services
+  const until = clock.monotonic() + waitMs
+  for (;;) {
+    const since = engine.mark()
+    const result = await claimOnce(services, request)
+    if (result.claimed.length > 0) {
+      for (let turn = 0; turn < TURNS; turn++) await aTurn(clock)
+      if (!signal.aborted) return result
+      await giveBack(services, result.claimed, GONE)
+      return { ...result, claimed: [] }
+    }
+    const restMs = until - clock.monotonic()
+    if (restMs <= 0 || signal.aborted) return result
+    const dueMs = result.nextDueAt === null ? restMs : Math.max(result.nextDueAt - result.now, 1)
+    const { pools, actions, worker } = request
+    await engine.wait({ pools, actions, inbox: worker, since }, Math.min(restMs, dueMs), signal)
+  }
+}
+
+const GONE = 'The worker that asked for it had gone.'
+
+/** Makes the answer; what can't be put into one is given back. */
+export async function answerWith<T>(services: Services, claimed: readonly Claimed[], make: () => T): Promise<T> {
+  try {
+    return make()
+  } catch (error) {
+    await giveBack(services, claimed, 'It could not be put into an answer.')
+    throw error
+  }
+}
+
+/**
+ * Gives back what was claimed if the connection closes before the answer was handed to the network. A worker that has read it
+ * all is not meant: its answer was finished. Whatever a worker does with half an answer is fenced.
+ */
+export function giveBackUnlessSent(services: Services, claimed: readonly Claimed[], { raw }: FastifyReply): void {
+  if (claimed.length === 0) return
+  raw.once('close', () => {
+    if (raw.writableFinished) return
+    void giveBack(services, claimed, GONE)
+  })
+}
+
+/** Never throws. */
+async function giveBack({ engine, log }: Services, claimed: readonly Claimed[], why: string): Promise<void> {
+  if (claimed.length === 0) return
+  try {
+    await engine.settle(claimed.map((one) => released(one, why)))
+  } catch (error) {
+    log.warn('Leases that their worker never heard of could not be given back; they end by themselves.', {
+      tasks: claimed.length,
+      error: error instanceof Error ? error.message : String(error),
+    })
+  }
+}
+
+/** In a few steps, so that large payloads are not all read at once. */
+async function claimOnce(services: Services, request: ClaimRequest): Promise<ClaimResult> {
+  const { engine } = services
+  let ask = Math.min(request.limit, FIRST_MAX)
+  let result = await engine.claim({ ...request, limit: ask })
+  let taken = result.claimed
+  while (result.claimed.length === ask && taken.length < request.limit) {
+    const length = lengthOf(taken)
+    const room = PAYLOADS_LENGTH_MAX - length
+    const fits = Math.floor(room / Math.max(length / taken.length, 1))
+    ask = Math.min(request.limit - taken.length, fits, STEP_MAX)
+    if (ask < 1) break
+    try {
+      result = await engine.claim({ ...request, limit: ask })
+    } catch {
+      // What was taken is the worker's. If there is still something wrong at its next claim, it will hear of it then.
+      break
+    }
+    taken = [...taken, ...result.claimed]
+  }
+  const fitting = fittingOf(taken)
+  await giveBack(services, taken.slice(fitting), 'It did not fit into the answer.')
+  return { ...result, claimed: taken.slice(0, fitting) }
+}
+
+/** How many of them, from the first. */
+function fittingOf(claimed: readonly Claimed[]): number {
+  let length = 0
+  const surplus = claimed.findIndex(({ snapshot }, index) => {
+    length += snapshot.payload.length
+    return index > 0 && length > PAYLOADS_LENGTH_MAX
+  })
+  return surplus === -1 ? claimed.length : surplus
+}
+
+const lengthOf = (claimed: readonly Claimed[]): number =>
+  claimed.reduce((length, { snapshot }) => length + snapshot.payload.length, 0)
+
+const aTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.soon(resolve))

@@ -1,0 +1,67 @@
+// A failure that a worker reports over HTTP: made into what a handler would have thrown, and judged like any other.
+
+import {
+  decodeJson,
+  encodeJson,
+  failed,
+  judgeThrown,
+  type LeaseRef,
+  Permanent,
+  RetryAfter,
+  type Settlement,
+  Transient,
+} from '@reprise/core'
+import type { Services } from '../services.ts'
+
+export interface ReportedError {
+  readonly code?: string | undefined
+  readonly message?: string | undefined
+  readonly name?: string | undefined
+  readonly stack?: string | undefined
+  /** An HTTP status that it failed with. */
+  readonly status?: number | undefined
+  readonly retryable?: boolean | undefined
+  readonly retryAfterMs?: number | undefined
+  readonly details?: unknown
+}
+
+/**
+ * The settlement of an attempt that failed, as the policies in force decide; null if there is no such task any more. `now` is
+ * the store's time. The store has the last word on the token.
+ */
+export async function failedSettlement(
+  { engine, policies, random }: Services,
+  ref: LeaseRef,
+  error: ReportedError,
+  now: number,
+): Promise<Settlement | null> {
+  const task = await engine.task(ref.taskId)
+  if (task === null) return null
+  // It may have started after the store was asked for the time.
+  const startedAt = task.state.status === 'running' ? task.state.startedAt : task.acceptedAt
+  const { failure, decision, guards } = judgeThrown(policies.current(), { ...task, snapshot: task }, thrownOf(error), {
+    now: Math.max(now, startedAt),
+    roll: random.next(),
+  })
+  return failed(ref, failure, decision, guards)
+}
+
+function thrownOf({ message, name, details, retryable, retryAfterMs, ...fields }: ReportedError): Error {
+  const words = message === undefined || message === '' ? 'The worker failed and did not say why.' : message
+  const error = kindOf(words, retryable, retryAfterMs)
+  const { code, status, stack } = fields
+  return Object.assign(error, {
+    // Ours would point here, where nothing went wrong.
+    stack: stack ?? '',
+    ...(name === undefined ? {} : { name }),
+    ...(code === undefined ? {} : { code }),
+    ...(status === undefined ? {} : { status }),
+    ...(details === undefined ? {} : { details: decodeJson(encodeJson(details, 'details')) }),
+  })
+}
+
+function kindOf(message: string, retryable: boolean | undefined, retryAfterMs: number | undefined): Error {
+  if (retryable === false) return new Permanent(message)
+  if (retryAfterMs !== undefined) return new RetryAfter(retryAfterMs, message)
+  return retryable === true ? new Transient(message) : new Error(message)
+}

@@ -1,0 +1,284 @@
+// Handlers for workers in any language. A worker claims and settles here as one that uses the SDK does on the store itself;
+// what a failure comes to is judged here, by the policies in force. Workers are outsiders: what they hold is a lease
+// credential, and every write is fenced by the token in it.
+
+import type { workRoutes } from '@reprise/contract'
+import {
+  type Claimed,
+  type ClaimRequest,
+  type ClaimResult,
+  decodeJson,
+  encodeJson,
+  isDrainOrdered,
+  isRepriseError,
+  type JsonText,
+  type LeaseRef,
+  NotFoundError,
+  type RenewRequest,
+  RequestError,
+  released,
+  type Settlement,
+  type SettleResult,
+  SupersededError,
+  succeeded,
+} from '@reprise/core'
+import { type GivenCredential, type LeaseCredentials, openLeaseCredentials } from '@reprise/orchestrator'
+import type { FastifyRequest } from 'fastify'
+import type { AccessControl } from '../access/index.ts'
+import { wholeStore } from '../access/tenants.ts'
+import { type Handlers, json, text } from '../http/handler.ts'
+import type { Services } from '../services.ts'
+import { storeTime } from '../store-time.ts'
+import { answerWith, claimFor, giveBackUnlessSent } from './claiming.ts'
+import { failedSettlement, type ReportedError } from './reported-failure.ts'
+
+const LEASE_MS = 30_000
+const BEAT_EVERY_MS = 5_000
+const WAIT_MS = 20_000
+/** The in-flight payload is not handed out for longer than this after the dispatch (A11). */
+const PAYLOAD_MS = 2 * 3_600_000
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function workHandlers(services: Services, access: AccessControl): Handlers<typeof workRoutes> {
+  const { engine } = services
+  return {
+    registerWorker: async ({ body, principal }) => {
+      wholeStore(principal)
+      const { epoch } = await engine.register({
+        worker: body.worker,
+        pools: body.pools,
+        actions: body.actions ?? null,
+        host: body.host ?? 'unknown',
+        version: body.version ?? 'unknown',
+        runtimes: body.runtimes ?? [],
+        // Where a worker says it can be asked is an address that our probes would call.
+        endpoint: null,
+        ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
+      })
+      return json(201, { worker: body.worker, epoch, beatEveryMs: BEAT_EVERY_MS, leaseMs: LEASE_MS })
+    },
+    beat: async ({ params: { id }, body, principal }) => {
+      wholeStore(principal)
+      const { outcome } = await engine.beat({
+        worker: id,
+        epoch: body.epoch,
+        inFlight: body.inFlight ?? 0,
+        queueDepth: body.queueDepth ?? 0,
+        loopLagMs: body.loopLagMs ?? 0,
+        memoryBytes: body.memoryBytes ?? 0,
+        draining: body.draining ?? false,
+        quietMsMax: 0,
+        outlook: null,
+      })
+      return json(200, { outcome, drain: await isDrainOrdered(engine, id, body.epoch) })
+    },
+    deregisterWorker: async ({ params: { id }, query, principal }) => {
+      wholeStore(principal)
+      await engine.deregister(id, query.epoch)
+      return { kind: 'empty' }
+    },
+    claim: async ({ body, principal, signal, reply }) => {
+      wholeStore(principal)
+      const request: ClaimRequest = {
+        worker: body.worker,
+        epoch: body.epoch,
+        pools: body.pools,
+        actions: body.actions ?? null,
+        limit: body.limit ?? 1,
+        leaseMs: body.leaseMs ?? LEASE_MS,
+      }
+      const credentials = await openLeaseCredentials(engine)
+      const drain = await isDrainOrdered(engine, body.worker, body.epoch)
+      const waitMs = drain ? 0 : (body.waitMs ?? WAIT_MS)
+      const result = drain ? await nothing(services) : await claimFor(services, request, waitMs, signal)
+      const { claimed, heldBack, now } = result
+      const written = await answerWith(services, claimed, () =>
+        JSON.stringify({ claimed: claimed.map((one) => claimedView(one, credentials)), heldBack, drain, now }),
+      )
+      giveBackUnlessSent(services, claimed, reply)
+      return text(200, written, JSON_TYPE)
+    },
+    renew: async ({ body, principal }) => {
+      wholeStore(principal)
+      const credentials = await openLeaseCredentials(engine)
+      const leases = body.leases.map((lease): RenewRequest | EntryAnswer => {
+        const ref = credentials.read({ ...lease, credential: lease.token })
+        if (ref === null) return UNKNOWN
+        const { progress } = lease
+        const seen =
+          progress === undefined ? null : { fraction: progress.fraction ?? null, note: progress.note ?? null }
+        return { ...ref, progress: seen }
+      })
+      const leaseMs = body.leaseMs ?? LEASE_MS
+      return json(200, { results: await answered(leases, (requests) => engine.renew(requests, leaseMs)) })
+    },
+    settle: async ({ body, principal }) => {
+      wholeStore(principal)
+      const credentials = await openLeaseCredentials(engine)
+      const now = await timeFor(services, body.settlements)
+      const settlements: (Settlement | EntryAnswer)[] = []
+      for (const one of body.settlements) {
+        const ref = credentials.read({ ...one, credential: one.token })
+        settlements.push(ref === null ? UNKNOWN : await refusable(() => settlementOf(services, ref, one, now)))
+      }
+      return json(200, { results: await answered(settlements, (good) => settled(services, good)) })
+    },
+    taskComplete: async ({ body, request }) => {
+      const { taskId, attempt, status, token: credential } = body
+      const ref = await holder(services, access, request, { taskId, attempt, credential })
+      const end: ReportedEnd =
+        status === 'succeeded'
+          ? { outcome: status, result: body.result }
+          : { outcome: status, error: body.error ?? { message: 'The worker failed and did not say why.' } }
+      const settlement = await settlementOf(services, ref, end, await timeFor(services, [end]))
+      const [result] = isEntryAnswer(settlement) ? [settlement] : await engine.settle([settlement])
+      if (result === undefined) throw new RequestError('REPRISE_INTERNAL', 'The store did not answer the settlement.')
+      if (result.outcome === 'superseded') throw new SupersededError(taskId, attempt, result.because)
+      return json(200, result)
+    },
+    payload: async ({ params: { id, attempt }, request }) => {
+      const [, credential = ''] = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? []
+      const { token } = await holder(services, access, request, { taskId: id, attempt, credential })
+      const execution = await engine.execution(id, attempt)
+      const isHeld = execution?.status === 'running' && execution.token === token
+      const task =
+        isHeld && (await storeTime(engine)) - execution.dispatchedAt <= PAYLOAD_MS ? await engine.task(id) : null
+      if (task?.state.status !== 'running') throw new NotFoundError('payload for attempt', `${id}:${attempt}`)
+      const { payload, labels, retryToken, action, tenant } = task
+      const { timeoutAt } = task.state
+      return json(200, {
+        taskId: id,
+        attempt,
+        action,
+        tenant,
+        payload: decodeJson(payload),
+        labels,
+        retryToken,
+        timeoutAt,
+      })
+    },
+  }
+}
+
+/** What an entry of a batch gets without the store being asked. */
+type EntryAnswer = { readonly outcome: 'superseded'; readonly because: 'unknown' } | Refused
+interface Refused {
+  readonly outcome: 'refused'
+  readonly code: string
+  readonly detail: string
+}
+
+const UNKNOWN = { outcome: 'superseded', because: 'unknown' } as const
+
+/**
+ * The lease whose credential an outsider brings. A wrong one gets the same answer whether or not there is such a task or
+ * attempt, without a look at the store, and counts as a failed sign-in.
+ */
+async function holder(
+  { engine }: Services,
+  access: AccessControl,
+  request: FastifyRequest,
+  given: GivenCredential,
+): Promise<LeaseRef> {
+  const credentials = await openLeaseCredentials(engine)
+  try {
+    return await access.guarded(request, given.credential, async () => {
+      const ref = credentials.read(given)
+      if (ref === null) throw new RequestError('REPRISE_UNAUTHENTICATED', WRONG)
+      return ref
+    })
+  } catch (error) {
+    if (!isRepriseError(error, 'REPRISE_UNAUTHENTICATED')) throw error
+    throw new RequestError('REPRISE_FORBIDDEN', WRONG, { cause: error })
+  }
+}
+
+const WRONG = 'This is not the token of that attempt. Send the one that came with it.'
+
+/** The entries that are requests get what `ask` says of them, the others have their answers already. */
+async function answered<Request extends object, Result>(
+  entries: readonly (Request | EntryAnswer)[],
+  ask: (requests: readonly Request[]) => Promise<readonly Result[]>,
+): Promise<readonly (Result | EntryAnswer | undefined)[]> {
+  const requests = entries.filter((entry): entry is Request => !isEntryAnswer(entry))
+  const results = requests.length === 0 ? [] : await ask(requests)
+  let next = 0
+  return entries.map((entry) => (isEntryAnswer(entry) ? entry : results[next++]))
+}
+
+const isEntryAnswer = (entry: object): entry is EntryAnswer => 'outcome' in entry
+
+/** What is wrong with one entry is told of that one. What is wrong with the store is not about an entry. */
+async function refusable<T>(step: () => Promise<T>): Promise<T | Refused> {
+  try {
+    return await step()
+  } catch (error) {
+    if (!isRepriseError(error) || error.status >= 500) throw error
+    return { outcome: 'refused', code: error.code, detail: error.message }
+  }
+}
+
+/** All at once; one by one if the store refuses what one of them says. */
+async function settled(
+  { engine }: Services,
+  settlements: readonly Settlement[],
+): Promise<readonly (SettleResult | Refused | undefined)[]> {
+  const results = await refusable(() => engine.settle(settlements))
+  if (!('outcome' in results)) return results
+  if (settlements.length === 1) return [results]
+  const each: (SettleResult | Refused | undefined)[] = []
+  for (const one of settlements) {
+    const result = await refusable(() => engine.settle([one]))
+    each.push('outcome' in result ? result : result[0])
+  }
+  return each
+}
+
+type ReportedEnd =
+  | { readonly outcome: 'succeeded'; readonly result?: unknown }
+  | { readonly outcome: 'failed'; readonly error: ReportedError }
+  | { readonly outcome: 'released'; readonly reason?: string | undefined }
+
+/** The store's time, if a failure is to be judged by it. */
+async function timeFor({ engine }: Services, ends: readonly ReportedEnd[]): Promise<number> {
+  return ends.some(({ outcome }) => outcome === 'failed') ? storeTime(engine) : 0
+}
+
+async function settlementOf(
+  services: Services,
+  ref: LeaseRef,
+  end: ReportedEnd,
+  now: number,
+): Promise<Settlement | typeof UNKNOWN> {
+  switch (end.outcome) {
+    case 'succeeded':
+      return succeeded(ref, resultText(end.result))
+    case 'released':
+      return released(ref, end.reason ?? 'The worker gave it back.')
+    case 'failed':
+      return (await failedSettlement(services, ref, end.error, now)) ?? UNKNOWN
+  }
+}
+
+async function nothing({ engine }: Services): Promise<ClaimResult> {
+  return { claimed: [], nextDueAt: null, heldBack: null, now: await storeTime(engine) }
+}
+
+function claimedView(claimed: Claimed, credentials: LeaseCredentials) {
+  const { snapshot, taskId, attempt, retryReason, generation, startedAt, leaseUntil, timeoutAt } = claimed
+  return {
+    taskId,
+    attempt,
+    token: credentials.issue(claimed),
+    // Whole: a worker must get what was submitted, whatever people may see of it.
+    snapshot: { ...snapshot, payload: decodeJson(snapshot.payload) },
+    retryReason,
+    generation,
+    startedAt,
+    leaseUntil,
+    timeoutAt,
+  }
+}
+
+const resultText = (result: unknown): JsonText | null =>
+  result === undefined || result === null ? null : encodeJson(result, 'result')

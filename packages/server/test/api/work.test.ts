@@ -1,0 +1,110 @@
+// Workers over HTTP, where they meet the rest: waiting for work, going away, losing their leases, and the judgement of failures.
+
+import type { TaskId } from '@reprise/core'
+import { describe, expect, test } from 'vitest'
+import { type Api, claimOne, declare, STORES, startApi } from './fixture.ts'
+
+async function register(api: Api, worker: string): Promise<{ worker: string; epoch: number; pools: string[] }> {
+  const pools = ['default']
+  const registered = await api.post('/api/v1/workers', { worker, pools }, { token: api.tokens.worker })
+  const { epoch } = registered.body as { readonly epoch: number }
+  return { worker, epoch, pools }
+}
+
+describe.each(STORES)('on $name', (store) => {
+  test('a claim waits for work, and comes back as soon as there is some', async () => {
+    const api = await startApi(store)
+    const who = await register(api, 'w1')
+    const claiming = api.post('/api/v1/claims', { ...who, waitMs: 60_000 }, { token: api.tokens.worker })
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    expect((await claiming).body).toMatchObject({ claimed: [{ taskId: 't1', attempt: 1 }] })
+    const empty = await api.post('/api/v1/claims', { ...who, waitMs: 1 }, { token: api.tokens.worker })
+    expect(empty.body).toMatchObject({ claimed: [], heldBack: null })
+  })
+
+  test('A3: what was claimed for a worker that has gone goes back to the queue, and is not charged', async () => {
+    const api = await startApi(store)
+    const who = await register(api, 'w1')
+    const gone = new AbortController()
+    const claiming = fetch(`${api.url}/api/v1/claims`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.tokens.worker}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...who, waitMs: 60_000 }),
+      signal: gone.signal,
+    }).catch(() => null)
+    const other = await register(api, 'w2')
+    gone.abort()
+    await claiming
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    const claims = await api.post('/api/v1/claims', { ...other, waitMs: 20_000 }, { token: api.tokens.worker })
+    expect(claims.body).toMatchObject({ claimed: [{ taskId: 't1', attempt: 1 }] })
+  })
+
+  test('fault 18: a worker id that is used again fences the older one', async () => {
+    const api = await startApi(store)
+    const older = await register(api, 'w1')
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    const { taskId, attempt, token } = await claimOne(api, 'w1')
+    await register(api, 'w1')
+    const fenced = await api.post('/api/v1/claims', { ...older, waitMs: 0 }, { token: api.tokens.worker })
+    expect([fenced.status, fenced.body]).toMatchObject([409, { code: 'REPRISE_WORKER_FENCED' }])
+    const leases = [{ taskId, attempt, token }]
+    const renewed = await api.post('/api/v1/leases/renew', { leases }, { token: api.tokens.worker })
+    expect(renewed.body).toMatchObject({ results: [{ outcome: 'superseded' }] })
+    const settlements = [{ taskId, attempt, token, outcome: 'succeeded' }]
+    const settled = await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
+    expect(settled.body).toMatchObject({ results: [{ outcome: 'superseded' }] })
+    const late = await api.post('/task-complete', { taskId, attempt, token, status: 'succeeded' }, { token: null })
+    expect([late.status, late.body]).toMatchObject([409, { code: 'REPRISE_SUPERSEDED' }])
+  })
+
+  test.each([
+    [{ code: 'ECONNRESET', message: 'reset' }, 'waiting', 'connection'],
+    [{ status: 503, message: 'away' }, 'waiting', 'worker_unavailable'],
+    [{ message: 'anything', retryable: true }, 'waiting', 'transient'],
+    [{ message: 'later', retryAfterMs: 60_000 }, 'waiting', 'transient'],
+    [{ message: 'a riddle' }, 'dead', 'unknown'],
+    [{ status: 404, message: 'gone' }, 'dead', 'not_found'],
+    [{ code: 'ECONNRESET', message: 'no more', retryable: false }, 'dead', 'permanent'],
+  ])('B1, C3: a failure reported as %j is %s by reason %s', async (error, status, reason) => {
+    const api = await startApi(store)
+    await declare(api, { name: 'a', maxRetries: 3 })
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    const { taskId, attempt, token } = await claimOne(api)
+    const settlements = [{ taskId, attempt, token, outcome: 'failed', error }]
+    const settled = await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
+    expect(settled.body).toMatchObject({ results: [{ outcome: 'settled', status, repeated: false }] })
+    const again = await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
+    expect(again.body).toMatchObject({ results: [{ outcome: 'settled', status, repeated: true }] })
+    const execution = await api.engine.latestForTask('t1' as TaskId)
+    expect(execution?.failure).toMatchObject({ reason, stack: null })
+    const task = await api.engine.task('t1' as TaskId)
+    expect(task?.failures).toBe(1)
+  })
+
+  test('B1: a worker that asks for patience gets it', async () => {
+    const api = await startApi(store)
+    await declare(api, { name: 'a', maxRetries: 3 })
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    const { taskId, attempt, token } = await claimOne(api)
+    const error = { message: 'later', retryAfterMs: 60_000 }
+    await api.post('/task-complete', { taskId, attempt, token, status: 'failed', error }, { token: null })
+    const task = await api.engine.task('t1' as TaskId)
+    const execution = await api.engine.latestForTask('t1' as TaskId)
+    expect(task?.state).toMatchObject({ status: 'waiting', dueAt: (execution?.resolvedAt ?? 0) + 60_000 })
+  })
+
+  test('progress is seen while it runs, and a release gives it back unharmed', async () => {
+    const api = await startApi(store)
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    const { taskId, attempt, token } = await claimOne(api)
+    const leases = [{ taskId, attempt, token, progress: { fraction: 0.5, note: 'half way' } }]
+    await api.post('/api/v1/leases/renew', { leases }, { token: api.tokens.worker })
+    expect((await api.get('/api/v1/tasks/t1')).body).toMatchObject({
+      state: { status: 'running', progress: { fraction: 0.5, note: 'half way' } },
+    })
+    const settlements = [{ taskId, attempt, token, outcome: 'released', reason: 'shutting down' }]
+    await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
+    expect((await api.get('/api/v1/tasks/t1')).body).toMatchObject({ attempt: 0, state: { status: 'queued' } })
+  })
+})
