@@ -16,12 +16,13 @@ export {
   type Duration,
   defineAction,
   type Engine,
-  type Execution,
-  type Explanation,
+  type ExportedTask,
   type Failure,
   type FailureGroup,
+  type Finding,
   type Fingerprint,
   type Gate,
+  type InspectResult,
   InvalidError,
   implement,
   isRepriseError,
@@ -36,12 +37,14 @@ export {
   Permanent,
   type Priority,
   RepriseError,
+  RequestError,
   RetryAfter,
   type RetryResult,
   type RunContext,
+  type ScalingSignal,
+  type SeriesPoint,
   type StandardSchema,
   StoreBusyError,
-  type Task,
   TaskFailedError,
   type TaskId,
   type TaskStatus,
@@ -50,7 +53,47 @@ export {
   Transient,
   type WorkerView,
 } from '@reprise/core'
-export { type Client, type ClientOptions, createClient } from './client.ts'
-export type { BulkOptions, ByOptions, ListQuery, RetryOptions, ScopeQuery, TaskTarget } from './operator-requests.ts'
+export type { ConnectionInfo, LiveEvent } from './backend.ts'
+export type { Client } from './client.ts'
+export {
+  type ClientOptions,
+  createClient,
+  type EngineClient,
+  type EngineClientOptions,
+  type HttpClientOptions,
+} from './create-client.ts'
+export type { Fetch, TokenSource } from './http/transport.ts'
+export type {
+  BulkOptions,
+  ByOptions,
+  InspectOptions,
+  ListQuery,
+  RetryOptions,
+  ScopeQuery,
+  SeriesOptions,
+  TaskTarget,
+  WatchOptions,
+} from './operator-requests.ts'
+export type { Execution, Explanation, SearchPage, Task, TaskState } from './records.ts'
+export type {
+  FigureCalls,
+  Flag,
+  FlagCalls,
+  Me,
+  Monitoring,
+  NewToken,
+  PoliciesInForce,
+  PolicyCalls,
+  PolicyTemplate,
+  PolicyVersion,
+  PublishOptions,
+  ScalingRequest,
+  SimulatedAttempt,
+  Simulation,
+  SimulationRequest,
+  Token,
+  TokenCalls,
+  TokenRequest,
+} from './server-calls.ts'
 export type { SubmitOptions } from './submission.ts'
 export type { ResultOptions, StoredResult, SubmittedTask, TaskHandle } from './task-handle.ts'

@@ -9,6 +9,7 @@ import {
   checkedText,
   type FailureGroupQuery,
   type Fingerprint,
+  type InspectRequest,
   InvalidError,
   type JournalQuery,
   type LaneQuery,
@@ -17,6 +18,7 @@ import {
   poolName,
   refuseUnknownKeys,
   type Scope,
+  SERIES_POINTS_MAX,
   TASK_STATUSES,
   type TaskQuery,
   type TaskSelector,
@@ -24,6 +26,7 @@ import {
   taskId,
   tenantId,
 } from '@reprise/core'
+import type { WatchRequest } from './backend.ts'
 
 /** One lane, or all lanes that agree with what is given. */
 export interface ScopeQuery {
@@ -53,6 +56,27 @@ export interface RetryOptions extends ByOptions {
   readonly maxRetries?: number
 }
 
+export interface InspectOptions extends BulkOptions {
+  /** Sets right what is found; otherwise nothing is changed. */
+  readonly repair?: boolean
+}
+
+export interface SeriesOptions extends ScopeQuery {
+  /** The last so many; 60 if missing. */
+  readonly minutes?: number
+}
+
+export interface WatchOptions {
+  /** Of an event that was seen: go on from there. From now on if missing. */
+  readonly cursor?: string
+  /** Only events about this task. */
+  readonly taskId?: string
+  /** Types such as `execution.failed`, or families such as `task.*`; all if missing. */
+  readonly types?: readonly string[]
+  /** Ends the watching. */
+  readonly signal?: AbortSignal
+}
+
 export interface ListQuery extends ScopeQuery, PageRequest {
   readonly status?: TaskStatus
   readonly fingerprint?: string
@@ -69,10 +93,11 @@ export function bulkRequest(target: TaskTarget, options: BulkOptions = {}): Bulk
 }
 
 const REASON_LENGTH_MAX = 1_000
+export const DEFAULT_ACTOR = 'client'
 
 export function byOf(options: ByOptions): By {
   return {
-    actor: checkedName('actor', options.actor ?? 'client'),
+    actor: checkedName('actor', options.actor ?? DEFAULT_ACTOR),
     reason: checkedText('reason', options.reason ?? 'asked for by the client', REASON_LENGTH_MAX),
   }
 }
@@ -113,6 +138,12 @@ function refuseUndefined(query: object): void {
   }
 }
 
+/** For calls that take a page, and nothing else. */
+export function onlyPage(page: PageRequest = {}): PageRequest {
+  refuseUnknownKeys(page, ['limit', 'cursor'], 'query field')
+  return pageOf(page)
+}
+
 function pageOf(query: PageRequest): PageRequest {
   return {
     ...(query.limit === undefined ? {} : { limit: query.limit }),
@@ -144,10 +175,48 @@ export function groupQuery(query: { readonly action?: string } & PageRequest): F
   return { ...(query.action === undefined ? {} : { action: actionName(query.action) }), ...pageOf(query) }
 }
 
-export function journalQuery(query: { readonly taskId?: string } & PageRequest): JournalQuery {
-  refuseUnknownKeys(query, ['taskId', 'limit', 'cursor'], 'query field')
+export interface JournalRequest extends PageRequest {
+  readonly taskId?: string
+  /** From the newest backwards. */
+  readonly newest?: true
+}
+
+export function journalQuery(query: JournalRequest): JournalQuery {
+  refuseUnknownKeys(query, ['taskId', 'newest', 'limit', 'cursor'], 'query field')
   refuseUndefined(query)
-  return { ...(query.taskId === undefined ? {} : { taskId: taskId(query.taskId) }), ...pageOf(query) }
+  return {
+    ...(query.taskId === undefined ? {} : { taskId: taskId(query.taskId) }),
+    ...(query.newest === true ? { newest: true } : {}),
+    ...pageOf(query),
+  }
+}
+
+export function inspectRequest(options: InspectOptions): InspectRequest {
+  refuseUnknownKeys(options, ['repair', 'actor', 'reason', 'limit', 'cursor'], 'option')
+  return { repair: options.repair ?? false, by: byOf(options), ...pageOf(options) }
+}
+
+const SERIES_MINUTES = 60
+
+export function seriesRequest({ minutes = SERIES_MINUTES, ...scope }: SeriesOptions): {
+  readonly scope: Scope
+  readonly minutes: number
+} {
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > SERIES_POINTS_MAX) {
+    throw new InvalidError(`A series has between 1 and ${SERIES_POINTS_MAX} minutes, not ${minutes}.`)
+  }
+  return { scope: checkedScope(scope), minutes }
+}
+
+export function watchRequest(options: WatchOptions): WatchRequest {
+  refuseUnknownKeys(options, ['cursor', 'taskId', 'types', 'signal'], 'option')
+  const types = (options.types ?? []).map((type) => checkedName('event type', type))
+  return {
+    cursor: options.cursor ?? null,
+    taskId: options.taskId === undefined ? null : taskId(options.taskId),
+    types,
+    signal: options.signal ?? null,
+  }
 }
 
 function selector(target: TaskTarget): TaskSelector {

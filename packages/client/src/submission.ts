@@ -7,15 +7,15 @@ import {
   AFFINITY_LABEL,
   actionName,
   checkedName,
-  DEFAULT_POOL,
   DEFAULT_PRIORITY,
-  DEFAULT_SETTINGS,
   type Duration,
   decodeJson,
+  drawTaskId,
   durationMs,
   encodeJson,
   InvalidError,
   type JsonText,
+  type PoolName,
   PREFERRED_WORKER_LABEL,
   PRIORITY_MAX,
   type Priority,
@@ -27,13 +27,13 @@ import {
   retryToken,
   type Snapshot,
   type StandardSchema,
-  type TaskSpec,
+  type TaskSettings,
   type TenantId,
   taskId,
   tenantId,
   workerId,
 } from '@reprise/core'
-import { drawTaskId } from './task-id.ts'
+import type { Submission } from './backend.ts'
 
 export interface SubmitOptions {
   /** Makes the submission idempotent: a second task with this id is not accepted. A UUID if not given. */
@@ -61,12 +61,15 @@ export interface SubmitOptions {
 }
 
 /** Any action, whatever its types: what is left of it when only its name, settings and schema matter. */
-export interface SubmittableAction extends Pick<Action, 'name' | 'pool' | 'settings'> {
+export interface SubmittableAction extends Pick<Action, 'name'> {
+  /** Null, like the settings, where only the name is known. */
+  readonly pool: PoolName | null
+  readonly settings: TaskSettings | null
   readonly input: StandardSchema<unknown, unknown> | null
   readonly run: ((input: never, context: RunContext) => unknown) | null
 }
 
-const LABELS_MAX = 32
+export const LABELS_MAX = 32
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({})
 
 const KNOWN_OPTIONS = [
@@ -84,9 +87,9 @@ const KNOWN_OPTIONS = [
   'affinityKey',
 ] as const satisfies (keyof SubmitOptions)[]
 
-/** An action that is known by its name only. */
+/** An action that is known by its name only: what it declares is for the store or the server to say. */
 export function namedAction(name: string): SubmittableAction {
-  return { name: actionName(name), pool: DEFAULT_POOL, settings: DEFAULT_SETTINGS, input: null, run: null }
+  return { name: actionName(name), pool: null, settings: null, input: null, run: null }
 }
 
 /** A payload on its way to the store. */
@@ -102,13 +105,13 @@ export function encodeInput(action: SubmittableAction, input: unknown): EncodedI
   return { payload, validation: action.input === null ? null : parseInput(action, decodeJson(payload)) }
 }
 
-/** The task as the store takes it. The payload must have been validated. */
-export function taskSpec(
+/** The task on its way to the store. The payload must have been validated. */
+export function submissionOf(
   action: SubmittableAction,
   payload: JsonText,
   options: SubmitOptions,
-  defaultTenant: TenantId,
-): TaskSpec {
+  defaultTenant: TenantId | null,
+): Submission {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'submit option')
   // A drawn id is random enough to be the retry token as well; a given one may come again after its task was removed.
   const drawnId = options.id === undefined ? drawTaskId() : null

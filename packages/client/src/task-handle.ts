@@ -5,15 +5,14 @@ import {
   type Duration,
   decodeJson,
   durationMs,
-  type Engine,
   type Failure,
   refuseUnknownKeys,
-  type Task,
   TaskFailedError,
   type TaskId,
 } from '@reprise/core'
+import type { Backend } from './backend.ts'
 import { type ByOptions, bulkRequest } from './operator-requests.ts'
-import type { ResultWatcher } from './result-watcher.ts'
+import type { Task } from './records.ts'
 
 /** A result as it comes back from the store: what JSON makes of it. */
 export type StoredResult<Result> = unknown extends Result
@@ -58,30 +57,28 @@ export interface SubmittedTask<Result = unknown> extends TaskHandle<Result> {
 export class Handle<Result> implements SubmittedTask<Result> {
   readonly id: TaskId
   readonly accepted: boolean
-  readonly #engine: Engine
-  readonly #watcher: ResultWatcher
+  readonly #backend: Backend
 
-  constructor(engine: Engine, watcher: ResultWatcher, id: TaskId, accepted: boolean) {
+  constructor(backend: Backend, id: TaskId, accepted: boolean) {
     this.id = id
     this.accepted = accepted
-    this.#engine = engine
-    this.#watcher = watcher
+    this.#backend = backend
   }
 
   get(): Promise<Task | null> {
-    return this.#engine.task(this.id)
+    return this.#backend.task(this.id)
   }
 
   async result(options: ResultOptions = {}): Promise<Result> {
     refuseUnknownKeys(options, ['timeout', 'signal'], 'option')
     const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'timeout')
-    const task = await this.#watcher.ended(this.id, { timeoutMs, signal: options.signal ?? null })
+    const task = await this.#backend.ended(this.id, { timeoutMs, signal: options.signal ?? null })
     // What the handler returned was encoded from a Result; the type is the submitter's word on it.
     return resultOf(task) as Result
   }
 
   async cancel(options: ByOptions = {}): Promise<boolean> {
-    const { changed } = await this.#engine.cancel(bulkRequest(this.id, options))
+    const { changed } = await this.#backend.cancel(bulkRequest(this.id, options))
     return changed.length > 0
   }
 }

@@ -7,6 +7,7 @@ import {
   InvalidError,
   type Logger,
   type PolicySource,
+  type PoolName,
   policyForFailure,
   type RunContext,
   type StandardSchema,
@@ -22,6 +23,7 @@ export interface AnyAction extends Pick<Action, 'name' | 'pool' | 'settings'> {
 
 export interface RunnableAction {
   readonly name: ActionName
+  readonly pool: PoolName
   readonly settings: TaskSettings
   readonly input: StandardSchema<unknown, unknown> | null
   readonly run: (input: unknown, context: RunContext) => unknown
@@ -41,7 +43,7 @@ export function actionRegistry(actions: readonly AnyAction[]): ActionRegistry {
     if (typeof action !== 'object' || action === null || typeof action.settings !== 'object') {
       throw new InvalidError('Every action of a worker comes from defineAction().')
     }
-    const { name, settings, input, run, reconcile } = action
+    const { name, pool, settings, input, run, reconcile } = action
     if (registry.has(name)) throw new InvalidError(`Two actions are named '${name}'. Give each a name of its own.`)
     if (run === null) {
       throw new InvalidError(`Action '${name}' has no run function, so a worker can't run it. Add run to defineAction.`)
@@ -49,6 +51,7 @@ export function actionRegistry(actions: readonly AnyAction[]): ActionRegistry {
     // The input it is called with was parsed by its own schema, so it is what the handler was declared for.
     registry.set(name, {
       name,
+      pool,
       settings,
       input,
       run: run as RunnableAction['run'],

@@ -60,6 +60,8 @@ export interface WorkerOptions extends WorkerHooks {
   /** Where this worker can be asked whether it is well; the address of its /healthz, if it serves one, if not given. */
   readonly endpoint?: string
   readonly log?: Logger
+  /** Whether failed attempts are logged here; true if not given. Off where whoever observes the engine tells of them. */
+  readonly logFailures?: boolean
   /** Shown to operators: where this worker runs, and which version of the application. */
   readonly host?: string
   readonly version?: string
@@ -95,6 +97,7 @@ export interface WorkerConfiguration {
   readonly health: HealthAddress | null
   readonly endpoint: string | null
   readonly log: Logger
+  readonly logFailures: boolean
   readonly host: string
   readonly version: string
   readonly clock: Clock
@@ -123,6 +126,7 @@ const KNOWN: Readonly<Record<keyof WorkerOptions, true>> = {
   health: true,
   endpoint: true,
   log: true,
+  logFailures: true,
   host: true,
   version: true,
   clock: true,
@@ -153,6 +157,7 @@ export function workerConfiguration(options: WorkerOptions): WorkerConfiguration
     health: options.health === undefined ? null : healthAddress(options.health),
     endpoint: options.endpoint === undefined ? null : checkedEndpoint(options.endpoint),
     log,
+    logFailures: checkedFlag(options.logFailures ?? true, 'logFailures'),
     host,
     version: checkedName('version', options.version ?? 'unknown'),
     clock: options.clock ?? systemClock,

@@ -25,6 +25,7 @@ import { DeadlineWatch } from './deadline-watch.ts'
 import { Latch } from './latch.ts'
 import { runExecution } from './pipeline.ts'
 import type { SettlementLog } from './settlement-log.ts'
+import { endAttempt, inSettlement } from './tracing.ts'
 
 export interface DispatcherOptions {
   readonly engine: Engine
@@ -148,6 +149,7 @@ export class Dispatcher implements ExecutionOwner {
 
   ended(execution: ActiveExecution): void {
     this.active.delete(execution)
+    endAttempt(execution)
     if (execution.settlement !== null) this.#outbox.push(execution)
     if (execution.handlerRuns) this.#abandon()
     if (this.active.size === 0 && this.#idleWaiters.size > 0) {
@@ -239,10 +241,12 @@ export class Dispatcher implements ExecutionOwner {
   async #call(batch: readonly ActiveExecution[], limit: number): Promise<Trip> {
     const settlements: Settlement[] = []
     for (const { settlement } of batch) if (settlement !== null) settlements.push(settlement)
-    if (limit === 0) return { settled: await this.#engine.settle(settlements), claim: null }
+    if (limit === 0) {
+      return { settled: await inSettlement(batch, () => this.#engine.settle(settlements)), claim: null }
+    }
     const request: ClaimRequest = { ...this.#options.claimant(), limit }
     if (settlements.length === 0) return { settled: [], claim: await this.#engine.claim(request) }
-    const both = await this.#engine.settleAndClaim(settlements, request)
+    const both = await inSettlement(batch, () => this.#engine.settleAndClaim(settlements, request))
     return { settled: both.settled, claim: both }
   }
 

@@ -24,6 +24,8 @@ export interface HeartbeatOptions {
   readonly onReplaced: (epoch: number) => void
   /** The store has forgotten this worker: it must register again. */
   readonly onUnknown: () => Promise<void>
+  /** The store has heard it, and the worker stands as it thinks it does. */
+  readonly onCurrent: (epoch: number) => Promise<void>
 }
 
 export function createHeartbeat(options: HeartbeatOptions): Service {
@@ -46,6 +48,7 @@ export async function beatOnce(options: HeartbeatOptions): Promise<void> {
     const { outcome } = await options.engine.beat(report)
     if (outcome === 'replaced') options.onReplaced(report.epoch)
     else if (outcome === 'unknown') await options.onUnknown()
+    else await options.onCurrent(report.epoch)
   } catch (error) {
     // A closed engine has no next: whoever closed it, or the worker itself, tells.
     if (!isRepriseError(error, 'REPRISE_STORE_CLOSED')) {

@@ -15,6 +15,7 @@ import {
 import type { ActionRegistry, RunnableAction } from './action-registry.ts'
 import type { ActiveExecution } from './active-execution.ts'
 import { HandlerContext } from './handler-context.ts'
+import { inAttempt } from './tracing.ts'
 
 interface Found {
   readonly execution: ActiveExecution
@@ -31,7 +32,11 @@ interface WithResult {
 }
 
 /** Never rejects: it ends the execution one way or the other. */
-export async function runExecution(execution: ActiveExecution, actions: ActionRegistry, log: Logger): Promise<void> {
+export function runExecution(execution: ActiveExecution, actions: ActionRegistry, log: Logger): Promise<void> {
+  return inAttempt(execution, () => runSteps(execution, actions, log))
+}
+
+async function runSteps(execution: ActiveExecution, actions: ActionRegistry, log: Logger): Promise<void> {
   let result: JsonText | null
   execution.handlerRuns = true
   try {

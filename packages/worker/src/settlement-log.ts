@@ -16,15 +16,17 @@ export interface SettlementCounts {
 export class SettlementLog {
   readonly #hooks: WorkerHooks
   readonly #log: Logger
+  readonly #logFailures: boolean
   #succeeded = 0
   #failed = 0
   #released = 0
   #superseded = 0
   #faults = 0
 
-  constructor(hooks: WorkerHooks, log: Logger) {
+  constructor(hooks: WorkerHooks, log: Logger, logFailures: boolean) {
     this.#hooks = hooks
     this.#log = log
+    this.#logFailures = logFailures
   }
 
   get counts(): SettlementCounts {
@@ -74,7 +76,7 @@ export class SettlementLog {
     if (settlement.kind === 'failed') {
       // One that is queued again at once was parked by a breaker: the fault lies elsewhere.
       if (status !== 'queued' && blamesWorker(settlement.failure)) this.#faults++
-      this.#logFailure(claimed, settlement)
+      if (this.#logFailures) this.#logFailure(claimed, settlement)
     }
     const { onSettled, onFailed } = this.#hooks
     if (onSettled === undefined && onFailed === undefined) return

@@ -9,6 +9,7 @@ import {
   durationMs,
   type Engine,
   isRepriseError,
+  publishActions,
   type Service,
   StoreClosedError,
   sleep,
@@ -19,6 +20,7 @@ import { createSweep } from '@reprise/orchestrator'
 import { warnOfMissingHooks } from './action-registry.ts'
 import { type WorkerConfiguration, type WorkerOptions, workerConfiguration } from './configuration.ts'
 import { Dispatcher } from './dispatcher.ts'
+import { DrainOrder } from './drain-order.ts'
 import { Grace } from './grace.ts'
 import { type HealthAnswer, type HealthEndpoint, serveHealth } from './health-endpoint.ts'
 import { beatOnce, createHeartbeat, type HeartbeatOptions } from './heartbeat.ts'
@@ -71,11 +73,12 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
  * - **starting**: connected, but not registered. Nothing is claimed. Left by begin(), for `running`.
  * - **running**: registered under an epoch; the dispatcher claims and settles, renewal and heartbeat tick, the sweep
  *   runs if it is asked for. Left by stop(), or when the worker can't go on (its id was taken by a newer worker, or the
- *   engine was closed under it), for `draining`.
+ *   engine was closed under it) or when an operator orders it, for `draining`.
  * - **draining**: nothing is claimed any more. Running handlers get the grace time, with their leases renewed. Shortly
  *   before its end their signals fire; at its end what still runs is released, back to the queue as if never claimed.
- *   A worker that can't go on drops what runs instead: the store has taken it away already. Left, when every
- *   settlement is in the store or has waited for a whole lease, for `stopped`.
+ *   A worker that can't go on drops what runs instead: the store has taken it away already. One that an operator has
+ *   drained finishes what it has without a time limit, and stays like this until stop(). Left, when every settlement is
+ *   in the store or has waited for a whole lease, for `stopped`.
  * - **stopped**: services at rest, deregistered, the engine closed if it was opened here. `drained` has resolved.
  *
  * Nothing here ends the process, and no error of the store ends the worker.
@@ -112,7 +115,7 @@ export class Worker {
     this.#grace = new Grace(clock)
     this.#connection = connection
     this.#engine = engine
-    this.#settlementLog = new SettlementLog(config.hooks, log)
+    this.#settlementLog = new SettlementLog(config.hooks, log, config.logFailures)
     this.#dispatcher = new Dispatcher({
       engine,
       clock,
@@ -135,6 +138,13 @@ export class Worker {
       settlementLog: this.#settlementLog,
       thresholds: engine.healthThresholds,
     })
+    const drainOrder = new DrainOrder({
+      engine,
+      clock,
+      log,
+      worker: config.id,
+      onOrdered: () => this.#drainAsOrdered(),
+    })
     this.#heartbeat = {
       engine,
       clock,
@@ -145,6 +155,9 @@ export class Worker {
       report: () => this.#beatReport(),
       onReplaced: (epoch) => this.#fenced(epoch),
       onUnknown: () => this.#register(),
+      onCurrent: async (epoch) => {
+        if (this.#state === 'running') await drainOrder.look(epoch)
+      },
     }
     // After a pause, live workers get the time of a renewal before they count as lost.
     const graceMs = Math.max(GRACE_MS_MIN, Math.ceil(config.leaseMs / 2))
@@ -191,6 +204,7 @@ export class Worker {
       await this.#healthEndpoint?.close()
       throw error
     }
+    await this.#publishActions()
     this.#state = 'running'
     for (const service of this.#services) await service.start()
     this.#running = this.#dispatcher.run().catch((error: unknown) => this.#giveUp(error))
@@ -240,6 +254,19 @@ export class Worker {
     this.#epoch = epoch
   }
 
+  /** Whoever submits by name alone gets these settings. It runs as well without: nothing here may keep it from starting. */
+  async #publishActions(): Promise<void> {
+    const { registry, log } = this.#config
+    try {
+      await publishActions(this.#engine, [...registry.values()])
+    } catch (error) {
+      log.warn('The actions could not be published: tasks that are submitted by name get the usual settings.', {
+        worker: this.id,
+        error,
+      })
+    }
+  }
+
   /** An answer to a call of an earlier epoch says nothing about the present one. */
   #fenced(epoch: number): void {
     if (this.#registering === null && epoch === this.#epoch) this.#giveUp(new WorkerFencedError(this.id, epoch))
@@ -258,6 +285,16 @@ export class Worker {
   #healthAnswer(): HealthAnswer {
     const { inFlight, lag } = this.#vitalSigns
     return { ok: this.#state === 'running', body: { state: this.#state, inFlight, loopLagMs: lag.ms } }
+  }
+
+  /** An operator wants it to finish what it has and take nothing new. It stays registered, as draining, until it is stopped. */
+  #drainAsOrdered(): void {
+    if (this.#state !== 'running') return
+    this.#state = 'draining'
+    const inFlight = this.#dispatcher.active.size
+    this.#config.log.info('The worker drains, as an operator has ordered.', { worker: this.id, inFlight })
+    this.#dispatcher.drain()
+    void beatOnce(this.#heartbeat)
   }
 
   async #drainAndStop(): Promise<void> {

@@ -1,7 +1,7 @@
 // A worker and a client on a store in memory and a virtual clock, plus an engine whose calls can be watched and failed.
 
-import { type Client, createClient } from '@reprise/client'
-import { type Engine, seededRandom, silentLogger, type Task, VirtualClock } from '@reprise/core'
+import { createClient, type EngineClient } from '@reprise/client'
+import { type Engine, type PageRequest, seededRandom, silentLogger, type Task, VirtualClock } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createWorker, type Worker, type WorkerOptions } from '@reprise/worker'
 import { onTestFinished } from 'vitest'
@@ -11,7 +11,7 @@ type Verb = { [K in keyof Engine]: Engine[K] extends (...input: never[]) => Prom
 export interface Setup {
   readonly clock: VirtualClock
   readonly engine: WatchedEngine
-  readonly client: Client
+  readonly client: EngineClient
   readonly worker: Worker
   readonly errors: unknown[]
 }
@@ -23,16 +23,21 @@ export interface WatchedEngine extends Engine {
   fault: (verb: Verb) => void
   /** Called after each verb, before its answer comes back; what it throws is the answer. */
   faultAfter: (verb: Verb) => void
+  /** The collections that documents were read from, one entry for each read. */
+  readonly reads: string[]
+  /** Called before each such read. */
+  readFault: () => void
 }
 
 function watched(inner: Engine): WatchedEngine {
   const calls: WatchedEngine['calls'] = []
-  const own = { calls, fault: () => {}, faultAfter: () => {} } as unknown as WatchedEngine
+  const own = { calls, reads: [], fault() {}, faultAfter() {}, readFault() {} } as unknown as WatchedEngine
+  Object.assign(own, { collection: watchedCollections(inner, own) })
   return new Proxy(own, {
     get(target, key) {
       if (key in target) return Reflect.get(target, key) as unknown
       const member: unknown = Reflect.get(inner, key)
-      if (typeof member !== 'function' || key === 'mark' || key === 'collection') return member
+      if (typeof member !== 'function' || key === 'mark') return member
       return async (...input: unknown[]): Promise<unknown> => {
         calls.push({ verb: String(key), input })
         target.fault(key as Verb)
@@ -44,13 +49,31 @@ function watched(inner: Engine): WatchedEngine {
   })
 }
 
+function watchedCollections(inner: Engine, watch: WatchedEngine): Engine['collection'] {
+  return (definition) => {
+    const collection = inner.collection(definition)
+    return Object.assign(Object.create(collection) as typeof collection, {
+      get: async (id: string) => {
+        watch.reads.push(definition.name)
+        watch.readFault()
+        return collection.get(id)
+      },
+      insert: (document: never) => collection.insert(document),
+      update: (document: never, version: number) => collection.update(document, version),
+      list: (page: PageRequest) => collection.list(page),
+    })
+  }
+}
+
 type Change = Omit<WorkerOptions, 'engine'>
 
-export async function setUp(options: Change): Promise<Setup> {
+/** `before` sees the engine before the worker is made. */
+export async function setUp(options: Change, before: (engine: WatchedEngine) => void = () => {}): Promise<Setup> {
   const clock = new VirtualClock()
   const engine = watched(await openSqliteEngine({ path: ':memory:', clock }))
   const client = await createClient({ engine, clock })
   const errors: unknown[] = []
+  before(engine)
   const worker = await createWorker({
     engine,
     clock,
@@ -70,7 +93,7 @@ export async function setUp(options: Change): Promise<Setup> {
   return { clock, engine, client, worker, errors }
 }
 
-export async function taskOf(client: Client, id: string): Promise<Task> {
+export async function taskOf(client: EngineClient, id: string): Promise<Task> {
   const task = await client.get(id)
   if (task === null) throw new Error(`There is no task ${id}.`)
   return task

@@ -1,0 +1,121 @@
+// Events over HTTP: the journal read page by page, and followed live. The live stream is opened again whenever it breaks, from
+// the last place that the server named, so that nothing is missed; what came just before a break may come again.
+
+import {
+  type Backoff,
+  backoffMs,
+  isRepriseError,
+  type JournalPage,
+  type JournalQuery,
+  RequestError,
+  sleep,
+} from '@reprise/core'
+import type { LiveEvent, WatchRequest } from '../backend.ts'
+import { sentEvents } from './server-sent-events.ts'
+import { textLines } from './text-lines.ts'
+import type { Transport } from './transport.ts'
+import { type EventWire, entryOf, objectOf, parsedObject } from './wire.ts'
+
+/** A server sends a sign of life every 15 s. */
+const IDLE_MS = 45_000
+const RECONNECT: Backoff = { kind: 'decorrelated', baseMs: 500, maxMs: 10_000 }
+const END = 'reprise.stream.end'
+/** The last moment that a Date can be, in ms. */
+const TIME_MAX = 8_640_000_000_000_000
+
+export class Events {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Nothing has happened yet at the end of time: reading from there begins at the end. */
+  async end(): Promise<string> {
+    const { cursor } = await this.#page({ since: String(TIME_MAX), limit: 1 })
+    return cursor
+  }
+
+  async journal({ taskId, limit, cursor, newest }: JournalQuery): Promise<JournalPage> {
+    const { items, cursor: next } = await this.#page({
+      task: taskId,
+      limit,
+      cursor,
+      newest: newest === true ? 'true' : undefined,
+    })
+    return { entries: items.map(entryOf), cursor: next }
+  }
+
+  async #page(query: Readonly<Record<string, string | number | undefined>>): Promise<EventsWire> {
+    const { body } = await this.#transport.call({ method: 'GET', path: '/api/v1/events', query, isRepeatable: true })
+    return objectOf<EventsWire>(body, this.#transport.whom)
+  }
+
+  /** Throws only if the stream can't be opened at first, or is refused. Goes on until the signal fires. */
+  async *watch(request: WatchRequest): AsyncGenerator<LiveEvent> {
+    const { clock, random, closed } = this.#transport
+    const stop = request.signal === null ? closed : AbortSignal.any([closed, request.signal])
+    const place = { cursor: request.cursor, isOpen: false }
+    let failuresInRow = 0
+    while (!stop.aborted) {
+      try {
+        for await (const event of this.#stream(request, place, stop)) {
+          failuresInRow = 0
+          yield event
+          if (stop.aborted) return
+        }
+      } catch (error) {
+        if (stop.aborted) return
+        if (!place.isOpen || !isPassing(error)) throw error
+      }
+      await sleep(clock, backoffMs(RECONNECT, failuresInRow++, random.next()), stop, { hold: true })
+    }
+  }
+
+  /** One connection, until it ends. */
+  async *#stream(
+    { taskId, types }: WatchRequest,
+    place: { cursor: string | null; isOpen: boolean },
+    signal: AbortSignal,
+  ): AsyncGenerator<LiveEvent> {
+    const { clock, whom } = this.#transport
+    const stream = await this.#transport.open({
+      method: 'GET',
+      path: '/api/v1/events/stream',
+      query: { task: taskId ?? undefined, type: types.length === 0 ? undefined : types.join(',') },
+      headers: {
+        accept: 'text/event-stream',
+        ...(place.cursor === null ? {} : { 'last-event-id': place.cursor }),
+      },
+      isRepeatable: true,
+      signal,
+    })
+    place.isOpen = true
+    for await (const { id, event, data } of sentEvents(textLines(stream, { clock, whom, idleMs: IDLE_MS }))) {
+      if (id !== null) place.cursor = id
+      if (data === null) continue
+      if (event === END) return refuseForGood(parsedObject<EndWire>(data, whom))
+      yield { ...entryOf(parsedObject<EventWire>(data, whom)), cursor: place.cursor ?? '' }
+    }
+  }
+}
+
+interface EventsWire {
+  readonly items: readonly EventWire[]
+  readonly cursor: string
+}
+
+interface EndWire {
+  readonly because?: unknown
+  readonly words?: unknown
+}
+
+/** Some ends are not worth coming back after. */
+function refuseForGood({ because, words }: EndWire): void {
+  const message = typeof words === 'string' ? words : 'The server ended the stream.'
+  if (because === 'feature_off') throw new RequestError('REPRISE_FEATURE_OFF', message)
+  if (because === 'not_allowed') throw new RequestError('REPRISE_FORBIDDEN', message)
+}
+
+/** Anything but a refusal: a connection that breaks, a server that starts again. */
+const isPassing = (error: unknown): boolean => !isRepriseError(error) || error.status >= 500 || error.status === 429

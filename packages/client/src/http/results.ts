@@ -1,0 +1,127 @@
+// Waits over HTTP for tasks to end: a long poll for each, and when more wait than may ask at once, in turns. A server that is
+// away is waited for like a store that is away; only the caller's time-out ends that.
+
+import {
+  type Backoff,
+  backoffMs,
+  END_STATUSES,
+  formatDuration,
+  isRepriseError,
+  NotFoundError,
+  sleep,
+  type TaskId,
+  TimedOutError,
+} from '@reprise/core'
+import type { WaitLimits } from '../backend.ts'
+import type { Task } from '../records.ts'
+import { path } from './address.ts'
+import type { Transport } from './transport.ts'
+import { objectOf, type TaskWire, taskOf } from './wire.ts'
+
+/** A server gives up after 60 s; many proxies do earlier. */
+const POLL_MS = 25_000
+/** While others wait for their turn. */
+const POLL_MS_CROWDED = 1_000
+const POLLS_MAX = 32
+const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 200, maxMs: 5_000 }
+
+export class Results {
+  readonly #transport: Transport
+  readonly #queue: (() => void)[] = []
+  #polls = 0
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  async ended(id: TaskId, { timeoutMs, signal }: WaitLimits): Promise<Task> {
+    const { clock, closed } = this.#transport
+    const late = new AbortController()
+    const timer =
+      timeoutMs === null ? null : clock.after(timeoutMs, () => late.abort(timedOut(id, timeoutMs)), { hold: true })
+    const until = timeoutMs === null ? null : clock.monotonic() + timeoutMs
+    const stop = AbortSignal.any([late.signal, closed, ...(signal === null ? [] : [signal])])
+    try {
+      return await this.#follow(id, until, stop)
+    } catch (error) {
+      throw stop.aborted ? asError(stop.reason) : error
+    } finally {
+      timer?.cancel()
+    }
+  }
+
+  async #follow(id: TaskId, until: number | null, stop: AbortSignal): Promise<Task> {
+    const { clock, random } = this.#transport
+    let errorsInRow = 0
+    for (;;) {
+      stop.throwIfAborted()
+      try {
+        const task = await this.#poll(id, until, stop)
+        if (END_STATUSES.has(task.state.status)) return task
+        errorsInRow = 0
+      } catch (error) {
+        if (stop.aborted || !isPassing(error)) throw error
+        await sleep(clock, backoffMs(ERROR_BACKOFF, errorsInRow++, random.next()), stop, { hold: true })
+      }
+    }
+  }
+
+  async #poll(id: TaskId, until: number | null, stop: AbortSignal): Promise<Task> {
+    const { clock, whom } = this.#transport
+    await this.#enter(stop)
+    try {
+      const restMs = until === null ? POLL_MS : Math.max(until - clock.monotonic(), 0)
+      const waitMs = Math.ceil(Math.min(restMs, this.#queue.length > 0 ? POLL_MS_CROWDED : POLL_MS))
+      const answer = await this.#transport.ask({
+        method: 'GET',
+        path: path`/api/v1/tasks/${id}`,
+        query: { wait: `${waitMs}ms` },
+        isRepeatable: true,
+        signal: stop,
+        waitMs,
+      })
+      if (!('error' in answer)) return taskOf(objectOf<TaskWire>(answer.body, whom))
+      throw isRepriseError(answer.error, 'REPRISE_NOT_FOUND') ? new NotFoundError('task', id) : answer.error
+    } finally {
+      this.#leave()
+    }
+  }
+
+  /** First come, first served. */
+  async #enter(stop: AbortSignal): Promise<void> {
+    if (this.#polls < POLLS_MAX) {
+      this.#polls++
+      return
+    }
+    const turn = Promise.withResolvers<void>()
+    this.#queue.push(turn.resolve)
+    const giveUp = (): void => {
+      const place = this.#queue.indexOf(turn.resolve)
+      if (place === -1) return
+      this.#queue.splice(place, 1)
+      turn.reject(asError(stop.reason))
+    }
+    stop.addEventListener('abort', giveUp, { once: true })
+    try {
+      await turn.promise
+    } finally {
+      stop.removeEventListener('abort', giveUp)
+    }
+  }
+
+  /** Hands the place to the next in line, if there is one. */
+  #leave(): void {
+    const next = this.#queue.shift()
+    if (next === undefined) this.#polls--
+    else next()
+  }
+}
+
+const timedOut = (id: TaskId, timeoutMs: number): TimedOutError =>
+  new TimedOutError(`Task '${id}' did not end within ${formatDuration(timeoutMs)}. It goes on; ask again later.`)
+
+const isPassing = (error: unknown): boolean =>
+  isRepriseError(error) && (error.status >= 500 || error.status === 429) && error.code !== 'REPRISE_STORE_CLOSED'
+
+const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error('The wait was aborted.', { cause: thrown })
