@@ -1,0 +1,87 @@
+// All commands, in the order in which help shows them. A new one: write its file, and name it here.
+
+import type { CommandDefinition, FamilyDefinition } from '../frame/definition.ts'
+import { breakers } from './breakers.ts'
+import { cancel } from './cancel.ts'
+import { completion } from './completion.ts'
+import { configCheck } from './config-check.ts'
+import { configPrint } from './config-print.ts'
+import { core } from './core.ts'
+import { discard } from './discard.ts'
+import { doctor } from './doctor.ts'
+import { events } from './events.ts'
+import { explain } from './explain.ts'
+import { exportCommand } from './export.ts'
+import { flags } from './flags.ts'
+import { groups } from './groups.ts'
+import { inspect, retryInspect } from './inspect.ts'
+import { lanes } from './lanes.ts'
+import { list } from './list.ts'
+import { orchestrator } from './orchestrator.ts'
+import { policyCheck } from './policy-check.ts'
+import { policyList } from './policy-list.ts'
+import { policyPublish } from './policy-publish.ts'
+import { policyShow } from './policy-show.ts'
+import { policySimulate } from './policy-simulate.ts'
+import { policyTemplates } from './policy-templates.ts'
+import { promote } from './promote.ts'
+import { redrive } from './redrive.ts'
+import { retry } from './retry.ts'
+import { scaling } from './scaling.ts'
+import { status } from './status.ts'
+import { submit } from './submit.ts'
+import { tokenCreate } from './token-create.ts'
+import { tokenList } from './token-list.ts'
+import { tokenRevoke } from './token-revoke.ts'
+import { up } from './up.ts'
+import { version } from './version.ts'
+import { watch } from './watch.ts'
+import { worker } from './worker.ts'
+import { workers } from './workers.ts'
+
+export const FAMILIES: readonly FamilyDefinition[] = [
+  { name: 'policy', group: 'Policies', summary: 'Check, try and change retry policies' },
+  { name: 'token', group: 'Set up', summary: 'Make, list and revoke API tokens' },
+  { name: 'config', group: 'Set up', summary: 'Check and show the configuration' },
+]
+
+export const COMMANDS: readonly CommandDefinition[] = [
+  up,
+  core,
+  orchestrator,
+  worker,
+  submit,
+  status,
+  list,
+  explain,
+  watch,
+  events,
+  exportCommand,
+  retry,
+  cancel,
+  promote,
+  groups,
+  redrive,
+  discard,
+  workers,
+  lanes,
+  breakers,
+  flags,
+  scaling,
+  inspect,
+  retryInspect,
+  policyCheck,
+  policySimulate,
+  policyList,
+  policyShow,
+  policyPublish,
+  policyTemplates,
+  tokenCreate,
+  tokenList,
+  tokenRevoke,
+  configCheck,
+  configPrint,
+  doctor,
+  completion,
+  version,
+]

@@ -1,0 +1,30 @@
+// reprise completion: a script that makes a shell complete commands and options. Made from the same definitions as help.
+
+import { completionScript, SHELLS } from '../frame/completion.ts'
+import type { CommandDefinition } from '../frame/definition.ts'
+import { CommandError } from '../output/errors.ts'
+import { EXIT } from '../output/exit-codes.ts'
+
+export const completion: CommandDefinition = {
+  path: ['completion'],
+  group: 'Set up',
+  summary: 'Print a script that completes commands in your shell',
+  arguments: [{ name: '<shell>', about: SHELLS.join(', ') }],
+  examples: [
+    { command: 'source <(reprise completion bash)', says: 'In ~/.bashrc' },
+    {
+      command: 'reprise completion zsh > ~/.zsh/completions/_reprise',
+      says: 'Once, for zsh, with that folder in fpath',
+    },
+    { command: 'reprise completion fish > ~/.config/fish/completions/reprise.fish', says: 'Once, for fish' },
+  ],
+  async run({ output, arguments: [given = ''], commands }) {
+    const shell = SHELLS.find((known) => known === given)
+    if (shell === undefined) {
+      throw new CommandError(`There is no completion for '${given.slice(0, 40)}', only for ${SHELLS.join(', ')}.`, {
+        exitCode: EXIT.usage,
+      })
+    }
+    output.raw(completionScript(shell, commands))
+  },
+}

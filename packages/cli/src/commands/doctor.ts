@@ -1,0 +1,35 @@
+// reprise doctor: is everything here as it should be, and if not, what to do?
+
+import type { CommandDefinition } from '../frame/definition.ts'
+import { EXIT } from '../output/exit-codes.ts'
+import { plain } from '../output/plain-text.ts'
+
+const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+export const doctor: CommandDefinition = {
+  path: ['doctor'],
+  group: 'Set up',
+  summary: 'Look at everything that has to be right',
+  details:
+    'Looks at Node, the configuration, policies and packs, the disk, the server and its clock and version, the store and what it survives, workers and the port; and says what to do about what is not right. Changes nothing. Exit code 1 if a check fails.',
+  settings: ['data', 'host', 'port', 'policies', 'packs'],
+  examples: [
+    { command: 'reprise doctor', says: 'Something is odd' },
+    {
+      command: 'reprise doctor --engine redis://localhost:6379 -o json',
+      says: 'Can this Redis be trusted with tasks?',
+    },
+  ],
+  async run(invocation) {
+    const { examine } = await import('../doctor/doctor.ts')
+    const findings = await examine(await invocation.inspectConfiguration(), invocation.host)
+    const failed = findings.some(({ state }) => state === 'fail')
+    invocation.output.one({ ok: !failed, findings }, ({ line, paint }) => {
+      for (const { check, state, says, advice } of findings) {
+        line(`${paint(STYLES[state], state.padEnd(4))}  ${check}: ${plain(says)}`)
+        if (advice !== null) line(`      ${paint('dim', plain(advice))}`)
+      }
+    })
+    return failed ? EXIT.error : EXIT.ok
+  },
+}

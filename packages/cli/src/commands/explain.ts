@@ -1,0 +1,53 @@
+// reprise explain: why a task is not running now.
+
+import { END_STATUSES, NotFoundError } from '@reprise/core'
+import type { CommandDefinition } from '../frame/definition.ts'
+import { plain } from '../output/plain-text.ts'
+import { relativeTime } from '../output/times.ts'
+import { gateText } from '../views/scopes.ts'
+import { deadAdvice, deadText } from '../views/story.ts'
+
+export const explain: CommandDefinition = {
+  path: ['explain'],
+  group: 'Tasks',
+  summary: 'Say why a task is not running',
+  details:
+    'Says in a sentence why a task is not running now, then everything that holds it, and what each worker has to do with it. Of a dead task: what it died of, and what can be done.',
+  arguments: [{ name: '<id>', about: 'The task' }],
+  examples: [
+    { command: 'reprise explain 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'What does it wait for?' },
+    {
+      command: "reprise explain 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 -o json | jq '.gates[].kind'",
+      says: 'For a program',
+    },
+  ],
+  async run(invocation) {
+    const [id = ''] = invocation.arguments
+    const client = await invocation.connect()
+    const found = await client.explain(id)
+    if (found === null) throw new NotFoundError('task', id)
+    const { explanationRecord } = await import('../views/records.ts')
+    const explanation = explanationRecord(found)
+    const { output } = invocation
+    output.one(explanation, ({ line, table }) => {
+      line(plain(explanation.summary))
+      for (const gate of explanation.gates) line(`  held: ${plain(gateText(gate, output.now()))}`)
+      if (explanation.nextAt !== null) line(`  next change: ${relativeTime(explanation.nextAt, output.now())}`)
+      const { state } = explanation.task
+      if (state.status === 'dead') {
+        const when = relativeTime(state.at, output.now())
+        line(`It died ${when}, after attempt ${explanation.task.attempt}: ${deadText(state.reason)}. What can be done:`)
+        for (const text of deadAdvice(explanation.task)) line(text)
+      }
+      // Who could run it no longer matters once it has ended.
+      if (explanation.workers.length === 0 || END_STATUSES.has(state.status)) return
+      line()
+      table(explanation.workers, [
+        { title: 'WORKER', value: ({ worker }) => worker },
+        { title: 'VERDICT', value: ({ verdict }) => verdict.replace('_', ' ') },
+        { title: 'WHY', value: ({ reasons }) => reasons.join('; '), flexible: true, wraps: true },
+      ])
+    })
+    return undefined
+  },
+}

@@ -1,0 +1,44 @@
+// reprise export: tasks with all their attempts, one per line, for another pipeline (B12).
+
+import type { CommandDefinition } from '../frame/definition.ts'
+import { queryOf } from '../operate/search.ts'
+
+const LIMIT_MAX = 1_000_000_000
+
+export const exportCommand: CommandDefinition = {
+  path: ['export'],
+  group: 'Tasks',
+  summary: 'Write tasks and their attempts as lines of JSON',
+  details:
+    'Writes every task that a query finds, with all its attempts, as one line of JSON each, newest first. Changes nothing. A server leaves out what its rules redact, unless --raw is given by somebody who may configure it.',
+  arguments: [{ name: '[query...]', about: 'What to find, as for list; everything if missing' }],
+  options: [
+    { flags: '-n, --limit <count>', about: 'At most so many; all if not given' },
+    { flags: '--raw', about: 'Nothing redacted' },
+  ],
+  examples: [
+    { command: 'reprise export status:dead > dead.ndjson', says: 'All dead letters' },
+    { command: 'reprise export -n 1', says: 'What does one look like?' },
+    { command: "reprise export 'action:invoice.*' --raw | gzip > invoices.ndjson.gz", says: 'For another pipeline' },
+  ],
+  async run(invocation) {
+    const { output, options } = invocation
+    const limit = options.whole('limit', 1, LIMIT_MAX) ?? Number.POSITIVE_INFINITY
+    const client = await invocation.connect()
+    const progress = output.progress('written')
+    let count = 0
+    try {
+      const raw = options.flag('raw')
+      for await (const task of client.exportTasks(queryOf(invocation.arguments), { raw })) {
+        output.raw(`${JSON.stringify(task)}\n`)
+        count++
+        progress.update(count, null)
+        if (count >= limit) break
+      }
+    } finally {
+      progress.end()
+    }
+    output.note(`${count} ${count === 1 ? 'task' : 'tasks'} written.`)
+    return undefined
+  },
+}

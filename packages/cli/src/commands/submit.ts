@@ -1,0 +1,121 @@
+// reprise submit: one task, or a file of them; and how it ended, with --wait.
+
+import type { SubmitOptions, SubmittedTask } from '@reprise/client'
+import { InvalidError } from '@reprise/core'
+import type { CommandDefinition, OptionDefinition } from '../frame/definition.ts'
+import type { Invocation } from '../frame/invocation.ts'
+import type { Options } from '../frame/options.ts'
+import { jsonOf, textOf } from '../operate/input.ts'
+import { CommandError } from '../output/errors.ts'
+import { EXIT } from '../output/exit-codes.ts'
+import { plain } from '../output/plain-text.ts'
+
+const PRIORITY_MAX = 9
+/** Those that are about one task. */
+const OF_ONE: readonly OptionDefinition[] = [
+  { flags: '-l, --label <key=value>', about: 'A label; may be given several times', repeatable: true },
+  { flags: '--id <id>', about: 'Its id: a second task with the same one is not accepted' },
+  { flags: '--tenant <tenant>', about: 'Whose task it is' },
+  { flags: '--pool <pool>', about: "Where it runs; the action's own pool if not given" },
+  { flags: '--priority <number>', about: 'From 0 to 9; higher runs sooner' },
+  { flags: '--delay <duration>', about: 'Not before this long from now, such as 10m' },
+  { flags: '--deadline <when>', about: 'No attempt starts later: 2h, or 2030-01-31T12:00:00Z' },
+  { flags: '--dedupe-key <key>', about: 'One task for each tenant and key' },
+  { flags: '--preferred-worker <worker>', about: 'The worker that should run it, in a directed pool' },
+  { flags: '--affinity-key <key>', about: 'Tasks with one key go to one worker, in a directed pool' },
+]
+
+export const submit: CommandDefinition = {
+  path: ['submit'],
+  group: 'Tasks',
+  summary: 'Submit a task',
+  details:
+    'Submits a task and writes its id. The payload is JSON: as it stands, from a file (@payload.json) or from standard input (-). With --wait it waits for the end and writes the result, or nothing if there is none, and the exit code tells how it ended: 0 succeeded, 6 did not succeed, 7 took too long. With --bulk it submits one task for each line of a file, each a JSON object such as {"action":"greet","payload":{"name":"Ann"}}; nothing is submitted unless every line is right.',
+  arguments: [
+    { name: '[action]', about: 'What to run; with --bulk for lines that name none' },
+    { name: '[payload]', about: 'JSON, @file or -; null if missing' },
+  ],
+  options: [
+    ...OF_ONE,
+    { flags: '--wait [duration]', about: 'Wait until it has ended, at most so long; for ever if not given' },
+    { flags: '--bulk <file>', about: 'Submit every line of this file; - for standard input' },
+  ],
+  examples: [
+    { command: `reprise submit greet '{"name":"Ann"}'`, says: 'One task' },
+    { command: 'reprise submit invoice.send @invoice.json --label customer=acme --wait 5m', says: 'And how it ended' },
+    { command: 'reprise submit --bulk tasks.ndjson -o jsonl > submitted.ndjson', says: 'Many' },
+  ],
+  async run(invocation) {
+    const { options } = invocation
+    const [action, payload] = invocation.arguments
+    const bulk = options.text('bulk')
+    if (bulk !== undefined) {
+      refuseBesideBulk(options, payload)
+      const { submitLines } = await import('../operate/bulk-submit.ts')
+      return submitLines(invocation, bulk, action ?? null)
+    }
+    if (action === undefined) {
+      throw new CommandError('Which action? Nothing says so.', {
+        exitCode: EXIT.usage,
+        hint: `reprise submit greet '{"name":"Ann"}', or --bulk with a file.`,
+      })
+    }
+    const wait = options.flag('wait') ? null : options.durationMs('wait')
+    const submitOptions = optionsOf(options)
+    const input = payload === undefined ? null : jsonOf(await textOf(invocation, payload), 'The payload')
+    const client = await invocation.connect()
+    const task = await client.submit(action, input, submitOptions)
+    if (wait === undefined) showSubmitted(invocation, task)
+    const { noteIfNobodyTakes, waitForEnd } = await import('../operate/waiting.ts')
+    if (task.accepted) await noteIfNobodyTakes(invocation, client, task.id)
+    return wait === undefined ? undefined : waitForEnd(invocation, client, task, wait)
+  },
+}
+
+function refuseBesideBulk(options: Options, payload: string | undefined): void {
+  const names = [...OF_ONE.map(({ flags }) => /--([\w-]+)/.exec(flags)?.[1] ?? ''), 'wait']
+  const given = names.filter(
+    (name) => options.text(name) !== undefined || options.flag(name) || options.texts(name).length > 0,
+  )
+  if (given.length === 0 && payload === undefined) return
+  const what = given.length === 0 ? 'A payload' : `--${given.join(', --')}`
+  throw new CommandError(`${what} can not stand beside --bulk: each line says everything about its task.`, {
+    exitCode: EXIT.usage,
+  })
+}
+
+function optionsOf(options: Options): SubmitOptions {
+  const labels = options.pairs('label')
+  const priority = options.whole('priority', 0, PRIORITY_MAX)
+  const delay = options.durationMs('delay')
+  const deadline = options.text('deadline')
+  const texts = {
+    id: options.text('id'),
+    tenant: options.text('tenant'),
+    pool: options.text('pool'),
+    dedupeKey: options.text('dedupe-key'),
+    preferredWorker: options.text('preferred-worker'),
+    affinityKey: options.text('affinity-key'),
+  }
+  return {
+    ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)),
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(delay === undefined ? {} : { delay }),
+    ...(deadline === undefined ? {} : { deadline: deadlineOf(options, deadline) }),
+  }
+}
+
+function deadlineOf(options: Options, text: string): Date | number {
+  if (!/^\d{4}-/.test(text)) return options.durationMs('deadline') ?? 0
+  const moment = new Date(text)
+  if (!Number.isNaN(moment.getTime())) return moment
+  throw new InvalidError(
+    `--deadline must be a duration such as 2h, or a time such as 2030-01-31T12:00:00Z, not '${text.slice(0, 40)}'.`,
+  )
+}
+
+function showSubmitted({ output }: Invocation, { id, accepted }: SubmittedTask): void {
+  output.one({ id, outcome: accepted ? 'accepted' : 'duplicate' }, ({ line }) => line(plain(id)))
+  if (!accepted) output.note('It was there already: nothing new was submitted.')
+}

@@ -1,0 +1,70 @@
+// reprise watch: what happens, as it happens.
+
+import type { LiveEvent } from '@reprise/client'
+import type { CommandDefinition } from '../frame/definition.ts'
+import type { Invocation } from '../frame/invocation.ts'
+import { queryOf } from '../operate/search.ts'
+import { EXIT } from '../output/exit-codes.ts'
+import { eventLine, eventRecord, typeList } from '../views/events.ts'
+
+const COUNT_MAX = 1_000_000_000
+
+export const watch: CommandDefinition = {
+  path: ['watch'],
+  group: 'Tasks',
+  summary: 'Follow what happens, live',
+  details:
+    'Follows the journal from now on, or from --cursor: failures, losses, retries, and what operators did. With a query, only what happens to tasks that agree with it then. It outlives a server or a store that is away, and goes on until it is interrupted; then it says where to go on. For programs there is one line of JSON for each event, with -o json too: a stream has no end to close a list at.',
+  arguments: [{ name: '[query...]', about: 'Only about tasks that agree with this, as for list' }],
+  options: [
+    { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },
+    { flags: '--task <id>', about: 'Only about this task' },
+    { flags: '--cursor <cursor>', about: 'Go on from an event that was seen' },
+    { flags: '--count <count>', about: 'End after so many events' },
+  ],
+  examples: [
+    { command: 'reprise watch', says: 'Everything' },
+    { command: "reprise watch --type 'execution.*' 'action:invoice.*'", says: 'How invoices fail' },
+    { command: 'reprise watch --count 1 --type breaker.opened -o jsonl', says: 'Wait for one event, in a script' },
+  ],
+  endsWhenAsked: true,
+  async run(invocation) {
+    const { host, options, output } = invocation
+    const types = typeList(options.text('type'))
+    const client = await invocation.connect()
+    const agrees = await filterOf(invocation)
+    const taskId = options.text('task')
+    const cursor = options.text('cursor')
+    const countMax = options.whole('count', 1, COUNT_MAX) ?? Number.POSITIVE_INFINITY
+    let seen: LiveEvent | null = null
+    let count = 0
+    for await (const event of client.watch({
+      signal: host.asked,
+      ...(types.length === 0 ? {} : { types }),
+      ...(taskId === undefined ? {} : { taskId }),
+      ...(cursor === undefined ? {} : { cursor }),
+    })) {
+      seen = event
+      if (!(await agrees(event))) continue
+      output.event({ ...eventRecord(event), cursor: event.cursor }, (people) => eventLine(event, people))
+      count++
+      if (count >= countMax) return undefined
+    }
+    if (seen !== null) output.note(`To go on from here: --cursor ${seen.cursor}`)
+    return host.asked.reason === 'SIGTERM' ? undefined : EXIT.interrupted
+  },
+}
+
+/** What the query finds is asked for each event: a task may come to agree, or cease to. */
+async function filterOf(invocation: Invocation): Promise<(event: LiveEvent) => Promise<boolean>> {
+  const query = queryOf(invocation.arguments)
+  if (query === '') return async () => true
+  const client = await invocation.connect()
+  const { parseQuery } = await import('@reprise/core')
+  parseQuery(query)
+  return async ({ taskId }) => {
+    if (taskId === null) return false
+    const { items } = await client.search(`id:"${taskId.replaceAll(/["\\]/g, '\\$&')}" ${query}`, { limit: 1 })
+    return items.length > 0
+  }
+}

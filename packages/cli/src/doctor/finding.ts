@@ -1,0 +1,29 @@
+// What a check of `reprise doctor` finds: how it stands, in one sentence, and what to do about it.
+
+import type { Inspected } from '../configuration/resolve.ts'
+import type { Host } from '../host.ts'
+import type { Target } from '../session.ts'
+
+export interface Finding {
+  readonly check: string
+  readonly state: 'ok' | 'warn' | 'fail'
+  readonly says: string
+  /** What to do; null if there is nothing. */
+  readonly advice: string | null
+}
+
+/** What checks have to go by. */
+interface Circumstances {
+  readonly resolved: Inspected
+  readonly host: Host
+  /** Where commands go; null if nowhere. */
+  readonly target: Target | null
+}
+
+export type Check = (circumstances: Circumstances) => Promise<readonly Finding[]>
+
+export const ok = (check: string, says: string): Finding => ({ check, state: 'ok', says, advice: null })
+export const warn = (check: string, says: string, advice: string): Finding => ({ check, state: 'warn', says, advice })
+export const fail = (check: string, says: string, advice: string): Finding => ({ check, state: 'fail', says, advice })
+
+export const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,28 @@
+// What the command line needs of the process it runs in. The real one is made in main.ts; a test brings its own, and so
+// runs commands without starting processes.
+
+import type { Clock } from '@reprise/core'
+import type { Sink } from './output/output.ts'
+
+export interface Host {
+  readonly stdout: Sink
+  readonly stderr: Sink
+  readonly stdin: Input
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly clock: Clock
+  /** Fires when somebody asks the process to end: SIGINT or SIGTERM, which is its reason. */
+  readonly asked: AbortSignal
+  /** Fires when they ask a second time. */
+  readonly urged: AbortSignal
+  /** Fires when nobody reads standard output or standard error any more. */
+  readonly unread: AbortSignal
+  /** Loads a module of the user's, by its URL. */
+  importModule(url: string): Promise<unknown>
+}
+
+interface Input {
+  readonly isTTY?: boolean | undefined
+  /** Everything that comes in, as text. */
+  text(): Promise<string>
+}

@@ -1,0 +1,64 @@
+// The command line as a process: its streams, its signals, its exit code. Everything else is in run.ts.
+
+import { text } from 'node:stream/consumers'
+import { systemClock } from '@reprise/core'
+import type { Host } from './host.ts'
+import { run } from './run.ts'
+
+/** Called by bin/reprise.mjs, which brings what only it can do. */
+export async function main({ importModule }: Pick<Host, 'importModule'>): Promise<void> {
+  const { asked, urged } = signals()
+  followLauncher()
+  const exitCode = await run(process.argv.slice(2), {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    stdin: {
+      get isTTY() {
+        return process.stdin.isTTY
+      },
+      text: () => text(process.stdin),
+    },
+    env: process.env,
+    cwd: process.cwd(),
+    clock: systemClock,
+    asked,
+    urged,
+    unread: readersGone(),
+    importModule,
+  })
+  // Nothing a command left behind may keep the process: what had to be closed is closed, what was written is on its way.
+  process.stdout.write('', () => process.exit(exitCode))
+}
+
+/** `reprise list | head` is no error, and a service goes on without whoever read its log. */
+function readersGone(): AbortSignal {
+  const unread = new AbortController()
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      unread.abort()
+    })
+  }
+  return unread.signal
+}
+
+function signals(): { readonly asked: AbortSignal; readonly urged: AbortSignal } {
+  const asked = new AbortController()
+  const urged = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (urged.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143)
+      if (asked.signal.aborted) urged.abort(signal)
+      else asked.abort(signal)
+    })
+  }
+  return { asked: asked.signal, urged: urged.signal }
+}
+
+/** Started by an older Node: when that one is killed, nobody would stop this one any more. */
+function followLauncher(): void {
+  if (process.env.REPRISE_LAUNCHED === undefined || process.channel === undefined) return
+  delete process.env.REPRISE_LAUNCHED
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel?.unref()
+}

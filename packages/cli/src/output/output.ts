@@ -1,0 +1,132 @@
+// What a command says, in the form that was asked for: tables for people, JSON for programs. With json and jsonl nothing but
+// the data goes to standard output; whatever else there is to say goes to standard error, and not at all with --quiet.
+
+import { type ColourWish, type Paint, painter } from './colours.ts'
+import { plain } from './plain-text.ts'
+import { type Progress, progressBar } from './progress.ts'
+import { type Column, recordText, tableText } from './table.ts'
+
+export const FORMATS = ['table', 'json', 'jsonl'] as const
+export type Format = (typeof FORMATS)[number]
+
+/** A stream of text; `process.stdout` is one. */
+export interface Sink {
+  write(text: string): unknown
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+}
+
+export interface OutputOptions {
+  readonly stdout: Sink
+  readonly stderr: Sink
+  readonly format: Format
+  readonly quiet: boolean
+  readonly noColour: boolean
+  readonly env: ColourWish['env']
+  readonly now: () => number
+}
+
+type Field = readonly [name: string, value: string | number | null | undefined]
+
+const COLUMNS = 80
+
+export class Output {
+  readonly format: Format
+  readonly now: () => number
+  /** For standard output. */
+  readonly paint: Paint
+  readonly paintError: Paint
+  readonly #options: OutputOptions
+
+  constructor(options: OutputOptions) {
+    this.#options = options
+    this.format = options.format
+    this.now = options.now
+    const wish = (sink: Sink): ColourWish => ({
+      off: options.noColour,
+      env: options.env,
+      isTerminal: sink.isTTY === true,
+    })
+    this.paint = painter(wish(options.stdout))
+    this.paintError = painter(wish(options.stderr))
+  }
+
+  get isForPeople(): boolean {
+    return this.format === 'table'
+  }
+
+  /** Whether notes are said to nobody: what only leads to one need not be asked. */
+  get isQuiet(): boolean {
+    return this.#options.quiet
+  }
+
+  /** Many things of one kind. Programs get `items` as they are; people a table of them, or a sentence if there are none. */
+  list<Row>(items: readonly Row[], columns: readonly Column<Row>[], none: string): void {
+    if (this.format === 'json') this.#json(items, 2)
+    else if (this.format === 'jsonl') for (const item of items) this.#json(item)
+    else if (items.length === 0) this.note(none)
+    else this.#options.stdout.write(tableText(items, columns, { width: this.#width(), paint: this.paint }))
+  }
+
+  /** One thing. Programs get `value`; people what `shown` writes. */
+  one(value: unknown, shown: (people: People) => void): void {
+    if (this.format === 'table') shown(this.#people())
+    else this.#json(value, this.format === 'json' ? 2 : undefined)
+  }
+
+  /** One of a stream that has no end: a line of JSON, or what `shown` writes. With json, too, one line for each. */
+  event(value: unknown, shown: (people: People) => void): void {
+    if (this.format === 'table') shown(this.#people())
+    else this.#json(value)
+  }
+
+  /** Text as it is, whatever the format: a script, a document. */
+  raw(text: string): void {
+    this.#options.stdout.write(text)
+  }
+
+  /** Beside the data, for whoever watches. */
+  note(text: string): void {
+    if (!this.#options.quiet) this.#options.stderr.write(`${plain(text)}\n`)
+  }
+
+  warn(text: string): void {
+    this.#options.stderr.write(`${this.paintError('yellow', 'warning:')} ${plain(text)}\n`)
+  }
+
+  progress(label: string): Progress {
+    const { stderr, quiet } = this.#options
+    const isTerminal = stderr.isTTY === true && !quiet
+    const sink = { isTerminal, columns: stderr.columns ?? COLUMNS, write: (text: string) => void stderr.write(text) }
+    return progressBar(label, sink, this.now)
+  }
+
+  #json(value: unknown, indent?: number): void {
+    this.#options.stdout.write(`${JSON.stringify(value ?? null, null, indent)}\n`)
+  }
+
+  /** Without a terminal nothing is cut: whoever reads it then may want to search it. */
+  #width(): number | null {
+    const { isTTY, columns } = this.#options.stdout
+    return isTTY === true ? (columns ?? COLUMNS) : null
+  }
+
+  #people(): People {
+    const { stdout } = this.#options
+    return {
+      line: (text = '') => void stdout.write(`${text}\n`),
+      fields: (fields) => void stdout.write(recordText(fields, this.paint)),
+      table: (rows, columns) =>
+        void stdout.write(tableText(rows, columns, { width: this.#width(), paint: this.paint })),
+      paint: this.paint,
+    }
+  }
+}
+
+/** How something is shown to people. `line` writes as it is told: what came from elsewhere goes through `plain` first. */
+export interface People {
+  readonly line: (text?: string) => void
+  readonly fields: (fields: readonly Field[]) => void
+  readonly table: <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => void
+  readonly paint: Paint
+}

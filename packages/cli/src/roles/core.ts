@@ -1,0 +1,126 @@
+// The core as a process: the HTTP API, the only surface to the outside (A13). It moves no tasks; orchestrators do.
+
+import { type FeatureFlags, openFlags } from '@reprise/core'
+import type { Server, ServerOptions } from '@reprise/server'
+import type { Resolved } from '../configuration/resolve.ts'
+import type { Configuration } from '../configuration/settings.ts'
+import type { Host } from '../host.ts'
+import { CommandError } from '../output/errors.ts'
+import type { Output } from '../output/output.ts'
+import { VERSION } from '../version.ts'
+import { type Footing, openFooting } from './footing.ts'
+import { redactionOf } from './log.ts'
+import { unlessAsked } from './unless-asked.ts'
+import { untilAsked } from './until-asked.ts'
+
+/** Comes back when it has stopped. */
+export async function runCore(resolved: Resolved, host: Host, output: Output): Promise<void> {
+  const footing = await openFooting(resolved, host, 'core')
+  try {
+    const core = await unlessAsked(host, startCore(footing), (late) => late.stop())
+    const url = core.server.url()
+    const link = await core.server.access.firstLink()
+    output.one({ url, link }, ({ line }) => {
+      line(`The API is at ${url}.`)
+      if (link !== null) line(`Sign in, once, within 15 minutes: ${link}`)
+    })
+    await untilAsked(host)
+    footing.log.info('The core stops.', { signal: String(host.asked.reason) })
+    await core.stop()
+  } finally {
+    await footing.close()
+  }
+  footing.log.info('The core has stopped.')
+}
+
+export interface RunningCore {
+  readonly server: Server
+  readonly flags: FeatureFlags
+  stop(): Promise<void>
+}
+
+/** The server, listening: what `up` runs as well. */
+export async function startCore(footing: Footing): Promise<RunningCore> {
+  const { engine, host, log, metrics, policies, resolved } = footing
+  const { values } = resolved
+  const { createServer } = await import('@reprise/server')
+  const flags = await openFlags({
+    engine,
+    clock: host.clock,
+    onError: (error) => log.warn('The flags stay as they are.', { error }),
+  })
+  const server = await createServer({
+    engine,
+    policies,
+    flags,
+    log,
+    metrics,
+    version: VERSION,
+    maxRetries: values.maxRetries,
+    host: values.host,
+    port: values.port,
+    clock: host.clock,
+    bodyBytesMax: values.bodyLimit,
+    rateLimit: { perSecond: values.requestsPerSecond, burst: values.requestsBurst },
+    redaction: redactionOf(values),
+    webhookAllow: values.webhookAllow,
+    access: accessOf(values),
+    actions: await declaredActions(values.packs),
+    ...(values.publicUrl === null ? {} : { publicUrl: values.publicUrl }),
+  })
+  await flags.start()
+  await server.start().catch((error: unknown) => refusePort(error, values))
+  log.info('The core listens.', { url: server.url() })
+  return {
+    server,
+    flags,
+    async stop() {
+      await server.stop()
+      await flags.stop()
+    },
+  }
+}
+
+function refusePort(error: unknown, { host, port }: Configuration): never {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error
+  const why =
+    code === 'EADDRINUSE'
+      ? 'somebody else has it'
+      : code === 'EACCES'
+        ? 'that is not allowed'
+        : 'there is none such here'
+  throw new CommandError(`The server can't listen on ${host}:${port}: ${why}.`, {
+    hint: 'Stop what has it, or choose another with --port (0 for any that is free) or --host.',
+    cause: error,
+  })
+}
+
+function accessOf(values: Configuration): NonNullable<ServerOptions['access']> {
+  const { googleClientIds, oidcIssuer, oidcClientId, oidcClientSecret } = values
+  const admission = { domains: values.allowedDomains, hostedDomains: values.hostedDomains }
+  return {
+    env: values.environment,
+    admins: values.admins,
+    rules: values.access,
+    trustedProxies: values.trustedProxies,
+    ...(googleClientIds.length === 0 ? {} : { google: { clientIds: googleClientIds, ...admission } }),
+    ...(oidcIssuer === null || oidcClientId === null
+      ? {}
+      : {
+          signIn: {
+            issuer: oidcIssuer,
+            clientId: oidcClientId,
+            ...admission,
+            ...(oidcClientSecret === null ? {} : { clientSecret: oidcClientSecret }),
+          },
+        }),
+  }
+}
+
+async function declaredActions(paths: readonly string[]): Promise<NonNullable<ServerOptions['actions']>> {
+  if (paths.length === 0) return []
+  const { loadPacks } = await import('@reprise/policies')
+  const packs = (await Promise.all(paths.map(loadPacks))).flat()
+  return packs.flatMap(({ actions }) => actions.map(({ action }) => action))
+}

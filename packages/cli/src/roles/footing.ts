@@ -1,0 +1,71 @@
+// What every role stands on: its log, its metrics, the store (observed), and the policies in force. Opened in one go, and
+// closed in the opposite order.
+
+import type { Engine, Logger } from '@reprise/core'
+import type { Policies } from '@reprise/policies'
+import type { MetricsRegistry } from '@reprise/telemetry'
+import type { Resolved } from '../configuration/resolve.ts'
+import { shownAddress, storeAddress } from '../configuration/store-address.ts'
+import type { Host } from '../host.ts'
+import { roleLog } from './log.ts'
+import { unlessAsked } from './unless-asked.ts'
+
+export interface Footing {
+  readonly resolved: Resolved
+  readonly host: Host
+  readonly log: Logger
+  readonly metrics: MetricsRegistry
+  readonly engine: Engine
+  readonly policies: Policies
+  close(): Promise<void>
+}
+
+/** Throws `AskedToEndError` if somebody asks for the end while the store is waited for. */
+export function openFooting(resolved: Resolved, host: Host, service: string): Promise<Footing> {
+  return unlessAsked(host, open(resolved, host, service), (late) => late.close())
+}
+
+async function open(resolved: Resolved, host: Host, service: string): Promise<Footing> {
+  const { connectEngine } = await import('@reprise/connect')
+  const { openPolicies } = await import('@reprise/policies')
+  const { createRegistry, observedEngine } = await import('@reprise/telemetry')
+  const { clock } = host
+  const log = await roleLog(resolved.values, host, service)
+  const address = storeAddress(resolved)
+  await makeRoom(address)
+  const metrics = createRegistry()
+  const connection = await connectEngine(address)
+  try {
+    // A worker settles what it claimed itself: nothing has to be remembered in between.
+    const leases = service === 'worker' ? { leasesMax: 0 } : {}
+    const engine = observedEngine(connection.engine, { metrics, log, clock, ...leases })
+    const { policies: file } = resolved.values
+    const policies = await openPolicies({ engine, log, clock, ...(file === null ? {} : { file }) })
+    await policies.start()
+    log.info('The store is open.', { engine: shownAddress(address), durability: engine.info.durability })
+    return {
+      resolved,
+      host,
+      log,
+      metrics,
+      engine,
+      policies,
+      async close() {
+        await policies.stop()
+        await connection.close()
+      },
+    }
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+/** The folder of an embedded store is made for it, and for its owner only. */
+async function makeRoom(address: string): Promise<void> {
+  const file = /^sqlite:([^?]+)/.exec(address)?.[1]
+  if (file === undefined || file === ':memory:' || file.startsWith('//')) return
+  const { mkdir } = await import('node:fs/promises')
+  const { dirname } = await import('node:path')
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+}

@@ -1,0 +1,52 @@
+// The orchestrator as a process: the services that move tasks over one store, with the policies in force. It listens for
+// nothing but health and metrics, on loopback (A13). SIGTERM ends it when what is under way has come to rest.
+
+import type { Service } from '@reprise/core'
+import type { Resolved } from '../configuration/resolve.ts'
+import type { Host } from '../host.ts'
+import { type Footing, openFooting } from './footing.ts'
+import { serveRoleHealth } from './health-server.ts'
+import { launchPools } from './launch-pools.ts'
+import { storeAnswers } from './ready.ts'
+import { untilAsked } from './until-asked.ts'
+
+/** Comes back when it has stopped. */
+export async function runOrchestrator(resolved: Resolved, host: Host): Promise<void> {
+  const footing = await openFooting(resolved, host, 'orchestrator')
+  const { log, engine } = footing
+  try {
+    const orchestrator = await startOrchestrator(footing)
+    const health = await serveRoleHealth(footing, async () =>
+      (await storeAnswers(engine, host.clock)) ? null : 'The store does not answer.',
+    )
+    log.info('The orchestrator runs.', { health: health.url })
+    await untilAsked(host)
+    log.info('The orchestrator stops.', { signal: String(host.asked.reason) })
+    await orchestrator.stop()
+    await health.close()
+  } finally {
+    await footing.close()
+  }
+  log.info('The orchestrator has stopped.')
+}
+
+/** All services, running: what `up` runs beside the server as well. */
+export async function startOrchestrator({ resolved, host, engine, policies, log, metrics }: Footing): Promise<Service> {
+  const { values } = resolved
+  const { clock } = host
+  const { createOrchestrator } = await import('@reprise/orchestrator')
+  const { prometheusMeter } = await import('@reprise/telemetry')
+  const orchestrator = createOrchestrator({
+    engine,
+    policies,
+    log,
+    clock,
+    meter: prometheusMeter(metrics),
+    directedPools: values.directedPools,
+    launchPools: await launchPools(resolved, clock),
+    probes: values.probes,
+    retention: values.retention,
+  })
+  await orchestrator.start()
+  return orchestrator
+}

@@ -1,0 +1,64 @@
+// A worker as a process: the actions of a module, run until somebody asks it to end. The first signal drains, a second one
+// gives back at once what still runs.
+
+import type { AnyAction, Worker } from '@reprise/worker'
+import type { Resolved } from '../configuration/resolve.ts'
+import type { Host } from '../host.ts'
+import { type Footing, openFooting } from './footing.ts'
+import { serveRoleHealth } from './health-server.ts'
+import { loadActions } from './worker-module.ts'
+
+/** Comes back when it has stopped. */
+export async function runWorker(module: string, resolved: Resolved, host: Host): Promise<void> {
+  const actions = await loadActions([module], host)
+  const footing = await openFooting(resolved, host, 'worker')
+  try {
+    let state = (): string => 'starting'
+    const health = await serveRoleHealth(footing, async () =>
+      state() === 'running' ? null : `The worker is ${state()}.`,
+    )
+    const worker = await startWorker(footing, actions, { endpoint: `${health.url}/readyz`, sweep: true })
+    state = () => worker.state
+    footing.log.info('The worker takes tasks.', { worker: worker.id, health: health.url, module })
+    const drain = (): void => void worker.stop({ signal: host.urged })
+    if (host.asked.aborted) drain()
+    else host.asked.addEventListener('abort', drain, { once: true })
+    await worker.drained
+    await health.close()
+  } finally {
+    await footing.close()
+  }
+}
+
+interface WorkerParts {
+  /** Where it can be asked whether it is well; null if nowhere. */
+  readonly endpoint: string | null
+  /** Whether it sweeps as well: not beside an orchestrator. */
+  readonly sweep: boolean
+}
+
+/** A worker that runs: what `up` runs beside the server as well. */
+export async function startWorker(
+  { resolved, host, engine, policies, log }: Footing,
+  actions: readonly AnyAction[],
+  { endpoint, sweep }: WorkerParts,
+): Promise<Worker> {
+  const { concurrency, stopGrace, workerId, pools, directedPools } = resolved.values
+  const { createWorker } = await import('@reprise/worker')
+  return createWorker({
+    engine,
+    actions,
+    policies,
+    log,
+    // The observed engine tells of them, with the fields that operators know.
+    logFailures: false,
+    clock: host.clock,
+    concurrency,
+    stopGrace,
+    sweep,
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(workerId === null ? {} : { id: workerId }),
+    ...(pools.length === 0 ? {} : { pools }),
+    ...(directedPools.length === 0 ? {} : { directedPools }),
+  })
+}

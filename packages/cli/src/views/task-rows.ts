@@ -1,0 +1,48 @@
+// Tasks as lines of a table, for people. The id is never cut: it is what people copy. On a narrow terminal it therefore takes
+// the room of what is said about the task, which then stands on a second line.
+
+import { statusStyle } from '../output/colours.ts'
+import type { Column } from '../output/table.ts'
+import type { TaskRecord } from './records.ts'
+import { shortSpan } from './spans.ts'
+
+const USUAL_TENANT = 'default'
+
+export const taskColumns = (_: readonly TaskRecord[], now: number): readonly Column<TaskRecord>[] => [
+  { title: 'TASK', value: ({ id }) => id },
+  { title: 'STATUS', value: ({ state }) => state.status, style: statusStyle },
+  // A column of their own for tenants would take the room that notes need.
+  {
+    title: 'ACTION',
+    value: ({ action, tenant }) => (tenant === USUAL_TENANT ? action : `${action} (${tenant})`),
+    flexible: true,
+    below: true,
+  },
+  { title: 'TRY', value: ({ attempt }) => attempt, right: true },
+  { title: 'AGE', value: ({ acceptedAt }) => shortSpan(now - acceptedAt), right: true },
+  { title: 'NOTE', value: (task) => noteOn(task, now), flexible: true, below: true },
+]
+
+/** The one thing that is worth saying about a task where it stands. */
+export function noteOn({ state }: TaskRecord, now: number): string | null {
+  switch (state.status) {
+    case 'queued':
+      return state.expiresAt === null ? null : `expires in ${shortSpan(state.expiresAt - now)}`
+    case 'waiting':
+      return `${state.dueAt > now ? `in ${shortSpan(state.dueAt - now)}` : 'due'}: ${state.reason}`
+    case 'running':
+      return `${state.worker}${progressText(state.progress)}`
+    case 'dead':
+      return `${state.reason}: ${state.failure.message}`
+    case 'succeeded':
+    case 'discarded':
+    case 'cancelled':
+      return null
+  }
+}
+
+function progressText(progress: { readonly fraction: number | null; readonly note: string | null } | null): string {
+  if (progress === null) return ''
+  const share = progress.fraction === null ? '' : ` ${Math.floor(progress.fraction * 100)}%`
+  return `${share}${progress.note === null ? '' : ` ${progress.note}`}`
+}

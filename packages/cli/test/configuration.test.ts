@@ -1,0 +1,233 @@
+// Where settings come from, and in which order; what is refused, and how.
+
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Given, inspectConfiguration, problemText, resolveConfiguration } from '../src/configuration/resolve.ts'
+import type { SettingName } from '../src/configuration/settings.ts'
+import { SETTING_NAMES, SETTINGS } from '../src/configuration/settings.ts'
+import { shownAddress, storeAddress } from '../src/configuration/store-address.ts'
+import { type SceneOptions, scene } from './scene.ts'
+
+function given({ flags = {}, ...options }: SceneOptions & { readonly flags?: Given['flags'] }): Given {
+  const { folder } = scene(options)
+  return { flags, env: options.env ?? {}, cwd: folder }
+}
+
+const file = (text: string) => ({ files: { 'reprise.yaml': text } })
+
+async function problemsOf(from: Given): Promise<string[]> {
+  return (await inspectConfiguration(from)).problems.map(problemText)
+}
+
+describe('A14: flag before environment before file before default', () => {
+  const layers = [
+    { flags: {}, env: {}, text: '{}', value: 7440, from: 'default' },
+    { flags: {}, env: {}, text: '# a comment\nport: 1', value: 1, from: 'reprise.yaml:2' },
+    { flags: {}, env: { REPRISE_PORT: '2' }, text: 'port: 1', value: 2, from: 'environment REPRISE_PORT' },
+    { flags: { port: '3' }, env: { REPRISE_PORT: '2' }, text: 'port: 1', value: 3, from: 'flag --port' },
+    { flags: {}, env: { REPRISE_PORT: ' ' }, text: 'port: 1', value: 1, from: 'reprise.yaml:1' },
+  ]
+  test.each(layers)('the port comes from $from', async ({ flags, env, text, value, from }) => {
+    const { values, origins } = await resolveConfiguration(given({ flags, env, ...file(text) }))
+    expect(values.port).toBe(value)
+    expect(origins.port.text).toBe(from)
+  })
+
+  test.each([
+    [
+      'REPRISE_ENGINE',
+      { REPRISE_ENGINE: 'redis://a', TASK_TRACKING_REDIS_URL: 'redis://b', REDIS_URL: 'redis://c' },
+      'redis://a',
+    ],
+    ['TASK_TRACKING_REDIS_URL', { TASK_TRACKING_REDIS_URL: 'redis://b', REDIS_URL: 'redis://c' }, 'redis://b'],
+    ['REDIS_URL', { REDIS_URL: 'redis://c' }, 'redis://c'],
+  ])('the store comes from %s before those after it', async (name, env, address) => {
+    const resolved = await resolveConfiguration(given({ env, ...file('engine: sqlite:./x.db') }))
+    expect(storeAddress(resolved)).toBe(address)
+    expect(resolved.origins.engine.text).toBe(`environment ${name}`)
+  })
+
+  const known: readonly (readonly [SettingName, string, string, unknown])[] = [
+    ['redisPrefix', 'EXECUTIONS_REDIS_KEY_PREFIX', 'executions', 'executions'],
+    ['maxRetries', 'MAX_RETRIES', '3', 3],
+    ['environment', 'ENV', 'local', 'local'],
+    ['googleClientIds', 'TASK_DASHBOARD_GOOGLE_CLIENT_IDS', 'one, two', ['one', 'two']],
+    ['sqsQueueUrl', 'IMPLEMENTATION_SQS_QUEUE_URL', 'https://sqs.example/q', 'https://sqs.example/q'],
+  ]
+  test.each(known)('A14: %s is %s', async (name, variable, text, value) => {
+    const { values } = await resolveConfiguration(given({ env: { [variable]: text } }))
+    expect(values[name]).toEqual(value)
+  })
+})
+
+describe('secrets', () => {
+  test('come from a file, without the line end, and are never shown', async () => {
+    const from = scene({ files: { secret: 'abc-123\n' }, env: { REPRISE_TOKEN_FILE: 'secret' } })
+    const { values, origins } = await resolveConfiguration({
+      flags: {},
+      env: { REPRISE_TOKEN_FILE: 'secret' },
+      cwd: from.folder,
+    })
+    expect(values.token).toBe('abc-123')
+    expect(origins.token.text).toBe('environment REPRISE_TOKEN_FILE')
+    for (const format of ['table', 'json']) {
+      const { stdout } = await from.reprise('config', 'print', '-o', format)
+      expect(stdout).toContain('[redacted]')
+      expect(stdout).not.toContain('abc-123')
+    }
+  })
+
+  test('a password in the address of a store is not shown either', async () => {
+    const { reprise } = scene({ env: { REDIS_URL: 'redis://user:p%40ss@host:6379' } })
+    const { stdout } = await reprise('config', 'print')
+    expect(stdout).toContain('redis://[redacted]@host:6379')
+    expect(stdout).not.toContain('p%40ss')
+    expect(shownAddress('redis://u:p@one,u:p@two')).not.toContain('p@')
+  })
+
+  test('nor is what launched commands get in their environment', async () => {
+    const command = { argv: ['x'], env: { API_KEY: 'hush' } }
+    const launch = [{ pool: 'p', slots: 1, process: { commands: { a: command } } }]
+    const { stdout } = await scene(file(JSON.stringify({ pools: { launch } }))).reprise('config', 'print', '--set')
+    expect(stdout).toContain('"API_KEY":"[redacted]"')
+    expect(stdout).not.toContain('hush')
+  })
+
+  test.each([
+    [{ REPRISE_TOKEN: 'a', REPRISE_TOKEN_FILE: 'b' }, 'Both REPRISE_TOKEN and REPRISE_TOKEN_FILE are set'],
+    [{ REPRISE_TOKEN_FILE: 'nowhere' }, "can't be read"],
+    [{ REPRISE_TOKEN_FILE: 'empty' }, 'is empty'],
+  ])('%j is refused', async (env, message) => {
+    const problems = await problemsOf(given({ env, files: { empty: ' \n' } }))
+    expect(problems).toEqual([expect.stringContaining(message)])
+  })
+
+  test('do not stand in the configuration file', async () => {
+    const problems = await problemsOf(given(file('token: abc\noidc: { client_secret: abc }')))
+    expect(problems).toEqual([
+      expect.stringContaining('REPRISE_TOKEN_FILE'),
+      expect.stringContaining('REPRISE_OIDC_CLIENT_SECRET_FILE'),
+    ])
+    expect(problems.join()).not.toContain('abc')
+  })
+})
+
+describe('the configuration file', () => {
+  test.each([
+    ['prot: 1', "reprise.yaml:1:1: prot: There is no such setting. Did you mean 'port'?"],
+    ['oidc:\n  isuer: x', "reprise.yaml:2:3: oidc.isuer: There is no such setting. Did you mean 'issuer'?"],
+    ['oidc: x', 'reprise.yaml:1:1: oidc: This must be a map.'],
+    ['port: eighty', "reprise.yaml:1:1: port: This must be a whole number from 0 to 65535, not 'eighty'."],
+    ['stop_grace: 30', 'reprise.yaml:1:1: stop_grace: This must be a duration such as 500ms, 30s, 5m or 7d, not 30.'],
+    ['limits: { body: 10 }', 'reprise.yaml:1:11: limits.body: This must be a size'],
+    ['[1]', 'reprise.yaml:1:1: This must be a map of settings.'],
+    ['port: 1\nport: 2', 'reprise.yaml:2:1: This is not valid YAML'],
+    ['a: &x 1\nport: *x', 'reprise.yaml:1:7: Anchors and aliases are not allowed'],
+    ['access:\n  - { role: admin }', 'reprise.yaml:2:5: access.0: A rule of access says exactly one of'],
+    [
+      'access:\n  - { role: boss, anyone: true }',
+      'reprise.yaml:2:7: access.0.role: This must be one of viewer, operator, admin',
+    ],
+    [
+      'access:\n  - { role: admin, domain: "@x.org" }',
+      'reprise.yaml:2:20: access.0.domain: This must be what stands after',
+    ],
+    ['pools:\n  launch:\n    - pool: a\n      slots: 1', 'reprise.yaml:3:7: pools.launch.0: A launch pool has either'],
+    [
+      'retention: { succeded: 7d }',
+      "reprise.yaml:1:14: retention.succeded: There is no 'succeded' in retention. Did you mean 'succeeded'?",
+    ],
+    ['redact: { patterns: ["("] }', 'reprise.yaml:1:22: redact.patterns.0: '],
+  ])('%j is refused with its place', async (text, message) => {
+    expect(await problemsOf(given(file(text)))).toContainEqual(expect.stringContaining(message))
+  })
+
+  test('all problems are told at once, and config check exits with 2', async () => {
+    const { reprise } = scene({ env: { REPRISE_PORT: 'x' }, ...file('prot: 1\nhost: 2') })
+    const { exitCode, stdout } = await reprise('config', 'check', '-o', 'json')
+    expect(exitCode).toBe(2)
+    const { ok, problems } = JSON.parse(stdout) as { ok: boolean; problems: { place: string }[] }
+    expect(ok).toBe(false)
+    expect(problems.map(({ place }) => place)).toEqual([
+      'reprise.yaml:1:1',
+      'reprise.yaml:2:1',
+      'environment REPRISE_PORT',
+    ])
+    expect((await reprise('config', 'print')).exitCode).toBe(2)
+  })
+
+  test('paths in it are meant from where it stands', async () => {
+    const { folder } = scene({ files: { 'etc/reprise.yaml': 'data: ../var\npacks: [packs]' } })
+    const { values } = await resolveConfiguration({ flags: { config: 'etc/reprise.yaml' }, env: {}, cwd: folder })
+    expect(values.data).toBe(join(folder, 'var'))
+    expect(values.packs).toEqual([join(folder, 'etc', 'packs')])
+  })
+
+  test('one that is named and is not there is an error, one that is not named is not', async () => {
+    const missing = await problemsOf(given({ flags: { config: 'nowhere.yaml' } }))
+    expect(missing).toEqual([expect.stringContaining("It can't be read")])
+    expect(await problemsOf(given({}))).toEqual([])
+  })
+
+  test('a file without text, and one without rights, are told as such', async () => {
+    const { folder, reprise } = scene({ files: { 'reprise.yaml': '' } })
+    expect((await reprise('config', 'check')).exitCode).toBe(0)
+    writeFileSync(join(folder, 'reprise.yaml'), Buffer.from([0xff, 0xfe, 0x00]))
+    chmodSync(join(folder, 'reprise.yaml'), 0o600)
+    expect((await reprise('config', 'check')).stdout).toContain('not a text in UTF-8')
+  })
+})
+
+describe('A12: who has which role', () => {
+  const rules = [
+    { role: 'viewer', domain: 'example.com' },
+    { role: 'operator', group: 'ops' },
+    { role: 'admin', email: 'ann@example.com' },
+    { role: 'viewer', anyone: true, tenants: ['acme', 'blue'] },
+  ]
+  test('is said in the file, or in a variable', async () => {
+    const text = 'example.com=viewer, group:ops=operator, ann@example.com=admin, *=viewer:acme+blue'
+    const short = await resolveConfiguration(given({ env: { REPRISE_ROLES: text } }))
+    expect(short.values.access).toEqual(rules)
+    const long = await resolveConfiguration(given(file(JSON.stringify({ access: rules }))))
+    expect(long.values.access).toEqual(rules)
+    expect(await problemsOf(given({ env: { REPRISE_ROLES: 'ann@example.com' } }))).toEqual([
+      "environment REPRISE_ROLES: This must be who=role, such as example.com=viewer or ann@example.com=admin, not 'ann@example.com'.",
+    ])
+  })
+})
+
+describe('the table of settings', () => {
+  test('has no flag, variable or key twice', () => {
+    const all = SETTING_NAMES.map((name) => SETTINGS[name])
+    for (const names of [
+      all.flatMap(({ flag }) => flag ?? []),
+      all.flatMap(({ variables }) => variables),
+      all.flatMap(({ key }) => key ?? []),
+    ]) {
+      expect(new Set<string>(names).size).toBe(names.length)
+    }
+  })
+
+  test('a misspelt variable of ours is pointed out', async () => {
+    const { notes } = await inspectConfiguration(given({ env: { REPRISE_PROT: '1', REPRISE_TASK_ID: 'x' } }))
+    expect(notes).toEqual(['The variable REPRISE_PROT means nothing here. Did you mean REPRISE_PORT?'])
+  })
+})
+
+describe('the address of the store', () => {
+  test.each([
+    [{}, 'sqlite:{folder}/.reprise/reprise.db'],
+    [{ REPRISE_DATA: 'var' }, 'sqlite:{folder}/var/reprise.db'],
+    [{ REPRISE_ENGINE: 'sqlite:x.db?durability=fast' }, 'sqlite:{folder}/x.db?durability=fast'],
+    [{ REPRISE_ENGINE: 'sqlite::memory:' }, 'sqlite::memory:'],
+    [{ REDIS_URL: 'redis://h', EXECUTIONS_REDIS_KEY_PREFIX: 'p' }, 'redis://h?prefix=p'],
+    [{ REDIS_URL: 'redis://h?prefix=q', EXECUTIONS_REDIS_KEY_PREFIX: 'p' }, 'redis://h?prefix=q'],
+    [{ REDIS_URL: 'redis://h?partitions=2', EXECUTIONS_REDIS_KEY_PREFIX: 'p' }, 'redis://h?partitions=2&prefix=p'],
+  ])('of %j is %s', async (env, expected) => {
+    const from = given({ env })
+    const address = storeAddress(await resolveConfiguration(from))
+    expect(address).toBe(expected.replace('{folder}', from.cwd))
+  })
+})

@@ -1,0 +1,32 @@
+// reprise inspect on a store that has come to contradict itself.
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { plane, seeded, WAYS } from './plane.ts'
+import { Inspection } from './rows.ts'
+
+test.each(WAYS)(
+  'B11: inspect over %s finds drift and says so with 1, and repairs it only when it is told to',
+  async (way) => {
+    const here = await plane()
+    const { queued } = await seeded(here.engine)
+    const db = new DatabaseSync(join(here.folder, 'store.db'))
+    db.exec('DELETE FROM ready')
+    db.close()
+    const Findings = Inspection.extend({ findings: z.array(z.looseObject({ repaired: z.boolean() })).min(1) })
+    const look = await here.over(way, 'inspect', '-o', 'json')
+    expect(look.exitCode).toBe(1)
+    const { findings } = Findings.parse(JSON.parse(look.stdout))
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'queue_entry_missing', repaired: false }))
+    const people = await here.over(way, 'retry-inspect', '--step', '1')
+    expect(people).toMatchObject({ exitCode: 1 })
+    expect(people.stdout).toContain(`task '${queued}'`)
+    expect(people.stderr).toContain('--reconcile')
+    const repair = await here.over(way, 'inspect', '--reconcile', '--yes', '-o', 'json', '--reason', 'after the crash')
+    expect(repair.exitCode).toBe(0)
+    expect(Findings.parse(JSON.parse(repair.stdout)).findings.every(({ repaired }) => repaired)).toBe(true)
+    expect(await here.over(way, 'inspect')).toMatchObject({ exitCode: 0 })
+  },
+)

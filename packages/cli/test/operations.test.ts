@@ -1,0 +1,155 @@
+// Every command that talks to a server or a store, both ways: its exit code, what it writes for programs against the schemas of
+// the contract, nothing else on standard output, and what it says to wrong input.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SubmittedLine } from '@reprise/contract'
+import { parseQuery } from '@reprise/core'
+import { describe, expect, test } from 'vitest'
+import { COMMANDS } from '../src/commands/all.ts'
+import { queryOf } from '../src/operate/search.ts'
+import { GREET, plane, type Seeded, SLOW, seeded, WAYS } from './plane.ts'
+import { changes, FILES, problemsWith, reads, STDIN } from './rows.ts'
+
+describe.each(WAYS)('over %s', (way) => {
+  test('D6: commands that look: exit codes, JSON by the contract, wrong input', async () => {
+    const here = await plane({ files: FILES, stdin: STDIN })
+    const tasks = await seeded(here.engine)
+    const before = await here.engine.counts()
+    const problems: string[] = []
+    for (const row of reads(tasks)) problems.push(...problemsWith(row, await here.over(way, ...row.argv)))
+    expect(problems).toEqual([])
+    expect(await here.engine.counts()).toEqual(before)
+  })
+
+  test('D6, A8: commands that change: exit codes, JSON by the contract, and the change itself', async () => {
+    const here = await plane({ files: FILES, stdin: STDIN })
+    const tasks = await seeded(here.engine)
+    const problems: string[] = []
+    for (const row of changes(tasks)) problems.push(...problemsWith(row, await here.over(way, ...row.argv)))
+    expect(problems).toEqual([])
+    const { engine } = here
+    const task = async (id: string) => engine.task(id as Seeded['dead'])
+    expect(await task('cid')).toMatchObject({ action: GREET, payload: '{"name":"Cid"}' })
+    expect(await task('dot')).toMatchObject({ labels: { a: 'b=c', d: 'e' }, priority: 9 })
+    expect((await task('e1'))?.state.status).toBe('queued')
+    expect((await task(tasks.queued))?.state.status).toBe('cancelled')
+    expect((await task(tasks.waiting))?.state.status).toBe('queued')
+    expect((await task(tasks.deadToo))?.generation).toBe(2)
+    const { entries } = await engine.journal.read({ taskId: tasks.dead, limit: 100 })
+    expect(entries).toContainEqual(
+      expect.objectContaining({
+        type: 'task.retried',
+        reason: 'once more',
+        actor: way === 'http' ? 'token:admin-test' : 'cli:unknown',
+      }),
+    )
+  })
+
+  test('for people, at 80 columns, no line is longer and nothing unsafe gets through', async () => {
+    const here = await plane({ columns: 80 })
+    const tasks = await seeded(here.engine)
+    for (const argv of [
+      ['status'],
+      ['list'],
+      ['groups'],
+      ['workers'],
+      ['lanes'],
+      ['breakers'],
+      ['flags'],
+      ['scaling'],
+      ['policy', 'templates'],
+    ]) {
+      const { exitCode, stdout } = await here.over(way, ...argv, '--no-color')
+      expect(exitCode).toBe(0)
+      const [widest = ''] = stdout.split('\n').toSorted((one, other) => other.length - one.length)
+      expect([argv.join(' '), widest.length <= 80 ? 'fits' : widest]).toEqual([argv.join(' '), 'fits'])
+      expect(stdout).not.toContain('\u001b')
+    }
+    const { stdout } = await here.over(way, 'list', '--no-color')
+    for (const id of Object.values(tasks)) expect(stdout).toContain(id)
+    const story = await here.over(way, 'status', tasks.dead, '--no-color')
+    expect(story.stdout).toContain('the customer has no address\\u001b[31m')
+    expect(story.stdout).toContain(`reprise redrive ${tasks.dead}`)
+  })
+})
+
+test('every command writes the same for programs through a server and straight on the store', async () => {
+  const here = await plane()
+  const tasks = await seeded(here.engine)
+  for (const argv of [
+    ['status', tasks.dead],
+    ['status', tasks.running],
+    ['list'],
+    ['explain', tasks.queued],
+    // A server redacts what looks like a secret.
+    ['events', '--type', 'execution.*,lanes.*,breaker.*'],
+    ['groups'],
+    ['workers'],
+    ['workers', 'w1'],
+    ['lanes'],
+    ['breakers'],
+    ['flags'],
+    ['policy', 'templates'],
+    ['policy', 'list'],
+    ['inspect'],
+    ['export'],
+  ]) {
+    const [http, store] = await Promise.all(WAYS.map((way) => here.over(way, ...argv, '-o', 'json')))
+    expect([...argv, http?.stdout]).not.toEqual([...argv, ''])
+    expect([...argv, store?.stdout]).toEqual([...argv, http?.stdout])
+  }
+  const overviews = await Promise.all(WAYS.map((way) => here.over(way, 'status', '--json')))
+  const [one, other] = overviews.map(({ stdout }) => ({ ...(JSON.parse(stdout) as object), monitoring: null }))
+  expect(one).toEqual(other)
+})
+
+test('every command that talks to something is tried above', () => {
+  const ids: Seeded = {
+    succeeded: '',
+    dead: '',
+    deadToo: '',
+    waiting: '',
+    parked: '',
+    running: '',
+    queued: '',
+  } as never
+  const tried = new Set(
+    [...reads(ids), ...changes(ids)].flatMap(({ argv: [one = '', two = ''] }) => [one, `${one} ${two}`]),
+  )
+  const elsewhere = new Set(['policy check', 'policy simulate'])
+  const groups = new Set(['Tasks', 'Operate', 'Policies'])
+  const untried = COMMANDS.filter(({ group }) => groups.has(group))
+    .map(({ path }) => path.join(' '))
+    .filter((name) => !elsewhere.has(name) && !tried.has(name))
+  expect(untried).toEqual([])
+})
+
+test('a file that is submitted is read once for checking and once for submitting, in order', async () => {
+  const here = await plane()
+  const lines = Array.from({ length: 1_200 }, (_, index) =>
+    JSON.stringify({ action: index % 700 === 0 ? SLOW : GREET, payload: { index }, id: `t${index}` }),
+  )
+  writeFileSync(join(here.folder, 'many.ndjson'), `${lines.join('\n')}\n`)
+  const { exitCode, stdout } = await here.over('http', 'submit', '--bulk', 'many.ndjson', '-o', 'jsonl')
+  expect(exitCode).toBe(0)
+  const results = stdout
+    .trim()
+    .split('\n')
+    .map((line) => SubmittedLine.parse(JSON.parse(line)))
+  expect(results.map(({ line, id }) => `${line} ${id}`)).toEqual(lines.map((_, index) => `${index + 1} t${index}`))
+  const again = await here.over('store', 'submit', '--bulk', 'many.ndjson')
+  expect(again.stdout).toBe('0 tasks submitted, 1200 were there already.\n')
+})
+
+test.each([
+  [[], ''],
+  [['status:dead age>1h'], 'status:dead age>1h'],
+  [['status:dead', 'connection reset'], 'status:dead "connection reset"'],
+  [['label:name=a b', 'x'], 'label:"name=a b" x'],
+  [['"quoted already"', 'x'], '"quoted already" x'],
+  [['a\\b c', 'x'], '"a\\\\b c" x'],
+])('the words %j are the query %s', (words, query) => {
+  expect(queryOf(words)).toBe(query)
+  expect(parseQuery(query).terms.length).toBeLessThanOrEqual(words.length === 1 ? 2 : words.length)
+})

@@ -1,0 +1,254 @@
+// What every command that talks to a server or a store is tried with: its words, its exit code, and the schema of what it
+// writes for programs.
+
+import {
+  BreakerView,
+  BulkView,
+  CountsView,
+  ExecutionView,
+  ExplanationView,
+  ExportedTaskView,
+  FailureGroupView,
+  LaneView,
+  ROUTES,
+  ScalingView,
+  SubmittedLine,
+  SubmittedView,
+  TaskView,
+  WorkerView,
+} from '@reprise/contract'
+import { z } from 'zod'
+import { GREET, REFUSE, type Seeded, SLOW } from './plane.ts'
+import type { Ran } from './scene.ts'
+
+const POLICIES = 'policies:\n  - name: patient\n    match: { actions: ["invoice.*"] }\n    template: patient\n'
+
+const Changed = ROUTES.pauseLanes.answers[200].schema
+const Flag = ROUTES.listFlags.answers[200].schema.shape.flags.element.pick({ name: true, on: true, description: true })
+const PolicyVersion = ROUTES.getPolicyVersion.answers[200].schema
+const Published = ROUTES.publishPolicies.answers[200].schema
+const Templates = ROUTES.policyTemplates.answers[200].schema.shape.templates
+export const Inspection = ROUTES.inspect.answers[200].schema
+const Retried = ROUTES.retryInternally.answers[202].schema
+/** The API has events as CloudEvents; here they are as the journal has them. */
+const Event = z.strictObject({
+  id: z.string(),
+  type: z.string(),
+  at: z.int(),
+  taskId: z.string().nullable(),
+  attempt: z.int().nullable(),
+  actor: z.string(),
+  reason: z.string(),
+  data: z.record(z.string(), z.unknown()),
+  cursor: z.string().optional(),
+})
+const Overview = z.strictObject({
+  counts: CountsView,
+  workers: z.strictObject({ healthy: z.int(), degraded: z.int(), unhealthy: z.int(), draining: z.int() }),
+  breakers: z.array(BreakerView),
+  paused: z.array(z.looseObject({ kind: z.literal('paused') })).length(1),
+  failureGroups: z.array(FailureGroupView),
+  monitoring: z.looseObject({ level: z.enum(['ok', 'warning', 'critical']) }),
+})
+
+export interface Row {
+  readonly argv: readonly string[]
+  readonly exit?: number
+  /** Of what stands on standard output; nothing does if missing. */
+  readonly json?: z.ZodType
+  /** Each line is one of these, in place of `json`. */
+  readonly lines?: z.ZodType
+  /** It is for people, in place of `json`. */
+  readonly text?: RegExp
+  readonly says?: RegExp
+}
+
+/** Commands that change nothing. */
+export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Row[] => [
+  { argv: ['status', '-o', 'json'], json: Overview },
+  { argv: ['status', '--json'], json: Overview },
+  {
+    argv: ['status', dead, '--json'],
+    json: z.strictObject({ task: TaskView, executions: z.array(ExecutionView).length(1) }),
+  },
+  { argv: ['status', 'nobody', '--json'], exit: 3, says: /There is no task 'nobody'/ },
+  { argv: ['list', '-o', 'json'], json: z.array(TaskView).length(7) },
+  { argv: ['list', '-o', 'jsonl', '--all', 'status:dead'], lines: TaskView },
+  { argv: ['list', '-n', '2', '-o', 'json'], json: z.array(TaskView).length(2), says: /--cursor / },
+  {
+    argv: ['list', 'status:dead', 'has no address', '-o', 'json'],
+    json: z.array(TaskView.extend({ action: z.literal(REFUSE) })).length(2),
+  },
+  { argv: ['list', 'staus:dead'], exit: 2, says: /Did you mean 'status'/ },
+  { argv: ['list', '--all', '--watch'], exit: 2, says: /--all can not/ },
+  { argv: ['list', '-n', 'many'], exit: 2, says: /--limit must be/ },
+  { argv: ['explain', queued, '-o', 'json'], json: ExplanationView.extend({ gates: z.array(z.unknown()).min(1) }) },
+  { argv: ['explain', 'nobody', '-o', 'json'], exit: 3, says: /There is no task/ },
+  { argv: ['events', '-o', 'json'], json: z.array(Event).min(4) },
+  { argv: ['events', '-n', '2', '-o', 'json'], json: z.array(Event).length(2), says: /--cursor / },
+  { argv: ['events', '-o', 'jsonl', '--type', 'lanes.*'], lines: Event.extend({ type: z.literal('lanes.paused') }) },
+  { argv: ['events', '--task', dead, '-o', 'json'], json: z.array(Event.extend({ taskId: z.literal(dead) })).min(1) },
+  { argv: ['export', `id:${dead}`], lines: ExportedTaskView },
+  { argv: ['groups', '-o', 'json'], json: z.array(FailureGroupView).length(1) },
+  { argv: ['groups', '--action', GREET, '-o', 'json'], json: z.array(z.never()) },
+  { argv: ['workers', '-o', 'json'], json: z.array(WorkerView).length(1) },
+  { argv: ['workers', 'w1', '-o', 'json'], json: WorkerView },
+  { argv: ['workers', 'nobody', '-o', 'json'], exit: 3, says: /There is no worker/ },
+  { argv: ['workers', 'drain'], exit: 2, says: /Which worker/ },
+  { argv: ['workers', 'drian', 'w1'], exit: 2, says: /can not 'drian'/ },
+  { argv: ['lanes', '-o', 'json'], json: z.array(LaneView).min(4) },
+  { argv: ['lanes', '--action', SLOW, '-o', 'jsonl'], lines: LaneView },
+  { argv: ['lanes', 'stop'], exit: 2, says: /can not 'stop'/ },
+  { argv: ['lanes', 'pause'], exit: 2, says: /Which lanes/ },
+  { argv: ['lanes', 'pause', '--all', '--action', GREET], exit: 2, says: /--all means/ },
+  { argv: ['lanes', 'limit', '--all'], exit: 2, says: /How many/ },
+  { argv: ['lanes', 'limit', '-1', '--all'], exit: 2, says: /unknown option|not a number/ },
+  { argv: ['breakers', '-o', 'json'], json: z.array(BreakerView).length(1) },
+  { argv: ['breakers', 'reset'], exit: 2, says: /Which breaker/ },
+  { argv: ['breakers', 'reset', 'stripe'], exit: 2, says: /'action:…' or 'dependency:…'/ },
+  { argv: ['breakers', 'reset', 'dependency:none'], exit: 3, says: /There is no breaker/ },
+  { argv: ['flags', '-o', 'json'], json: z.array(Flag).length(3) },
+  { argv: ['flags', 'set', 'dlq-inspector', 'maybe'], exit: 2, says: /on or off/ },
+  { argv: ['flags', 'set', 'no-such-flag', 'on'], exit: 3, says: /There is no flag/ },
+  { argv: ['scaling', '-o', 'json'], json: ScalingView.shape.signals.min(1) },
+  { argv: ['scaling', '--pool', 'default', '--target-wait', 'soon'], exit: 2, says: /is not understood/ },
+  { argv: ['inspect', '-o', 'json'], json: Inspection.extend({ findings: z.array(z.never()) }) },
+  { argv: ['retry-inspect', '-o', 'jsonl'] },
+  { argv: ['inspect', '--reconcile'], exit: 2, says: /Add --yes/ },
+  { argv: ['policy', 'list', '-o', 'json'], json: z.array(PolicyVersion) },
+  { argv: ['policy', 'templates', '-o', 'json'], json: Templates },
+  { argv: ['policy', 'show', '99'], exit: 3, says: /no version of the policies '99'/ },
+  { argv: ['policy', 'show', 'newest'], exit: 2, says: /a number from 1/ },
+  { argv: ['policy', 'publish', 'nowhere.yaml'], exit: 2, says: /can't be read/ },
+  { argv: ['policy', 'publish', 'wrong.yaml'], exit: 2, says: /so it is not used/ },
+  { argv: ['retry', succeeded], exit: 5, says: /cannot retry execution in status 'succeeded'/ },
+  { argv: ['retry', 'nobody'], exit: 3, says: /There is no task/ },
+  { argv: ['cancel'], exit: 2, says: /Which tasks/ },
+  { argv: ['cancel', dead, '--all'], exit: 2, says: /in one way only/ },
+  { argv: ['cancel', '--all'], exit: 2, says: /Add --yes/ },
+  { argv: ['cancel', '--all', '--dry-run', '-o', 'json'], json: BulkView.extend({ matched: z.literal(4) }) },
+  { argv: ['cancel', running, dead, '--dry-run', '-o', 'json'], exit: 5, json: BulkView, says: /is dead/ },
+  {
+    argv: ['redrive', '--query', 'tenant:acme', '--dry-run', '-o', 'json'],
+    json: BulkView.extend({ matched: z.literal(1) }),
+  },
+  { argv: ['discard', 'nobody', '-o', 'json'], exit: 3, json: BulkView.extend({ changed: z.array(z.never()) }) },
+  { argv: ['promote', dead, '-o', 'json'], exit: 5, json: BulkView, says: /promote is for tasks that are waiting/ },
+  { argv: ['submit'], exit: 2, says: /Which action/ },
+  { argv: ['submit', GREET, '{name:1}'], exit: 2, says: /is not JSON/ },
+  { argv: ['submit', GREET, '@nowhere.json'], exit: 2, says: /can't be read/ },
+  { argv: ['submit', GREET, '--label', 'novalue'], exit: 2, says: /key=value/ },
+  { argv: ['submit', GREET, '--priority', '10'], exit: 2, says: /from 0 to 9/ },
+  { argv: ['submit', GREET, '--deadline', '2030-99-99'], exit: 2, says: /--deadline must be/ },
+  {
+    argv: ['submit', '--bulk', 'wrong.ndjson'],
+    exit: 2,
+    says: /Of 3 lines 2 can't be submitted, so none was:\n {2}line 2/,
+  },
+  { argv: ['submit', '--bulk', 'tasks.ndjson', '--wait'], exit: 2, says: /beside --bulk/ },
+  { argv: ['watch', 'nofield:x'], exit: 2, says: /there is no field/ },
+]
+
+/** Commands that change something, in this order. */
+export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly Row[] => [
+  { argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-o', 'json'], json: SubmittedView },
+  {
+    argv: ['submit', GREET, '@payload.json', '--id', 'cid', '-q', '-o', 'json'],
+    json: SubmittedView.extend({ outcome: z.literal('duplicate') }),
+  },
+  {
+    argv: [
+      'submit',
+      GREET,
+      '-',
+      '--id',
+      'dot',
+      '--label',
+      'a=b=c',
+      '--label',
+      'd=e',
+      '--priority',
+      '9',
+      '--deadline',
+      '2h',
+    ],
+    text: /^dot\n$/,
+  },
+  { argv: ['submit', SLOW, '-o', 'json', '--wait', '50ms'], exit: 7, json: TaskView, says: /REPRISE_TIMED_OUT/ },
+  { argv: ['submit', '--bulk', 'tasks.ndjson', '-o', 'jsonl'], lines: SubmittedLine },
+  { argv: ['submit', SLOW, '--bulk', '-', '-o', 'json'], json: z.array(SubmittedLine).length(1) },
+  { argv: ['retry', dead, '-o', 'json', '--reason', 'once more'], json: Retried.extend({ attempt: z.literal(2) }) },
+  { argv: ['retry', dead], exit: 5 },
+  { argv: ['promote', waiting, '-o', 'json'], json: BulkView.extend({ changed: z.tuple([z.literal(waiting)]) }) },
+  {
+    argv: ['redrive', '--action', REFUSE, '--yes', '-o', 'json'],
+    json: BulkView.extend({ changed: z.tuple([z.literal(deadToo)]) }),
+  },
+  { argv: ['cancel', queued, '-o', 'json'], json: BulkView.extend({ changed: z.tuple([z.literal(queued)]) }) },
+  { argv: ['cancel', queued, '-q'], exit: 5, text: /^0 tasks cancelled\.\n$/ },
+  {
+    argv: ['cancel', '--query', `action:${SLOW}`, '--yes', '-o', 'json'],
+    json: BulkView.extend({ changed: z.array(z.string()).min(2) }),
+  },
+  { argv: ['lanes', 'pause', '--tenant', 'acme', '-o', 'json'], json: Changed },
+  { argv: ['lanes', 'resume', '--tenant', 'acme', '-o', 'json'], json: z.object({ changed: z.literal(true) }) },
+  { argv: ['lanes', 'resume', '--tenant', 'acme', '-o', 'json'], json: z.object({ changed: z.literal(false) }) },
+  { argv: ['lanes', 'limit', '2', '--tenant', 'acme', '-o', 'json'], json: Changed },
+  { argv: ['lanes', 'limit', 'none', '--tenant', 'acme', '-o', 'json'], json: Changed },
+  { argv: ['breakers', 'reset', 'dependency:stripe', '-o', 'json'], json: Changed },
+  { argv: ['workers', 'drain', 'w1', '-o', 'json'], json: z.object({ changed: z.literal(true) }) },
+  { argv: ['workers', 'drain', 'nobody'], exit: 3 },
+  { argv: ['flags', 'set', 'audit-streaming', 'off', '-o', 'json'], json: Flag.extend({ on: z.literal(false) }) },
+  { argv: ['flags', 'set', 'audit-streaming', 'on', '-o', 'json'], json: Flag.extend({ on: z.literal(true) }) },
+  {
+    argv: ['policy', 'publish', 'policies.yaml', '--dry-run', '-o', 'json'],
+    json: Published.extend({ version: z.null() }),
+  },
+  {
+    argv: ['policy', 'publish', 'policies.yaml', '--expected', '0', '-o', 'json'],
+    json: Published.extend({ version: PolicyVersion }),
+  },
+  { argv: ['policy', 'publish', 'policies.yaml', '--expected', '0'], exit: 5, says: /Version 1/ },
+  { argv: ['policy', 'show', '1', '-o', 'json'], json: PolicyVersion.extend({ text: z.literal(POLICIES) }) },
+  {
+    argv: ['inspect', '--reconcile', '--yes', '-o', 'json'],
+    json: Inspection.extend({ findings: z.array(z.never()) }),
+  },
+]
+
+export const FILES = {
+  'policies.yaml': POLICIES,
+  'wrong.yaml': 'policies: 7\n',
+  'payload.json': '{"name":"Dot"}',
+  'tasks.ndjson': `{"action":"${GREET}","payload":{"name":"E"},"id":"e1"}\n\n{"action":"${SLOW}","labels":{"a":"b"},"delay":"1h"}\n`,
+  'wrong.ndjson': `{"action":"${GREET}"}\n{"action":"${GREET}","nme":1}\nnothing\n`,
+}
+export const STDIN = '{"payload":{"name":"Eve"}}'
+
+/** What is not as the row says, in words. */
+export function problemsWith(row: Row, { exitCode, stdout, stderr }: Ran): readonly string[] {
+  const { exit = 0, json, lines, says, text } = row
+  const found = lines === undefined ? [] : stdout.split('\n').slice(0, -1)
+  const written = [
+    ...(json === undefined ? [] : [json.safeParse(parsed(stdout)).error]),
+    ...found.map((line) => lines?.safeParse(parsed(line)).error),
+  ].flatMap((error) => (error === undefined ? [] : [z.prettifyError(error)]))
+  const isSilent = json === undefined && lines === undefined && text === undefined
+  const problems = [
+    ...(exitCode === exit ? [] : [`exit code ${exitCode} in place of ${exit}`]),
+    ...(says?.test(stderr) === false ? [`does not say ${String(says)}`] : []),
+    ...(text?.test(stdout) === false ? [`does not write ${String(text)}`] : []),
+    ...(lines !== undefined && found.length === 0 ? ['writes no line'] : []),
+    ...(isSilent && stdout !== '' ? ['writes to standard output'] : []),
+    ...written,
+  ]
+  return problems.map((problem) => `reprise ${row.argv.join(' ')}: ${problem}\n${stdout}\n${stderr}`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

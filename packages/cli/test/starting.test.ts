@@ -1,0 +1,96 @@
+// What happens around the start of the roles: a second server on the same data, and somebody who asks for the end before the
+// start has come to one.
+
+import { statSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { readLocalServer, writeLocalServer } from '../src/local-server.ts'
+import { scene } from './scene.ts'
+
+const urlIn = (line: string): string => String((JSON.parse(line) as { readonly url: string }).url)
+
+test('intruder 7: a second up on the same data is refused, and the first goes on as it was', async () => {
+  const first = scene()
+  const data = join(first.folder, '.reprise')
+  const running = first.reprise('up', '--port', '0', '-o', 'json')
+  const url = urlIn(await first.heard(/The core listens/, running))
+  await first.heard(/"link"/, running)
+  const local = await readLocalServer(data)
+  const second = await scene().reprise('up', '--port', '0', '--data', data)
+  expect(second).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(second.stderr).toContain(`Another server runs on this data already, at ${url}.`)
+  expect(second.stderr).toContain('--data')
+  expect(await readLocalServer(data)).toEqual(local)
+  const info = await fetch(`${url}/api/v1/info`, { headers: { authorization: `Bearer ${local?.token}` } })
+  expect(info.status).toBe(200)
+  first.ask('SIGTERM')
+  expect(await running).toMatchObject({ exitCode: 0 })
+})
+
+test('word of a server that has gone, or of one that is not this one, keeps nobody from starting', async () => {
+  const other = scene()
+  const elsewhere = other.reprise('up', '--port', '0', '-o', 'json')
+  const url = urlIn(await other.heard(/The core listens/, elsewhere))
+  await other.heard(/"link"/, elsewhere)
+  for (const stale of [url, 'http://127.0.0.1:1']) {
+    const here = scene()
+    await writeLocalServer(join(here.folder, '.reprise'), {
+      url: stale,
+      token: `rpr_${'a'.repeat(16)}_${'b'.repeat(64)}`,
+    })
+    const running = here.reprise('up', '--port', '0', '-o', 'json')
+    await here.heard(/"link"/, running)
+    here.ask('SIGTERM')
+    expect(await running).toMatchObject({ exitCode: 0 })
+  }
+  other.ask('SIGTERM')
+  expect(await elsewhere).toMatchObject({ exitCode: 0 })
+})
+
+test('intruder 6: the embedded store is readable by its owner only', async () => {
+  const here = scene()
+  const running = here.reprise('up', '--port', '0', '-o', 'json')
+  await here.heard(/"link"/, running)
+  for (const file of ['reprise.db', 'reprise.db-wal', 'reprise.db-shm']) {
+    expect([file, statSync(join(here.folder, '.reprise', file)).mode & 0o777]).toEqual([file, 0o600])
+  }
+  here.ask('SIGTERM')
+  expect(await running).toMatchObject({ exitCode: 0 })
+})
+
+/** Takes connections and never says a word: a store that hangs. */
+async function silentServer(): Promise<{ readonly port: number; readonly reached: Promise<unknown> }> {
+  const sockets = new Set<Socket>()
+  const reached = Promise.withResolvers<undefined>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    reached.resolve(undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.')
+  return { port: address.port, reached: reached.promise }
+}
+
+test.each([['core'], ['up'], ['orchestrator']])(
+  'fault 26: %s that is asked to end while the store keeps it waiting ends in order, without an error',
+  async (role) => {
+    const silent = await silentServer()
+    const here = scene()
+    const port = role === 'orchestrator' ? [] : ['--port', '0']
+    const running = here.reprise(role, '--engine', `redis://127.0.0.1:${silent.port}`, ...port)
+    await silent.reached
+    here.ask('SIGTERM')
+    expect(await running).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+      stderr: expect.not.stringContaining('error:') as string,
+    })
+  },
+)

@@ -1,0 +1,65 @@
+// reprise workers, straight on a store: a table for people, JSON for programs, and --watch.
+
+import { join } from 'node:path'
+import { connectEngine } from '@reprise/connect'
+import { type PoolName, VirtualClock, workerId } from '@reprise/core'
+import { expect, onTestFinished, test } from 'vitest'
+import { type SceneOptions, scene } from './scene.ts'
+
+async function staffed(options: SceneOptions, ...names: string[]) {
+  const here = scene(options)
+  const address = `sqlite:${join(here.folder, 'store.db')}`
+  const { engine, ...connection } = await connectEngine(address)
+  onTestFinished(() => connection.close())
+  for (const name of names) {
+    await engine.register({
+      worker: workerId(name),
+      pools: ['default' as PoolName],
+      actions: null,
+      host: 'h1',
+      version: '1',
+      runtimes: [],
+      endpoint: null,
+      concurrency: 4,
+    })
+  }
+  return { ...here, workers: (...argv: string[]) => here.reprise('workers', '--engine', address, ...argv) }
+}
+
+test('lists them for people', async () => {
+  const { workers } = await staffed({}, 'w1', 'w2')
+  const { exitCode, stdout } = await workers()
+  expect(exitCode).toBe(0)
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
+    ['WORKER', 'HEALTH', 'RUNS'],
+    ['w1', 'healthy', '0/4'],
+    ['w2', 'healthy', '0/4'],
+    [''],
+  ])
+})
+
+test('as many as were asked for, and says that there are more', async () => {
+  const { workers } = await staffed({}, 'w1', 'w2', 'w3')
+  const { stdout, stderr } = await workers('-n', '2', '-o', 'jsonl')
+  expect(stdout.trim().split('\n')).toHaveLength(2)
+  expect(stderr).toContain('There are more')
+  expect(await workers('-n', '0')).toMatchObject({ exitCode: 2, stdout: '' })
+})
+
+test('none is an empty list, and a sentence for people', async () => {
+  const { workers } = await staffed({})
+  expect(await workers('-o', 'json')).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: '' })
+  expect(await workers()).toMatchObject({ stdout: '', stderr: expect.stringContaining('There is no worker') as string })
+})
+
+test('--watch shows them again and again, until it is interrupted with 130', async () => {
+  const clock = new VirtualClock()
+  const { workers, heard, ask } = await staffed({ clock }, 'w1')
+  const running = workers('--watch')
+  await heard(/w1/, running)
+  await clock.advance(2_000)
+  ask('SIGINT')
+  const { exitCode, stdout } = await running
+  expect(exitCode).toBe(130)
+  expect(stdout).toContain('w1')
+})
