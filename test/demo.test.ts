@@ -1,4 +1,4 @@
-// What `npm start` runs, as a real process and without a terminal: it ends well, its sums add up, and it prints plain
+// What `npm run demo` runs, as a real process and without a terminal: it ends well, its sums add up, and it prints plain
 // text. How it looks on a terminal is for a person to judge.
 
 import { spawn } from 'node:child_process'
@@ -114,7 +114,7 @@ test.each([
 ])('%s gives the usage, and exit code 2', async (_what, words) => {
   const { code, stdout, stderr } = await demo(words)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('Usage: npm start -- [options]')
+  expect(stderr).toContain('Usage: npm run demo -- [options]')
 })
 
 test('--help shows the usage', async () => {

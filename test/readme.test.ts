@@ -35,7 +35,9 @@ test('the commands it shows exist', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
-  const named = [...readme.matchAll(/npm (?:run )?(start|test(?::\w+)?|bench|check)\b/g)].map((match) => match[1] ?? '')
+  const named = [...readme.matchAll(/npm (?:run )?(start|demo|test(?::\w+)?|bench(?::\w+)?|check)\b/g)].map(
+    (match) => match[1] ?? '',
+  )
   expect(named.length).toBeGreaterThan(3)
   for (const name of named) expect(scripts).toHaveProperty([name])
 })

@@ -1,14 +1,13 @@
 // The audit at the end: the same facts from three records that are written apart. The store keeps counters; the list of
 // tasks says where each one stands; the journal tells of every attempt that did not go well. They must agree.
 
-import type { Client } from '@reprise/client'
+import type { Client, Task } from '@reprise/client'
 import {
   type Counts,
   type Engine,
   type FailureGroup,
   type JournalEntry,
   TASK_STATUSES,
-  type Task,
   type TaskStatus,
 } from '@reprise/core'
 

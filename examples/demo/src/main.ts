@@ -1,4 +1,4 @@
-// What `npm start` runs: the demo with its command line, its view, its closing words and its exit code. 0 when all adds
+// What `npm run demo` runs: the demo with its command line, its view, its closing words and its exit code. 0 when all adds
 // up, 1 when it does not, 2 for a wrong command line, 130 after Ctrl-C. The store is a temporary file, removed again,
 // unless another one is named.
 
@@ -33,7 +33,7 @@ async function run(options: DemoOptions): Promise<number> {
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
-  // Whoever reads our output has gone (`npm start | head`): nobody is left to run for.
+  // Whoever reads our output has gone (`npm run demo | head`): nobody is left to run for.
   stdout.on('error', interrupt)
   try {
     const address = addressOf(options.engine, join(folder, 'reprise.db'))

@@ -20,7 +20,7 @@ const TASKS_MIN = 20
 const TASKS_MAX = 5_000
 const SEED_MAX = 4_294_967_295
 
-export const USAGE = `Usage: npm start -- [options]
+export const USAGE = `Usage: npm run demo -- [options]
 
 Runs a thousand tasks with two worker processes, on the embedded engine in a temporary file unless told otherwise.
 Some tasks fail, some hang, some crash their worker, and one worker is killed on the way. At the end, the sums must

@@ -1,0 +1,102 @@
+// `npm run bench:http`: how many requests a second our server answers, as a share of what a bare Fastify route with the same kind of
+// answer does in the same run. In turns, so that a machine that slows down slows both. A missed target is a finding, not a failure.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { LoadResult } from './load.ts'
+import type { LoadOrder } from './load-process.ts'
+import type { Ready, ServerOrder } from './server-process.ts'
+
+const { values: wanted } = parseArgs({
+  options: {
+    tasks: { type: 'string', default: '1000000' },
+    seconds: { type: 'string', default: '8' },
+    rounds: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '64' },
+    json: { type: 'boolean', default: false },
+  },
+})
+
+const TARGETS = { submit: 0.4, list: 0.2 } as const
+const BODY = '{"action":"measured","payload":{"text":"task number #","at":#},"labels":{"region":"eu"}}'
+const QUESTIONS = {
+  submit: { method: 'POST', path: '/api/v1/tasks', body: BODY },
+  list: { method: 'GET', path: '/api/v1/tasks?limit=50', body: null },
+} as const
+type Question = keyof typeof QUESTIONS
+
+interface Running extends Ready {
+  readonly process: ChildProcess
+}
+
+const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const median = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0
+
+async function startServer(order: ServerOrder): Promise<Running> {
+  const child = fork(new URL('./server-process.ts', import.meta.url), {
+    execArgv: [...process.execArgv, '--expose-gc'],
+  })
+  child.send(order)
+  const [ready] = (await once(child, 'message')) as [Ready]
+  return { ...ready, process: child }
+}
+
+async function memoryOf({ process: child }: Running): Promise<number> {
+  child.send('memory')
+  const [bytes] = (await once(child, 'message')) as [number]
+  return bytes
+}
+
+async function loadOn({ port, token }: Running, question: Question): Promise<LoadResult> {
+  const child = fork(new URL('./load-process.ts', import.meta.url))
+  const order: LoadOrder = {
+    port,
+    token,
+    ...QUESTIONS[question],
+    connections: Number(wanted.connections),
+    seconds: Number(wanted.seconds),
+  }
+  child.send(order)
+  const [result] = (await once(child, 'message')) as [LoadResult]
+  return result
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'reprise-http-'))
+try {
+  tell(`storing ${wanted.tasks} tasks`)
+  const file = join(folder, 'reprise.db')
+  const ours = await startServer({ kind: 'reprise', file, tasks: Number(wanted.tasks) })
+  const bare = await startServer({ kind: 'bare', file, tasks: 0 })
+  const report: Record<string, unknown> = {}
+  for (const question of Object.keys(QUESTIONS) as Question[]) {
+    const rounds: { readonly bare: LoadResult; readonly ours: LoadResult }[] = []
+    await loadOn(ours, question)
+    const memoryBefore = await memoryOf(ours)
+    for (let round = 1; round <= Number(wanted.rounds); round++) {
+      tell(`${question}, round ${round}`)
+      rounds.push({ bare: await loadOn(bare, question), ours: await loadOn(ours, question) })
+    }
+    const memoryAfter = await memoryOf(ours)
+    const ratio = median(rounds.map((one) => one.ours.perSecond / one.bare.perSecond))
+    report[question] = {
+      perSecond: Math.round(median(rounds.map((one) => one.ours.perSecond))),
+      bare: Math.round(median(rounds.map((one) => one.bare.perSecond))),
+      ratio: Number(ratio.toFixed(2)),
+      target: TARGETS[question],
+      p99Ratio: Number(median(rounds.map((one) => one.ours.p99Ms / one.bare.p99Ms)).toFixed(2)),
+      p99Ms: Number(median(rounds.map((one) => one.ours.p99Ms)).toFixed(1)),
+      errors: rounds.reduce((sum, one) => sum + one.ours.errors, 0),
+      memoryMegabytes: [memoryBefore, memoryAfter].map((bytes) => Math.round(bytes / 1_048_576)),
+    }
+  }
+  for (const child of [ours, bare]) child.process.kill()
+  if (wanted.json) process.stdout.write(`${JSON.stringify(report)}\n`)
+  else console.table(report)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
