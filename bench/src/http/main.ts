@@ -21,11 +21,13 @@ const { values: wanted } = parseArgs({
   },
 })
 
-const TARGETS = { submit: 0.4, list: 0.2 } as const
+const TARGETS = { submit: 0.4, list: 0.2, differing: null } as const
 const BODY = '{"action":"measured","payload":{"text":"task number #","at":#},"labels":{"region":"eu"}}'
 const QUESTIONS = {
   submit: { method: 'POST', path: '/api/v1/tasks', body: BODY },
   list: { method: 'GET', path: '/api/v1/tasks?limit=50', body: null },
+  /** Each asks for something else, so that no two can share a read. All find the same. */
+  differing: { method: 'GET', path: '/api/v1/tasks?limit=50&q=-action:other#', body: null },
 } as const
 type Question = keyof typeof QUESTIONS
 
