@@ -38,10 +38,10 @@ const SECRET_BYTES = 32
 /** 128 bits, which nobody guesses, in 22 characters. */
 const MAC_BYTES = 16
 
-const opened = new WeakMap<Engine, Promise<LeaseCredentials>>()
+const opened = new WeakMap<object, Promise<LeaseCredentials>>()
 
 /** The store is asked once per process, and for each engine; after an error, again. */
-export function openLeaseCredentials(engine: Engine): Promise<LeaseCredentials> {
+export function openLeaseCredentials(engine: Pick<Engine, 'collection'>): Promise<LeaseCredentials> {
   const known = opened.get(engine)
   if (known !== undefined) return known
   const opening = secretOf(engine.collection(definition)).then(credentialsBy)

@@ -16,6 +16,8 @@ export interface FailureReport {
 }
 
 const KEY_LENGTH_MAX = 500
+/** The name of its worker may be in it, and a MAC is. */
+const CREDENTIAL_LENGTH_MAX = 600
 
 export function readFailureReport(data: unknown): FailureReport {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
@@ -36,7 +38,7 @@ export function readFailureReport(data: unknown): FailureReport {
     ...optional(fields, 'taskId', NAME_LENGTH_MAX),
     ...optional(fields, 'action', NAME_LENGTH_MAX),
     ...optional(fields, 'tenant', NAME_LENGTH_MAX),
-    ...optional(fields, 'token', NAME_LENGTH_MAX),
+    ...optional(fields, 'token', CREDENTIAL_LENGTH_MAX),
     ...(attempt === undefined ? {} : { attempt: Number(attempt) }),
   }
 }

@@ -27,7 +27,6 @@ import {
   type JudgedAttempt,
   judgeThrown,
   type LeaseRef,
-  leaseToken,
   Permanent,
   type PolicySource,
   type PoolName,
@@ -48,6 +47,7 @@ import {
   tenantId,
   workerId,
 } from '@reprise/core'
+import { openLeaseCredentials } from '@reprise/orchestrator'
 import type { CloudEvent } from './cloud-events.ts'
 import { type FailureReport, readFailureReport } from './failure-report.ts'
 
@@ -84,7 +84,7 @@ export interface Reporter {
 }
 
 export interface FailuresInOptions {
-  readonly engine: Pick<Engine, 'task' | 'execution' | 'reserve' | 'settle' | 'submit' | 'journal'>
+  readonly engine: Pick<Engine, 'collection' | 'task' | 'execution' | 'reserve' | 'settle' | 'submit' | 'journal'>
   readonly policies: PolicySource
   /** What is known of an action; the usual settings if not given. */
   readonly actionOf?: (name: ActionName) => Promise<{ readonly pool: PoolName; readonly settings: TaskSettings }>
@@ -101,6 +101,7 @@ const INTAKE = workerId('events')
 const SOURCE_LABEL = 'event_source'
 const EVENT_LABEL = 'event_id'
 const NOTES_LOOKED_AT = 1_000
+const UNKNOWN = { outcome: 'superseded', because: 'unknown' } as const
 
 export class FailuresIn {
   readonly #options: FailuresInOptions
@@ -145,9 +146,11 @@ export class FailuresIn {
     return this.#foreign(event, report, by)
   }
 
-  async #settle(task: Task, report: FailureReport, attempt: number, token: string): Promise<FailureOutcome> {
-    const ref: LeaseRef = { taskId: task.id, attempt, token: leaseToken(token) }
-    const result = await this.#settleAs(ref, { ...task, snapshot: task }, report)
+  async #settle(task: Task, report: FailureReport, attempt: number, credential: string): Promise<FailureOutcome> {
+    // Whoever reports is an outsider, and has what outsiders are given: the store's own tokens can be guessed.
+    const credentials = await openLeaseCredentials(this.#options.engine)
+    const ref = credentials.read({ taskId: task.id, attempt, credential })
+    const result = ref === null ? UNKNOWN : await this.#settleAs(ref, { ...task, snapshot: task }, report)
     if (result.outcome === 'settled') {
       return { outcome: 'settled', taskId: task.id, attempt, status: result.status }
     }
@@ -160,7 +163,7 @@ export class FailuresIn {
     const circumstances = { now: Math.max(this.#clock.now(), attempt.acceptedAt), roll: this.#random.next() }
     const judged = judgeThrown(this.#options.policies.current(), attempt, thrownFor(report), circumstances)
     const [result] = await this.#options.engine.settle([failed(ref, judged.failure, judged.decision, judged.guards)])
-    return result ?? { outcome: 'superseded' as const, because: 'unknown' as const }
+    return result ?? UNKNOWN
   }
 
   /** Once for each event, as far as the beginning of the task's journal tells. */
