@@ -1,27 +1,46 @@
-// What somebody may have meant who misspelt a word: one of the known words that is a letter or two away. For messages, never to
-// guess and go on.
+// What somebody may have meant who misspelt a word. For messages only: nothing is ever taken for something else by itself.
 
-const NEAR = 2
-
-/** ' Did you mean …?' for the one of the known words that somebody may have meant; empty if none is near. */
-export function nearMiss(word: string, known: readonly string[]): string {
-  const near = known
-    .map((one) => ({ one, distance: distance(word.slice(0, 30).toLowerCase(), one.toLowerCase()) }))
-    .filter(({ one, distance: far }) => far <= NEAR && far < one.length - 1)
-    .sort((a, b) => a.distance - b.distance)[0]
-  return near === undefined ? '' : ` Did you mean '${near.one}'?`
+/** The known word that is nearest; null if none is near enough. */
+export function nearest(name: string, known: readonly string[]): string | null {
+  const wanted = name.slice(0, 60).toLowerCase()
+  let best: string | null = null
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(wanted, candidate.toLowerCase())
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
 }
 
-/** How many letters were left out, added or changed between the two. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [line, letter] of Array.from(from).entries()) {
-    const next = [line + 1]
-    for (let index = 0; index < to.length; index++) {
-      const changed = (row[index] ?? 0) + (letter === to[index] ? 0 : 1)
-      next.push(Math.min(changed, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1))
+/** Insertions, deletions, replacements, and neighbours that changed places. */
+function editDistance(one: string, other: string): number {
+  let before: number[] = []
+  let last = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= other.length; column++) {
+      const cost = one[row - 1] === other[column - 1] ? 0 : 1
+      const swapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+      current.push(
+        Math.min(
+          (last[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+          (last[column - 1] ?? 0) + cost,
+          swapped ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      )
     }
-    row = next
+    before = last
+    last = current
   }
-  return row.at(-1) ?? 0
+  return last[other.length] ?? 0
+}
+
+/** ' Did you mean …?' for the word that is nearest; empty if none is near. */
+export function nearMiss(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
+  return near === null ? '' : ` Did you mean '${near}'?`
 }

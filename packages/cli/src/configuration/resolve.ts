@@ -3,10 +3,9 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-import { InvalidError } from '@reprise/core'
+import { InvalidError, nearest } from '@reprise/core'
 import type { ConfigurationFile } from './file.ts'
 import { Misfit } from './kinds.ts'
-import { nearest } from './nearest.ts'
 import type { Setting } from './setting.ts'
 import { type Configuration, flagName, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts'
 import { suggestion } from './structures.ts'

@@ -2,9 +2,16 @@
 // JSON) into complete, read-only data; nothing is opened or started from it here.
 
 import type { Role } from '@reprise/contract'
-import { actionName, DURATION_MS_MAX, InvalidError, poolName, type RetentionOptions, tenantId } from '@reprise/core'
+import {
+  actionName,
+  DURATION_MS_MAX,
+  InvalidError,
+  nearest,
+  poolName,
+  type RetentionOptions,
+  tenantId,
+} from '@reprise/core'
 import { duration, type Kind, Misfit, misfit, oneOf, size, structure, text, texts, webAddress, whole } from './kinds.ts'
-import { nearest } from './nearest.ts'
 
 const ROLES_OF_PEOPLE = ['viewer', 'operator', 'admin'] as const satisfies readonly Role[]
 

@@ -1,7 +1,6 @@
 // Entries of the journal: as lines for people, and for programs with their fields in one order, wherever they came from.
 
-import { formatDuration, JOURNAL_TYPES, type JournalEntry } from '@reprise/core'
-import { nearest } from '../configuration/nearest.ts'
+import { formatDuration, JOURNAL_TYPES, type JournalEntry, nearest } from '@reprise/core'
 import type { Style } from '../output/colours.ts'
 import { CommandError } from '../output/errors.ts'
 import { EXIT } from '../output/exit-codes.ts'
