@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { COMMANDS, FAMILIES } from '../src/commands/all.ts'
-import { scene } from './scene.ts'
+import { shell } from './shell.ts'
 
 const commands = COMMANDS.map((definition) => [definition.path.join(' '), definition] as const)
 
@@ -10,7 +10,7 @@ describe.each(commands)('reprise %s', (name, definition) => {
   const { path } = definition
 
   test('has help with a description and an example that begins with itself', async () => {
-    const { exitCode, stdout, stderr } = await scene().reprise(...path, '--help')
+    const { exitCode, stdout, stderr } = await shell().reprise(...path, '--help')
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`Usage: reprise ${name}`)
     expect(stdout).toContain('Examples:')
@@ -27,7 +27,7 @@ describe.each(commands)('reprise %s', (name, definition) => {
     const takesMore = definition.arguments?.some(({ name: argument }) => argument.includes('...')) === true
     const mistakes = [['--no-such-option'], ...(takesMore ? [] : [['one', 'two', 'three', 'four']])]
     for (const mistake of mistakes) {
-      const { exitCode, stdout, stderr } = await scene().reprise(...path, ...needed, ...mistake)
+      const { exitCode, stdout, stderr } = await shell().reprise(...path, ...needed, ...mistake)
       expect([exitCode, stdout]).toEqual([2, ''])
       expect(stderr).toMatch(/^error: /)
       expect(stderr).toContain(`usage: reprise ${name}`)
@@ -37,7 +37,7 @@ describe.each(commands)('reprise %s', (name, definition) => {
 
 describe('reprise', () => {
   test('alone shows its help, under headings', async () => {
-    const { exitCode, stdout } = await scene().reprise()
+    const { exitCode, stdout } = await shell().reprise()
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/Start:.*Policies:.*Set up:/s)
   })
@@ -49,19 +49,19 @@ describe('reprise', () => {
     [['version', '-o', 'xml'], 'Allowed choices are table, json, jsonl'],
     [['worker'], "missing required argument 'module'"],
   ])('%j is answered with what may be meant', async (argv, hint) => {
-    const { exitCode, stdout, stderr } = await scene().reprise(...argv)
+    const { exitCode, stdout, stderr } = await shell().reprise(...argv)
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain(hint)
   })
 
   test.each(FAMILIES.map(({ name }) => name))('%s alone says what it can do, with 2', async (name) => {
-    const { exitCode, stderr } = await scene().reprise(name)
+    const { exitCode, stderr } = await shell().reprise(name)
     expect(exitCode).toBe(2)
     expect(stderr).toContain(`Usage: reprise ${name}`)
   })
 
   test('takes the options of every command before and after its name', async () => {
-    const { reprise } = scene()
+    const { reprise } = shell()
     for (const argv of [
       ['-o', 'json', 'version'],
       ['version', '-o', 'json'],
@@ -72,14 +72,14 @@ describe('reprise', () => {
 })
 
 describe('reprise completion', () => {
-  test.each(['bash', 'zsh', 'fish'])('knows every command and its options in %s', async (shell) => {
-    const { exitCode, stdout } = await scene().reprise('completion', shell)
+  test.each(['bash', 'zsh', 'fish'])('knows every command and its options in %s', async (name) => {
+    const { exitCode, stdout } = await shell().reprise('completion', name)
     expect(exitCode).toBe(0)
     for (const { path } of COMMANDS) for (const word of path) expect(stdout).toContain(word)
     expect(stdout).toContain('health-port')
   })
 
   test('does not know others', async () => {
-    expect(await scene().reprise('completion', 'tcsh')).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(await shell().reprise('completion', 'tcsh')).toMatchObject({ exitCode: 2, stdout: '' })
   })
 })

@@ -7,10 +7,10 @@ import { type Given, inspectConfiguration, problemText, resolveConfiguration } f
 import type { SettingName } from '../src/configuration/settings.ts'
 import { SETTING_NAMES, SETTINGS } from '../src/configuration/settings.ts'
 import { shownAddress, storeAddress } from '../src/configuration/store-address.ts'
-import { type SceneOptions, scene } from './scene.ts'
+import { type ShellOptions, shell } from './shell.ts'
 
-function given({ flags = {}, ...options }: SceneOptions & { readonly flags?: Given['flags'] }): Given {
-  const { folder } = scene(options)
+function given({ flags = {}, ...options }: ShellOptions & { readonly flags?: Given['flags'] }): Given {
+  const { folder } = shell(options)
   return { flags, env: options.env ?? {}, cwd: folder }
 }
 
@@ -63,7 +63,7 @@ describe('A14: flag before environment before file before default', () => {
 
 describe('secrets', () => {
   test('come from a file, without the line end, and are never shown', async () => {
-    const from = scene({ files: { secret: 'abc-123\n' }, env: { REPRISE_TOKEN_FILE: 'secret' } })
+    const from = shell({ files: { secret: 'abc-123\n' }, env: { REPRISE_TOKEN_FILE: 'secret' } })
     const { values, origins } = await resolveConfiguration({
       flags: {},
       env: { REPRISE_TOKEN_FILE: 'secret' },
@@ -79,7 +79,7 @@ describe('secrets', () => {
   })
 
   test('a password in the address of a store is not shown either', async () => {
-    const { reprise } = scene({ env: { REDIS_URL: 'redis://user:p%40ss@host:6379' } })
+    const { reprise } = shell({ env: { REDIS_URL: 'redis://user:p%40ss@host:6379' } })
     const { stdout } = await reprise('config', 'print')
     expect(stdout).toContain('redis://[redacted]@host:6379')
     expect(stdout).not.toContain('p%40ss')
@@ -89,7 +89,7 @@ describe('secrets', () => {
   test('nor is what launched commands get in their environment', async () => {
     const command = { argv: ['x'], env: { API_KEY: 'hush' } }
     const launch = [{ pool: 'p', slots: 1, process: { commands: { a: command } } }]
-    const { stdout } = await scene(file(JSON.stringify({ pools: { launch } }))).reprise('config', 'print', '--set')
+    const { stdout } = await shell(file(JSON.stringify({ pools: { launch } }))).reprise('config', 'print', '--set')
     expect(stdout).toContain('"API_KEY":"[redacted]"')
     expect(stdout).not.toContain('hush')
   })
@@ -144,7 +144,7 @@ describe('the configuration file', () => {
   })
 
   test('all problems are told at once, and config check exits with 2', async () => {
-    const { reprise } = scene({ env: { REPRISE_PORT: 'x' }, ...file('prot: 1\nhost: 2') })
+    const { reprise } = shell({ env: { REPRISE_PORT: 'x' }, ...file('prot: 1\nhost: 2') })
     const { exitCode, stdout } = await reprise('config', 'check', '-o', 'json')
     expect(exitCode).toBe(2)
     const { ok, problems } = JSON.parse(stdout) as { ok: boolean; problems: { place: string }[] }
@@ -158,7 +158,7 @@ describe('the configuration file', () => {
   })
 
   test('paths in it are meant from where it stands', async () => {
-    const { folder } = scene({ files: { 'etc/reprise.yaml': 'data: ../var\npacks: [packs]' } })
+    const { folder } = shell({ files: { 'etc/reprise.yaml': 'data: ../var\npacks: [packs]' } })
     const { values } = await resolveConfiguration({ flags: { config: 'etc/reprise.yaml' }, env: {}, cwd: folder })
     expect(values.data).toBe(join(folder, 'var'))
     expect(values.packs).toEqual([join(folder, 'etc', 'packs')])
@@ -171,7 +171,7 @@ describe('the configuration file', () => {
   })
 
   test('a file without text, and one without rights, are told as such', async () => {
-    const { folder, reprise } = scene({ files: { 'reprise.yaml': '' } })
+    const { folder, reprise } = shell({ files: { 'reprise.yaml': '' } })
     expect((await reprise('config', 'check')).exitCode).toBe(0)
     writeFileSync(join(folder, 'reprise.yaml'), Buffer.from([0xff, 0xfe, 0x00]))
     chmodSync(join(folder, 'reprise.yaml'), 0o600)

@@ -8,7 +8,7 @@ import { inspectConfiguration } from '../src/configuration/resolve.ts'
 import type { Setting } from '../src/configuration/setting.ts'
 import { SETTING_NAMES, SETTINGS } from '../src/configuration/settings.ts'
 import { EXIT } from '../src/output/exit-codes.ts'
-import { scene } from './scene.ts'
+import { shell } from './shell.ts'
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8')
 
@@ -32,7 +32,7 @@ describe('docs/configuration.md', () => {
 
   test('has an example that is valid', async () => {
     const [, example = ''] = /```yaml\n# reprise\.yaml\n(.*?)```/s.exec(text) ?? []
-    const { folder } = scene({ files: { 'reprise.yaml': example } })
+    const { folder } = shell({ files: { 'reprise.yaml': example } })
     const { problems, origins } = await inspectConfiguration({ flags: {}, env: {}, cwd: folder })
     expect(problems).toEqual([])
     expect(Object.values(origins).filter(({ kind }) => kind === 'file').length).toBeGreaterThan(10)

@@ -12,9 +12,9 @@ import type { Finding } from '../src/doctor/finding.ts'
 import { writeLocalServer } from '../src/local-server.ts'
 import { chooseTarget } from '../src/session.ts'
 import { VERSION } from '../src/version.ts'
-import { type Scene, scene } from './scene.ts'
+import { type Shell, shell } from './shell.ts'
 
-async function examined({ reprise }: Scene, ...argv: string[]) {
+async function examined({ reprise }: Shell, ...argv: string[]) {
   const { exitCode, stdout } = await reprise('doctor', '-o', 'json', '--port', '0', ...argv)
   const { findings } = JSON.parse(stdout) as { findings: Finding[] }
   return { exitCode, of: (check: string) => findings.filter((finding) => finding.check === check) }
@@ -32,7 +32,7 @@ async function pretender(info: object, status = 200): Promise<string> {
 
 describe('reprise doctor', () => {
   test('finds nothing wrong in an empty folder, and opens no store', async () => {
-    const { exitCode, of } = await examined(scene())
+    const { exitCode, of } = await examined(shell())
     expect(exitCode).toBe(0)
     expect(of('node')).toMatchObject([{ state: 'ok' }])
     expect(of('server')).toMatchObject([{ state: 'warn', advice: expect.stringContaining('reprise up') as string }])
@@ -41,7 +41,7 @@ describe('reprise doctor', () => {
 
   test('tells problems of the configuration and of policies, goes on, and exits with 1', async () => {
     const files = { 'reprise.yaml': 'prot: 1', 'config/tasks/retry-policies.yaml': 'policies: 1' }
-    const { exitCode, of } = await examined(scene({ files }))
+    const { exitCode, of } = await examined(shell({ files }))
     expect(exitCode).toBe(1)
     expect(of('configuration')).toMatchObject([
       { state: 'fail', says: expect.stringContaining('reprise.yaml:1:1') as string },
@@ -51,7 +51,7 @@ describe('reprise doctor', () => {
   })
 
   test('looks into an embedded store, and for workers', async () => {
-    const here = scene()
+    const here = shell()
     const engine = `sqlite:${join(here.folder, 'store.db')}`
     await (await createClient({ engine })).close()
     const { exitCode, of } = await examined(here, '--engine', engine)
@@ -64,12 +64,12 @@ describe('reprise doctor', () => {
   test('fault 13: a Redis that keeps nothing, or may evict tasks, is pointed out', async () => {
     const redis = await startRedis()
     onTestFinished(() => redis.stop())
-    const memory = await examined(scene(), '--engine', redis.url)
+    const memory = await examined(shell(), '--engine', redis.url)
     expect(memory.of('durability')).toMatchObject([
       { state: 'warn', advice: expect.stringContaining('appendonly') as string },
     ])
     await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-    const evicting = await examined(scene(), '--engine', `${redis.url}?prefix=other`)
+    const evicting = await examined(shell(), '--engine', `${redis.url}?prefix=other`)
     expect(evicting.exitCode).toBe(1)
     expect(evicting.of('store')).toMatchObject([
       { state: 'fail', says: expect.stringContaining('noeviction') as string },
@@ -79,7 +79,7 @@ describe('reprise doctor', () => {
   test('compares version and clock with the server', async () => {
     const now = Date.now() - 60_000
     const url = await pretender({ version: '0.0.1', now, engine: { kind: 'x', durability: 'survives much' } })
-    const { of } = await examined(scene(), '--url', url)
+    const { of } = await examined(shell(), '--url', url)
     expect(of('server')).toMatchObject([{ state: 'ok' }])
     expect(of('version')).toMatchObject([{ state: 'warn', says: `The server is 0.0.1, this is ${VERSION}.` }])
     expect(of('clock')).toMatchObject([{ state: 'warn', says: expect.stringContaining('behind') as string }])
@@ -90,13 +90,13 @@ describe('reprise doctor', () => {
     [401, 'does not know who asks'],
     [200, 'not as a Reprise server would'],
   ])('a server that answers %i with nothing of ours fails', async (status, says) => {
-    const { exitCode, of } = await examined(scene(), '--url', await pretender({}, status))
+    const { exitCode, of } = await examined(shell(), '--url', await pretender({}, status))
     expect(exitCode).toBe(1)
     expect(of('server')).toMatchObject([{ state: 'fail', says: expect.stringContaining(says) as string }])
   })
 
   test('a token that others can read is pointed out', async () => {
-    const here = scene()
+    const here = shell()
     await writeLocalServer(join(here.folder, '.reprise'), { url: 'http://127.0.0.1:9', token: 't' })
     expect((await examined(here)).of('privacy')).toEqual([])
     chmodSync(join(here.folder, '.reprise', 'local.json'), 0o644)
@@ -106,7 +106,7 @@ describe('reprise doctor', () => {
 
 describe('where commands go', () => {
   async function target(env: Record<string, string>, flags = {}, local?: string) {
-    const { folder } = scene({ files: { 'reprise.yaml': 'engine: sqlite:./file.db' } })
+    const { folder } = shell({ files: { 'reprise.yaml': 'engine: sqlite:./file.db' } })
     if (local !== undefined) await writeLocalServer(join(folder, '.reprise'), { url: local, token: 'local-token' })
     return chooseTarget(await resolveConfiguration({ env, flags, cwd: folder }))
   }
@@ -132,7 +132,7 @@ describe('where commands go', () => {
   })
 
   test('nowhere is told with what to do', async () => {
-    const { folder } = scene()
+    const { folder } = shell()
     const resolved = await resolveConfiguration({ env: {}, flags: {}, cwd: folder })
     await expect(chooseTarget(resolved)).rejects.toMatchObject({
       message: 'No server runs here, and none is configured.',
@@ -143,7 +143,7 @@ describe('where commands go', () => {
   })
 
   test('intruder: a local.json that points elsewhere gets no token', async () => {
-    const { folder } = scene({ files: { '.reprise/local.json': '' } })
+    const { folder } = shell({ files: { '.reprise/local.json': '' } })
     writeFileSync(join(folder, '.reprise/local.json'), JSON.stringify({ url: 'http://evil.example', token: 't' }))
     const resolved = await resolveConfiguration({ env: {}, flags: {}, cwd: folder })
     await expect(chooseTarget(resolved)).rejects.toThrow('No server runs here')

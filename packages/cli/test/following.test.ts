@@ -9,7 +9,7 @@ import { TaskView, WorkerView } from '@reprise/contract'
 import { type Engine, VirtualClock } from '@reprise/core'
 import { createWorker, defineAction, Permanent, silentLogger } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { plane, SLOW, seeded, WAYS } from './plane.ts'
+import { SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 
 const greet = defineAction({ name: 'greet', run: (input: { readonly name: string }) => ({ hello: input.name }) })
 const refuse = defineAction({
@@ -28,7 +28,7 @@ async function staffed(engine: Engine): Promise<void> {
 
 describe.each(WAYS)('over %s', (way) => {
   test('submit --wait tells by its exit code how the task ended', async () => {
-    const { engine, over } = await plane()
+    const { engine, over } = await serverAndStore()
     await staffed(engine)
     const fine = await over(way, 'submit', 'greet', '{"name":"Ann"}', '--wait', '60s', '-q')
     expect(fine).toEqual({ exitCode: 0, stdout: '{"hello":"Ann"}\n', stderr: '' })
@@ -46,7 +46,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('watch shows what happens, by type, task and query, and says where to go on', async () => {
-    const { engine, over, heard, ask } = await plane()
+    const { engine, over, heard, ask } = await serverAndStore()
     const client = await createClient({ engine })
     await staffed(engine)
     const running = over(way, 'watch', '--cursor', '0', '--type', 'execution.*,task.*', '-o', 'jsonl', 'action:refuse')
@@ -64,7 +64,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('watch --count ends by itself, and a cursor goes on after it', async () => {
-    const { engine, over } = await plane()
+    const { engine, over } = await serverAndStore()
     await seeded(engine)
     const first = await over(way, 'watch', '--cursor', '0', '--count', '1', '-o', 'jsonl')
     expect(first).toMatchObject({ exitCode: 0 })
@@ -76,7 +76,7 @@ describe.each(WAYS)('over %s', (way) => {
 
   test('--watch without a terminal writes each row that is new or changed as one line of JSON', async () => {
     const clock = new VirtualClock()
-    const { engine, over, heard, ask } = await plane({ clock })
+    const { engine, over, heard, ask } = await serverAndStore({ clock })
     await seeded(engine)
     const running = over(way, 'workers', '--watch')
     expect(WorkerView.parse(JSON.parse(await heard(/"w1"/, running)))).toMatchObject({ draining: false })
@@ -108,7 +108,7 @@ test.each([
   [['list', `action:${SLOW}`], /report\.build/],
 ])('%j --watch draws the screen of a terminal again', async (argv, shown) => {
   const clock = new VirtualClock()
-  const { engine, over, heard, ask } = await plane({ columns: 80, clock })
+  const { engine, over, heard, ask } = await serverAndStore({ columns: 80, clock })
   await seeded(engine)
   const running = over('store', ...argv, '--watch')
   await heard(shown, running)
@@ -131,7 +131,7 @@ describe('as a process, without a terminal', () => {
   }
 
   test('what changes much asks nobody and does nothing without --yes', async () => {
-    const { engine, there } = await plane()
+    const { engine, there } = await serverAndStore()
     const tasks = await seeded(engine)
     const outcome = await ended(start('cancel', '--all', ...(await there('http'))))
     expect(outcome).toMatchObject({ code: 2, stdout: '' })
@@ -143,7 +143,7 @@ describe('as a process, without a terminal', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('%s ends the waiting with %i, and the task goes on', async (signal, code) => {
-    const { engine, there } = await plane()
+    const { engine, there } = await serverAndStore()
     const child = start('submit', 'nobody.does.this', '--id', 'here', '--wait', ...(await there('http')))
     const said = once(child.stderr ?? child, 'data')
     const outcome = ended(child)

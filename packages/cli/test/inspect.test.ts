@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { plane, seeded, WAYS } from './plane.ts'
-import { Inspection } from './rows.ts'
+import { Inspection } from './command-cases.ts'
+import { seeded, serverAndStore, WAYS } from './server-and-store.ts'
 
 test.each(WAYS)(
   'B11: inspect over %s finds drift and says so with 1, and repairs it only when it is told to',
   async (way) => {
-    const here = await plane()
+    const here = await serverAndStore()
     const { queued } = await seeded(here.engine)
     const db = new DatabaseSync(join(here.folder, 'store.db'))
     db.exec('DELETE FROM ready')

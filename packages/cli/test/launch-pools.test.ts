@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { createClient } from '@reprise/client'
 import { expect, test } from 'vitest'
-import { scene } from './scene.ts'
+import { shell } from './shell.ts'
 
 const COMMAND = 'require("node:fs").writeFileSync(process.env.REPRISE_RESULT, JSON.stringify({ cwd: process.cwd() }))'
 
@@ -17,7 +17,7 @@ test('A7: a command of the file runs for each task of its pool, from the folder 
       },
     ],
   }
-  const { folder, ask, heard, reprise } = scene({ files: { 'etc/reprise.yaml': JSON.stringify({ pools }) } })
+  const { folder, ask, heard, reprise } = shell({ files: { 'etc/reprise.yaml': JSON.stringify({ pools }) } })
   const engine = `sqlite:${join(folder, 'store.db')}`
   const running = reprise('orchestrator', '--config', 'etc/reprise.yaml', '--engine', engine)
   await heard(/The orchestrator runs/, running)
@@ -33,7 +33,7 @@ test('an HTTP pool whose secret can not be read is refused at the start', async 
   const pools = {
     launch: [{ pool: 'plugins', slots: 2, http: { base_url: 'https://plugins.example', secret_file: 'nowhere' } }],
   }
-  const { reprise } = scene({ files: { 'reprise.yaml': JSON.stringify({ pools }) } })
+  const { reprise } = shell({ files: { 'reprise.yaml': JSON.stringify({ pools }) } })
   const { exitCode, stderr } = await reprise('orchestrator', '--engine', 'sqlite::memory:')
   expect(exitCode).toBe(2)
   expect(stderr).toContain("The secret of the launch pool 'plugins' can't be read")

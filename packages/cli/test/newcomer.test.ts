@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { type PoolName, publishActions, workerId } from '@reprise/core'
 import { createWorker, defineAction, Permanent, silentLogger } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { GREET, type Plane, plane, SLOW, seeded, WAYS } from './plane.ts'
-import { scene } from './scene.ts'
+import { GREET, type ServerAndStore, SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
+import { shell } from './shell.ts'
 
 const THREE = 'policies:\n  - name: three\n    retries: 3\n    backoff: { kind: fixed, delay: 1s }\n'
 const ONE = 'policies:\n  - name: one\n    retries: 1\n    backoff: { kind: fixed, delay: 1s }\n'
@@ -19,7 +19,7 @@ const refuse = defineAction({
   },
 })
 
-async function registered({ engine }: Plane, name: string, pool: string): Promise<void> {
+async function registered({ engine }: ServerAndStore, name: string, pool: string): Promise<void> {
   await engine.register({
     worker: workerId(name),
     pools: [pool as PoolName],
@@ -34,7 +34,7 @@ async function registered({ engine }: Plane, name: string, pool: string): Promis
 
 describe.each(WAYS)('D6: over %s', (way) => {
   test('policy simulate decides by what is in force there, and says so', async () => {
-    const here = await plane({ files: { 'one.yaml': ONE, 'three.yaml': THREE } })
+    const here = await serverAndStore({ files: { 'one.yaml': ONE, 'three.yaml': THREE } })
     const none = await here.over(way, 'policy', 'simulate', 'a', '--status', '503')
     expect(none.stdout).toMatch(/^By no policy: none is in force at (http:|sqlite:)/m)
     await here.over(way, 'policy', 'publish', 'one.yaml')
@@ -50,7 +50,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
   })
 
   test('lanes pause --all and limit --all hold everything, and are asked about', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     for (const argv of [
       ['pause', '--all'],
       ['limit', '0', '--all'],
@@ -64,7 +64,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
   })
 
   test('redrive names what was given, and knows when there is no such group', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     await seeded(here.engine)
     const { items } = await here.engine.failureGroups({ limit: 1 })
     const fingerprint = items[0]?.fingerprint ?? ''
@@ -82,7 +82,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
   })
 
   test('submit --wait writes nothing but a result, and its hints can be typed', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     const worker = await createWorker({ engine: here.engine, actions: [refuse], log: silentLogger })
     onTestFinished(() => worker.stop())
     const failed = await here.over(way, 'submit', 'refuse', '--id', 'r1', '--wait', '60s')
@@ -98,7 +98,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
   })
 
   test('submit says if nobody takes the action, unless it is to be quiet', async () => {
-    const here = await plane({ files: { 'tasks.ndjson': '{"action":"a"}\n{"action":"b"}\n{"action":"a"}\n' } })
+    const here = await serverAndStore({ files: { 'tasks.ndjson': '{"action":"a"}\n{"action":"b"}\n{"action":"a"}\n' } })
     const alone = await here.over(way, 'submit', 'nosuch.action', '--id', 'n1')
     expect(alone).toMatchObject({ exitCode: 0, stdout: 'n1\n' })
     expect(alone.stderr).toContain("No worker takes the action 'nosuch.action' in the pool 'default' now")
@@ -112,7 +112,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
   })
 
   test('workers drain says what is served by nobody else', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     await registered(here, 'w1', 'default')
     await registered(here, 'w2', 'default')
     await registered(here, 'g1', 'gpu')
@@ -125,7 +125,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
   })
 
   test('policy publish tells problems with the name of the file', async () => {
-    const here = await plane({ files: { 'mine.yaml': 'policies:\n  - name: a\n    retries: many\n' } })
+    const here = await serverAndStore({ files: { 'mine.yaml': 'policies:\n  - name: a\n    retries: many\n' } })
     for (const more of [[], ['--dry-run']]) {
       const { exitCode, stderr } = await here.over(way, 'policy', 'publish', 'mine.yaml', ...more)
       expect(exitCode).toBe(2)
@@ -136,7 +136,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
   })
 
   test('B12: export writes no more than asked for', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     await seeded(here.engine)
     const lines = async (...argv: string[]) => (await here.over(way, 'export', ...argv)).stdout.split('\n').length - 1
     expect([await lines('-n', '2'), await lines('--limit', '1'), await lines()]).toEqual([2, 1, 7])
@@ -151,7 +151,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
       '{"action":"a","labels":"x"}',
       '{"action":"a","priority":"9"}',
     ].join('\n')
-    const { over } = await plane({ files: { 'wrong.ndjson': text } })
+    const { over } = await serverAndStore({ files: { 'wrong.ndjson': text } })
     const { exitCode, stderr } = await over(way, 'submit', '--bulk', 'wrong.ndjson')
     expect(exitCode).toBe(2)
     expect(stderr.split('\n').filter((line) => line.startsWith('  line'))).toEqual([
@@ -165,7 +165,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
 })
 
 test('D6: submit with a token that may not look is as good', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   const made = await here.over('http', 'token', 'create', 'shop', '--scope', 'submit')
   const [, url = ''] = await here.there('http')
   const ran = await here.reprise('submit', 'nosuch.action', '--url', url, '--token', made.stdout.trim(), '--id', 'n1')
@@ -173,7 +173,7 @@ test('D6: submit with a token that may not look is as good', async () => {
 })
 
 test('D6: policy simulate on a store takes the settings that the action published', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   const twice = defineAction({ name: 'twice', maxRetries: 1, backoff: { kind: 'fixed', delay: '7s' }, run: () => null })
   await publishActions(here.engine, [twice])
   const { stdout } = await here.over('store', 'policy', 'simulate', 'twice', '--status', '503')
@@ -181,7 +181,7 @@ test('D6: policy simulate on a store takes the settings that the action publishe
 })
 
 test('D6: policy simulate without a server or a store decides by the file', async () => {
-  const { reprise } = scene({ files: { 'one.yaml': ONE } })
+  const { reprise } = shell({ files: { 'one.yaml': ONE } })
   const { exitCode, stdout } = await reprise('policy', 'simulate', 'a', '--lost', '--policies', 'one.yaml')
   expect(exitCode).toBe(0)
   expect(stdout).toMatch(/^By the file .*one\.yaml\.$/m)
@@ -189,7 +189,7 @@ test('D6: policy simulate without a server or a store decides by the file', asyn
 })
 
 test('A12: the first token is made straight on the store, and a server takes it', async () => {
-  const here = await plane({ env: { USER: 'ann' } })
+  const here = await serverAndStore({ env: { USER: 'ann' } })
   const made = await here.over('store', 'token', 'create', 'me', '--role', 'admin')
   expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^rpr_\S+\n$/) as string })
   const [, url = ''] = await here.there('http')
@@ -215,7 +215,7 @@ test('A12: the first token is made straight on the store, and a server takes it'
 })
 
 test('D6: help shows what settings are if nobody says anything', async () => {
-  const { reprise } = scene()
+  const { reprise } = shell()
   const help = (await reprise('core', '--help')).stdout.replaceAll(/\s+/g, ' ')
   expect(help).toContain('(default 7440)')
   expect(help).toContain('(default 127.0.0.1)')
@@ -225,7 +225,7 @@ test('D6: help shows what settings are if nobody says anything', async () => {
 })
 
 test('D6: --data finds a server that runs in another folder', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   await seeded(here.engine)
   const [, url = '', , token = ''] = await here.there('http')
   mkdirSync(join(here.folder, 'elsewhere'))
@@ -237,7 +237,7 @@ test('D6: --data finds a server that runs in another folder', async () => {
 })
 
 test('D6: examples in help have ids as they are', async () => {
-  const { reprise } = scene()
+  const { reprise } = shell()
   for (const path of [['token', 'revoke'], ['redrive']]) {
     const { stdout } = await reprise(...path, '--help')
     expect(stdout).toMatch(/(?:revoke|--fingerprint) [0-9a-f]{16}\b/)

@@ -8,25 +8,25 @@ import { parseQuery } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/commands/all.ts'
 import { queryOf } from '../src/operate/search.ts'
-import { GREET, plane, type Seeded, SLOW, seeded, WAYS } from './plane.ts'
-import { changes, FILES, problemsWith, reads, STDIN } from './rows.ts'
+import { changes, FILES, problemsWith, reads, STDIN } from './command-cases.ts'
+import { GREET, type Seeded, SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 
 describe.each(WAYS)('over %s', (way) => {
   test('D6: commands that look: exit codes, JSON by the contract, wrong input', async () => {
-    const here = await plane({ files: FILES, stdin: STDIN })
+    const here = await serverAndStore({ files: FILES, stdin: STDIN })
     const tasks = await seeded(here.engine)
     const before = await here.engine.counts()
     const problems: string[] = []
-    for (const row of reads(tasks)) problems.push(...problemsWith(row, await here.over(way, ...row.argv)))
+    for (const one of reads(tasks)) problems.push(...problemsWith(one, await here.over(way, ...one.argv)))
     expect(problems).toEqual([])
     expect(await here.engine.counts()).toEqual(before)
   })
 
   test('D6, A8: commands that change: exit codes, JSON by the contract, and the change itself', async () => {
-    const here = await plane({ files: FILES, stdin: STDIN })
+    const here = await serverAndStore({ files: FILES, stdin: STDIN })
     const tasks = await seeded(here.engine)
     const problems: string[] = []
-    for (const row of changes(tasks)) problems.push(...problemsWith(row, await here.over(way, ...row.argv)))
+    for (const one of changes(tasks)) problems.push(...problemsWith(one, await here.over(way, ...one.argv)))
     expect(problems).toEqual([])
     const { engine } = here
     const task = async (id: string) => engine.task(id as Seeded['dead'])
@@ -47,7 +47,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('for people, at 80 columns, no line is longer and nothing unsafe gets through', async () => {
-    const here = await plane({ columns: 80 })
+    const here = await serverAndStore({ columns: 80 })
     const tasks = await seeded(here.engine)
     for (const argv of [
       ['status'],
@@ -75,7 +75,7 @@ describe.each(WAYS)('over %s', (way) => {
 })
 
 test('every command writes the same for programs through a server and straight on the store', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   const tasks = await seeded(here.engine)
   for (const argv of [
     ['status', tasks.dead],
@@ -126,7 +126,7 @@ test('every command that talks to something is tried above', () => {
 })
 
 test('a file that is submitted is read once for checking and once for submitting, in order', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   const lines = Array.from({ length: 1_200 }, (_, index) =>
     JSON.stringify({ action: index % 700 === 0 ? SLOW : GREET, payload: { index }, id: `t${index}` }),
   )

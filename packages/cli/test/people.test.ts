@@ -8,8 +8,8 @@ import { connection, type Target } from '../src/session.ts'
 import { eventLine } from '../src/views/events.ts'
 import { roomText } from '../src/views/spans.ts'
 import { deadAdvice } from '../src/views/story.ts'
-import { plane, seeded, WAYS } from './plane.ts'
-import { scene } from './scene.ts'
+import { seeded, serverAndStore, WAYS } from './server-and-store.ts'
+import { shell } from './shell.ts'
 
 const words = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
@@ -25,7 +25,7 @@ async function registered(engine: Engine, id: string): Promise<Parameters<Engine
 
 describe.each(WAYS)('over %s', (way) => {
   test('D6: at 80 columns a task has two lines: its whole id with the figures, then action, tenant and note', async () => {
-    const here = await plane({ columns: 80 })
+    const here = await serverAndStore({ columns: 80 })
     const tasks = await seeded(here.engine)
     const { stdout } = await here.over(way, 'list', '--no-color')
     const lines = stdout.trimEnd().split('\n')
@@ -33,7 +33,7 @@ describe.each(WAYS)('over %s', (way) => {
     const at = lines.findIndex((line) => line.startsWith(tasks.deadToo))
     expect(lines[at]).toMatch(/ dead +1 +\d+s$/)
     expect(lines[at + 1]).toBe('  invoice.send (acme) · not_retriable: the customer has no address\\u001b[31m')
-    const wide = await plane({ columns: 120 })
+    const wide = await serverAndStore({ columns: 120 })
     const same = await seeded(wide.engine)
     const one = (await wide.over(way, 'list', '--no-color')).stdout.split('\n')
     expect(one.find((line) => line.startsWith(same.deadToo))).toMatch(
@@ -42,7 +42,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('D6: tables of 80 columns hide no part of what a flag, a sum or a template says', async () => {
-    const here = await plane({ columns: 80 })
+    const here = await serverAndStore({ columns: 80 })
     await seeded(here.engine)
     const flags = await here.over(way, 'flags', '--no-color')
     const items = JSON.parse((await here.over(way, 'flags', '-o', 'json')).stdout) as { description: string }[]
@@ -58,7 +58,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('D6: how to go on stands after the list', async () => {
-    const here = await plane({ columns: 80 })
+    const here = await serverAndStore({ columns: 80 })
     await seeded(here.engine)
     const running = here.over(way, 'list', '-n', '2', '--no-color')
     expect(await here.heard(/^TASK|There are more/, running)).toMatch(/^TASK/)
@@ -66,7 +66,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('A8, A9: a dead task says what it died of and what can be done; workers are no part of that', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     const { dead } = await seeded(here.engine)
     const { stdout } = await here.over(way, 'explain', dead)
     expect(stdout).toContain('It is dead (not_retriable): the customer has no address')
@@ -79,7 +79,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('A8: a retry that an operator asked for is told as that', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     const { dead } = await seeded(here.engine)
     await here.over(way, 'retry', dead)
     const { worker, epoch } = await registered(here.engine, 'w2')
@@ -90,7 +90,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('D6: events of no known type are refused with what may be meant; patterns are fine', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     await seeded(here.engine)
     for (const command of ['events', 'watch']) {
       const wrong = await here.over(way, command, '--type', 'execution.faild')
@@ -103,7 +103,7 @@ describe.each(WAYS)('over %s', (way) => {
   })
 
   test('D6: status says when nothing ran, when nobody takes work, and which lanes wait for a worker', async () => {
-    const here = await plane()
+    const here = await serverAndStore()
     const empty = await here.over(way, 'status')
     expect(empty.stdout).toContain('nothing ran yet')
     expect(empty.stdout).not.toContain('- of')
@@ -225,6 +225,6 @@ test('D6: room on a disk is told in the unit that fits', () => {
 })
 
 test('the help of watch says what -o json writes', async () => {
-  const { stdout } = await scene().reprise('watch', '--help')
+  const { stdout } = await shell().reprise('watch', '--help')
   expect(words(stdout)).toContain('one line of JSON for each event, with -o json too')
 })

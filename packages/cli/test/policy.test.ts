@@ -3,19 +3,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { scene } from './scene.ts'
+import { shell } from './shell.ts'
 
 const SAMPLE = readFileSync(join(import.meta.dirname, '../../../config/tasks/retry-policies.yaml'), 'utf8')
 const USUAL = { 'config/tasks/retry-policies.yaml': SAMPLE }
 
 describe('B7: reprise policy check', () => {
   test('finds the usual file by itself', async () => {
-    const { exitCode, stdout } = await scene({ files: USUAL }).reprise('policy', 'check')
+    const { exitCode, stdout } = await shell({ files: USUAL }).reprise('policy', 'check')
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^ok .*retry-policies\.yaml: 5 policies\n$/)])
   })
 
   test('tells every problem with its place, and exits with 2', async () => {
-    const { reprise } = scene({ files: { 'p.yaml': 'policies:\n  - name: a\n    retrys: 3\n    retries: many\n' } })
+    const { reprise } = shell({ files: { 'p.yaml': 'policies:\n  - name: a\n    retrys: 3\n    retries: many\n' } })
     const { exitCode, stdout } = await reprise('policy', 'check', 'p.yaml', '-o', 'json')
     expect(exitCode).toBe(2)
     const { ok, files } = JSON.parse(stdout) as {
@@ -30,7 +30,7 @@ describe('B7: reprise policy check', () => {
   })
 
   test('checks packs too, and says what is hardly meant', async () => {
-    const { reprise } = scene({
+    const { reprise } = shell({
       files: {
         'p.yaml': 'policies:\n  - name: all\n    retries: 1\n  - name: never-reached\n    retries: 2\n',
         'packs/one.yaml': 'pack: one\nactions: []\nwrong: 1\n',
@@ -43,7 +43,7 @@ describe('B7: reprise policy check', () => {
   })
 
   test('with nothing to check, and with a file that is not there, it fails', async () => {
-    const { reprise } = scene()
+    const { reprise } = shell()
     expect(await reprise('policy', 'check')).toMatchObject({ exitCode: 2, stdout: '' })
     expect((await reprise('policy', 'check', 'nowhere.yaml')).exitCode).toBe(2)
   })
@@ -51,7 +51,7 @@ describe('B7: reprise policy check', () => {
 
 describe('B7: reprise policy simulate', () => {
   test('says what would become of a task, attempt by attempt', async () => {
-    const { reprise } = scene({ files: USUAL })
+    const { reprise } = shell({ files: USUAL })
     const { exitCode, stdout } = await reprise('policy', 'simulate', 'report.build', '--status', '503')
     expect(exitCode).toBe(0)
     expect(stdout.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
@@ -66,7 +66,7 @@ describe('B7: reprise policy simulate', () => {
   })
 
   test('a lost worker, for a program', async () => {
-    const { reprise } = scene({ files: USUAL })
+    const { reprise } = shell({ files: USUAL })
     const { stdout } = await reprise('policy', 'simulate', 'charge-card', '--lost', '-o', 'json')
     const { attempts } = JSON.parse(stdout) as { attempts: { decision: object }[] }
     expect(attempts).toHaveLength(1)
@@ -79,6 +79,6 @@ describe('B7: reprise policy simulate', () => {
     [['--status', 'teapot']],
     [['--code', 'x', '--attempt-time', 'soon']],
   ])('%j is not enough, or too much', async (argv) => {
-    expect(await scene().reprise('policy', 'simulate', 'a', ...argv)).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(await shell().reprise('policy', 'simulate', 'a', ...argv)).toMatchObject({ exitCode: 2, stdout: '' })
   })
 })

@@ -2,13 +2,13 @@
 
 import { ROUTES } from '@reprise/contract'
 import { expect, test } from 'vitest'
-import { GREET, plane, seeded } from './plane.ts'
+import { GREET, seeded, serverAndStore } from './server-and-store.ts'
 
 const Tokens = ROUTES.listTokens.answers[200].schema.shape.items
 const NewToken = ROUTES.createToken.answers[201].schema
 
 test('what a role may not do ends with 4, and without a token as well', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   await seeded(here.engine)
   const viewer = await here.there('http', 'viewer')
   const worker = await here.there('http', 'worker')
@@ -31,7 +31,7 @@ test('what a role may not do ends with 4, and without a token as well', async ()
 })
 
 test('B12: what is switched off ends with 4, and the overview does without it', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   await seeded(here.engine)
   await here.over('http', 'flags', 'set', 'dlq-inspector', 'off')
   expect(await here.over('http', 'groups')).toMatchObject({ exitCode: 4, stdout: '' })
@@ -40,7 +40,7 @@ test('B12: what is switched off ends with 4, and the overview does without it', 
 })
 
 test('tokens: made, used, listed, revoked', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   const made = await here.over('http', 'token', 'create', 'ci', '--role', 'viewer', '--expires', '1d', '-o', 'json')
   const { id, token } = NewToken.parse(JSON.parse(made.stdout))
   const [, url = ''] = await here.there('http')
@@ -63,7 +63,7 @@ test('tokens: made, used, listed, revoked', async () => {
 })
 
 test('the overview of one tenant leaves out what concerns all', async () => {
-  const here = await plane()
+  const here = await serverAndStore()
   await seeded(here.engine)
   const made = await here.over('http', 'token', 'create', 'acme', '--role', 'viewer', '--tenant', 'acme')
   const [, url = ''] = await here.there('http')

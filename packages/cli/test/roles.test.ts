@@ -6,7 +6,7 @@ import { createClient } from '@reprise/client'
 import { WorkerPage } from '@reprise/contract'
 import { expect, test } from 'vitest'
 import { readLocalServer } from '../src/local-server.ts'
-import { scene } from './scene.ts'
+import { shell } from './shell.ts'
 
 const ACTIONS = `
 import { defineAction } from '${join(import.meta.dirname, '../../worker/src/index.ts')}'
@@ -24,7 +24,7 @@ async function status(url: string): Promise<readonly [number, string]> {
 }
 
 test('A13: an orchestrator answers for its health and metrics, and for nothing else', async () => {
-  const { ask, heard, reprise } = scene({ env: { REPRISE_ENGINE: 'sqlite:store.db' } })
+  const { ask, heard, reprise } = shell({ env: { REPRISE_ENGINE: 'sqlite:store.db' } })
   const running = reprise('orchestrator')
   const url = fieldOf(await heard(/The orchestrator runs/, running), 'health')
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
@@ -39,7 +39,7 @@ test('A13: an orchestrator answers for its health and metrics, and for nothing e
 })
 
 test('a worker runs the actions that its module exports, each once, and drains when asked', async () => {
-  const { folder, ask, heard, reprise } = scene({ files: { 'actions.ts': ACTIONS } })
+  const { folder, ask, heard, reprise } = shell({ files: { 'actions.ts': ACTIONS } })
   const engine = `sqlite:${join(folder, 'store.db')}`
   const running = reprise('worker', './actions.ts', '--engine', engine, '--id', 'w1')
   const health = fieldOf(await heard(/The worker takes tasks/, running), 'health')
@@ -63,7 +63,7 @@ test.each([
   ['empty.ts', 2, 'exports no action with a handler'],
   ['broken.ts', 2, "can't be loaded: on purpose"],
 ])('a module %s ends with %i', async (module, exitCode, message) => {
-  const { reprise } = scene({
+  const { reprise } = shell({
     files: { 'empty.ts': 'export const one = 1', 'broken.ts': "throw new Error('on purpose')" },
   })
   const ran = await reprise('worker', module, '--engine', 'sqlite::memory:')
@@ -72,7 +72,7 @@ test.each([
 })
 
 test('up serves, moves and runs tasks in one process, and leaves word of itself while it runs', async () => {
-  const here = scene({ files: { 'actions.ts': ACTIONS } })
+  const here = shell({ files: { 'actions.ts': ACTIONS } })
   const running = here.reprise('up', './actions.ts', '--port', '0', '-o', 'json')
   const url = fieldOf(await here.heard(/The core listens/, running), 'url')
   await here.heard(/"link"/, running)
@@ -88,8 +88,8 @@ test('up serves, moves and runs tasks in one process, and leaves word of itself 
   const greeting = await client.submit<{ hello: string }>('greet', { name: 'Ann' })
   expect(await greeting.result({ timeout: '20s' })).toEqual({ hello: 'Ann' })
   await client.close()
-  // Commands in the same folder find it by themselves. Another scene, so that asking this one ends only the server.
-  const beside = scene({ env: { REPRISE_DATA: join(here.folder, '.reprise') } })
+  // Commands in the same folder find it by themselves. Another shell, so that asking this one ends only the server.
+  const beside = shell({ env: { REPRISE_DATA: join(here.folder, '.reprise') } })
   const listed = await beside.reprise('workers', '-o', 'json')
   expect(listed).toMatchObject({ exitCode: 0, stderr: '' })
   const page = WorkerPage.parse({ items: JSON.parse(listed.stdout) as unknown, next: null })
@@ -106,7 +106,7 @@ test('up serves, moves and runs tasks in one process, and leaves word of itself 
 })
 
 test('core serves and moves nothing; where its port is taken it says what to do', async () => {
-  const here = scene()
+  const here = shell()
   const running = here.reprise('core', '--port', '0')
   const url = fieldOf(await here.heard(/The core listens/, running), 'url')
   const { port } = new URL(url)

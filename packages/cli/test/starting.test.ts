@@ -6,18 +6,18 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readLocalServer, writeLocalServer } from '../src/local-server.ts'
-import { scene } from './scene.ts'
+import { shell } from './shell.ts'
 
 const urlIn = (line: string): string => String((JSON.parse(line) as { readonly url: string }).url)
 
 test('intruder 7: a second up on the same data is refused, and the first goes on as it was', async () => {
-  const first = scene()
+  const first = shell()
   const data = join(first.folder, '.reprise')
   const running = first.reprise('up', '--port', '0', '-o', 'json')
   const url = urlIn(await first.heard(/The core listens/, running))
   await first.heard(/"link"/, running)
   const local = await readLocalServer(data)
-  const second = await scene().reprise('up', '--port', '0', '--data', data)
+  const second = await shell().reprise('up', '--port', '0', '--data', data)
   expect(second).toMatchObject({ exitCode: 1, stdout: '' })
   expect(second.stderr).toContain(`Another server runs on this data already, at ${url}.`)
   expect(second.stderr).toContain('--data')
@@ -29,12 +29,12 @@ test('intruder 7: a second up on the same data is refused, and the first goes on
 })
 
 test('word of a server that has gone, or of one that is not this one, keeps nobody from starting', async () => {
-  const other = scene()
+  const other = shell()
   const elsewhere = other.reprise('up', '--port', '0', '-o', 'json')
   const url = urlIn(await other.heard(/The core listens/, elsewhere))
   await other.heard(/"link"/, elsewhere)
   for (const stale of [url, 'http://127.0.0.1:1']) {
-    const here = scene()
+    const here = shell()
     await writeLocalServer(join(here.folder, '.reprise'), {
       url: stale,
       token: `rpr_${'a'.repeat(16)}_${'b'.repeat(64)}`,
@@ -49,7 +49,7 @@ test('word of a server that has gone, or of one that is not this one, keeps nobo
 })
 
 test('intruder 6: the embedded store is readable by its owner only', async () => {
-  const here = scene()
+  const here = shell()
   const running = here.reprise('up', '--port', '0', '-o', 'json')
   await here.heard(/"link"/, running)
   for (const file of ['reprise.db', 'reprise.db-wal', 'reprise.db-shm']) {
@@ -82,7 +82,7 @@ test.each([['core'], ['up'], ['orchestrator']])(
   'fault 26: %s that is asked to end while the store keeps it waiting ends in order, without an error',
   async (role) => {
     const silent = await silentServer()
-    const here = scene()
+    const here = shell()
     const port = role === 'orchestrator' ? [] : ['--port', '0']
     const running = here.reprise(role, '--engine', `redis://127.0.0.1:${silent.port}`, ...port)
     await silent.reached

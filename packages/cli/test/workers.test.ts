@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { connectEngine } from '@reprise/connect'
 import { type PoolName, VirtualClock, workerId } from '@reprise/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { type SceneOptions, scene } from './scene.ts'
+import { type ShellOptions, shell } from './shell.ts'
 
-async function staffed(options: SceneOptions, ...names: string[]) {
-  const here = scene(options)
+async function staffed(options: ShellOptions, ...names: string[]) {
+  const here = shell(options)
   const address = `sqlite:${join(here.folder, 'store.db')}`
   const { engine, ...connection } = await connectEngine(address)
   onTestFinished(() => connection.close())

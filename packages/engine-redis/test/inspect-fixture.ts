@@ -35,7 +35,7 @@ export type Server = Awaited<ReturnType<typeof startRedis>>
 
 let stores = 0
 
-/** The scene has a task each that is dead, running, assigned, launched, queued, waiting, keyed (a dedupe key) and brief (a queue TTL and a deadline). */
+/** `withTaskInEachPlace` makes one with a task each that is dead, running, assigned, launched, queued, waiting, keyed (a dedupe key) and brief (a queue TTL and a deadline). */
 export class DamagedStore {
   readonly engine: Engine
   readonly clock: VirtualClock
@@ -57,7 +57,7 @@ export class DamagedStore {
     return new DamagedStore(engine, clock, prefix, server)
   }
 
-  static async scene(server: Server): Promise<DamagedStore> {
+  static async withTaskInEachPlace(server: Server): Promise<DamagedStore> {
     const store = await DamagedStore.open(server)
     const { engine } = store
     const request = await store.claimer('w', 1)

@@ -37,7 +37,7 @@ describe('an inspection', () => {
   })
 
   it('B11: queues a task again whose attempt has no record', async () => {
-    const store = await DamagedStore.scene(server)
+    const store = await DamagedStore.withTaskInEachPlace(server)
     await store.damageTask('HDEL', 'assigned', '1')
     expect((await store.look()).findings.map(brief)).toEqual([
       "lease_missing: task 'assigned'",
@@ -54,14 +54,14 @@ describe('an inspection', () => {
   })
 
   it('B11: leaves a record that it can’t read as it is, and says so', async () => {
-    const store = await DamagedStore.scene(server)
+    const store = await DamagedStore.withTaskInEachPlace(server)
     await store.damageTask('HSET', 'waiting', 'state', '{"status":"waiting"')
     const { findings } = await store.repair()
     expect(findings[0]).toMatchObject({ kind: 'record_unreadable', subject: { id: 'waiting' }, repaired: false })
   })
 
   it('B11: leaves two tasks with one key to a person', async () => {
-    const store = await DamagedStore.scene(server)
+    const store = await DamagedStore.withTaskInEachPlace(server)
     const text = String(await server.command('HGET', `${store.prefix}:queued`, 'task'))
     await store.damageTask('HSET', 'queued', 'task', text.replace('\n', '\n').replace(/,\n/, ',"dedupeKey":"k",\n'))
     const { findings } = await store.repair()
@@ -69,7 +69,7 @@ describe('an inspection', () => {
   })
 
   it('B11: finds more entries of tasks that left the queue than their lane knows of', async () => {
-    const store = await DamagedStore.scene(server)
+    const store = await DamagedStore.withTaskInEachPlace(server)
     const entry = await store.entryOf('queued')
     await store.engine.cancel({ select: { ids: [taskId('queued')] }, by: BY })
     expect((await store.look()).findings).toEqual([])
@@ -82,7 +82,7 @@ describe('an inspection', () => {
   })
 
   it('B11: answers a repair whose answer was lost as the first time', async () => {
-    const store = await DamagedStore.scene(server)
+    const store = await DamagedStore.withTaskInEachPlace(server)
     await store.damage('DEL', 'waiting:default')
     const partition = new Partition(await openTestLink({ url: server.url }), store.prefix, store.clock)
     const request = { repair: true, by: BY }

@@ -90,7 +90,7 @@ async function damage(random: Random, store: DamagedStore): Promise<string> {
 
 it.each(Array.from({ length: SEEDS }, (_, seed) => seed))('B11: repairs random damage, seed %i', async (seed) => {
   const random = seededRandom(seed)
-  const store = await DamagedStore.scene(server)
+  const store = await DamagedStore.withTaskInEachPlace(server)
   await someLife(store)
   expect((await store.look()).findings).toEqual([])
   const done: string[] = []

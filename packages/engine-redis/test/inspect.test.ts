@@ -244,7 +244,7 @@ const CASES: readonly Case[] = [
 
 describe('an inspection finds, and repairs,', () => {
   it.each(CASES)('B11: $is', async ({ damage, finds }) => {
-    const store = await DamagedStore.scene(server)
+    const store = await DamagedStore.withTaskInEachPlace(server)
     expect((await store.look()).findings).toEqual([])
     await damage(store)
     const found = await store.look()

@@ -32,7 +32,7 @@ export interface Damaged {
 }
 
 /** One task each that is dead, running, assigned, queued, waiting and queued under a key. */
-export async function scene(): Promise<Damaged> {
+export async function storeWithTaskInEachPlace(): Promise<Damaged> {
   const path = join(temporaryFolder(), 'store.db')
   const clock = new VirtualClock(1_000_000)
   const engine = await openSqliteEngine({ path, clock, durability: 'fast' })

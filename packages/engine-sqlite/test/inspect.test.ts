@@ -4,7 +4,7 @@
 import { seededRandom, succeeded } from '@reprise/core'
 import { describe, expect, it } from 'vitest'
 import { claimer, spec, specs } from './fixture.ts'
-import { BY, brief, damage, failure, look, repair, runToEnd, scene } from './inspect-fixture.ts'
+import { BY, brief, damage, failure, look, repair, runToEnd, storeWithTaskInEachPlace } from './inspect-fixture.ts'
 
 const seqOf = (id: string): string => `(SELECT seq FROM tasks WHERE id = '${id}')`
 const LANE = "lane of pool 'default', action 'act', tenant 'default'"
@@ -118,7 +118,7 @@ const CASES: readonly { readonly is: string; readonly sql: readonly string[]; re
 
 describe('an inspection finds, and repairs,', () => {
   it.each(CASES)('B11: $is', async ({ sql, finds }) => {
-    const store = await scene()
+    const store = await storeWithTaskInEachPlace()
     damage(store.path, ...sql)
     const found = await look(store.engine)
     expect(found.findings.map(brief)).toEqual(finds)
@@ -139,7 +139,7 @@ describe('an inspection finds, and repairs,', () => {
 
 describe('an inspection', () => {
   it('B11: gives a key back to the task that has it', async () => {
-    const { engine, path } = await scene()
+    const { engine, path } = await storeWithTaskInEachPlace()
     damage(path, `UPDATE dedupe SET seq = ${seqOf('queued')}`)
     expect((await look(engine)).findings.map(brief)).toEqual([
       "key_missing: task 'keyed'",
@@ -151,7 +151,7 @@ describe('an inspection', () => {
   })
 
   it('B11: leaves two tasks with one key to a person', async () => {
-    const { engine, path } = await scene()
+    const { engine, path } = await storeWithTaskInEachPlace()
     damage(path, "UPDATE tasks SET dedupe_key = 'k' WHERE id = 'queued'")
     const { findings } = await repair(engine)
     expect(findings).toMatchObject([{ kind: 'key_twice', subject: { id: 'queued' }, repaired: false }])
@@ -159,7 +159,7 @@ describe('an inspection', () => {
   })
 
   it('B11: says what it found, what it expected, and what that means', async () => {
-    const { engine, path } = await scene()
+    const { engine, path } = await storeWithTaskInEachPlace()
     damage(path, 'UPDATE lanes SET cancelled = cancelled + 2, accepted = accepted + 2')
     expect((await look(engine)).findings).toEqual([
       {
@@ -174,7 +174,7 @@ describe('an inspection', () => {
   })
 
   it('B11: takes away what a count is off by once, however many recount at a time, while tasks come and go', async () => {
-    const { engine, path } = await scene()
+    const { engine, path } = await storeWithTaskInEachPlace()
     damage(path, 'UPDATE lanes SET cancelled = cancelled + 7, accepted = accepted + 7', 'UPDATE store SET backlog = 50')
     const counting = Array.from({ length: 4 }, () => engine.inspect({ repair: true, by: BY, cursor: 'counts:' }))
     await engine.submit(specs(50, 'meanwhile'))
@@ -188,7 +188,7 @@ describe('an inspection', () => {
   })
 
   it('B11: recounts more than one slice of tasks', async () => {
-    const { engine, path } = await scene()
+    const { engine, path } = await storeWithTaskInEachPlace()
     for (let batch = 0; batch < 12; batch++) await engine.submit(specs(1_000, `batch-${batch}`))
     damage(path, 'DELETE FROM ready WHERE seq = 11000', 'DELETE FROM tasks WHERE seq = 11000')
     const { findings, checked } = await repair(engine)
@@ -203,7 +203,7 @@ describe('an inspection', () => {
   it.each(['tasks:x', 'tasks:[]', 'tasks:["a"]', 'queue:[1,2]', 'delayed:[1,2,3]', 'keys:["a",1]'])(
     'B11: refuses the cursor %s',
     async (cursor) => {
-      const { engine } = await scene()
+      const { engine } = await storeWithTaskInEachPlace()
       await expect(engine.inspect({ repair: false, by: BY, cursor })).rejects.toThrow(
         'not one that this store gave out',
       )
@@ -240,7 +240,7 @@ const DAMAGES = [
 describe('an inspection repairs', () => {
   it.each(Array.from({ length: 25 }, (_, seed) => seed))('B11: random damage, seed %i', async (seed) => {
     const random = seededRandom(seed)
-    const store = await scene()
+    const store = await storeWithTaskInEachPlace()
     const done = Array.from(
       { length: 1 + Math.floor(random.next() * 5) },
       () => DAMAGES[Math.floor(random.next() * DAMAGES.length)] ?? '',

@@ -17,7 +17,7 @@ import {
   timerOn,
 } from './fixture.ts'
 
-async function scene() {
+async function storeWithEveryStatus() {
   const store = await openStore()
   const metrics = aRegistry()
   const { engine } = store
@@ -29,7 +29,7 @@ async function scene() {
 }
 
 test('C10: a scrape has tasks by status and pool, workers by health, and the monitoring figures', async () => {
-  const { engine, clock, metrics, value } = await scene()
+  const { engine, clock, metrics, value } = await storeWithEveryStatus()
   storeGauges(engine, { metrics, clock })
   expect(await value('reprise_store_up')).toBe(1)
   for (const [status, count] of Object.entries({ queued: 1, waiting: 1, running: 0, succeeded: 1, dead: 1 })) {
@@ -50,7 +50,7 @@ test('C10: a scrape has tasks by status and pool, workers by health, and the mon
 })
 
 test('one look serves all gauges, and scrapes within a few seconds', async () => {
-  const { engine, clock, metrics } = await scene()
+  const { engine, clock, metrics } = await storeWithEveryStatus()
   let looks = 0
   const counting = {
     ...engine,
@@ -70,7 +70,7 @@ test('one look serves all gauges, and scrapes within a few seconds', async () =>
 })
 
 test('fault 9: a store that is away gives a scrape without its figures, in time, and is not asked again meanwhile', async () => {
-  const { engine, clock, metrics, value } = await scene()
+  const { engine, clock, metrics, value } = await storeWithEveryStatus()
   const { log, lines } = keepingLog()
   const away = Promise.withResolvers<never>()
   let isAway = false
@@ -105,7 +105,7 @@ test('fault 9: a store that is away gives a scrape without its figures, in time,
 })
 
 test('fault 9: a store that refuses is a scrape with reprise_store_up 0, not an error', async () => {
-  const { engine, clock, metrics } = await scene()
+  const { engine, clock, metrics } = await storeWithEveryStatus()
   const { log, lines } = keepingLog()
   storeGauges({ ...engine, workers: () => Promise.reject(new Error('refused')) }, { metrics, clock, log })
   expect(await metricsText(metrics)).toMatch(/^reprise_store_up 0$/m)

@@ -1,5 +1,5 @@
-// A place to run commands in without starting processes: a folder of its own, streams that remember, an environment that is
-// empty unless something is put into it.
+// A shell to run `reprise` in without starting processes: a folder of its own, streams that remember, an environment that is
+// empty unless a test fills it.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ export interface Ran {
   readonly stderr: string
 }
 
-export interface SceneOptions {
+export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>
   /** By their paths in the folder. */
   readonly files?: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export interface SceneOptions {
   readonly clock?: Clock
 }
 
-export interface Scene {
+export interface Shell {
   readonly folder: string
   /** Asks what runs to end. */
   readonly ask: (signal?: 'SIGINT' | 'SIGTERM') => void
@@ -34,7 +34,7 @@ export interface Scene {
   readonly heard: (pattern: RegExp, from: Promise<Ran>) => Promise<string>
 }
 
-export function scene(options: SceneOptions = {}): Scene {
+export function shell(options: ShellOptions = {}): Shell {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-cli-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   for (const [path, text] of Object.entries(options.files ?? {})) {

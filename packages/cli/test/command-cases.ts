@@ -18,8 +18,8 @@ import {
   WorkerView,
 } from '@reprise/contract'
 import { z } from 'zod'
-import { GREET, REFUSE, type Seeded, SLOW } from './plane.ts'
-import type { Ran } from './scene.ts'
+import { GREET, REFUSE, type Seeded, SLOW } from './server-and-store.ts'
+import type { Ran } from './shell.ts'
 
 const POLICIES = 'policies:\n  - name: patient\n    match: { actions: ["invoice.*"] }\n    template: patient\n'
 
@@ -51,7 +51,7 @@ const Overview = z.strictObject({
   monitoring: z.looseObject({ level: z.enum(['ok', 'warning', 'critical']) }),
 })
 
-export interface Row {
+export interface CommandCase {
   readonly argv: readonly string[]
   readonly exit?: number
   /** Of what stands on standard output; nothing does if missing. */
@@ -64,7 +64,7 @@ export interface Row {
 }
 
 /** Commands that change nothing. */
-export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Row[] => [
+export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly CommandCase[] => [
   { argv: ['status', '-o', 'json'], json: Overview },
   { argv: ['status', '--json'], json: Overview },
   {
@@ -150,7 +150,7 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Ro
 ]
 
 /** Commands that change something, in this order. */
-export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly Row[] => [
+export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly CommandCase[] => [
   { argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-o', 'json'], json: SubmittedView },
   {
     argv: ['submit', GREET, '@payload.json', '--id', 'cid', '-q', '-o', 'json'],
@@ -225,9 +225,9 @@ export const FILES = {
 }
 export const STDIN = '{"payload":{"name":"Eve"}}'
 
-/** What is not as the row says, in words. */
-export function problemsWith(row: Row, { exitCode, stdout, stderr }: Ran): readonly string[] {
-  const { exit = 0, json, lines, says, text } = row
+/** What is not as the case says, in words. */
+export function problemsWith(one: CommandCase, { exitCode, stdout, stderr }: Ran): readonly string[] {
+  const { exit = 0, json, lines, says, text } = one
   const found = lines === undefined ? [] : stdout.split('\n').slice(0, -1)
   const written = [
     ...(json === undefined ? [] : [json.safeParse(parsed(stdout)).error]),
@@ -242,7 +242,7 @@ export function problemsWith(row: Row, { exitCode, stdout, stderr }: Ran): reado
     ...(isSilent && stdout !== '' ? ['writes to standard output'] : []),
     ...written,
   ]
-  return problems.map((problem) => `reprise ${row.argv.join(' ')}: ${problem}\n${stdout}\n${stderr}`)
+  return problems.map((problem) => `reprise ${one.argv.join(' ')}: ${problem}\n${stdout}\n${stderr}`)
 }
 
 function parsed(text: string): unknown {

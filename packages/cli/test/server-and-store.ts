@@ -10,12 +10,12 @@ import { openPolicies } from '@reprise/policies'
 import { createServer } from '@reprise/server'
 import { createWorker, defineAction, Permanent, silentLogger, Transient } from '@reprise/worker'
 import { onTestFinished } from 'vitest'
-import { type Ran, type Scene, type SceneOptions, scene } from './scene.ts'
+import { type Ran, type Shell, type ShellOptions, shell } from './shell.ts'
 
 export const WAYS = ['http', 'store'] as const
 type Way = (typeof WAYS)[number]
 
-export interface Plane extends Scene {
+export interface ServerAndStore extends Shell {
   readonly engine: Engine
   /** Words that lead there: through a server, as an admin unless another role is named, or straight. */
   readonly there: (way: Way, role?: Role) => Promise<readonly string[]>
@@ -24,8 +24,8 @@ export interface Plane extends Scene {
 }
 
 /** A server over a store in a file, which can be opened by others as well. */
-export async function plane(options: SceneOptions = {}): Promise<Plane> {
-  const here = scene(options)
+export async function serverAndStore(options: ShellOptions = {}): Promise<ServerAndStore> {
+  const here = shell(options)
   const path = join(here.folder, 'store.db')
   const engine = await openSqliteEngine({ path })
   onTestFinished(() => engine.close())
