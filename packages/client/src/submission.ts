@@ -1,37 +1,22 @@
-// From what a developer types to what the store takes: options are checked, times resolved to milliseconds, the payload
-// validated and encoded. The payload is stored as it was given; the worker parses it again with the same schema.
+// From what a developer types to what the store takes: options are checked, the payload validated and encoded. The payload is
+// stored as it was given; the worker parses it again with the same schema.
 
-import { randomUUID } from 'node:crypto'
 import {
   type Action,
-  AFFINITY_LABEL,
   actionName,
-  checkedName,
-  DEFAULT_PRIORITY,
   type Duration,
   decodeJson,
-  drawTaskId,
-  durationMs,
   encodeJson,
   InvalidError,
   type JsonText,
   type PoolName,
-  PREFERRED_WORKER_LABEL,
-  PRIORITY_MAX,
-  type Priority,
   parseInput,
-  poolName,
-  type RetryToken,
   type RunContext,
   refuseUnknownKeys,
-  retryToken,
-  type Snapshot,
   type StandardSchema,
   type TaskSettings,
   type TenantId,
-  taskId,
-  tenantId,
-  workerId,
+  taskSpecOf,
 } from '@reprise/core'
 import type { Submission } from './backend.ts'
 
@@ -68,9 +53,6 @@ export interface SubmittableAction extends Pick<Action, 'name'> {
   readonly input: StandardSchema<unknown, unknown> | null
   readonly run: ((input: never, context: RunContext) => unknown) | null
 }
-
-export const LABELS_MAX = 32
-const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({})
 
 const KNOWN_OPTIONS = [
   'id',
@@ -113,26 +95,14 @@ export function submissionOf(
   defaultTenant: TenantId | null,
 ): Submission {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'submit option')
-  // A drawn id is random enough to be the retry token as well; a given one may come again after its task was removed.
-  const drawnId = options.id === undefined ? drawTaskId() : null
-  const { deadline } = options
-  return {
-    id: drawnId ?? taskId(options.id ?? ''),
-    action: action.name,
-    pool: options.pool === undefined ? action.pool : poolName(options.pool),
-    tenant: options.tenant === undefined ? defaultTenant : tenantId(options.tenant),
-    payload,
-    labels: labelsOf(options),
-    priority: checkedPriority(options.priority ?? DEFAULT_PRIORITY),
-    settings: action.settings,
-    retryToken:
-      options.retryToken === undefined ? ((drawnId ?? randomUUID()) as RetryToken) : retryToken(options.retryToken),
-    dedupeKey: options.dedupeKey === undefined ? null : checkedName('dedupeKey', options.dedupeKey),
-    delayMs: options.delay === undefined ? 0 : durationMs(options.delay, 'delay'),
-    dueAt: options.runAt === undefined ? null : moment(options.runAt, 'runAt'),
-    deadlineAt: deadline instanceof Date ? moment(deadline, 'deadline') : null,
-    deadlineMs: deadline === undefined || deadline instanceof Date ? null : durationMs(deadline, 'deadline'),
+  const { runAt, deadline } = options
+  const request = {
+    ...options,
+    dueAt: runAt === undefined ? undefined : moment(runAt, 'runAt'),
+    deadlineAt: deadline instanceof Date ? moment(deadline, 'deadline') : undefined,
+    deadline: deadline instanceof Date ? undefined : deadline,
   }
+  return taskSpecOf(request, payload, { action, tenant: defaultTenant })
 }
 
 function moment(value: Date, what: string): number {
@@ -140,38 +110,4 @@ function moment(value: Date, what: string): number {
   const at = value.getTime()
   if (Number.isNaN(at)) throw new InvalidError(`${what} is an invalid Date.`)
   return at
-}
-
-function checkedPriority(value: number): Priority {
-  if (!Number.isInteger(value) || value < 0 || value > PRIORITY_MAX) {
-    throw new InvalidError(`The priority must be a whole number from 0 to ${PRIORITY_MAX}, not ${value}.`)
-  }
-  return value as Priority
-}
-
-function labelsOf({ labels, preferredWorker, affinityKey }: SubmitOptions): Snapshot['labels'] {
-  const given = labels === undefined ? NO_LABELS : checkedLabels(labels)
-  if (preferredWorker === undefined && affinityKey === undefined) return given
-  const wishes = {
-    ...(preferredWorker === undefined ? {} : { [PREFERRED_WORKER_LABEL]: workerId(preferredWorker) }),
-    ...(affinityKey === undefined ? {} : { [AFFINITY_LABEL]: checkedName('affinityKey', affinityKey) }),
-  }
-  for (const [label, wish] of Object.entries(wishes)) {
-    if (given[label] !== undefined && given[label] !== wish) {
-      throw new InvalidError(`The label '${label}' and the option for it differ. Give one of them.`)
-    }
-  }
-  return checkedLabels({ ...given, ...wishes })
-}
-
-function checkedLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  if (typeof labels !== 'object' || Array.isArray(labels))
-    throw new InvalidError(`Labels are an object of texts, not ${typeof labels}.`)
-  const entries = Object.entries(labels)
-  if (entries.length > LABELS_MAX) {
-    throw new InvalidError(`A task has at most ${LABELS_MAX} labels, not ${entries.length}.`)
-  }
-  return Object.fromEntries(
-    entries.map(([key, value]) => [checkedName('label name', key), checkedName(`label '${key.slice(0, 40)}'`, value)]),
-  )
 }

@@ -11,9 +11,8 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { formatTraceparent, TRACEPARENT_LABEL } from '@reprise/core'
+import { formatTraceparent, TRACEPARENT_LABEL, withLabel } from '@reprise/core'
 import type { Submission } from './backend.ts'
-import { LABELS_MAX } from './submission.ts'
 
 /** Hands tasks to `submit` inside a span, and labels them with its context. */
 export function tracedSubmit<T>(
@@ -78,9 +77,5 @@ function attributesOf(specs: readonly Submission[]): Record<string, string | num
 function labelled(specs: readonly Submission[], parent: SpanContext | undefined): readonly Submission[] {
   if (parent === undefined || !isSpanContextValid(parent)) return specs
   const traceparent = formatTraceparent(parent)
-  return specs.map((spec) => {
-    const { labels } = spec
-    if (labels[TRACEPARENT_LABEL] !== undefined || Object.keys(labels).length >= LABELS_MAX) return spec
-    return { ...spec, labels: { ...labels, [TRACEPARENT_LABEL]: traceparent } }
-  })
+  return specs.map((spec) => withLabel(spec, TRACEPARENT_LABEL, traceparent))
 }

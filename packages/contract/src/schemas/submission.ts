@@ -1,5 +1,6 @@
 // What a submission may say. Durations are milliseconds or texts such as '5m'; times are moments or ISO 8601.
 
+import { LABELS_MAX } from '@reprise/core'
 import { z } from 'zod'
 import {
   ActionNameInput,
@@ -17,8 +18,6 @@ const MOMENT_MAX = 8_640_000_000_000_000
 const MomentInput = z
   .union([z.int().min(-MOMENT_MAX).max(MOMENT_MAX), z.iso.datetime({ offset: true })])
   .meta({ description: 'Milliseconds since 1970, or an ISO 8601 time.' })
-
-const LABELS_MAX = 32
 
 /** Ids that are made of an Idempotency-Key or of an event: whoever could name one could take it from another. */
 const DERIVED_ID = /^(?:key|event)-/

@@ -12,7 +12,7 @@ import type { Services } from '../services.ts'
 import { HeldAnswers, type LineAnswer } from './held-answers.ts'
 import { LineReader, lineTooLong, type TextLine } from './ndjson.ts'
 import { idTaken, isTakenElsewhere } from './other-tenants.ts'
-import { type Submission, taskSpecOf } from './submission.ts'
+import { type Submission, submittedTask } from './submission.ts'
 
 /** Nobody should hold the store for long: a batch is sent when it has so many tasks, or so much text. */
 const BATCH_LENGTH_MAX = 4_000_000
@@ -115,7 +115,7 @@ class BulkSubmission {
       if (text === null) throw lineTooLong()
       const submission = submissionOf(text)
       const action = catalogue.known(submission.action) ?? (await catalogue.find(submission.action))
-      return { line, spec: taskSpecOf(submission, { principal, action, idempotencyKey: null, traceparent }) }
+      return { line, spec: submittedTask(submission, { principal, action, idempotencyKey: null, traceparent }) }
     } catch (error) {
       return { line, refused: this.#refusal(error) }
     }

@@ -1,30 +1,23 @@
 // From a submission over HTTP to what the store takes. The action's declared settings hold, with what the submission says for
-// itself on top.
+// itself on top. How a task is built from a request is core's (task-spec.ts).
 
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { SubmissionInput } from '@reprise/contract'
 import {
-  AFFINITY_LABEL,
   type CataloguedAction,
-  checkedName,
-  DEFAULT_PRIORITY,
   DEFAULT_TENANT,
   defineAction,
-  drawTaskId,
-  durationMs,
   encodeJson,
   InvalidError,
-  PREFERRED_WORKER_LABEL,
-  type Priority,
   parseTraceparent,
   RequestError,
-  retryToken,
   type TaskId,
   type TaskSettings,
   type TaskSpec,
   type TenantId,
   TRACEPARENT_LABEL,
-  workerId,
+  taskSpecOf,
+  withLabel,
 } from '@reprise/core'
 import type { z } from 'zod'
 import type { Principal } from '../access/principal.ts'
@@ -40,26 +33,19 @@ export interface SubmissionContext {
   readonly traceparent: string | null
 }
 
-export function taskSpecOf(submission: Submission, context: SubmissionContext): TaskSpec {
-  const { action, principal, idempotencyKey } = context
+export function submittedTask(submission: Submission, context: SubmissionContext): TaskSpec {
+  const { principal, idempotencyKey, traceparent } = context
   const tenant = tenantFor(submission.tenant, principal)
-  const id = submission.id ?? (idempotencyKey === null ? null : idFromKey(tenant, principal.actor, idempotencyKey))
-  return {
-    id: id ?? drawTaskId(),
-    action: action.name,
-    pool: submission.pool ?? action.pool,
-    tenant,
-    payload: encodeJson(submission.payload ?? null, 'payload'),
-    labels: labelsOf(submission, context.traceparent),
-    priority: (submission.priority ?? DEFAULT_PRIORITY) as Priority,
-    settings: submission.settings === undefined ? action.settings : settingsOf(action, submission.settings),
-    retryToken: retryToken(submission.retryToken ?? randomUUID()),
-    dedupeKey: submission.dedupeKey === undefined ? null : checkedName('dedupeKey', submission.dedupeKey),
-    delayMs: submission.delay === undefined ? 0 : durationMs(submission.delay, 'delay'),
-    dueAt: momentOf(submission.runAt, 'runAt'),
-    deadlineAt: momentOf(submission.deadlineAt, 'deadlineAt'),
-    deadlineMs: submission.deadline === undefined ? null : durationMs(submission.deadline, 'deadline'),
-  }
+  const { id = idempotencyKey === null ? undefined : idFromKey(tenant, principal.actor, idempotencyKey) } = submission
+  const dueAt = momentOf(submission.runAt, 'runAt')
+  const deadlineAt = momentOf(submission.deadlineAt, 'deadlineAt')
+  refuseNoTraceparent(submission.labels?.[TRACEPARENT_LABEL])
+  const { settings } = submission
+  const action =
+    settings === undefined ? context.action : { ...context.action, settings: settingsOf(context.action, settings) }
+  const payload = encodeJson(submission.payload ?? null, 'payload')
+  const spec = taskSpecOf({ ...submission, id, dueAt, deadlineAt }, payload, { action, tenant })
+  return traceparent === null ? spec : withLabel(spec, TRACEPARENT_LABEL, traceparent)
 }
 
 function tenantFor(asked: TenantId | undefined, principal: Principal): TenantId {
@@ -83,22 +69,13 @@ function idFromKey(tenant: TenantId, actor: string, key: string): TaskId {
   return `key-${digest.slice(0, 32)}` as TaskId
 }
 
-function labelsOf({ labels = {}, preferredWorker, affinityKey }: Submission, traceparent: string | null) {
-  const own = labels[TRACEPARENT_LABEL]
-  if (own !== undefined && parseTraceparent(own) === null) {
-    throw new InvalidError(`The label '${TRACEPARENT_LABEL}' is kept for a W3C trace context, and this is none.`)
-  }
-  if (preferredWorker === undefined && affinityKey === undefined && traceparent === null) return labels
-  return {
-    ...labels,
-    ...(preferredWorker === undefined ? {} : { [PREFERRED_WORKER_LABEL]: workerId(preferredWorker) }),
-    ...(affinityKey === undefined ? {} : { [AFFINITY_LABEL]: affinityKey }),
-    ...(traceparent === null || own !== undefined ? {} : { [TRACEPARENT_LABEL]: traceparent }),
-  }
+function refuseNoTraceparent(label: string | undefined): void {
+  if (label === undefined || parseTraceparent(label) !== null) return
+  throw new InvalidError(`The label '${TRACEPARENT_LABEL}' is kept for a W3C trace context, and this is none.`)
 }
 
-function momentOf(value: number | string | undefined, what: string): number | null {
-  if (value === undefined) return null
+function momentOf(value: number | string | undefined, what: string): number | undefined {
+  if (value === undefined) return undefined
   const at = typeof value === 'number' ? value : Date.parse(value)
   if (Number.isNaN(new Date(at).getTime())) throw new InvalidError(`${what} is not a moment.`)
   return at

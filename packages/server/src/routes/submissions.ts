@@ -9,7 +9,7 @@ import { type Handlers, json, lines } from '../http/handler.ts'
 import type { Services } from '../services.ts'
 import { submittedLines } from './bulk-submission.ts'
 import { idTaken, isTakenElsewhere } from './other-tenants.ts'
-import { taskSpecOf } from './submission.ts'
+import { submittedTask } from './submission.ts'
 
 type Here = 'submitTask' | 'submitTasks'
 
@@ -19,7 +19,7 @@ export function submissionHandlers(services: Services): Handlers<Pick<typeof tas
     submitTask: async ({ body, principal, request }) => {
       const action = catalogue.known(body.action) ?? (await catalogue.find(body.action))
       const idempotencyKey = idempotencyKeyOf(request)
-      const spec = taskSpecOf(body, { principal, action, idempotencyKey, traceparent: traceparentOf(request) })
+      const spec = submittedTask(body, { principal, action, idempotencyKey, traceparent: traceparentOf(request) })
       const [result] = await engine.submit([spec])
       if (result === undefined) throw new RequestError('REPRISE_INTERNAL', 'The store did not answer the submission.')
       if (await isTakenElsewhere(engine, spec, result)) throw idTaken()
