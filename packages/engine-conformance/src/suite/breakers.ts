@@ -1,9 +1,10 @@
 // Circuit breakers: how the failures of an outage open one, how it finds out that the outage is over, and that nothing
-// which an outage did is charged to tasks or workers. What it means for lanes is in breaker-gates.ts
-// and breaker-limits.ts.
+// which an outage did is charged to tasks or workers. What it means for lanes is in breaker-gates.ts,
+// breaker-limits.ts and breaker-batches.ts.
 
 import { failed, taskId } from '@reprise/core'
 import { expect } from 'vitest'
+import { breakerBatches } from './breaker-batches.ts'
 import { breakerGates } from './breaker-gates.ts'
 import { breakerLimits } from './breaker-limits.ts'
 import { breakerMessages } from './breaker-messages.ts'
@@ -18,6 +19,7 @@ export const breakers = subject('breakers', (check) => {
   recovering(check)
   breakerGates(check)
   breakerLimits(check)
+  breakerBatches(check)
   breakerMessages(check)
 })
 

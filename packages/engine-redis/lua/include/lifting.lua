@@ -134,7 +134,8 @@ local function endLimit(scopeName)
 end
 
 -- Sets a limit that is no operator's, or lifts it (nil), in the midst of anything else. It counts the attempts that started
--- since then; `countThem` tells how many run. Answers true when nothing is left to do.
+-- since then; `countThem` tells how many run. flushLimits() alone writes that number: it compares with what is stored, and
+-- attempts may end later in this call. Answers true when nothing is left to do.
 local function setOwnLimit(name, concurrency, since, countThem)
   local before = anyLimits() and call('HGET', key('limits'), name)
   local text = concurrency and int(concurrency) .. ' since ' .. int(since) or false
@@ -154,7 +155,6 @@ local function setOwnLimit(name, concurrency, since, countThem)
   end
   limit.concurrency = concurrency
   call('HSET', key('limits'), name, text)
-  if not before then call('HSET', key('slots'), name, int(limit.running)) end
   nowExists('limits')
   if before then limit.freed = math.max(limit.freed, concurrency - limit.running) end
   return true
