@@ -11,7 +11,7 @@ import {
   startProduct,
   submitAllTheTime,
   until,
-} from './product.ts'
+} from './product/product.ts'
 
 test('cut again and again under load: everything acknowledged ends once', async () => {
   const server = await ownServer()

@@ -10,7 +10,7 @@ import {
   startProduct,
   submitAllTheTime,
   until,
-} from './product.ts'
+} from './product/product.ts'
 
 test.each([
   ['FUNCTION', 'FLUSH'],

@@ -4,8 +4,8 @@
 import { isRepriseError, type TaskId } from '@reprise/core'
 import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
-import { quick } from './actions.ts'
-import { expectToCarryOn, ownServer, startHeld, startProduct, until, unusual } from './product.ts'
+import { quick } from './product/actions.ts'
+import { expectToCarryOn, ownServer, startHeld, startProduct, until, unusual } from './product/product.ts'
 
 const LARGE = 'x'.repeat(20_000)
 

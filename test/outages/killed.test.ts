@@ -3,7 +3,7 @@
 
 import { isRepriseError } from '@reprise/core'
 import { expect, test } from 'vitest'
-import { quick } from './actions.ts'
+import { quick } from './product/actions.ts'
 import {
   expectOneSuccessEach,
   expectToCarryOn,
@@ -12,8 +12,8 @@ import {
   startProduct,
   submitAllTheTime,
   until,
-} from './product.ts'
-import { startWorkerChild } from './worker-child.ts'
+} from './product/product.ts'
+import { startWorkerChild } from './product/worker-child.ts'
 
 // With 'everysec' Redis acknowledges before it writes, for up to two seconds, while the disk is behind with a sync.
 const DURABLE = { appendonly: true, appendfsync: 'always' } as const

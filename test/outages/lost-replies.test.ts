@@ -19,8 +19,16 @@ import {
 } from '@reprise/core'
 import type { TcpProxy } from '@reprise/test-servers'
 import { expect, test } from 'vitest'
-import { quick } from './actions.ts'
-import { expectOneSuccessEach, ownEngine, ownProxy, ownServer, startProduct, until, unusual } from './product.ts'
+import { quick } from './product/actions.ts'
+import {
+  expectOneSuccessEach,
+  ownEngine,
+  ownProxy,
+  ownServer,
+  startProduct,
+  until,
+  unusual,
+} from './product/product.ts'
 
 const WORKER = 'w1' as WorkerId
 const LEASE_MS = 15_000

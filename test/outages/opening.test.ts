@@ -6,8 +6,8 @@ import { createClient } from '@reprise/client'
 import { silentLogger, workerId } from '@reprise/core'
 import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
-import { quick } from './actions.ts'
-import { expectToCarryOn, ownEngine, ownServer } from './product.ts'
+import { quick } from './product/actions.ts'
+import { expectToCarryOn, ownEngine, ownServer } from './product/product.ts'
 
 /** Both ways in are refused alike. */
 async function expectRefusal(address: string, code: string, message: RegExp): Promise<void> {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Engine, Random } from '@reprise/core'
 import { createSweep } from '@reprise/orchestrator'
 import { expect, onTestFinished, test } from 'vitest'
-import { quick } from './actions.ts'
+import { quick } from './product/actions.ts'
 import {
   expectOneSuccessEach,
   expectToCarryOn,
@@ -16,8 +16,8 @@ import {
   startProduct,
   until,
   unusual,
-} from './product.ts'
-import { startWorkerChild } from './worker-child.ts'
+} from './product/product.ts'
+import { startWorkerChild } from './product/worker-child.ts'
 
 const PAUSE_MS = 40_000
 const LEASE_MS = 15_000

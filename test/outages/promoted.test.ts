@@ -12,7 +12,7 @@ import {
   startProduct,
   submitAllTheTime,
   until,
-} from './product.ts'
+} from './product/product.ts'
 
 const offset = (info: RedisReply): string | undefined => /master_repl_offset:(\d+)/.exec(String(info))?.[1]
 

@@ -5,7 +5,7 @@ import { createClient } from '@reprise/client'
 import { defineAction, silentLogger, Transient } from '@reprise/core'
 import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
-import { ownEngine, ownServer } from './product.ts'
+import { ownEngine, ownServer } from './product/product.ts'
 
 test('A1: HGETALL of a task that failed once and then succeeded shows both attempts', async () => {
   const server = await ownServer()

@@ -1,8 +1,8 @@
 // Package boundaries hold in the workspace, and the check sees each way of breaking them.
 
 import { expect, test } from 'vitest'
-import { boundaryProblems, type Manifest, manifestProblems } from './boundaries.ts'
-import { readFiles } from './source.ts'
+import { boundaryProblems, type Manifest, manifestProblems } from './checks/boundaries.ts'
+import { readFiles } from './checks/source.ts'
 
 test('every import in packages/*/src is allowed', () => {
   expect(boundaryProblems(readFiles('packages/*/src/**/*.ts'))).toEqual([])

@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { clockAllowList, clockProblems } from './clock.ts'
-import { readFiles, root } from './source.ts'
+import { clockAllowList, clockProblems } from './checks/clock.ts'
+import { readFiles, root } from './checks/source.ts'
 
 const steered = ['core', 'engine-*', 'orchestrator', 'worker', 'client'].map((name) => `packages/${name}/src/**/*.ts`)
 

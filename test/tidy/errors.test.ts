@@ -2,8 +2,8 @@
 
 import { ERRORS } from '@reprise/core'
 import { expect, test } from 'vitest'
-import { errorDocProblems } from './errors.ts'
-import { readFiles } from './source.ts'
+import { errorDocProblems } from './checks/errors.ts'
+import { readFiles } from './checks/source.ts'
 
 test('docs/errors.md describes exactly the errors of the registry', () => {
   const [page] = readFiles('docs/errors.md')

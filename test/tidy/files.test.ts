@@ -1,8 +1,14 @@
 // Files of the workspace have the shape we agreed on, and each check sees a file that has not.
 
 import { expect, test } from 'vitest'
-import { lengthProblems, looseEndProblems, nameProblems, openingProblems, switchedOffTestProblems } from './files.ts'
-import { readFiles } from './source.ts'
+import {
+  lengthProblems,
+  looseEndProblems,
+  nameProblems,
+  openingProblems,
+  switchedOffTestProblems,
+} from './checks/files.ts'
+import { readFiles } from './checks/source.ts'
 
 const code = readFiles('{packages,bench,examples,test,scripts}/**/*.{ts,tsx,mjs,sql,lua}', '*.ts')
 const sample = (text: string, path = 'packages/core/src/sample.ts') => [{ path, text }]

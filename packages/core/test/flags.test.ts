@@ -1,5 +1,5 @@
 // The switches: what becomes of decisions while automatic retries are off. How they are kept and followed is tried on real
-// engines, in test/flags.test.ts.
+// engines, in test/operating/flags.test.ts.
 
 import {
   ALL_FLAGS_ON,

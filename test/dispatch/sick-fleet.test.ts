@@ -13,7 +13,7 @@ import {
 } from '@reprise/core'
 import { createWorker, defineAction } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
-import { counted, runUntil, SCENARIO_STORES, type ScenarioStore, showTable } from './scenario-store.ts'
+import { counted, runUntil, SCENARIO_STORES, type ScenarioStore, showTable } from '../virtual-time/scenario-store.ts'
 
 const TASKS = 3_000
 const CONCURRENCY = 10

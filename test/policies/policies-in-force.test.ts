@@ -17,7 +17,7 @@ import {
 import { loadPacks, openPolicies } from '@reprise/policies'
 import { createWorker } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { counted, runUntil, SCENARIO_STORES, type ScenarioStore } from './scenario-store.ts'
+import { counted, runUntil, SCENARIO_STORES, type ScenarioStore } from '../virtual-time/scenario-store.ts'
 
 const PACK = `
 pack: billing

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createClient } from '@reprise/client'
 import type { Engine, Execution, Task } from '@reprise/core'
 import { expect, onTestFinished } from 'vitest'
-import { recordEffect } from './crash-action.ts'
+import { recordEffect } from './effect-action.ts'
 
 const TASKS_PER_KILL = 125
 const SUCCESSES_BETWEEN_KILLS = 80

@@ -3,7 +3,7 @@
 import { openRedisEngine } from '@reprise/engine-redis'
 import { startRedis } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
-import { killWorkersUnderLoad } from './kill-workers.ts'
+import { killWorkersUnderLoad } from './processes/kill-workers.ts'
 
 const KILLS = 10
 

@@ -6,7 +6,7 @@ import type { Execution, TaskId } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { startRedis } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Role, startCore, startOrchestrator, startPythonWorker, startWorker } from './split/roles.ts'
+import { type Role, startCore, startOrchestrator, startPythonWorker, startWorker } from './processes/roles.ts'
 
 const TASKS = 300
 const TEXTS = 30
@@ -98,17 +98,20 @@ test.each(PAIRS)(
     }
     // Who else could run these is gone for good; the restarted one is another worker.
     if (victims.includes('python'))
-      return expectRest(
+      return expectEachSucceededOnce(
         engine,
         ids.filter((id) => id.startsWith('w')),
       )
-    await expectRest(engine, ids)
+    await expectEachSucceededOnce(engine, ids)
     expect((await fetch(`${core2.url}/readyz`)).status).toBe(200)
   },
   180_000,
 )
 
-async function expectRest(engine: Awaited<ReturnType<typeof openRedisEngine>>, ids: readonly string[]): Promise<void> {
+async function expectEachSucceededOnce(
+  engine: Awaited<ReturnType<typeof openRedisEngine>>,
+  ids: readonly string[],
+): Promise<void> {
   for (const id of ids) {
     let task = await engine.task(id as TaskId)
     while (task !== null && task.state.status !== 'succeeded') {

@@ -18,7 +18,7 @@ import {
 import { openPolicies } from '@reprise/policies'
 import { createWorker } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { counted, runUntil, SCENARIO_STORES, type ScenarioStore } from './scenario-store.ts'
+import { counted, runUntil, SCENARIO_STORES, type ScenarioStore } from '../virtual-time/scenario-store.ts'
 
 const ANN = { actor: 'operator:ann', reason: 'the pipeline moves' }
 

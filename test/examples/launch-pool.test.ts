@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 
-const MAIN = join(import.meta.dirname, '..', 'examples', 'launch-pool', 'src', 'main.ts')
+const MAIN = join(import.meta.dirname, '..', '..', 'examples', 'launch-pool', 'src', 'main.ts')
 const RUN_MS_MAX = 60_000
 
 test(

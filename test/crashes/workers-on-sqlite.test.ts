@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { killWorkersUnderLoad } from './kill-workers.ts'
+import { killWorkersUnderLoad } from './processes/kill-workers.ts'
 
 const KILLS = 20
 

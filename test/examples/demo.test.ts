@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { startRedis } from '@reprise/test-servers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
-const MAIN = fileURLToPath(new URL('../examples/demo/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../examples/demo/src/main.ts', import.meta.url))
 const RUN_MS_MAX = 120_000
 
 interface Ended {

@@ -10,9 +10,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const BIN = fileURLToPath(new URL('../../packages/cli/bin/reprise.mjs', import.meta.url))
+const BIN = fileURLToPath(new URL('../../../packages/cli/bin/reprise.mjs', import.meta.url))
 const ACTIONS = fileURLToPath(new URL('./actions.ts', import.meta.url))
-const PYTHON_WORKER = fileURLToPath(new URL('../../examples/http-workers/worker.py', import.meta.url))
+const PYTHON_WORKER = fileURLToPath(new URL('../../../examples/http-workers/worker.py', import.meta.url))
 
 export interface Role {
   readonly name: string

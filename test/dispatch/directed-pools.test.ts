@@ -1,10 +1,5 @@
-// Directed pools end to end, with a real worker and a real dispatcher on each kind of store; and the example of
-// docs/dispatch.md, which is run as it stands there (D2, D6).
+// Directed pools end to end, with a real worker and a real dispatcher on each kind of store (D2).
 
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { createClient } from '@reprise/client'
 import {
   type ClaimRequest,
@@ -25,7 +20,6 @@ import { createWorker } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 const POOL = 'directed'
-const ROOT = join(import.meta.dirname, '..')
 
 async function openRedis(clock: Clock, partitions: number): Promise<Engine> {
   const server = await startRedis()
@@ -122,25 +116,4 @@ test('D2: among equal workers no inbox fills up while others have room', async (
   expect(waits[120]).toBe(0)
   // Less than one task takes: nobody came back from an inbox.
   expect(waits.at(-1)).toBeLessThan(9_000)
-})
-
-test('D2, D6: the example of docs/dispatch.md compiles, runs and ends by itself', async () => {
-  const page = readFileSync(join(ROOT, 'docs', 'dispatch.md'), 'utf8')
-  const blocks = [...page.matchAll(/```ts\n(.*?)```/gs)].map((match) => match[1] ?? '')
-  const complete = blocks.filter((block) => block.includes("from '@reprise/worker'"))
-  expect(complete).toHaveLength(1)
-  // Inside the repository, so that the packages are found.
-  const folder = mkdtempSync(join(ROOT, 'test', '.readme-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'directed.ts')
-  writeFileSync(file, complete.join(''))
-  const options = { noEmit: true, allowImportingTsExtensions: true }
-  writeFileSync(
-    join(folder, 'tsconfig.json'),
-    JSON.stringify({ extends: join(ROOT, 'tsconfig.base.json'), compilerOptions: options, include: ['*.ts'] }),
-  )
-  const run = promisify(execFile)
-  await expect(run(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', folder])).resolves.toMatchObject({ stdout: '' })
-  const ended = run(process.execPath, ['--conditions=reprise-source', file], { cwd: folder, timeout: 30_000 })
-  await expect(ended).resolves.toEqual({ stdout: 'dragon.png\n', stderr: '' })
 })

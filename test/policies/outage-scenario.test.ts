@@ -20,7 +20,7 @@ import {
   SCENARIO_STORES,
   type ScenarioStore,
   showTable,
-} from './scenario-store.ts'
+} from '../virtual-time/scenario-store.ts'
 
 const TASKS = 2_000
 const WORKERS = 4

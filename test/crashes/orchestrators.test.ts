@@ -7,7 +7,7 @@ import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { startRedis } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
-import { type CrashReport, crashOrchestrators } from './crash-orchestrators.ts'
+import { type CrashReport, crashOrchestrators } from './processes/crash-orchestrators.ts'
 
 const isLong = process.env.REPRISE_LONG === '1'
 const CRASHES = isLong ? 200 : 24

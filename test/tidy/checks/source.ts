@@ -11,7 +11,7 @@ export interface SourceFile {
   readonly text: string
 }
 
-export const root: string = join(import.meta.dirname, '..', '..')
+export const root: string = join(import.meta.dirname, '..', '..', '..')
 
 const skippedFolders = new Set(['node_modules', 'dist', 'coverage', '.git'])
 

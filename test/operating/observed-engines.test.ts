@@ -6,7 +6,7 @@ import { seededRandom, silentLogger, VirtualClock } from '@reprise/core'
 import { createRegistry, metricsText, monitoring, observedEngine, storeGauges } from '@reprise/telemetry'
 import { createWorker, defineAction, Permanent, Transient } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
-import { counted, runUntil, SCENARIO_STORES } from './scenario-store.ts'
+import { counted, runUntil, SCENARIO_STORES } from '../virtual-time/scenario-store.ts'
 
 const TASKS = 40
 

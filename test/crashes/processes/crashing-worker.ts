@@ -3,7 +3,7 @@
 
 import { appendFileSync } from 'node:fs'
 import { createWorker, stopOnSignals } from '@reprise/worker'
-import { recordEffect } from './crash-action.ts'
+import { recordEffect } from './effect-action.ts'
 
 const [engine = '', effects = ''] = process.argv.slice(2)
 const worker = await createWorker({
