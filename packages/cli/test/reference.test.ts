@@ -21,12 +21,13 @@ function entry(command: CommandDefinition): string {
   ]
   return [
     `### reprise ${path.join(' ')}${words}`.replaceAll('<', '\\<').replaceAll('[', '\\['),
-    details ?? `${summary}.`,
+    wrapped(details ?? `${summary}.`),
     ...(rows.length === 0 ? [] : [`| | |\n|---|---|\n${rows.join('\n')}`]),
     `\`\`\`sh\n${examples.map(({ command, says }) => `${command}   # ${says}`).join('\n')}\n\`\`\``,
   ].join('\n\n')
 }
 
+const wrapped = (text: string): string => text.replace(/(?=.{121})(.{1,120}) /g, '$1\n')
 const row = (words: string, about: string): string => `| \`${words}\` | ${about.replaceAll('|', '\\|')} |`
 const withChoices = (about: string, choices: OptionDefinition['choices']): string =>
   choices === undefined ? about : `${about} (${choices.join(', ')})`
@@ -35,5 +36,5 @@ test('docs/cli-reference.md says what the definitions say', async () => {
   const groups = GROUPS.map((group) =>
     [`## ${group}`, ...COMMANDS.filter((one) => one.group === group).map(entry)].join('\n\n'),
   )
-  await expect(`${[INTRODUCTION, ...groups].join('\n\n')}\n`).toMatchFileSnapshot(PAGE)
+  await expect(`${[wrapped(INTRODUCTION), ...groups].join('\n\n')}\n`).toMatchFileSnapshot(PAGE)
 })

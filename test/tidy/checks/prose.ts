@@ -1,0 +1,23 @@
+// The shape of prose: lines of Markdown that fit beside each other on a screen. Tables, code and what can't be broken,
+// such as a long link, may be wider.
+
+import type { SourceFile } from './source.ts'
+
+const columnsMax = 120
+
+export function lineProblems(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) => {
+    let isCode = false
+    return text.split('\n').flatMap((line, index) => {
+      if (/^\s*```/.test(line)) isCode = !isCode
+      if (isCode || line.startsWith('|') || line.length <= columnsMax || !canBeBroken(line)) return []
+      return [`${path}:${index + 1}: ${line.length} characters; wrap prose at ${columnsMax}`]
+    })
+  })
+}
+
+/** Whether there is a blank before the limit to break at; inside of a link there is none. */
+function canBeBroken(line: string): boolean {
+  const words = line.trim().replace(/!?\[[^\]]*\]\([^)]*\)/g, (link) => link.replaceAll(' ', '_'))
+  return words.replace(/^(?:[-*>]|\d+\.|#+) /, '').includes(' ')
+}
