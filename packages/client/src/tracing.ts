@@ -1,17 +1,8 @@
 // Spans of submissions, by OpenTelemetry's API alone: without an SDK in the process nothing is made and nothing is paid. The
 // trace goes on in the tasks' label `traceparent`, by which workers link their attempts to it.
 
-import {
-  context,
-  isSpanContextValid,
-  ProxyTracerProvider,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api'
-import { formatTraceparent, TRACEPARENT_LABEL, withLabel } from '@reprise/core'
+import { context, isSpanContextValid, type SpanContext, SpanKind, trace } from '@opentelemetry/api'
+import { endingSpan, formatTraceparent, quietly, registeredTracer, TRACEPARENT_LABEL, withLabel } from '@reprise/core'
 import type { Submission } from './backend.ts'
 
 /** Hands tasks to `submit` inside a span, and labels them with its context. */
@@ -19,7 +10,7 @@ export function tracedSubmit<T>(
   specs: readonly Submission[],
   submit: (specs: readonly Submission[]) => Promise<T>,
 ): Promise<T> {
-  const tracer = registeredTracer()
+  const tracer = registeredTracer(trace.getTracerProvider(), TRACER)
   // Without an SDK there may still be a context that somebody else made and that goes on.
   if (tracer === undefined) return submit(labelled(specs, trace.getActiveSpan()?.spanContext()))
   const span = quietly(() =>
@@ -27,37 +18,10 @@ export function tracedSubmit<T>(
   )
   if (span === undefined) return submit(specs)
   const labelledSpecs = labelled(specs, span.spanContext())
-  return context
-    .with(trace.setSpan(context.active(), span), () => submit(labelledSpecs))
-    .then(
-      (answer) => {
-        quietly(() => span.end())
-        return answer
-      },
-      (error: unknown) => {
-        quietly(() => {
-          span.setStatus({ code: SpanStatusCode.ERROR })
-          if (error instanceof Error) span.setAttribute('error.type', error.name)
-          span.end()
-        })
-        throw error
-      },
-    )
-}
-
-/** An SDK that fails, or something that was plugged into it, must not stop a submission. */
-function quietly<T>(step: () => T): T | undefined {
-  try {
-    return step()
-  } catch {
-    return undefined
-  }
-}
-
-/** Undefined while no SDK is registered. */
-function registeredTracer(): Tracer | undefined {
-  const provider = trace.getTracerProvider()
-  return provider instanceof ProxyTracerProvider ? provider.getDelegateTracer(TRACER) : provider.getTracer(TRACER)
+  return endingSpan(
+    span,
+    context.with(trace.setSpan(context.active(), span), () => submit(labelledSpecs)),
+  )
 }
 
 const TRACER = '@reprise/client'

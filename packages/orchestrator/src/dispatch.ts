@@ -4,24 +4,21 @@
 import {
   BATCH_MAX,
   type Backoff,
-  type ClaimResult,
   type Engine,
   InvalidError,
-  type Mark,
   type Meter,
   type PoolName,
   poolName,
   refuseNoEngine,
   type Service,
   silentMeter,
-  sleep,
 } from '@reprise/core'
+import { Claimant, serviceId } from './claimant.ts'
 import { type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 import { guardedMeter } from './guarded-ports.ts'
 import { backoff, type Checks, checkOptions, list, ms, msFrom0, SERVICE_CHECKS, text, whole } from './option-checks.ts'
-import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
+import { createLoop, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
 import { RecentGifts } from './recent-gifts.ts'
-import { Registration, serviceId } from './registration.ts'
 
 export interface DispatchOptions extends ServiceOptions {
   readonly engine: Engine
@@ -47,9 +44,6 @@ const INBOX_TTL_MS = 30_000
 const LEASE_MS = 15_000
 const BATCH = 200
 const OUTER_BACKOFF: Backoff = { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 30_000, jitter: 0.2 }
-/** Bounds what a lost hint can cost. */
-const IDLE_MS = 1_000
-const DUE_MS_MIN = 5
 
 type RoundSettings = Omit<DispatchRound, 'worker' | 'epoch' | 'gifts' | 'signal'>
 
@@ -74,7 +68,23 @@ export function createDispatch(options: DispatchOptions): Service {
   const around = surroundings('dispatcher', options)
   const settings = roundSettings(options, around)
   const worker = serviceId('dispatcher', options.id)
-  return createLoop('dispatch', around, () => new DispatchRun(settings, new Registration(worker, settings)))
+  return createLoop('dispatch', around, () => {
+    const claimant = new Claimant(worker, settings)
+    const gifts = new RecentGifts(settings.clock)
+    const { pools, limit } = settings
+    return {
+      round: (signal) =>
+        claimant.round(
+          pools,
+          async (epoch) => {
+            const { claim } = await dispatchOnce({ ...settings, worker, epoch, gifts, signal })
+            return { result: claim, limit }
+          },
+          signal,
+        ),
+      leave: () => claimant.leave(),
+    }
+  })
 }
 
 function roundSettings(options: DispatchOptions, around: Surroundings): RoundSettings {
@@ -97,42 +107,4 @@ function roundSettings(options: DispatchOptions, around: Surroundings): RoundSet
 function directedPools(pools: readonly string[]): readonly PoolName[] {
   if (pools.length === 0) throw new InvalidError('A dispatcher needs at least one directed pool.')
   return [...new Set(pools.map(poolName))]
-}
-
-class DispatchRun implements Run {
-  readonly #settings: RoundSettings
-  readonly #registration: Registration
-  readonly #gifts: RecentGifts
-
-  constructor(settings: RoundSettings, registration: Registration) {
-    this.#settings = settings
-    this.#registration = registration
-    this.#gifts = new RecentGifts(settings.clock)
-  }
-
-  async round(signal: AbortSignal): Promise<void> {
-    const { engine, limit } = this.#settings
-    const epoch = await this.#registration.epoch()
-    if (signal.aborted) return
-    const mark = engine.mark()
-    try {
-      const worker = this.#registration.worker
-      const { claim } = await dispatchOnce({ ...this.#settings, worker, epoch, gifts: this.#gifts, signal })
-      if (claim.claimed.length < limit) await this.#rest(claim, mark, signal)
-    } catch (error) {
-      if (!this.#registration.isVoid(error)) throw error
-      await sleep(this.#settings.clock, DUE_MS_MIN, signal)
-    }
-  }
-
-  async leave(): Promise<void> {
-    await this.#registration.leave()
-  }
-
-  async #rest({ nextDueAt, now, heldBack }: ClaimResult, since: Mark, signal: AbortSignal): Promise<void> {
-    const { engine, clock, pools } = this.#settings
-    if (heldBack === 'unhealthy') return sleep(clock, IDLE_MS, signal)
-    const dueMs = nextDueAt === null ? IDLE_MS : nextDueAt - now
-    await engine.wait({ pools, since }, Math.min(Math.max(dueMs, DUE_MS_MIN), IDLE_MS), signal)
-  }
 }

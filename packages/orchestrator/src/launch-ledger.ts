@@ -2,8 +2,15 @@
 // its end is settled. Kept in memory only; the truth is the store's list of launches, with which it is compared at every
 // pass. A limit over all processes is an operator's (`limit`), and the store keeps it.
 
-import { type Claimed, type Launch, launchKey, NoAvailableSlotError, type PoolName, type WorkerId } from '@reprise/core'
-import { WakeUp } from './wake-up.ts'
+import {
+  type Claimed,
+  type Launch,
+  launchKey,
+  NoAvailableSlotError,
+  type PoolName,
+  WakeUp,
+  type WorkerId,
+} from '@reprise/core'
 
 export class LaunchLedger {
   readonly pool: PoolName

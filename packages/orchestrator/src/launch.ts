@@ -4,25 +4,22 @@
 import {
   BATCH_MAX,
   type Backoff,
-  type ClaimResult,
   DEFAULT_MAX_RETRIES,
   type Engine,
   isRepriseError,
   type Launcher,
-  type Mark,
   messageAttempt,
   NO_POLICIES,
   type PolicySource,
   type Service,
-  sleep,
   type TaskSpec,
 } from '@reprise/core'
+import { type Claim, Claimant, serviceId } from './claimant.ts'
 import { checkLaunchOptions } from './launch-checks.ts'
 import { type AtLaunchPoint, LaunchFunnel, systemWideMonotonicMs, voidAtOf } from './launch-funnel.ts'
 import type { LaunchLedger } from './launch-ledger.ts'
-import { type LeaseCredentials, openLeaseCredentials } from './lease-credentials.ts'
+import { openLeaseCredentials } from './lease-credentials.ts'
 import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
-import { Registration, serviceId } from './registration.ts'
 
 export interface LaunchOptions extends ServiceOptions {
   readonly engine: Engine
@@ -73,9 +70,8 @@ export const LAUNCH_LEASE_MS = 15_000
 const LAUNCH_FAILURES_MAX = 10
 export const END_GRACE_MS = 5_000
 const LAUNCH_BACKOFF: Backoff = { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 60_000, jitter: 0.2 }
-/** Bounds what a lost hint can cost, and how long a heartbeat is put off. */
-const IDLE_MS = 1_000
-const DUE_MS_MIN = 5
+/** How long a heartbeat is put off while there is no free slot. */
+const FULL_MS = 1_000
 /** Launches at once: starting a worker is dear, and what waits meanwhile can be claimed by others. */
 const LAUNCHES_AT_ONCE = 50
 
@@ -102,7 +98,7 @@ export function createLaunch(options: LaunchOptions): LaunchService {
   })
   const settings = { engine, ledger, around, funnel, leaseMs, monotonic }
   const service = createLoop('launch', around, () => {
-    return new LaunchRun(settings, new Registration(worker, { engine, ...around }))
+    return new LaunchRun(settings, new Claimant(worker, { engine, ...around }))
   })
   return {
     ...service,
@@ -142,54 +138,48 @@ interface RunSettings {
 
 class LaunchRun implements Run {
   readonly #settings: RunSettings
-  readonly #registration: Registration
+  readonly #claimant: Claimant
   readonly #underWay = new Set<Promise<unknown>>()
 
-  constructor(settings: RunSettings, registration: Registration) {
+  constructor(settings: RunSettings, claimant: Claimant) {
     this.#settings = settings
-    this.#registration = registration
+    this.#claimant = claimant
   }
 
-  async round(signal: AbortSignal): Promise<void> {
-    const { engine, ledger, around } = this.#settings
-    const epoch = await this.#registration.epoch()
-    // Before the claim: what could not be handed out must not be taken.
-    const credentials = await openLeaseCredentials(engine)
-    if (signal.aborted) return
-    const limit = Math.min(ledger.free, LAUNCHES_AT_ONCE - this.#underWay.size, BATCH_MAX)
-    if (limit <= 0) return ledger.freed.rest(around.clock, IDLE_MS, signal)
-    const mark = engine.mark()
-    try {
-      const claim = await this.#claim(epoch, limit, credentials, signal)
-      if (claim.claimed.length < limit) await this.#rest(claim, mark, signal)
-    } catch (error) {
-      if (!this.#registration.isVoid(error)) throw error
-      await sleep(around.clock, DUE_MS_MIN, signal)
-    }
+  round(signal: AbortSignal): Promise<void> {
+    return this.#claimant.round([this.#settings.ledger.pool], (epoch) => this.#claim(epoch, signal), signal)
   }
 
   async leave(): Promise<void> {
     await Promise.all(this.#underWay)
-    await this.#registration.leave()
+    await this.#claimant.leave()
   }
 
   /** Acquire, reserve, launch: in this order, for as many as there is room for. */
-  async #claim(epoch: number, limit: number, credentials: LeaseCredentials, signal: AbortSignal): Promise<ClaimResult> {
-    const { engine, ledger, funnel, leaseMs, monotonic } = this.#settings
-    const { worker } = this.#registration
+  async #claim(epoch: number, signal: AbortSignal): Promise<Claim> {
+    const { engine, ledger, around, funnel, leaseMs, monotonic } = this.#settings
+    // Before the claim: what could not be handed out must not be taken.
+    const credentials = await openLeaseCredentials(engine)
+    const limit = Math.min(ledger.free, LAUNCHES_AT_ONCE - this.#underWay.size, BATCH_MAX)
+    if (signal.aborted) return null
+    if (limit <= 0) {
+      await ledger.freed.waitFor(around.clock, FULL_MS, signal)
+      return null
+    }
+    const { worker } = this.#claimant
+    const pools = [ledger.pool]
     ledger.acquire(limit)
     let begun = 0
     try {
       const sentAt = monotonic()
-      const pools = [ledger.pool]
-      const claim = await engine.claim({ worker, epoch, pools, actions: null, limit, leaseMs, stage: 'launch' })
-      for (const claimed of claim.claimed) {
+      const result = await engine.claim({ worker, epoch, pools, actions: null, limit, leaseMs, stage: 'launch' })
+      for (const claimed of result.claimed) {
         begun++
-        const voidAt = voidAtOf(claimed, claim.now, sentAt)
+        const voidAt = voidAtOf(claimed, result.now, sentAt)
         const credential = credentials.issue(claimed)
-        this.#watch(funnel.launch({ claimed, credential, storeNow: claim.now, voidAt }, signal))
+        this.#watch(funnel.launch({ claimed, credential, storeNow: result.now, voidAt }, signal))
       }
-      return claim
+      return { result, limit }
     } finally {
       ledger.giveBack(limit - begun)
     }
@@ -201,13 +191,5 @@ class LaunchRun implements Run {
       this.#settings.ledger.freed.call()
     })
     this.#underWay.add(watched)
-  }
-
-  async #rest({ nextDueAt, now, heldBack }: ClaimResult, since: Mark, signal: AbortSignal): Promise<void> {
-    const { engine, around, ledger } = this.#settings
-    if (heldBack === 'unhealthy') return sleep(around.clock, IDLE_MS, signal)
-    const dueMs = nextDueAt === null ? IDLE_MS : nextDueAt - now
-    const pools = [ledger.pool]
-    await engine.wait({ pools, since }, Math.min(Math.max(dueMs, DUE_MS_MIN), IDLE_MS), signal)
   }
 }

@@ -6,6 +6,7 @@ import {
   backoffMs,
   type Clock,
   createService,
+  guardedLogger,
   isRepriseError,
   type Logger,
   type Random,
@@ -15,7 +16,6 @@ import {
   systemClock,
   systemRandom,
 } from '@reprise/core'
-import { guardedLog } from './guarded-ports.ts'
 import { errorHook } from './untold-errors.ts'
 
 /** What every service of this package takes. */
@@ -38,7 +38,7 @@ export interface Surroundings {
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 100, maxMs: 5_000 }
 
 export function surroundings(name: string, options: ServiceOptions): Surroundings {
-  const log = guardedLog(options.log ?? silentLogger)
+  const log = guardedLogger(options.log ?? silentLogger)
   const hook = errorHook(name, options)
   return {
     clock: options.clock ?? systemClock,

@@ -2,12 +2,11 @@
 // worker that does not answer counts as degraded, then unhealthy, though its heartbeats may go on. Endpoints come from
 // registrations; only plain http and https addresses are asked, no redirect is followed, and no answer is read.
 
-import { type Engine, type ProbeReport, refuseNoEngine, type Service, type WorkerView } from '@reprise/core'
+import { type Engine, type ProbeReport, refuseNoEngine, type Service, sleep, type WorkerView } from '@reprise/core'
 import { boundedCall } from './bounded-call.ts'
 import { type Checks, checkOptions, func, ms, SERVICE_CHECKS, whole } from './option-checks.ts'
 import { createLoop, type ServiceOptions, surroundings } from './patient-loop.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
-import { WakeUp } from './wake-up.ts'
 
 /** Asks an address. True for an answer of success. Ends when the signal fires. */
 export type Ask = (url: string, signal: AbortSignal) => Promise<boolean>
@@ -38,15 +37,12 @@ export function createProbe(options: ProbeOptions): Service {
   const around = surroundings('probe', options)
   const { intervalMs = INTERVAL_MS } = options
   const { clock, random } = around
-  return createLoop('probe', around, () => {
-    const pause = new WakeUp()
-    return {
-      async round(signal) {
-        await probeOnce({ ...options, ...around }, signal)
-        await pause.rest(clock, Math.round(intervalMs * (1 + INTERVAL_JITTER * (2 * random.next() - 1))), signal)
-      },
-    }
-  })
+  return createLoop('probe', around, () => ({
+    async round(signal) {
+      await probeOnce({ ...options, ...around }, signal)
+      await sleep(clock, Math.round(intervalMs * (1 + INTERVAL_JITTER * (2 * random.next() - 1))), signal)
+    },
+  }))
 }
 
 /** Asks every worker that has an endpoint, once. */

@@ -51,7 +51,7 @@ export class ReconcileSteps {
   }
 
   /** Comes back when every worker that was asked to end has ended. */
-  async rest(): Promise<void> {
+  async allEnded(): Promise<void> {
     await Promise.all(this.#endings.values())
   }
 

@@ -13,6 +13,7 @@ import {
   PAGE_LIMIT_MAX,
   type PolicySource,
   type Service,
+  WakeUp,
 } from '@reprise/core'
 import { HoldOff } from './hold-off.ts'
 import { END_GRACE_MS, LAUNCH_LEASE_MS } from './launch.ts'
@@ -24,7 +25,6 @@ import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundi
 import { LATE_MS_MAX, PauseDetector } from './pause-detector.ts'
 import { type Sighted, toLookAt, verdictOn } from './reconcile-one.ts'
 import { ReconcileSteps } from './reconcile-steps.ts'
-import { WakeUp } from './wake-up.ts'
 
 export interface ReconcileOptions extends ServiceOptions {
   readonly engine: Engine
@@ -118,7 +118,7 @@ class ReconcileRun implements Run {
     if (this.#clock.monotonic() >= this.#nextPassAt) await this.#pass(signal)
     else await this.#followHints(signal)
     const restMs = this.#nextPassAt - this.#clock.monotonic()
-    if (restMs > 0) await this.#hints.rest(this.#clock, restMs, signal)
+    if (restMs > 0) await this.#hints.waitFor(this.#clock, restMs, signal)
   }
 
   troubled(): void {
@@ -127,7 +127,7 @@ class ReconcileRun implements Run {
 
   async leave(): Promise<void> {
     this.#stopListening()
-    await this.#steps.rest()
+    await this.#steps.allEnded()
   }
 
   /** Everything the store knows of, and everything of the ledger that it does not know. */

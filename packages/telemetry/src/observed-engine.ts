@@ -2,7 +2,7 @@
 // engine has goes through, also what this module has never heard of. Nothing that observing does can fail a call: its
 // answer has been given by the store already.
 
-import { type Clock, type Engine, isRepriseError, type Logger } from '@reprise/core'
+import { type Clock, type Engine, isRepriseError, type Logger, quietly } from '@reprise/core'
 import { histogram, type MetricsRegistry } from './registry.ts'
 import { taskFlow } from './task-flow.ts'
 
@@ -124,12 +124,4 @@ function facade(
       },
     },
   )
-}
-
-function quietly(step: () => void): void {
-  try {
-    step()
-  } catch {
-    // Nobody is left to tell.
-  }
 }

@@ -4,14 +4,13 @@
 import {
   context,
   isSpanContextValid,
-  ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import { formatTraceparent, parseTraceparent, type TraceParent } from '@reprise/core'
+import { formatTraceparent, parseTraceparent, quietly, registeredTracer, type TraceParent } from '@reprise/core'
 
 export interface TracedRequest {
   readonly method: string
@@ -32,9 +31,7 @@ export async function inRequest<T>(
   const { method, route } = request
   const parent = parseTraceparent(request.traceparent)
   const outer = parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
-  const provider = trace.getTracerProvider()
-  const tracer =
-    provider instanceof ProxyTracerProvider ? provider.getDelegateTracer(TRACER) : provider.getTracer(TRACER)
+  const tracer = registeredTracer(trace.getTracerProvider(), TRACER)
   const attributes = { 'http.request.method': method, 'http.route': route }
   const span = quietly(() => tracer?.startSpan('reprise.request', { kind: SpanKind.SERVER, attributes }, outer))
   if (span === undefined) return parent === null ? handle() : context.with(outer, handle)
@@ -62,13 +59,4 @@ function noteStatus(span: Span, status: number | undefined): void {
   if (status === undefined) return
   span.setAttribute('http.response.status_code', status)
   if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
-}
-
-/** An SDK that fails, or something that was plugged into it, must not fail a request. */
-function quietly<T>(step: () => T): T | undefined {
-  try {
-    return step()
-  } catch {
-    return undefined
-  }
 }

@@ -11,6 +11,7 @@ import {
   type Duration,
   durationMs,
   type Engine,
+  guardedLogger,
   InvalidError,
   type Logger,
   NO_POLICIES,
@@ -30,7 +31,7 @@ import {
 import { type ActionRegistry, type AnyAction, actionRegistry } from './action-registry.ts'
 import { consoleLogger } from './console-logger.ts'
 import type { HealthAddress } from './health-endpoint.ts'
-import { guardedLogger, guardedPolicies, type WorkerHooks } from './hooks.ts'
+import { guardedPolicies, type WorkerHooks } from './hooks.ts'
 
 export interface WorkerOptions extends WorkerHooks {
   /** An address such as 'sqlite:./reprise.db', or an engine that is open already and stays the caller's to close. */

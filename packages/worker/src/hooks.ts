@@ -50,20 +50,6 @@ export function callHook<Event>(hook: ((event: Event) => unknown) | undefined, e
   }
 }
 
-/** The same logger, for a worker that must go on even if a line can't be written. */
-export function guardedLogger(log: Logger): Logger {
-  const guarded =
-    (level: keyof Logger): Logger['info'] =>
-    (message, fields) => {
-      try {
-        log[level](message, fields)
-      } catch {
-        // Nobody is left to tell.
-      }
-    }
-  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
-}
-
 /** The same policies, for a worker that must go on even if they can't be had. Throws only here, for a first book. */
 export function guardedPolicies(source: PolicySource, log: Logger): PolicySource {
   let last: PolicyBook = checkedBook(source.current())

@@ -6,15 +6,21 @@ import {
   type Attributes,
   context,
   type Link,
-  ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
-  type Tracer,
   trace,
 } from '@opentelemetry/api'
-import { type Claimed, parseTraceparent, type Settlement, TRACEPARENT_LABEL } from '@reprise/core'
+import {
+  type Claimed,
+  endingSpan,
+  parseTraceparent,
+  quietly,
+  registeredTracer,
+  type Settlement,
+  TRACEPARENT_LABEL,
+} from '@reprise/core'
 
 /** What is traced of an execution. */
 export interface TracedExecution {
@@ -29,15 +35,9 @@ const LINKS_MAX = 128
 /** Kept until the execution itself is let go: its settlement is linked to it. */
 const spans = new WeakMap<TracedExecution, Span>()
 
-/** Undefined while no SDK is registered. */
-function registeredTracer(): Tracer | undefined {
-  const provider = trace.getTracerProvider()
-  return provider instanceof ProxyTracerProvider ? provider.getDelegateTracer(TRACER) : provider.getTracer(TRACER)
-}
-
 /** Runs an attempt in a span of its own, which `endAttempt` ends: a handler may run on after that. */
 export function inAttempt<T>(execution: TracedExecution, run: () => T): T {
-  const tracer = registeredTracer()
+  const tracer = registeredTracer(trace.getTracerProvider(), TRACER)
   if (tracer === undefined) return run()
   const { claimed } = execution
   const span = quietly(() =>
@@ -74,7 +74,7 @@ function ended(span: Span, settlement: Settlement | null): void {
 
 /** Brings settlements to the store in a span that is linked to their attempts. */
 export function inSettlement<T>(batch: readonly TracedExecution[], settle: () => Promise<T>): Promise<T> {
-  const tracer = registeredTracer()
+  const tracer = registeredTracer(trace.getTracerProvider(), TRACER)
   if (tracer === undefined || batch.length === 0) return settle()
   const links: Link[] = []
   for (const execution of batch) {
@@ -85,29 +85,7 @@ export function inSettlement<T>(batch: readonly TracedExecution[], settle: () =>
   const options = { kind: SpanKind.CLIENT, root: true, attributes, links }
   const span = quietly(() => tracer.startSpan('reprise.settle', options, ROOT_CONTEXT))
   if (span === undefined) return settle()
-  return context.with(trace.setSpan(ROOT_CONTEXT, span), settle).then(
-    (answer) => {
-      quietly(() => span.end())
-      return answer
-    },
-    (error: unknown) => {
-      quietly(() => {
-        span.setStatus({ code: SpanStatusCode.ERROR })
-        if (error instanceof Error) span.setAttribute('error.type', error.name)
-        span.end()
-      })
-      throw error
-    },
-  )
-}
-
-/** An SDK that fails, or something that was plugged into it, must not lose a task. */
-function quietly<T>(step: () => T): T | undefined {
-  try {
-    return step()
-  } catch {
-    return undefined
-  }
+  return endingSpan(span, context.with(trace.setSpan(ROOT_CONTEXT, span), settle))
 }
 
 function attributesOf({ taskId, attempt, retryReason, snapshot }: Claimed): Attributes {

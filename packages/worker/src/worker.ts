@@ -1,5 +1,5 @@
-// The worker as an application sees it: created running, stopped gracefully. It puts the parts together (dispatcher,
-// renewal, heartbeat, sweep) and owns their order of starting and stopping; what each does is in its own file.
+// The worker as an application sees it: created running, stopped gracefully. It puts the parts together (execution
+// loop, renewal, heartbeat, sweep) and owns their order of starting and stopping; what each does is in its own file.
 
 import { type Connection, connectEngine } from '@reprise/connect'
 import {
@@ -19,8 +19,8 @@ import {
 import { createSweep } from '@reprise/orchestrator'
 import { warnOfMissingHooks } from './action-registry.ts'
 import { type WorkerConfiguration, type WorkerOptions, workerConfiguration } from './configuration.ts'
-import { Dispatcher } from './dispatcher.ts'
 import { DrainOrder } from './drain-order.ts'
+import { ExecutionLoop } from './execution-loop.ts'
 import { Grace } from './grace.ts'
 import { type HealthAnswer, type HealthEndpoint, serveHealth } from './health-endpoint.ts'
 import { beatOnce, createHeartbeat, type HeartbeatOptions } from './heartbeat.ts'
@@ -71,7 +71,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
  * A state machine that only goes forward:
  *
  * - **starting**: connected, but not registered. Nothing is claimed. Left by begin(), for `running`.
- * - **running**: registered under an epoch; the dispatcher claims and settles, renewal and heartbeat tick, the sweep
+ * - **running**: registered under an epoch; the execution loop claims and settles, renewal and heartbeat tick, the sweep
  *   runs if it is asked for. Left by stop(), or when the worker can't go on (its id was taken by a newer worker, or the
  *   engine was closed under it) or when an operator orders it, for `draining`.
  * - **draining**: nothing is claimed any more. Running handlers get the grace time, with their leases renewed. Shortly
@@ -90,7 +90,7 @@ export class Worker {
   readonly #config: WorkerConfiguration
   readonly #connection: Connection
   readonly #engine: Engine
-  readonly #dispatcher: Dispatcher
+  readonly #executions: ExecutionLoop
   readonly #settlementLog: SettlementLog
   readonly #vitalSigns: VitalSigns
   readonly #heartbeat: HeartbeatOptions
@@ -116,7 +116,7 @@ export class Worker {
     this.#connection = connection
     this.#engine = engine
     this.#settlementLog = new SettlementLog(config.hooks, log, config.logFailures)
-    this.#dispatcher = new Dispatcher({
+    this.#executions = new ExecutionLoop({
       engine,
       clock,
       random,
@@ -131,7 +131,7 @@ export class Worker {
       onFenced: (epoch) => this.#fenced(epoch),
       onFatal: (error) => this.#giveUp(error),
     })
-    const { active } = this.#dispatcher
+    const { active } = this.#executions
     this.#vitalSigns = new VitalSigns({
       clock,
       active,
@@ -207,7 +207,7 @@ export class Worker {
     await this.#publishActions()
     this.#state = 'running'
     for (const service of this.#services) await service.start()
-    this.#running = this.#dispatcher.run().catch((error: unknown) => this.#giveUp(error))
+    this.#running = this.#executions.run().catch((error: unknown) => this.#giveUp(error))
     const { log, actions, pools, directedPools, concurrency } = this.#config
     warnOfMissingHooks(this.#config.registry, this.#config.policies, log)
     const engine = this.#engine.info.kind
@@ -229,14 +229,14 @@ export class Worker {
   stats(): WorkerStats {
     return {
       state: this.#state,
-      inFlight: this.#dispatcher.active.size,
-      unsettled: this.#dispatcher.unsettled,
-      abandoned: this.#dispatcher.abandoned,
+      inFlight: this.#executions.active.size,
+      unsettled: this.#executions.unsettled,
+      abandoned: this.#executions.abandoned,
       ...this.#settlementLog.counts,
     }
   }
 
-  /** The heartbeat and the dispatcher may both find that the store has forgotten this worker: one registration for both. */
+  /** The heartbeat and the execution loop may both find that the store has forgotten this worker: one registration for both. */
   #register(): Promise<void> {
     this.#registering ??= this.#registerOnce().finally(() => {
       this.#registering = null
@@ -291,30 +291,30 @@ export class Worker {
   #drainAsOrdered(): void {
     if (this.#state !== 'running') return
     this.#state = 'draining'
-    const inFlight = this.#dispatcher.active.size
+    const inFlight = this.#executions.active.size
     this.#config.log.info('The worker drains, as an operator has ordered.', { worker: this.id, inFlight })
-    this.#dispatcher.drain()
+    this.#executions.drain()
     void beatOnce(this.#heartbeat)
   }
 
   async #drainAndStop(): Promise<void> {
-    const { active } = this.#dispatcher
+    const { active } = this.#executions
     this.#state = 'draining'
     this.#config.log.info('The worker drains.', { worker: this.id, inFlight: active.size })
-    this.#dispatcher.drain()
+    this.#executions.drain()
     void beatOnce(this.#heartbeat)
-    await Promise.race([this.#dispatcher.whenIdle(), this.#grace.nearlyOver])
+    await Promise.race([this.#executions.whenIdle(), this.#grace.nearlyOver])
     for (const execution of active) execution.askToStop()
-    await Promise.race([this.#dispatcher.whenIdle(), this.#grace.over])
+    await Promise.race([this.#executions.whenIdle(), this.#grace.over])
     for (const execution of active) execution.release()
     await this.#settleAll()
-    await this.#rest('deregister')
+    await this.#shutDown('deregister')
   }
 
   /** Everything reaches the store, or has waited for a lease: by then the sweep has taken it. */
   async #settleAll(): Promise<void> {
     const { clock, leaseMs, log } = this.#config
-    const { unsettled } = this.#dispatcher
+    const { unsettled } = this.#executions
     const settled = new AbortController()
     // With nothing to settle, only a claim can be under way that a store out of reach does not answer.
     const patienceMs = unsettled === 0 ? Math.min(PARTING_MS, leaseMs) : leaseMs
@@ -323,7 +323,7 @@ export class Worker {
       if (unsettled > 0) {
         log.error('The store took no settlement for a whole lease; these are left to the sweep.', { unsettled })
       }
-      this.#dispatcher.halt(new StoreClosedError())
+      this.#executions.halt(new StoreClosedError())
     })
     await Promise.race([this.#running, tooLate])
     settled.abort()
@@ -333,15 +333,15 @@ export class Worker {
   #giveUp(error: unknown): void {
     if (this.#state === 'stopped') return
     const reason = error instanceof Error ? error : new StoreClosedError()
-    this.#dispatcher.halt(reason)
+    this.#executions.halt(reason)
     this.#report(error)
     if (this.#stopping !== null) return
     this.#state = 'draining'
-    this.#stopping = this.#rest('leave')
+    this.#stopping = this.#shutDown('leave')
   }
 
-  async #rest(registration: 'deregister' | 'leave'): Promise<void> {
-    await this.#part(registration)
+  async #shutDown(registration: 'deregister' | 'leave'): Promise<void> {
+    await this.#leaveStore(registration)
     await this.#healthEndpoint?.close()
     try {
       await this.#connection.close()
@@ -356,7 +356,7 @@ export class Worker {
   }
 
   /** Ends the services and leaves the registry; a store that is out of reach is not waited for. */
-  async #part(registration: 'deregister' | 'leave'): Promise<void> {
+  async #leaveStore(registration: 'deregister' | 'leave'): Promise<void> {
     const { clock, log } = this.#config
     const parted = new AbortController()
     const parting = async (): Promise<void> => {

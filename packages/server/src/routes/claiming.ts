@@ -1,7 +1,15 @@
 // Claims for workers over HTTP: waits for work, takes no more than an answer can carry, and gives back at once what its worker
 // did not get. Others should not have to wait for leases to end that nobody holds.
 
-import { type Claimed, type ClaimRequest, type ClaimResult, type Clock, released } from '@reprise/core'
+import {
+  type Claimed,
+  type ClaimRequest,
+  type ClaimResult,
+  type Clock,
+  idleAfter,
+  released,
+  untilClaimable,
+} from '@reprise/core'
 import type { FastifyReply } from 'fastify'
 import type { Services } from '../services.ts'
 
@@ -33,9 +41,15 @@ export async function claimFor(
     }
     const restMs = until - clock.monotonic()
     if (restMs <= 0 || signal.aborted) return result
-    const dueMs = result.nextDueAt === null ? restMs : Math.max(result.nextDueAt - result.now, 1)
-    const { pools, actions, worker } = request
-    await engine.wait({ pools, actions, inbox: worker, since }, Math.min(restMs, dueMs), signal)
+    const { pools, actions, worker: inbox } = request
+    await untilClaimable(engine, idleAfter(result, since, clock), {
+      pools,
+      actions,
+      inbox,
+      clock,
+      signal,
+      atMostMs: restMs,
+    })
   }
 }
 

@@ -10,6 +10,8 @@ import {
   type ClaimResult,
   type Clock,
   type Engine,
+  type Idle,
+  idleAfter,
   isRepriseError,
   type Logger,
   type Mark,
@@ -18,16 +20,17 @@ import {
   type Settlement,
   type SettleResult,
   sleep,
+  untilClaimable,
+  WakeUp,
 } from '@reprise/core'
 import type { ActionRegistry } from './action-registry.ts'
 import { ActiveExecution, type ExecutionOwner } from './active-execution.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
-import { Latch } from './latch.ts'
 import { runExecution } from './pipeline.ts'
 import type { SettlementLog } from './settlement-log.ts'
 import { endAttempt, inSettlement } from './tracing.ts'
 
-export interface DispatcherOptions {
+export interface ExecutionLoopOptions {
   readonly engine: Engine
   readonly clock: Clock
   readonly random: Random
@@ -48,37 +51,25 @@ export interface DispatcherOptions {
   readonly onFatal: (error: unknown) => void
 }
 
-/** Bounds what a lost hint can cost an idle worker. */
-const IDLE_MS = 1_000
-/** The least time between two looks at a delay queue whose head is due. */
-const DUE_MS_MIN = 5
-/** How often a worker that is held back for its failures asks again. */
-const HELD_BACK_MS = 1_000
+/** Between a claim that was refused for its epoch and the next. */
+const FENCED_MS = 5
 /** Handlers that ignore their signal, per slot, before a worker stops taking more. */
 const ABANDONED_PER_SLOT = 10
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 50, maxMs: 2_000 }
-
-/** What the last claim left to wait for. */
-interface Idle {
-  readonly mark: Mark
-  /** When the delay queue has something next, by this process's monotonic clock; null if it is empty. */
-  readonly dueAt: number | null
-  readonly heldBack: ClaimResult['heldBack']
-}
 
 interface Trip {
   readonly settled: readonly SettleResult[]
   readonly claim: ClaimResult | null
 }
 
-export class Dispatcher implements ExecutionOwner {
+export class ExecutionLoop implements ExecutionOwner {
   readonly clock: Clock
   readonly random: Random
   readonly policies: PolicySource
   readonly active = new Set<ActiveExecution>()
-  readonly #options: DispatcherOptions
+  readonly #options: ExecutionLoopOptions
   readonly #engine: Engine
-  readonly #latch = new Latch()
+  readonly #wakeUp = new WakeUp()
   /** What one trip carries at the most, each way: trips that are under way together share the room between them. */
   readonly #share: number
   readonly #deadlines: DeadlineWatch
@@ -95,7 +86,7 @@ export class Dispatcher implements ExecutionOwner {
   #errorsInRow = 0
   #abandoned = 0
 
-  constructor(options: DispatcherOptions) {
+  constructor(options: ExecutionLoopOptions) {
     this.#options = options
     this.#engine = options.engine
     this.#share = Math.min(Math.ceil(options.concurrency / options.engine.info.callsAtOnce), BATCH_MAX)
@@ -119,7 +110,7 @@ export class Dispatcher implements ExecutionOwner {
     while (this.#mode !== 'halted' && !(this.#mode === 'draining' && this.#isEmpty())) {
       const batch = this.#mayTrip() ? this.#outbox.splice(0, this.#share) : []
       const limit = this.#mayTrip() ? this.#claimLimit(batch.length) : 0
-      if (batch.length === 0 && limit === 0) await this.#rest()
+      if (batch.length === 0 && limit === 0) await this.#untilNeeded()
       else this.#depart(batch, limit)
       if (this.#trips.size >= this.#engine.info.callsAtOnce) await Promise.race(this.#trips)
       else if (this.#trips.size > 0) await this.#nextTurn()
@@ -131,14 +122,14 @@ export class Dispatcher implements ExecutionOwner {
   /** No more claims; what runs may finish. */
   drain(): void {
     if (this.#mode === 'claiming') this.#mode = 'draining'
-    this.#latch.wake()
+    this.#wakeUp.call()
   }
 
   /** Nothing any more: what runs is dropped, and what was not settled is left to the sweep. */
   halt(reason: Error): void {
     this.#mode = 'halted'
     for (const execution of this.active) execution.supersede(reason)
-    this.#latch.wake()
+    this.#wakeUp.call()
   }
 
   /** Comes back when no execution is active. */
@@ -161,7 +152,7 @@ export class Dispatcher implements ExecutionOwner {
     this.#wakeIsDue = true
     this.clock.soon(() => {
       this.#wakeIsDue = false
-      this.#latch.wake()
+      this.#wakeUp.call()
     })
   }
 
@@ -178,7 +169,7 @@ export class Dispatcher implements ExecutionOwner {
 
   handlerReturned(): void {
     this.#abandoned--
-    this.#latch.wake()
+    this.#wakeUp.call()
   }
 
   #isEmpty(): boolean {
@@ -197,7 +188,7 @@ export class Dispatcher implements ExecutionOwner {
     const trip = this.#trip(batch, limit).finally(() => {
       this.#claiming -= limit
       this.#trips.delete(trip)
-      this.#latch.wake()
+      this.#wakeUp.call()
     })
     this.#trips.add(trip)
   }
@@ -233,9 +224,9 @@ export class Dispatcher implements ExecutionOwner {
     this.#errorsInRow = 0
     this.#options.settlementLog.settled(batch, trip.settled)
     if (trip.claim === null) return
-    const { claimed, heldBack } = trip.claim
+    const { claimed } = trip.claim
     this.#startAll(claimed)
-    this.#idle = claimed.length >= limit ? null : { mark, dueAt: this.#dueAt(trip.claim), heldBack }
+    this.#idle = claimed.length >= limit ? null : idleAfter(trip.claim, mark, this.clock)
   }
 
   async #call(batch: readonly ActiveExecution[], limit: number): Promise<Trip> {
@@ -273,7 +264,7 @@ export class Dispatcher implements ExecutionOwner {
     if (isRepriseError(error, 'REPRISE_WORKER_FENCED')) {
       this.#outbox = [...batch, ...this.#outbox]
       this.#options.onFenced(epoch)
-      return sleep(this.clock, DUE_MS_MIN)
+      return sleep(this.clock, FENCED_MS)
     }
     if (isRepriseError(error, 'REPRISE_STORE_CLOSED') || isRepriseError(error, 'REPRISE_STORE_DAMAGED')) {
       this.#options.onFatal(error)
@@ -312,35 +303,23 @@ export class Dispatcher implements ExecutionOwner {
   }
 
   /** Until a handler ends or somebody calls; and, with room for more, until there may be something to claim. */
-  async #rest(): Promise<void> {
+  async #untilNeeded(): Promise<void> {
     const idle = this.#idle
-    if (idle === null || this.#mode !== 'claiming' || this.#trips.size > 0) return this.#latch.wait()
+    if (idle === null || this.#mode !== 'claiming' || this.#trips.size > 0) return this.#wakeUp.wait()
     const called = new AbortController()
     let isOver = false
     const look = (): void => {
       if (isOver) return
       this.#idle = null
-      this.#latch.wake()
+      this.#wakeUp.call()
     }
+    const { pools, actions, worker: inbox } = this.#options.claimant()
+    const wait = { pools, actions, inbox, clock: this.clock, signal: called.signal }
     // If waiting fails, the claim that follows will say why.
-    this.#untilClaimable(idle, called.signal).then(look, look)
-    await this.#latch.wait()
+    Promise.try(untilClaimable, this.#engine, idle, wait).then(look, look)
+    await this.#wakeUp.wait()
     isOver = true
     called.abort()
-  }
-
-  /** Both times are the store's; only what lies between them counts here, so a wrong wall clock does no harm. */
-  #dueAt({ nextDueAt, now }: ClaimResult): number | null {
-    return nextDueAt === null ? null : this.clock.monotonic() + (nextDueAt - now)
-  }
-
-  async #untilClaimable(idle: Idle, signal: AbortSignal): Promise<void> {
-    if (idle.heldBack === 'unhealthy') return sleep(this.clock, HELD_BACK_MS, signal)
-    const { claimant } = this.#options
-    const dueMs = idle.dueAt === null ? IDLE_MS : idle.dueAt - this.clock.monotonic()
-    const timeoutMs = Math.min(Math.max(Math.ceil(dueMs), DUE_MS_MIN), IDLE_MS)
-    const { pools, actions, worker } = claimant()
-    return this.#engine.wait({ pools, actions, inbox: worker, since: idle.mark }, timeoutMs, signal)
   }
 }
 
