@@ -1,5 +1,6 @@
 // Retry policies and packs of actions as files: read and checked, versioned in the store, followed, and tried out.
 
+export { ConfigurationError, type Problem, problemText } from './configuration-error.ts'
 export { policyNotes } from './notes.ts'
 export { openPolicies, type Policies, type PoliciesOptions } from './open-policies.ts'
 export {
@@ -13,7 +14,6 @@ export {
 } from './packs.ts'
 export { parsePolicies } from './policy-file.ts'
 export type { PolicyVersion } from './policy-versions.ts'
-export { ConfigurationError, type Problem, problemText } from './problems.ts'
 export {
   type SimulatedAttempt,
   type SimulatedFailure,

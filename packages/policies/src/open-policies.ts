@@ -28,10 +28,10 @@ import {
   systemClock,
   underFlags,
 } from '@reprise/core'
-import { readConfigurationFile } from './configuration-file.ts'
 import { policyNotes } from './notes.ts'
 import { parsePolicies } from './policy-file.ts'
 import { hashOf, type PolicyVersion, PolicyVersions } from './policy-versions.ts'
+import { readFileText } from './yaml-file.ts'
 
 export interface PoliciesOptions {
   readonly engine: Pick<Engine, 'collection' | 'journal'>
@@ -149,7 +149,7 @@ class OpenPolicies implements Policies {
   }
 
   async #beginWithFile(file: string, newest: PolicyVersion | null): Promise<void> {
-    const { text, changedAt } = await readConfigurationFile(file)
+    const { text, changedAt } = await readFileText(file)
     const hash = hashOf(text)
     this.#settledHash = hash
     if (hash === newest?.hash) return
@@ -183,7 +183,7 @@ class OpenPolicies implements Policies {
     const { file } = this.#options
     if (file === undefined) return
     try {
-      const { text } = await readConfigurationFile(file)
+      const { text } = await readFileText(file)
       const hash = hashOf(text)
       const isStill = hash === this.#pendingHash
       this.#pendingHash = hash

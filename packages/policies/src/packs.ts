@@ -4,11 +4,26 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Action, type ActionOptions, checkedName, defineAction, InvalidError, RETRIES_MAX } from '@reprise/core'
-import { readConfigurationFile } from './configuration-file.ts'
-import { type Fields, type Place, readYaml } from './place.ts'
-import { POLICY_FIELDS, readPolicySettings, withoutUndefined } from './policy-fields.ts'
-import { ConfigurationError, type Problem, type ProblemList } from './problems.ts'
+import { z } from 'zod'
+import { ConfigurationError, type Problem } from './configuration-error.ts'
+import {
+  checked,
+  dependingOn,
+  fields,
+  isMap,
+  list,
+  made,
+  numberIn,
+  oneOf,
+  oneOrMore,
+  optional,
+  text,
+  whole,
+  withoutNamesakes,
+} from './fields.ts'
+import { packPolicy, settingsOf } from './policy-fields.ts'
 import type { PolicySettings } from './templates.ts'
+import { parseYaml, readFileText } from './yaml-file.ts'
 
 export const RUNTIMES = ['node', 'process', 'http'] as const
 export type Runtime = (typeof RUNTIMES)[number]
@@ -36,22 +51,75 @@ const ACTIONS_MAX = 1_000
 const FILES_MAX = 1_000
 const SECONDS_MAX = 31_536_000
 
-const SETTING_FIELDS = ['runtime', 'timeout_seconds', 'max_retries', 'queue_ttl_seconds', 'pool', 'depends_on'] as const
-type SettingField = (typeof SETTING_FIELDS)[number]
+const DEPENDENCIES_MAX = 10
 
-// Rules, bounds and escalation don't travel with a task: they are for a policy that matches the pack.
-const PACK_POLICY_FIELDS = POLICY_FIELDS.filter(
-  (field) => field !== 'rules' && field !== 'retry_after' && field !== 'escalation',
+const name = text().transform(made((given) => checkedName('name', given)))
+/** In milliseconds. */
+const seconds = numberIn(0.001, SECONDS_MAX).transform((given) => Math.round(given * 1_000))
+
+const SETTING_FIELDS = optional({
+  runtime: oneOf(RUNTIMES),
+  timeout_seconds: seconds,
+  max_retries: whole(0, RETRIES_MAX),
+  queue_ttl_seconds: seconds,
+  pool: name,
+  depends_on: oneOrMore(DEPENDENCIES_MAX, name),
+})
+const defaults = fields('the defaults of a pack', SETTING_FIELDS)
+
+const ENTRYPOINTS: Readonly<Record<Runtime, z.ZodType<Entrypoint>>> = {
+  node: text(1_000).transform((module) => ({ runtime: 'node', module })),
+  process: oneOrMore(1_000, text(10_000)).transform((argv) => ({ runtime: 'process', argv })),
+  http: text(2_000).transform(made((url) => ({ runtime: 'http', url: checkedUrl(url) }))),
+}
+
+function checkedUrl(given: string): string {
+  const url = URL.parse(given)
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new InvalidError('This must be an http or https address.')
+  if (url.username === '' && url.password === '') return url.href
+  throw new InvalidError('An address must not hold a user name or a password.')
+}
+
+const actionOf = (entrypoint: z.ZodType<Entrypoint>) => fields('an action', { name, entrypoint, ...SETTING_FIELDS })
+const ACTIONS: ReadonlyMap<unknown, ReturnType<typeof actionOf>> = new Map(
+  RUNTIMES.map((runtime) => [runtime, actionOf(ENTRYPOINTS[runtime])]),
+)
+/** The entrypoint can't be judged; all else can. */
+const actionOfOddRuntime = actionOf(z.unknown() as z.ZodType<Entrypoint>)
+const actionWithoutRuntime = actionOfOddRuntime.superRefine(
+  (_, context) => {
+    const message = `The field 'runtime' is missing: one of ${RUNTIMES.join(', ')}, here or in the defaults of the pack.`
+    context.addIssue({ code: 'custom', message })
+  },
+  { when: () => true },
 )
 
-interface Settings {
-  readonly runtime?: Runtime
-  readonly timeout?: number
-  readonly maxRetries?: number
-  readonly queueTtl?: number
-  readonly pool?: string
-  readonly dependsOn?: readonly string[]
-}
+const packFile = dependingOn((given) => {
+  const usual = isMap(given) && isMap(given.defaults) ? ACTIONS.get(given.defaults.runtime) : undefined
+  const action = dependingOn((item) => {
+    if (!isMap(item) || item.runtime === undefined) return usual ?? actionWithoutRuntime
+    return ACTIONS.get(item.runtime) ?? actionOfOddRuntime
+  })
+  return fields('a pack', {
+    pack: name,
+    defaults: defaults.default({}),
+    policy: packPolicy.default({}),
+    actions: withoutNamesakes('action')(list(ACTIONS_MAX, action)),
+  }).transform(({ pack, policy, actions, ...common }, context) => ({
+    name: pack,
+    actions: actions.map(({ entrypoint, ...own }, index): DeclaredAction => {
+      const { runtime: _, timeoutSeconds, queueTtlSeconds, ...settings } = { ...common.defaults, ...own }
+      const options = {
+        pack,
+        ...policyOptions(settingsOf(policy, pack)),
+        ...settings,
+        ...(timeoutSeconds === undefined ? {} : { timeout: timeoutSeconds }),
+        ...(queueTtlSeconds === undefined ? {} : { queueTtl: queueTtlSeconds }),
+      }
+      return { action: checked(context, ['actions', index], () => defineAction(options)), entrypoint }
+    }),
+  }))
+})
 
 /** The packs of one file, or of every `.yaml` and `.yml` file of a folder. `ConfigurationError` with all that is wrong. */
 export async function loadPacks(path: string): Promise<readonly Pack[]> {
@@ -60,7 +128,7 @@ export async function loadPacks(path: string): Promise<readonly Pack[]> {
   const problems: Problem[] = []
   for (const file of files) {
     try {
-      packs.push(parsePack((await readConfigurationFile(file)).text, file))
+      packs.push(parsePack((await readFileText(file)).text, file))
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error
       problems.push(...error.problems)
@@ -102,73 +170,15 @@ function repeated(packs: readonly Pack[]): Problem[] {
 
 /** The pack that the text describes; `ConfigurationError` with everything that is wrong with it. */
 export function parsePack(text: string, file: string): Pack {
-  const { root, problems } = readYaml(text, file)
-  const fields = root.fields(['pack', 'defaults', 'policy', 'actions'], 'a pack')
-  const name = fields?.required('pack', readName)
-  const defaults = fields?.get('defaults', (place) => readDefaults(place)) ?? {}
-  const policy = fields?.get('policy', (place) => readPackPolicy(place, name ?? '-')) ?? {}
-  const common: Common = { pack: name ?? '-', defaults, policy, names: new Set(), problems }
-  const actions = fields?.required('actions', (place) => place.list(ACTIONS_MAX, (item) => readAction(item, common)))
-  problems.throwIfAny()
-  return { name: name ?? '-', file, actions: actions ?? [] }
+  return { file, ...parseYaml(text, file, packFile) }
 }
-
-interface Common {
-  readonly pack: string
-  readonly defaults: Settings
-  readonly policy: PolicySettings
-  readonly names: Set<string>
-  readonly problems: ProblemList
-}
-
-function readDefaults(place: Place): Settings | undefined {
-  const fields = place.fields(SETTING_FIELDS, 'the defaults of a pack')
-  return fields === undefined ? undefined : readSettings(fields)
-}
-
-function readPackPolicy(place: Place, pack: string): PolicySettings | undefined {
-  const fields = place.fields(PACK_POLICY_FIELDS, 'the policy of a pack')
-  return fields === undefined ? undefined : readPolicySettings(fields, pack)
-}
-
-function readSettings(fields: Fields<SettingField>): Settings {
-  return withoutUndefined({
-    runtime: fields.get('runtime', (at) => at.oneOf(RUNTIMES)),
-    timeout: fields.get('timeout_seconds', readSeconds),
-    maxRetries: fields.get('max_retries', (at) => at.whole(0, RETRIES_MAX)),
-    queueTtl: fields.get('queue_ttl_seconds', readSeconds),
-    pool: fields.get('pool', readName),
-    dependsOn: fields.get('depends_on', (at) => at.texts(10, readName)),
-  })
-}
-
-function readAction(place: Place, common: Common): DeclaredAction | undefined {
-  const before = common.problems.length
-  const fields = place.fields(['name', 'entrypoint', ...SETTING_FIELDS], 'an action')
-  if (fields === undefined) return undefined
-  const name = fields.required('name', (at) => {
-    const text = readName(at)
-    if (text === undefined || !common.names.has(text)) return text
-    return at.problem(`Another action is named '${text}' already.`)
-  })
-  if (name !== undefined) common.names.add(name)
-  const { runtime, ...own } = { ...common.defaults, ...readSettings(fields) }
-  if (runtime === undefined && !fields.has('runtime')) {
-    place.problem(`The field 'runtime' is missing: one of ${RUNTIMES.join(', ')}, here or in the defaults of the pack.`)
-  }
-  const entrypoint =
-    runtime === undefined ? undefined : fields.required('entrypoint', (at) => readEntrypoint(at, runtime))
-  if (name === undefined || entrypoint === undefined || common.problems.length > before) return undefined
-  const options = { name, pack: common.pack, ...policyOptions(common.policy), ...own }
-  const action = place.checked(() => defineAction(options))
-  return action === undefined ? undefined : { action, entrypoint }
-}
-
 /** What a pack's policy says, as options of its actions. */
 function policyOptions(policy: PolicySettings): Omit<ActionOptions<unknown, unknown, unknown>, 'name' | 'input'> {
-  const { breaker, quota, retries, slaMs, lossesMax, backoff, retryUnknown, onLost } = policy
+  const { breaker, quota, retries, slaMs, rules: _, retryAfter: __, escalation: ___, ...rest } = policy
   return {
-    ...withoutUndefined({ maxRetries: retries, lossesMax, backoff, retryUnknown, onLost, sla: slaMs }),
+    ...rest,
+    ...(retries === undefined ? {} : { maxRetries: retries }),
+    ...(slaMs === undefined ? {} : { sla: slaMs }),
     ...(breaker === undefined ? {} : { breaker: breaker === 'off' ? false : breakerOptions(breaker) }),
     ...(quota === undefined ? {} : { retryQuota: quotaOptions(quota) }),
   }
@@ -181,40 +191,4 @@ function breakerOptions(settings: Exclude<PolicySettings['breaker'], 'off' | und
 
 function quotaOptions({ name, windowMs, limit, share }: NonNullable<PolicySettings['quota']>) {
   return { name, window: windowMs, ...(limit === null ? {} : { limit }), ...(share === null ? {} : { share }) }
-}
-
-function readEntrypoint(place: Place, runtime: Runtime): Entrypoint | undefined {
-  switch (runtime) {
-    case 'node': {
-      const module = place.text(1_000)
-      return module === undefined ? undefined : { runtime, module }
-    }
-    case 'process': {
-      const argv = place.texts(1_000, (item) => item.text(10_000))
-      return argv === undefined ? undefined : { runtime, argv }
-    }
-    case 'http': {
-      const url = place.text(2_000)
-      if (url === undefined) return undefined
-      const parsed = URL.parse(url)
-      if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-        return place.problem('This must be an http or https address.')
-      }
-      if (parsed.username !== '' || parsed.password !== '') {
-        return place.problem('An address must not hold a user name or a password.')
-      }
-      return { runtime, url: parsed.href }
-    }
-  }
-}
-
-function readName(place: Place): string | undefined {
-  const text = place.text()
-  return text === undefined ? undefined : place.checked(() => checkedName('name', text))
-}
-
-/** In milliseconds. */
-function readSeconds(place: Place): number | undefined {
-  const seconds = place.number(0.001, SECONDS_MAX)
-  return seconds === undefined ? undefined : Math.round(seconds * 1_000)
 }

@@ -3,12 +3,9 @@
 import {
   BACKOFF_KINDS,
   type Backoff,
-  type BreakerSettings,
   checkedBackoff,
   DEFAULT_BACKOFF,
   DEFAULT_BREAKER,
-  type Escalation,
-  type FailureReason,
   FINAL_REASONS,
   LOSSES_MAX,
   LOST_MEANINGS,
@@ -16,212 +13,161 @@ import {
   RETRIABLE_REASONS,
   RETRIES_MAX,
   RETRY_AFTER_MS_MAX,
-  type RetryAfterBounds,
-  type RetryQuota,
   RULES_MAX,
-  type Rule,
+  RULES_STAMP,
   resolveBreaker,
   resolveQuota,
   SEVERITIES,
   statusRange,
 } from '@reprise/core'
-import type { Fields, Place } from './place.ts'
+import { z } from 'zod'
+import {
+  dependingOn,
+  duration,
+  fields,
+  flag,
+  isMap,
+  list,
+  made,
+  mustBe,
+  numberIn,
+  oneOf,
+  oneOrMore,
+  optional,
+  text,
+  whole,
+} from './fields.ts'
 import { type PolicySettings, TEMPLATE_NAMES, TEMPLATES } from './templates.ts'
 
-/** The names of a policy's fields in a file. */
-export const POLICY_FIELDS = [
-  'template',
-  'retries',
-  'losses_max',
-  'backoff',
-  'retry_unknown',
-  'rules',
-  'sla',
-  'quota',
-  'breaker',
-  'on_lost',
-  'retry_after',
-  'escalation',
-] as const
-type PolicyField = (typeof POLICY_FIELDS)[number]
+const NAMES_MAX = 100
+const DAY_MS = 86_400_000
 
-const REASONS: readonly FailureReason[] = [...RETRIABLE_REASONS, ...FINAL_REASONS]
-export const NAMES_MAX = 100
-
-/** What these fields set, on top of the template if one is named. `name` is for a quota that has none. */
-export function readPolicySettings(fields: Fields<PolicyField>, name: string): PolicySettings {
-  const template = fields.get('template', (place) => place.oneOf(TEMPLATE_NAMES))
-  const set = {
-    retries: fields.get('retries', (place) => place.whole(0, RETRIES_MAX)),
-    lossesMax: fields.get('losses_max', (place) => place.whole(0, LOSSES_MAX)),
-    backoff: fields.get('backoff', readBackoff),
-    retryUnknown: fields.get('retry_unknown', (place) => place.flag()),
-    rules: fields.get('rules', readRules),
-    slaMs: fields.get('sla', (place) => place.durationMs(1)),
-    quota: fields.get('quota', (place) => readQuota(place, name)),
-    breaker: fields.get('breaker', readBreaker),
-    onLost: fields.get('on_lost', (place) => place.oneOf(LOST_MEANINGS)),
-    retryAfter: fields.get('retry_after', readRetryAfter),
-    escalation: fields.get('escalation', readEscalation),
-  }
-  return { ...(template === undefined ? {} : TEMPLATES[template]), ...withoutUndefined(set) }
-}
-
-type Complete<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-/** A field that is not set is not there: it would hide what the template says. */
-export function withoutUndefined<T extends object>(given: T): Complete<T> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Complete<T>
-}
-
-export function readRules(place: Place): readonly Rule[] | undefined {
-  return place.list(RULES_MAX, readRule)
-}
-
-function readRule(place: Place): Rule | undefined {
-  const fields = place.fields(['name', 'when', 'then'], 'a rule')
-  if (fields === undefined) return undefined
-  const name = fields.get('name', (at) => at.text(100))
-  const when = fields.required('when', readCondition)
-  const verdict = fields.required('then', readVerdict)
-  if (when === undefined || verdict === undefined) return undefined
-  return { ...(name === undefined ? {} : { name }), when, verdict }
-}
-
-function readCondition(place: Place): Rule['when'] | undefined {
-  const fields = place.fields(['code', 'status', 'message', 'name', 'reason'], 'a condition')
-  if (fields === undefined) return undefined
-  const when = withoutUndefined({
-    code: fields.get('code', (at) => at.texts(NAMES_MAX)),
-    status: fields.get('status', (at) => at.texts(NAMES_MAX, readStatus)),
-    message: fields.get('message', readPattern),
-    name: fields.get('name', (at) => at.texts(NAMES_MAX)),
-    reason: fields.get('reason', readReasons),
-  })
-  if (!fields.hasAny) return place.problem('A rule without any condition would hold for everything.')
-  return when
-}
-
-function readStatus(place: Place): string | undefined {
-  const text = place.plain()
-  if (text === undefined) return undefined
-  return place.checked(() => statusRange(text)) === undefined ? undefined : text
-}
-
-function readPattern(place: Place): string | undefined {
-  const source = place.text(500)
-  if (source === undefined) return undefined
-  return place.checked(() => new Pattern(source))?.source
-}
-
-function readReasons(place: Place): readonly FailureReason[] | undefined {
-  if (place.isList) return place.list(REASONS.length, (item) => item.oneOf(REASONS))
-  const only = place.oneOf(REASONS)
-  return only === undefined ? undefined : [only]
-}
-
-function readVerdict(place: Place): Rule['verdict'] | undefined {
-  const fields = place.fields(['reason', 'retriable'], 'a verdict')
-  const reason = fields?.required('reason', (at) => at.oneOf(REASONS))
-  const retriable = fields?.get('retriable', (at) => at.flag())
-  if (reason === undefined) return undefined
-  return { reason, ...(retriable === undefined ? {} : { retriable }) }
-}
-
-const FIELDS_BY_KIND: Readonly<Record<Backoff['kind'], readonly BackoffField[]>> = {
-  fixed: ['kind', 'delay', 'jitter'],
-  linear: ['kind', 'step', 'max', 'jitter'],
-  exponential: ['kind', 'base', 'multiplier', 'max', 'jitter'],
-  decorrelated: ['kind', 'base', 'max'],
-  schedule: ['kind', 'delays', 'jitter'],
-}
-const BACKOFF_FIELDS = ['kind', 'delay', 'step', 'base', 'multiplier', 'max', 'delays', 'jitter'] as const
-type BackoffField = (typeof BACKOFF_FIELDS)[number]
-
-function readBackoff(place: Place): Backoff | undefined {
-  const all = place.fields(BACKOFF_FIELDS, 'a backoff')
-  if (all === undefined) return undefined
-  const kind = all.has('kind') ? all.get('kind', (at) => at.oneOf(BACKOFF_KINDS)) : 'exponential'
-  if (kind === undefined) return undefined
-  for (const name of BACKOFF_FIELDS) {
-    if (FIELDS_BY_KIND[kind].includes(name)) continue
-    all.get(name, (at) =>
-      at.problem(`A backoff of kind ${kind} has no such field. It has: ${FIELDS_BY_KIND[kind].join(', ')}.`),
-    )
-  }
-  const jitter = all.get('jitter', (at) => at.number(0, 1)) ?? DEFAULT_BACKOFF.jitter
-  const ms = (name: 'base' | 'max', fallbackMs: number): number => all.get(name, (at) => at.durationMs()) ?? fallbackMs
-  const maxMs = ms('max', DEFAULT_BACKOFF.maxMs)
-  switch (kind) {
-    case 'fixed': {
-      const delayMs = all.required('delay', (at) => at.durationMs())
-      return delayMs === undefined ? undefined : { kind, delayMs, jitter }
-    }
-    case 'linear': {
-      const stepMs = all.required('step', (at) => at.durationMs())
-      return stepMs === undefined ? undefined : { kind, stepMs, maxMs, jitter }
-    }
-    case 'exponential': {
-      const multiplier = all.get('multiplier', (at) => at.number(1, 1_000)) ?? DEFAULT_BACKOFF.multiplier
-      return { kind, baseMs: ms('base', DEFAULT_BACKOFF.baseMs), multiplier, maxMs, jitter }
-    }
-    case 'decorrelated':
-      return { kind, baseMs: ms('base', DEFAULT_BACKOFF.baseMs), maxMs }
-    case 'schedule': {
-      const delaysMs = all.required('delays', (at) => at.list(1_000, (item) => item.durationMs()))
-      return delaysMs === undefined ? undefined : place.checked(() => checkedBackoff({ kind, delaysMs, jitter }))
-    }
-  }
-}
-
-function readQuota(place: Place, defaultName: string): RetryQuota | undefined {
-  const fields = place.fields(['name', 'window', 'limit', 'share'], 'a quota')
-  if (fields === undefined) return undefined
-  const window = fields.required('window', (at) => at.durationMs(1_000, 86_400_000))
-  const rest = withoutUndefined({
-    name: fields.get('name', (at) => at.text()),
-    limit: fields.get('limit', (at) => at.whole(1, 1_000_000)),
-    share: fields.get('share', (at) => at.number(0, 1)),
-  })
-  if (window === undefined) return undefined
-  return place.checked(() => resolveQuota({ window, ...rest }, defaultName))
-}
-
-function readBreaker(place: Place): BreakerSettings | 'off' | undefined {
-  if (!place.isMap) {
-    const word = place.oneOf(['on', 'off'])
-    return word === 'on' ? DEFAULT_BREAKER : word
-  }
-  const fields = place.fields(
-    ['window', 'failures_min', 'failure_rate', 'open', 'open_max', 'probes', 'ramp_max'],
-    'a breaker',
+const names = oneOrMore(NAMES_MAX, text())
+const reason = oneOf([...RETRIABLE_REASONS, ...FINAL_REASONS])
+const pattern = text(500).transform(made((source) => new Pattern(source).source))
+const status = z
+  .union([z.string(), z.number()], { error: ({ input }) => mustBe('a text or a number', input) })
+  .transform(
+    made((given) => {
+      statusRange(String(given))
+      return String(given)
+    }),
   )
-  if (fields === undefined) return undefined
-  const given = withoutUndefined({
-    window: fields.get('window', (at) => at.durationMs(100, 86_400_000)),
-    failuresMin: fields.get('failures_min', (at) => at.whole(1, 1_000_000)),
-    failureRate: fields.get('failure_rate', (at) => at.number(0, 1)),
-    open: fields.get('open', (at) => at.durationMs(1, 86_400_000)),
-    openMax: fields.get('open_max', (at) => at.durationMs(1, 86_400_000)),
-    probes: fields.get('probes', (at) => at.whole(1, 1_000)),
-    rampMax: fields.get('ramp_max', (at) => at.whole(1, 1_000_000)),
-  })
-  return place.checked(() => resolveBreaker(given))
+
+const condition = fields(
+  'a condition',
+  optional({
+    code: names,
+    status: oneOrMore(NAMES_MAX, status),
+    message: pattern,
+    name: names,
+    reason: oneOrMore(NAMES_MAX, reason),
+  }),
+).refine((given) => Object.keys(given).length > 0, 'A rule without any condition would hold for everything.')
+
+const verdict = fields('a verdict', { reason, ...optional({ retriable: flag() }) })
+// biome-ignore lint/suspicious/noThenProperty: this is how the field is called in the file; it is renamed at once.
+const rule = fields('a rule', { ...optional({ name: text(100) }), when: condition, then: verdict })
+export const rules = list(
+  RULES_MAX,
+  rule.transform(({ then, ...given }) => ({ ...given, verdict: then })),
+)
+
+const jitter = numberIn(0, 1).default(DEFAULT_BACKOFF.jitter)
+const multiplier = numberIn(1, 1_000).default(DEFAULT_BACKOFF.multiplier)
+const base = duration().default(DEFAULT_BACKOFF.baseMs)
+const max = duration().default(DEFAULT_BACKOFF.maxMs)
+
+const BACKOFFS: Readonly<Record<Backoff['kind'], z.ZodType<Backoff>>> = {
+  fixed: backoffOf('fixed', { delay: duration(), jitter }),
+  linear: backoffOf('linear', { step: duration(), max, jitter }),
+  exponential: backoffOf('exponential', { base, multiplier, max, jitter }),
+  decorrelated: backoffOf('decorrelated', { base, max }),
+  schedule: backoffOf('schedule', { delays: list(1_000, duration()), jitter }),
+}
+const unknownBackoff = z.looseObject({ kind: oneOf(BACKOFF_KINDS) }).pipe(z.never())
+
+function backoffOf(kind: Backoff['kind'], shape: z.ZodRawShape): z.ZodType<Backoff> {
+  const isTime = (name: string): boolean => name !== 'multiplier' && name !== 'jitter'
+  return fields(`a backoff of kind ${kind}`, { ...optional({ kind: z.unknown() }), ...shape }).transform(
+    made(({ kind: _, ...given }) => {
+      const entries = Object.entries(given).map(([name, value]) => [isTime(name) ? `${name}Ms` : name, value])
+      return checkedBackoff({ kind, ...Object.fromEntries(entries) } as Backoff)
+    }),
+  )
 }
 
-function readRetryAfter(place: Place): RetryAfterBounds | undefined {
-  const fields = place.fields(['min', 'max'], 'bounds')
-  if (fields === undefined) return undefined
-  const minMs = fields.get('min', (at) => at.durationMs(0, RETRY_AFTER_MS_MAX)) ?? 0
-  const maxMs = fields.get('max', (at) => at.durationMs(0, RETRY_AFTER_MS_MAX)) ?? RETRY_AFTER_MS_MAX
-  return minMs <= maxMs ? { minMs, maxMs } : place.problem("'min' is longer than 'max'.")
-}
+const backoff = dependingOn((given) => {
+  const named = isMap(given) ? (given.kind ?? 'exponential') : 'exponential'
+  const kind = BACKOFF_KINDS.find((one) => one === named)
+  return kind === undefined ? unknownBackoff : BACKOFFS[kind]
+})
 
-function readEscalation(place: Place): Escalation | undefined {
-  const fields = place.fields(['severity', 'owner', 'runbook'], 'an escalation')
-  if (fields === undefined) return undefined
-  const severity = fields.has('severity') ? fields.get('severity', (at) => at.oneOf(SEVERITIES)) : 'normal'
-  const owner = fields.get('owner', (at) => at.text())
-  const runbook = fields.get('runbook', (at) => at.text())
-  return severity === undefined ? undefined : { severity, ...withoutUndefined({ owner, runbook }) }
+/** One without a name gets that of the policy or pack it belongs to. */
+const quota = fields('a quota', {
+  window: duration(1_000, DAY_MS),
+  ...optional({ name: text(), limit: whole(1, 1_000_000), share: numberIn(0, 1) }),
+}).transform(made((given) => ({ ...resolveQuota(given, '-'), name: given.name ?? null })))
+
+const breakerSwitch = oneOf(['on', 'off']).transform((word) => (word === 'on' ? DEFAULT_BREAKER : word))
+const breakerSettings = fields(
+  'a breaker',
+  optional({
+    window: duration(100, DAY_MS),
+    failures_min: whole(1, 1_000_000),
+    failure_rate: numberIn(0, 1),
+    open: duration(1, DAY_MS),
+    open_max: duration(1, DAY_MS),
+    probes: whole(1, 1_000),
+    ramp_max: whole(1, 1_000_000),
+  }),
+).transform(made(resolveBreaker))
+
+const bound = duration(0, RETRY_AFTER_MS_MAX)
+const retryAfter = fields('bounds', { min: bound.default(0), max: bound.default(RETRY_AFTER_MS_MAX) })
+  .refine(({ min, max }) => min <= max, "'min' is longer than 'max'.")
+  .transform(({ min, max }) => ({ minMs: min, maxMs: max }))
+
+const escalation = fields('an escalation', {
+  severity: oneOf(SEVERITIES).default('normal'),
+  ...optional({ owner: text(), runbook: text() }),
+})
+
+const POLICY_FIELDS = optional({
+  template: oneOf(TEMPLATE_NAMES),
+  retries: whole(0, RETRIES_MAX),
+  losses_max: whole(0, LOSSES_MAX),
+  backoff,
+  retry_unknown: flag(),
+  rules,
+  sla: duration(1),
+  quota,
+  breaker: dependingOn((given) => (isMap(given) ? breakerSettings : breakerSwitch)),
+  on_lost: oneOf(LOST_MEANINGS),
+  retry_after: retryAfter,
+  escalation,
+})
+
+export const policy = fields('a policy', {
+  name: text().refine(
+    (name) => name !== RULES_STAMP,
+    `No policy can be named '${RULES_STAMP}': it stands for the rules of the file.`,
+  ),
+  match: fields('a match', optional({ actions: names, packs: names, tenants: names, codes: names })).default({}),
+  ...POLICY_FIELDS,
+})
+
+// Rules, bounds and escalation don't travel with a task: they are for a policy that matches the pack.
+const { rules: _, retry_after: __, escalation: ___, ...PACK_POLICY_FIELDS } = POLICY_FIELDS
+export const packPolicy = fields('the policy of a pack', PACK_POLICY_FIELDS)
+
+/** What the fields set, on top of the template if one is named. `name` is for a quota that has none. */
+export function settingsOf(given: Omit<z.output<typeof policy>, 'name' | 'match'>, name: string): PolicySettings {
+  const { template, sla, quota: ownQuota, ...rest } = given
+  return {
+    ...(template === undefined ? {} : TEMPLATES[template]),
+    ...rest,
+    ...(sla === undefined ? {} : { slaMs: sla }),
+    ...(ownQuota === undefined ? {} : { quota: { ...ownQuota, name: ownQuota.name ?? name } }),
+  }
 }

@@ -1,7 +1,7 @@
 // The page about policies and the sample file say what is true: their YAML is read, their example is tried out.
 
 import { readFileSync } from 'node:fs'
-import { DEFAULT_BREAKER, defineAction, formatDuration } from '@reprise/core'
+import { BACKOFF_KINDS, DEFAULT_BREAKER, defineAction, formatDuration } from '@reprise/core'
 import { parsePack, parsePolicies, policyNotes, RUNTIMES, simulate, TEMPLATE_NAMES } from '@reprise/policies'
 import { describe, expect, test } from 'vitest'
 
@@ -37,7 +37,7 @@ describe('docs/policies.md', () => {
       known('x: 1', bookOf),
       inPolicy('x: 1'),
       inPolicy('match: { x: 1 }'),
-      inPolicy('backoff: { x: 1 }'),
+      ...BACKOFF_KINDS.map((kind) => inPolicy(`backoff: { kind: ${kind}, x: 1 }`)),
       inPolicy('quota: { x: 1, window: 1m, limit: 5 }'),
       inPolicy('breaker: { x: 1 }'),
       inPolicy('escalation: { x: 1 }'),

@@ -153,9 +153,9 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
 `
     expect(problemsOf(text)).toEqual([
       "3:14 policies[0].retries: This must be a whole number from 0 to 1000, not 'many'.",
-      '4:5 policies[0].backof: There is no such field in a policy. Known are: name, match, template, retries, losses_max, backoff, retry_unknown, rules, sla, quota, breaker, on_lost, retry_after, escalation.',
+      "4:5 policies[0].backof: There is no such field in a policy. Did you mean 'backoff'? Known are: name, match, template, retries, losses_max, backoff, retry_unknown, rules, sla, quota, breaker, on_lost, retry_after, escalation.",
       "5:11 policies[1].name: Another policy is named 'first' already.",
-      "6:15 policies[1].template: This must be one of default, patient, urgent, never, not 'pateint'.",
+      "6:15 policies[1].template: This must be one of default, patient, urgent, never, not 'pateint'. Did you mean 'patient'?",
       "8:13 policies[1].backoff.kind: This must be one of fixed, linear, exponential, decorrelated, schedule, not 'expo'.",
       "9:5 policies[2]: The field 'name' is missing.",
       '9:14 policies[2].retries: This must be a whole number from 0 to 1000, not 5000.',
@@ -182,7 +182,7 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
     ['retries: 3\nretries: 4', 'stands here twice'],
     [
       'backoff: { kind: fixed, delay: 5s, base: 1s }',
-      'A backoff of kind fixed has no such field. It has: kind, delay, jitter',
+      'There is no such field in a backoff of kind fixed. Known are: kind, delay, jitter.',
     ],
     ['backoff: { kind: fixed }', "The field 'delay' is missing"],
     ['backoff: { jitter: 2 }', 'a number from 0 to 1'],
@@ -220,7 +220,7 @@ describe('RELIABILITY, inputs 9: refused before anything is made of it', () => {
 
   test.each<[string, string, string]>([
     ['a bomb of aliases', ['a0: &a0 [x]', ...bomb].join('\n'), 'is not allowed'],
-    ['one alias', 'rules: &r []\npolicies: *r', 'The alias *r is not allowed. Write it out, or use a template.'],
+    ['one alias', 'rules: &r []\npolicies: *r', 'The alias *r is not allowed. Write it out.'],
     ['a duplicate key', 'policies: []\npolicies: []', 'This field stands here twice'],
     ['a tag', 'policies: !!js/function "x"', 'YAML'],
     ['two documents', 'policies: []\n---\npolicies: []', 'A second document begins here'],

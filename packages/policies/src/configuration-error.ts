@@ -13,14 +13,15 @@ export interface Problem {
 }
 
 const SHOWN_MAX = 20
-/** A file with more problems than this is not read on. */
+/** Of a file with more problems than this, the first are told. */
 const PROBLEMS_MAX = 200
 
 /** The file is not what it should be. `problems` lists it one by one; the message tells the first of them. */
 export class ConfigurationError extends InvalidError {
   readonly problems: readonly Problem[]
 
-  constructor(problems: readonly Problem[]) {
+  constructor(found: readonly Problem[]) {
+    const problems = found.slice(0, PROBLEMS_MAX)
     const file = problems[0]?.file ?? 'the file'
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
     const more = problems.length > SHOWN_MAX ? [`… and ${problems.length - SHOWN_MAX} more`] : []
@@ -35,27 +36,4 @@ export class ConfigurationError extends InvalidError {
 
 export function problemText({ file, line, column, path, message }: Problem): string {
   return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`
-}
-
-/** Collects problems while a file is read. */
-export class ProblemList {
-  readonly file: string
-  readonly #found: Problem[] = []
-
-  constructor(file: string) {
-    this.file = file
-  }
-
-  add(at: { readonly line: number; readonly column: number }, path: string, message: string): void {
-    if (this.#found.length < PROBLEMS_MAX) this.#found.push({ file: this.file, ...at, path, message })
-  }
-
-  get length(): number {
-    return this.#found.length
-  }
-
-  throwIfAny(): void {
-    if (this.#found.length === 0) return
-    throw new ConfigurationError(this.#found.toSorted((a, b) => a.line - b.line || a.column - b.column))
-  }
 }
