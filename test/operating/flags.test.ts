@@ -96,7 +96,7 @@ describe.each(SCENARIO_STORES)('on $name', (store) => {
     await flags.set('task-retry-queue', true, ANN)
     await runUntil(engine, clock, 60_000, () => policies.current().retriesOff !== true)
     isDown = false
-    const { changed } = await engine.redrive({ select: { ids: [during.id] }, by: ANN })
+    const { changed } = await engine.change({ kind: 'redrive', select: { ids: [during.id] }, by: ANN })
     expect(changed).toEqual([during.id])
     await reaches(during.id, 'succeeded')
     await reaches(before.id, 'succeeded')

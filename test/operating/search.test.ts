@@ -95,9 +95,13 @@ async function populate(engine: Engine, clock: VirtualClock): Promise<void> {
       }),
     )
   }
-  await engine.cancel({ select: { ids: [taskId('task-80'), taskId('task-81'), taskId('task-82')] }, by: BY })
+  await engine.change({
+    kind: 'cancel',
+    select: { ids: [taskId('task-80'), taskId('task-81'), taskId('task-82')] },
+    by: BY,
+  })
   const { items } = await engine.tasks({ status: 'dead', limit: 3 })
-  await engine.discard({ select: { ids: items.slice(1).map(({ id }) => id) }, by: BY })
+  await engine.change({ kind: 'discard', select: { ids: items.slice(1).map(({ id }) => id) }, by: BY })
   await claimAll(engine, 8)
 }
 

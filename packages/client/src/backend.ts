@@ -3,9 +3,9 @@
 
 import type {
   Breaker,
-  BulkRequest,
-  BulkResult,
   By,
+  ChangeRequest,
+  ChangeResult,
   Counts,
   CountsQuery,
   ExportedTask,
@@ -35,6 +35,10 @@ import type {
 } from '@reprise/core'
 import type { Execution, Explanation, SearchPage, Task } from './records.ts'
 import type { FigureCalls, FlagCalls, PolicyCalls, TokenCalls } from './server-calls.ts'
+
+/** A change of many tasks, before it is said which one. */
+export type BulkRequest = Omit<ChangeRequest, 'kind'>
+export type BulkResult = ChangeResult
 
 /** A task to submit. Pool and settings are null where only the action's name is known: those that it declares then count. */
 export interface Submission extends Omit<TaskSpec, 'pool' | 'settings' | 'tenant'> {

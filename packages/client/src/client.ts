@@ -4,7 +4,6 @@
 import {
   type Action,
   type Breaker,
-  type BulkResult,
   type Counts,
   type ExportedTask,
   type FailureGroup,
@@ -22,7 +21,7 @@ import {
   type WorkerView,
   workerId,
 } from '@reprise/core'
-import type { Backend, ConnectionInfo, LiveEvent, Submission } from './backend.ts'
+import type { Backend, BulkResult, ConnectionInfo, LiveEvent, Submission } from './backend.ts'
 import {
   type BulkOptions,
   type ByOptions,

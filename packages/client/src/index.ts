@@ -9,7 +9,7 @@ export {
   type Backoff,
   type Breaker,
   type BreakerState,
-  type BulkResult,
+  type ChangeResult as BulkResult,
   type Clock,
   type Counts,
   type DeadReason,

@@ -3,7 +3,6 @@
 
 import {
   actionName,
-  type BulkRequest,
   type By,
   checkedName,
   checkedText,
@@ -26,7 +25,7 @@ import {
   taskId,
   tenantId,
 } from '@reprise/core'
-import type { WatchRequest } from './backend.ts'
+import type { BulkRequest, WatchRequest } from './backend.ts'
 
 /** One lane, or all lanes that agree with what is given. */
 export interface ScopeQuery {

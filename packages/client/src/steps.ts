@@ -1,8 +1,8 @@
 // Large work in bounded pieces: what one call may take is limited by count and by length, and a change of many tasks is made
 // step by step until nothing is left.
 
-import { BATCH_MAX, type BulkRequest, type BulkResult, type TaskId } from '@reprise/core'
-import type { Submission } from './backend.ts'
+import { BATCH_MAX, type TaskId } from '@reprise/core'
+import type { BulkRequest, BulkResult, Submission } from './backend.ts'
 
 /** Past so many characters of payload a batch is sent, however few tasks it has: nobody should hold the store for long. */
 const BATCH_LENGTH_MAX = 4_000_000

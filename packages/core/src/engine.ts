@@ -30,7 +30,7 @@ import type {
 } from './queries.ts'
 import type { BeatReport, BeatResult, ProbeReport, WorkerRegistration } from './registry.ts'
 import type { LeaseRef, Settlement, SettleResult, SupersededBecause } from './settlement.ts'
-import type { Priority, Progress, Snapshot, Task, TaskSpec, TaskStatus, WaitReason } from './task.ts'
+import type { Priority, Progress, Snapshot, Task, TaskSpec, TaskStatus, TaskTerms, WaitReason } from './task.ts'
 
 /** The most one call takes or changes. Larger work is done in several calls. */
 export const BATCH_MAX = 1_000
@@ -75,8 +75,8 @@ export interface ClaimRequest {
 }
 
 /** What is known of a task when one of its attempts begins or ends: what was asked, and what it has used up so far. */
-interface Standing {
-  readonly snapshot: Snapshot
+export interface Standing<Asked = Snapshot> {
+  readonly snapshot: Asked
   readonly acceptedAt: number
   readonly generation: number
   readonly failures: number
@@ -102,6 +102,13 @@ export interface ClaimResult {
   readonly nextDueAt: number | null
   /** Why this worker got nothing, or less than it asked for, though there may be work. */
   readonly heldBack: 'unhealthy' | 'degraded' | null
+  /** The store's time. */
+  readonly now: number
+}
+
+export interface StandingsResult {
+  /** In the order of the ids; null for an unknown task. Without payloads, so that the answer stays small. */
+  readonly standings: readonly (Standing<TaskTerms> | null)[]
   /** The store's time. */
   readonly now: number
 }
@@ -191,12 +198,24 @@ export interface ExpiredResult {
   readonly steadySince?: number
 }
 
-/** Which tasks a bulk action is about: these ids, or all that agree with what is given. */
+/** Which tasks a change is about: these ids, or all that agree with what is given. */
 export type TaskSelector =
   | { readonly ids: readonly TaskId[] }
   | (Scope & { readonly fingerprint?: Failure['fingerprint'] })
 
-export interface BulkRequest {
+/** What an operator can do to many tasks. Tasks in another status than these are passed over. */
+export type ChangeKind =
+  /** Dead letters go back to work in a new generation with a fresh budget. */
+  | 'redrive'
+  /** Dead letters are given up for good. */
+  | 'discard'
+  /** Queued, waiting and running tasks end; the lease of a running attempt ends at once. */
+  | 'cancel'
+  /** Waiting tasks become due now. */
+  | 'promote'
+
+export interface ChangeRequest {
+  readonly kind: ChangeKind
   readonly select: TaskSelector
   readonly by: By
   readonly limit?: number
@@ -204,7 +223,7 @@ export interface BulkRequest {
   readonly cursor?: string
 }
 
-export interface BulkResult {
+export interface ChangeResult {
   readonly changed: readonly TaskId[]
   /** Where to go on; null when nothing is left. */
   readonly next: string | null
@@ -261,100 +280,109 @@ export interface EngineInfo {
   readonly lacks: readonly string[]
 }
 
-export interface Engine {
-  readonly info: EngineInfo
-
+/** What submits tasks. */
+export interface Intake {
   /** Accepts each id once. Refused whole with `BacklogFullError` if the backlog has no room for all of them. */
   submit(tasks: readonly TaskSpec[]): Promise<readonly SubmitResult[]>
+}
+
+/** What a worker does. */
+export interface Work {
+  readonly info: EngineInfo
+  /** Starts a new epoch of this worker id. Leases of an older epoch are taken away. */
+  register(registration: WorkerRegistration): Promise<{ readonly epoch: number }>
+  beat(report: BeatReport): Promise<BeatResult>
+  /** The worker is gone for good. Its leases, if any are left, end now. */
+  deregister(worker: WorkerId, epoch: number): Promise<void>
 
   /**
    * Promotes what is due, skips what a gate holds, retires what is past its time, reserves the next attempt of up to
    * `limit` tasks and starts their leases. Fair across lanes. Throws `WorkerFencedError` for a replaced worker.
    */
   claim(request: ClaimRequest): Promise<ClaimResult>
-
-  /** Hands leases of stage `dispatch` over to workers' inboxes, from where their next claims collect them. */
-  assign(assignments: readonly Assignment[]): Promise<readonly AssignResult[]>
-
-  /** The leases of stage `launch` in a pool, by task id: the sweep leaves them alone, whoever launches looks after them. */
-  launches(query: LaunchQuery): Promise<LaunchPage>
-
   /** A claim for one attempt that a message asks for. `DuplicateExecutionError`, `BudgetExhaustedError`, `NoAvailableSlotError`. */
   reserve(request: ReserveRequest): Promise<Claimed>
-
   renew(leases: readonly RenewRequest[], leaseMs: number): Promise<readonly RenewResult[]>
-
   /** Ends attempts: status, counters, next step and journal entry in one step, fenced each by its token. */
   settle(settlements: readonly Settlement[]): Promise<readonly SettleResult[]>
-
   /** Settles, then claims, in one trip: the happy path of a worker. */
   settleAndClaim(
     settlements: readonly Settlement[],
     request: ClaimRequest,
   ): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult>
+  /** What judging a failure of these tasks takes, for a caller who settles attempts that others claimed. */
+  standings(ids: readonly TaskId[]): Promise<StandingsResult>
+}
 
+/** What the orchestrator's services do so that work goes on. */
+export interface Upkeep {
+  /** Hands leases of stage `dispatch` over to workers' inboxes, from where their next claims collect them. */
+  assign(assignments: readonly Assignment[]): Promise<readonly AssignResult[]>
+  /** The leases of stage `launch` in a pool, by task id: the sweep leaves them alone, the launcher looks after them. */
+  launches(query: LaunchQuery): Promise<LaunchPage>
   /** What is past its time. Only looks: any number of sweepers may settle what they see, each expiry takes effect once. */
   expired(limit: number): Promise<ExpiredResult>
+  /** What active probes found. Reports of another epoch change nothing. */
+  probed(reports: readonly ProbeReport[]): Promise<void>
+  /** Deletes what the rules no longer keep, a bounded number per call. Never a dead letter. */
+  retain(rules: RetentionRules, options?: { readonly limit?: number; readonly cursor?: string }): Promise<RetainResult>
+  /** Holds what the store keeps against its tasks' records, a bounded piece per call, and sets right what differs if asked to. */
+  inspect(request: InspectRequest): Promise<InspectResult>
+}
 
-  /** Dead letters back to work in a new generation with a fresh budget. */
-  redrive(request: BulkRequest): Promise<BulkResult>
-  /** Dead letters given up for good. */
-  discard(request: BulkRequest): Promise<BulkResult>
-  /** Queued, waiting and running tasks; a running attempt's lease ends at once. */
-  cancel(request: BulkRequest): Promise<BulkResult>
-  /** Waiting tasks become due now. */
-  promote(request: BulkRequest): Promise<BulkResult>
+/** What operators do. */
+export interface Operating {
+  /** Changes many tasks, a bounded number per call; one journal entry for each. */
+  change(request: ChangeRequest): Promise<ChangeResult>
   retry(id: TaskId, options: { readonly by: By; readonly maxRetries: number }): Promise<RetryResult>
-
   /** Holds every lane in the scope, present and future, until it is resumed. Queue TTLs stand still meanwhile. */
   pause(scope: Scope, by: By): Promise<void>
   /** Lifts the hold that was put on exactly this scope. False if there was none. */
   resume(scope: Scope, by: By): Promise<boolean>
   /** At most this many running tasks in all lanes of the scope together; null lifts the limit. */
   limit(scope: Scope, concurrency: number | null, by: By): Promise<void>
-
-  /** The circuit breakers that are not closed, or have failures in their window, by name. */
-  breakers(page?: PageRequest): Promise<Page<Breaker>>
   /** Closes and forgets a breaker. False if there is none of this name. */
   resetBreaker(name: string, by: By): Promise<boolean>
+}
 
-  /** Starts a new epoch of this worker id. Leases of an older epoch are taken away. */
-  register(registration: WorkerRegistration): Promise<{ readonly epoch: number }>
-  beat(report: BeatReport): Promise<BeatResult>
-  /** What active probes found. Reports of another epoch change nothing. */
-  probed(reports: readonly ProbeReport[]): Promise<void>
-  /** The worker is gone for good. Its leases, if any are left, end now. */
-  deregister(worker: WorkerId, epoch: number): Promise<void>
-  workers(page?: PageRequest): Promise<Page<WorkerView>>
-  /** Health is judged by these from now on. */
+/** What looks, and changes nothing. */
+export interface Observing {
+  readonly info: EngineInfo
+  /** Health is judged by these. */
   readonly healthThresholds: HealthThresholds
-
+  /** The store's time: the only clock that decides about tasks. */
+  now(): Promise<number>
   task(id: TaskId): Promise<Task | null>
   tasks(query: TaskQuery): Promise<Page<Task>>
   execution(id: TaskId, attempt: number): Promise<Execution | null>
   /** Oldest attempt first. */
   executions(id: TaskId, page?: PageRequest): Promise<Page<Execution>>
-  /** The highest attempt (A5). */
-  latestForTask(id: TaskId): Promise<Execution | null>
   explain(id: TaskId): Promise<Explanation | null>
+  worker(id: WorkerId): Promise<WorkerView | null>
+  /** By id. */
+  workers(page?: PageRequest): Promise<Page<WorkerView>>
   lanes(query?: LaneQuery): Promise<Page<LaneView>>
+  /** The circuit breakers that are not closed, or have failures in their window, by name. */
+  breakers(page?: PageRequest): Promise<Page<Breaker>>
   failureGroups(query?: FailureGroupQuery): Promise<Page<FailureGroup>>
   counts(query?: CountsQuery): Promise<Counts>
   series(query: SeriesQuery): Promise<readonly SeriesPoint[]>
+}
 
-  readonly journal: Journal
-  collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
-
-  /** Deletes what the rules no longer keep, a bounded number per call. Never a dead letter. */
-  retain(rules: RetentionRules, options?: { readonly limit?: number; readonly cursor?: string }): Promise<RetainResult>
-
-  /** Holds what the store keeps against its tasks' records, a bounded piece per call, and sets right what differs if asked to. */
-  inspect(request: InspectRequest): Promise<InspectResult>
-
+/** What waits until something may have changed. */
+export interface Waiting {
   mark(): Mark
   /** Comes back soon after something of interest may have changed, at the latest after the time-out. May come back early. */
   wait(interest: Interest, timeoutMs: number, signal?: AbortSignal): Promise<void>
+}
 
+/** What is kept beside the tasks. */
+export interface Records {
+  readonly journal: Journal
+  collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
+}
+
+export interface Engine extends Intake, Work, Upkeep, Operating, Observing, Waiting, Records {
   close(): Promise<void>
 }
 

@@ -2,6 +2,7 @@
 // deleted (A1). It is `running`, then exactly one of the four ends, for ever.
 
 import type { Decision } from './decide.ts'
+import type { Observing } from './engine.ts'
 import type { Failure } from './failure.ts'
 import type { LeaseToken, TaskId, WorkerId } from './ids.ts'
 import type { Snapshot, WaitReason } from './task.ts'
@@ -48,6 +49,15 @@ export type Execution = ExecutionBase &
   )
 
 export type ExecutionStatus = Execution['status']
+
+/** The execution with the highest attempt; null if there is none (A5). */
+export async function latestForTask(
+  engine: Pick<Observing, 'task' | 'execution'>,
+  id: TaskId,
+): Promise<Execution | null> {
+  const task = await engine.task(id)
+  return task === null ? null : engine.execution(id, task.attempt)
+}
 
 /** The chain of C1: how this attempt came to be, and where the chain starts. */
 export function retryChain(execution: Execution): {

@@ -5,7 +5,7 @@
 import { type Clock, sleep, systemClock } from './clock.ts'
 import type { Collection, Stored } from './collection.ts'
 import { type Duration, durationMs } from './duration.ts'
-import type { By, Engine } from './engine.ts'
+import type { By, Records } from './engine.ts'
 import { ConflictError, InvalidError, isRepriseError } from './errors.ts'
 import { nearMiss } from './near-miss.ts'
 import { refuseNoEngine, refuseUnknownKeys } from './options.ts'
@@ -43,7 +43,7 @@ export interface FlagSource {
 }
 
 export interface FlagsOptions {
-  readonly engine: Pick<Engine, 'collection' | 'journal'>
+  readonly engine: Records
   readonly clock?: Clock
   /** How often the store is looked at; 3 s if not given. */
   readonly poll?: Duration

@@ -19,11 +19,11 @@ import { type Policy, type PolicyBook, RULES_STAMP } from './policy.ts'
 import { bookRules, deadlineUnder, policyForFailure, settingsUnder } from './policy-match.ts'
 import type { Rules } from './rules.ts'
 import type { Guards } from './settlement.ts'
-import type { Snapshot, TaskSettings } from './task.ts'
+import type { TaskSettings, TaskTerms } from './task.ts'
 
 /** What is known of an attempt when it ends. `Claimed`, `Overdue` and `Launch` all have it. */
 export interface JudgedAttempt {
-  readonly snapshot: Snapshot
+  readonly snapshot: TaskTerms
   readonly generation: number
   readonly failures: number
   readonly losses: number

@@ -5,10 +5,10 @@ import { type BreakerRef, breakerName } from './breaker.ts'
 import { compileGlobs, type Glob } from './glob.ts'
 import type { Policy, PolicyBook } from './policy.ts'
 import { compileRules, type Rules } from './rules.ts'
-import type { LostMeaning, Snapshot, TaskSettings } from './task.ts'
+import type { LostMeaning, TaskSettings, TaskTerms } from './task.ts'
 
 /** What tells whose task it is. */
-export type PolicySubject = Pick<Snapshot, 'action' | 'tenant'> & { readonly settings: Pick<TaskSettings, 'pack'> }
+export type PolicySubject = Pick<TaskTerms, 'action' | 'tenant'> & { readonly settings: Pick<TaskSettings, 'pack'> }
 
 export interface CompiledPolicy {
   readonly policy: Policy
@@ -57,7 +57,7 @@ export function policyForTask(book: PolicyBook, subject: PolicySubject): Compile
 export const bookRules = (book: PolicyBook): readonly Rules[] => compiled(book).rules
 
 /** The settings of a task under a policy. */
-export function settingsUnder(policy: Policy | null, { action, settings }: Snapshot): TaskSettings {
+export function settingsUnder(policy: Policy | null, { action, settings }: TaskTerms): TaskSettings {
   if (policy === null) return settings
   const { retries, lossesMax, backoff, retryUnknown, onLost, quota } = policy
   const breakers = breakersUnder(policy, action, settings.breakers)
@@ -75,7 +75,7 @@ export function settingsUnder(policy: Policy | null, { action, settings }: Snaps
 }
 
 /** What a lost attempt of this task means: for whoever runs it next, and may have to ask `reconcile` first. */
-export function lostMeaning(book: PolicyBook, snapshot: Snapshot): LostMeaning {
+export function lostMeaning(book: PolicyBook, snapshot: TaskTerms): LostMeaning {
   const policy = policyForFailure(book, snapshot, ['worker_lost'])?.policy
   return policy?.onLost ?? snapshot.settings.onLost ?? 'retry'
 }
@@ -86,7 +86,7 @@ export function lostMeaning(book: PolicyBook, snapshot: Snapshot): LostMeaning {
  */
 export function deadlineUnder(
   book: PolicyBook,
-  attempt: { readonly snapshot: Snapshot; readonly generation: number; readonly acceptedAt: number },
+  attempt: { readonly snapshot: TaskTerms; readonly generation: number; readonly acceptedAt: number },
 ): number | null {
   const { snapshot, generation, acceptedAt } = attempt
   if (generation > 1) return null
@@ -97,7 +97,7 @@ export function deadlineUnder(
 
 function breakersUnder(
   { breaker }: Policy,
-  action: Snapshot['action'],
+  action: TaskTerms['action'],
   named: readonly BreakerRef[] | undefined,
 ): readonly BreakerRef[] | undefined {
   if (breaker === undefined) return named

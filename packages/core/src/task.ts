@@ -46,13 +46,12 @@ export type Priority = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
 export const DEFAULT_PRIORITY: Priority = 5
 export const PRIORITY_MAX: Priority = 9
 
-/** What was asked for. Never changes. */
-export interface Snapshot {
+/** What was asked for, but the payload: all that decisions look at. */
+export interface TaskTerms {
   readonly id: TaskId
   readonly action: ActionName
   readonly pool: PoolName
   readonly tenant: TenantId
-  readonly payload: JsonText
   readonly labels: Readonly<Record<string, string>>
   readonly priority: Priority
   readonly settings: TaskSettings
@@ -61,6 +60,11 @@ export interface Snapshot {
   readonly dedupeKey: string | null
   /** No attempt is started from here on. */
   readonly deadlineAt: number | null
+}
+
+/** What was asked for. Never changes. */
+export interface Snapshot extends TaskTerms {
+  readonly payload: JsonText
 }
 
 /** What `submit` takes: the snapshot, with times still relative where the store's clock must decide. */

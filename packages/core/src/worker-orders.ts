@@ -2,7 +2,7 @@
 // and names an epoch, so that a worker that comes back under the same id is free of it. The worker finds it at its heartbeat.
 
 import type { Document, Stored } from './collection.ts'
-import type { By, Engine } from './engine.ts'
+import type { By, Records } from './engine.ts'
 import type { WorkerId } from './ids.ts'
 
 interface OrderDocument extends Document {
@@ -11,9 +11,9 @@ interface OrderDocument extends Document {
   readonly reason: string
 }
 
-type Store = Pick<Engine, 'collection' | 'journal'>
+type Store = Records
 
-const ordersOf = (engine: Pick<Engine, 'collection'>) =>
+const ordersOf = (engine: Pick<Records, 'collection'>) =>
   engine.collection<OrderDocument>({ name: 'worker-orders', indexes: {} })
 
 /** Asked for again it changes nothing; true if it is new. */
@@ -31,7 +31,7 @@ export async function orderDrain(engine: Store, worker: WorkerId, epoch: number,
 
 /** Whether this worker is to finish and take nothing new. */
 export async function isDrainOrdered(
-  engine: Pick<Engine, 'collection'>,
+  engine: Pick<Records, 'collection'>,
   worker: WorkerId,
   epoch: number,
 ): Promise<boolean> {

@@ -3,7 +3,7 @@
 
 import type { Engine, EngineInfo, HealthThresholds } from '@reprise/core'
 import { listBreakers, resetBreaker } from './breakers.ts'
-import { bulk, retry } from './bulk.ts'
+import { change, retry } from './change.ts'
 import { claim, type DrawRequestId, settleAndClaim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { explain } from './explain.ts'
@@ -16,12 +16,13 @@ import { counts, listLanes, series } from './lanes.ts'
 import { expired, renew } from './leases.ts'
 import { OrderedCalls } from './ordered-calls.ts'
 import type { Partition } from './partition.ts'
-import { beat, deregister, listWorkers, probed, register } from './registry.ts'
+import { beat, deregister, findWorkers, listWorkers, probed, register } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
+import { standings, storeTime } from './standings.ts'
 import { submit } from './submit.ts'
-import { findExecution, findTask, latestExecution, listExecutions, listTasks } from './tasks.ts'
+import { findExecution, findTask, listExecutions, listTasks } from './tasks.ts'
 import type { Wake } from './wake.ts'
 
 export interface PartitionEngineParts {
@@ -65,12 +66,10 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
       wake.saw(request, versions)
       return result
     },
+    standings: async (ids) => standings(inOrder(), ids),
     expired: async (max) => expired(inOrder(), max, thresholds),
 
-    redrive: async (request) => bulk(inOrder(), 'redrive', request, drawRequestId),
-    discard: async (request) => bulk(inOrder(), 'discard', request, drawRequestId),
-    cancel: async (request) => bulk(inOrder(), 'cancel', request, drawRequestId),
-    promote: async (request) => bulk(inOrder(), 'promote', request, drawRequestId),
+    change: async (request) => change(inOrder(), request, drawRequestId),
     retry: async (id, { by, maxRetries }) => retry(inOrder(), id, by, maxRetries, drawRequestId),
 
     pause: async (scope, by) => pause(inOrder(), scope, by, drawRequestId),
@@ -84,13 +83,14 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     beat: async (report) => beat(inOrder(), report),
     probed: async (reports) => probed(inOrder(), reports, drawRequestId),
     deregister: async (worker, epoch) => deregister(inOrder(), worker, epoch),
+    worker: async (id) => (await findWorkers(inOrder(), [id], thresholds)).found[0] ?? null,
     workers: async (page) => listWorkers(inOrder(), page, thresholds),
 
+    now: async () => storeTime(inOrder()),
     task: async (id) => findTask(inOrder(), id),
     tasks: async (query) => listTasks(inOrder(), query),
     execution: async (id, attempt) => findExecution(inOrder(), id, attempt),
     executions: async (id, page) => listExecutions(inOrder(), id, page),
-    latestForTask: async (id) => latestExecution(inOrder(), id),
     explain: async (id) => explain(inOrder(), id, thresholds),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),

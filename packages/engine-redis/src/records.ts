@@ -116,7 +116,7 @@ export interface State {
   readonly fingerprint?: Fingerprint
 }
 
-const FRESH = { generation: 1, before: 0, failures: 0, losses: 0 } as const
+export const FRESH = { generation: 1, before: 0, failures: 0, losses: 0 } as const
 
 /** The state of a task that has none stored: queued since it was accepted, or in or through its first attempt. */
 export function plainState(head: Head, first: AttemptRecord | null): State {
@@ -136,7 +136,13 @@ export function plainState(head: Head, first: AttemptRecord | null): State {
 export const CLAIMED_PLAIN: State = { ...FRESH, status: 'running', attempt: 1 }
 
 /** What was spent in a task's generation, as callers see it. */
-export const spentOf = ({ generation, failures, losses, parks = 0, deferrals = 0 }: State) => ({
+export const spentOf = ({
+  generation,
+  failures,
+  losses,
+  parks = 0,
+  deferrals = 0,
+}: Omit<State, 'status' | 'attempt'>) => ({
   generation,
   failures,
   losses,

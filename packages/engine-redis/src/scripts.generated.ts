@@ -2940,8 +2940,8 @@ export const settleAndClaimScript: Script = { name: 'reprise_e931e14750aa_settle
 export const submitScript: Script = { name: 'reprise_e931e14750aa_submit', library: hotLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_c844d359170f',
-  text: `#!lua name=reprise_c844d359170f
+  name: 'reprise_4bfb76d4d9b6',
+  text: `#!lua name=reprise_4bfb76d4d9b6
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -4807,7 +4807,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_c844d359170f_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, limits = ARGV[2], parseThresholds(ARGV[3])
 local known = recall(request)
@@ -4845,7 +4845,7 @@ end
 flushWorkers()
 return remember(request, answers)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = workerNamed(ARGV[2])
 if not worker then return 'unknown' end
@@ -4863,12 +4863,12 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_bulk', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
 local BYTES_MAX = 8000000
-local request, verb, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local request, kind, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local known = recall(request)
 if known then return known end
 local changed = {}
@@ -4934,8 +4934,8 @@ local FROM = {
   cancel = { queued = true, waiting = true, running = true },
   promote = { waiting = true },
 }
-local change = CHANGES[verb]
-local applies = FROM[verb]
+local change = CHANGES[kind]
+local applies = FROM[kind]
 local function look(id)
   local task = loadTask(id)
   if task then bytes = bytes + #task.text + (task.first and #task.first or 0) end
@@ -4993,7 +4993,7 @@ end
 local goOnAt
 if ARGV[7] == 'ids' then
   goOnAt = goOverIds(8)
-elseif verb == 'redrive' or verb == 'discard' then
+elseif kind == 'redrive' or kind == 'discard' then
   goOnAt = goOverDead(tonumber(ARGV[8]), parseScope(9), ARGV[12])
 else
   goOnAt = goOverAll(tonumber(ARGV[8]), parseScope(9))
@@ -5007,7 +5007,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -5032,7 +5032,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -5044,7 +5044,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local remembered = recall(request)
@@ -5075,7 +5075,7 @@ call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, '
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
 return remember(request, { newVersion, createdAt, int(now) })
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local remembered = recall(request)
@@ -5088,11 +5088,11 @@ call('ZREM', collectionKey(collection), id)
 call('UNLINK', documentKey(collection, id))
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -5184,7 +5184,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -5196,7 +5196,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
@@ -5209,7 +5209,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -5220,13 +5220,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -5243,7 +5243,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -5273,7 +5273,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5284,7 +5284,7 @@ for at = 3, #ARGV, 6 do
 end
 return remember(request, (#ARGV - 2) / 6)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -5302,7 +5302,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -5325,14 +5325,14 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5361,7 +5361,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -5387,7 +5387,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -5415,7 +5415,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -5468,7 +5468,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -5499,7 +5499,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -5526,7 +5526,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local BYTES_MAX = 4194304
@@ -5675,7 +5675,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -5683,13 +5683,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5705,7 +5705,7 @@ local isDone = beginHold(scopeName, '')
 flushLanes()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 if recall(request) then return 1 end
@@ -5719,7 +5719,7 @@ end
 flushWorkers()
 return remember(request, 1)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_quota', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_quota', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -5777,7 +5777,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(quota), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local quotaKey = key('quota:' .. scopeName)
@@ -5792,7 +5792,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
 local known = recall(request)
@@ -5811,7 +5811,7 @@ local isTold = wasKnown and ARGV[13] ~= ''
 local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[13]) or 0, isTold and epoch or 0)
 return remember(request, { int(epoch), isDone, taken })
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -5895,7 +5895,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5909,7 +5909,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = ARGV[2]
 local known = recall(request)
@@ -5923,7 +5923,7 @@ flushLanes()
 flushWake()
 return remember(request, isDone and 1 or 0)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -6039,7 +6039,7 @@ end
 flushLanes()
 return remember(request, { int(#outdated), int(entriesRemoved), goOn })
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local known = recall(request)
@@ -6063,7 +6063,7 @@ flushLanes()
 flushWake()
 return { 'queued', attempt }
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local SCAN_MAX = 1000
@@ -6130,7 +6130,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, concurrency = ARGV[2], ARGV[6]
 local known = recall(request)
@@ -6149,7 +6149,7 @@ call('SADD', key('unsettled'), scopeName)
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
 return remember(request, version)
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -6209,14 +6209,28 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_standings', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local BYTES_MAX = 8388608
+local answer = { NOW }
+local bytes = 0
+for at = 2, #ARGV do
+  local values = call('HMGET', taskKey(ARGV[at]), 'task', 'state')
+  answer[#answer + 1] = values[1] and string.match(values[1], '^[^\\n]*\\n') or ''
+  answer[#answer + 1] = values[2] or ''
+  bytes = bytes + (values[1] and #values[1] or 0)
+  if bytes >= BYTES_MAX then break end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -6235,7 +6249,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c844d359170f_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request, worker = ARGV[2], ARGV[3]
 if recall(request) then return 1 end
@@ -6248,50 +6262,51 @@ return remember(request, 1)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_c844d359170f_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_c844d359170f_beat', library: library, readOnly: false }
-export const bulkScript: Script = { name: 'reprise_c844d359170f_bulk', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_c844d359170f_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_c844d359170f_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_c844d359170f_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_c844d359170f_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_c844d359170f_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_c844d359170f_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_c844d359170f_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_c844d359170f_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_c844d359170f_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_c844d359170f_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_c844d359170f_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_c844d359170f_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_c844d359170f_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_c844d359170f_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_c844d359170f_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_c844d359170f_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_c844d359170f_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_c844d359170f_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_c844d359170f_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_c844d359170f_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_c844d359170f_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_c844d359170f_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_c844d359170f_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_c844d359170f_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_c844d359170f_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_c844d359170f_pause', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_c844d359170f_probed', library: library, readOnly: false }
-export const quotaScript: Script = { name: 'reprise_c844d359170f_quota', library: library, readOnly: false }
-export const quotaEndScript: Script = { name: 'reprise_c844d359170f_quota_end', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_c844d359170f_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_c844d359170f_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_c844d359170f_reset_breaker', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_c844d359170f_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_c844d359170f_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_c844d359170f_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_c844d359170f_series', library: library, readOnly: true }
-export const shareLimitScript: Script = { name: 'reprise_c844d359170f_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_c844d359170f_share_slots', library: library, readOnly: false }
-export const takeOverScript: Script = { name: 'reprise_c844d359170f_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_c844d359170f_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_c844d359170f_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_4bfb76d4d9b6_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_4bfb76d4d9b6_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_4bfb76d4d9b6_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_4bfb76d4d9b6_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_4bfb76d4d9b6_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_4bfb76d4d9b6_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_4bfb76d4d9b6_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_4bfb76d4d9b6_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_4bfb76d4d9b6_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_4bfb76d4d9b6_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_4bfb76d4d9b6_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_4bfb76d4d9b6_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_4bfb76d4d9b6_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_4bfb76d4d9b6_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_4bfb76d4d9b6_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_4bfb76d4d9b6_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_4bfb76d4d9b6_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_4bfb76d4d9b6_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_4bfb76d4d9b6_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_4bfb76d4d9b6_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_4bfb76d4d9b6_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_4bfb76d4d9b6_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_4bfb76d4d9b6_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_4bfb76d4d9b6_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_4bfb76d4d9b6_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_4bfb76d4d9b6_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_4bfb76d4d9b6_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_4bfb76d4d9b6_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_4bfb76d4d9b6_pause', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_4bfb76d4d9b6_probed', library: library, readOnly: false }
+export const quotaScript: Script = { name: 'reprise_4bfb76d4d9b6_quota', library: library, readOnly: false }
+export const quotaEndScript: Script = { name: 'reprise_4bfb76d4d9b6_quota_end', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_4bfb76d4d9b6_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_4bfb76d4d9b6_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_4bfb76d4d9b6_reset_breaker', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_4bfb76d4d9b6_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_4bfb76d4d9b6_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_4bfb76d4d9b6_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_4bfb76d4d9b6_series', library: library, readOnly: true }
+export const shareLimitScript: Script = { name: 'reprise_4bfb76d4d9b6_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_4bfb76d4d9b6_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_4bfb76d4d9b6_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_4bfb76d4d9b6_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_4bfb76d4d9b6_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_4bfb76d4d9b6_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
   name: 'reprise_7bb6a65972e6',

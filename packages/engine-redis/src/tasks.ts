@@ -260,13 +260,6 @@ export async function findExecution(partition: Partition, id: TaskId, attempt: n
   return (await executionsOf(partition, id, text, [record]))[0] ?? null
 }
 
-export async function latestExecution(partition: Partition, id: TaskId): Promise<Execution | null> {
-  const [sight] = await look(partition, [id])
-  if (sight === undefined || sight.record === '') return null
-  const names = await partition.learn([sight.head])
-  return executionOf(parseRecord(sight.record).record, snapshotOf(names, id, sight.head, sight.payload))
-}
-
 /** Oldest attempt first. */
 export async function listExecutions(
   partition: Partition,

@@ -145,7 +145,7 @@ test('C9: what started before the probes does not count among them, however it e
   const [failingOne, releasedOne, cancelledOne, ...others] = old
   if (failingOne === undefined || releasedOne === undefined || cancelledOne === undefined) throw new Error('Too few.')
   await engine.settle([failing(failingOne, { probes: 3, rampMax: 100 }), released(releasedOne, 'x')])
-  await engine.cancel({ select: { ids: [cancelledOne.taskId] }, by: BY })
+  await engine.change({ kind: 'cancel', select: { ids: [cancelledOne.taskId] }, by: BY })
   await engine.settle(others.slice(0, 5).map((lease) => succeeded(lease, null)))
   expect((await engine.claim(request(10))).claimed).toEqual([])
   const slots = async (): Promise<unknown> => raw.command('HGET', raw.key('slots'), '\r\nrender\n')

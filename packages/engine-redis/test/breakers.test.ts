@@ -289,7 +289,7 @@ test('C9: windows that are past are removed, those ahead stay', async () => {
   await failAll(300, 'early')
   expect(await raw.command('HLEN', raw.key('windows:1000 printer'))).toBe(300)
   clock.jump(250_000)
-  await engine.cancel({ select: { tenant: tenantId('early') }, by: BY })
+  await engine.change({ kind: 'cancel', select: { tenant: tenantId('early') }, by: BY })
   await failAll(1, 'late')
   expect(await raw.command('HLEN', raw.key('windows:1000 printer'))).toBe(51)
 })

@@ -140,7 +140,7 @@ export const brief = ({ kind, subject }: Finding): string => `${kind}: ${subject
 /** Redrives, sweeps, reconciles launches and works until nothing is left to do: every task that was not cancelled must succeed. */
 export async function runToEnd(store: DamagedStore): Promise<void> {
   const { engine, clock } = store
-  await engine.redrive({ select: {}, by: BY })
+  await engine.change({ kind: 'redrive', select: {}, by: BY })
   for (let round = 0; round < 5; round++) {
     clock.jump(60_000)
     const { overdue } = await engine.expired(100)

@@ -71,7 +71,7 @@ describe('an inspection', () => {
   it('B11: finds more entries of tasks that left the queue than their lane knows of', async () => {
     const store = await DamagedStore.withTaskInEachPlace(server)
     const entry = await store.entryOf('queued')
-    await store.engine.cancel({ select: { ids: [taskId('queued')] }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: [taskId('queued')] }, by: BY })
     expect((await store.look()).findings).toEqual([])
     await store.damage('RPUSH', 'queue:1:5', entry.replace(/queued$/, 'dead'))
     expect((await store.look()).findings.map(brief)).toEqual([`queue_entry_extra: ${LANE}`])

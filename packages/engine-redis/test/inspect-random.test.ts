@@ -40,7 +40,7 @@ async function someLife(store: DamagedStore): Promise<void> {
   const [first, second] = (await engine.claim(await store.claimer('other', 2))).claimed
   if (first === undefined || second === undefined) throw new Error('Too little was claimed.')
   await engine.settle([released(first, 'stopping'), failed(second, failure, retry)])
-  await engine.cancel({ select: { ids: ['m4', 'm5'].map(taskId) }, by: BY })
+  await engine.change({ kind: 'cancel', select: { ids: ['m4', 'm5'].map(taskId) }, by: BY })
 }
 
 async function damageList(random: Random, key: string, entries: readonly string[]): Promise<void> {

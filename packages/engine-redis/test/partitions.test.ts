@@ -193,7 +193,13 @@ describe.each(kinds)('several partitions on $name', ({ url, nodes }) => {
     const redriven: string[] = []
     let cursor: string | undefined
     do {
-      const page = await engine.redrive({ select: {}, by: BY, limit: 4, ...(cursor === undefined ? {} : { cursor }) })
+      const page = await engine.change({
+        kind: 'redrive',
+        select: {},
+        by: BY,
+        limit: 4,
+        ...(cursor === undefined ? {} : { cursor }),
+      })
       expect(page.changed.length).toBeLessThanOrEqual(4)
       redriven.push(...page.changed)
       cursor = page.next ?? undefined
@@ -205,9 +211,9 @@ describe.each(kinds)('several partitions on $name', ({ url, nodes }) => {
     )
     await kill()
     const ids = ['t9', 'nobody', 't3', 't17', 't4'].map(taskId)
-    const first = await engine.redrive({ select: { ids }, by: BY, limit: 2 })
+    const first = await engine.change({ kind: 'redrive', select: { ids }, by: BY, limit: 2 })
     expect(first.changed).toEqual(['t9', 't3'])
-    const second = await engine.redrive({ select: { ids }, by: BY, limit: 2, cursor: first.next ?? '' })
+    const second = await engine.change({ kind: 'redrive', select: { ids }, by: BY, limit: 2, cursor: first.next ?? '' })
     expect(second).toEqual({ changed: ['t17', 't4'], next: null })
     await expectTrueCounters(engine)
   })

@@ -80,7 +80,7 @@ describe('inboxes', () => {
     await dispatch(engine, 4, 'w')
     expect(await server.command('ZRANGE', `${prefix}/inbox:w`, '0', '-1')).toEqual(['a', 'b', 'c', 'd'])
     await engine.claim(worker(1))
-    await engine.cancel({ select: { ids: [taskId('b')] }, by: { actor: 'ann', reason: 'a test' } })
+    await engine.change({ kind: 'cancel', select: { ids: [taskId('b')] }, by: { actor: 'ann', reason: 'a test' } })
     const running = await engine.task(taskId('c'))
     if (running?.state.status !== 'running') throw new Error('It lies in the inbox.')
     const { attempt, token } = running.state
@@ -148,7 +148,11 @@ describe('launches', () => {
     await registered(engine, 'launcher')
     const [first, second, third] = claimed
     if (first === undefined || second === undefined || third === undefined) throw new Error('Three were claimed.')
-    const cancelled = await engine.cancel({ select: { ids: [taskId('b')] }, by: { actor: 'ann', reason: 'a test' } })
+    const cancelled = await engine.change({
+      kind: 'cancel',
+      select: { ids: [taskId('b')] },
+      by: { actor: 'ann', reason: 'a test' },
+    })
     expect(cancelled.changed).toEqual(['b'])
     expect(await engine.settle([succeeded(first, null), released(third, 'stopped')])).toMatchObject([
       { status: 'succeeded' },

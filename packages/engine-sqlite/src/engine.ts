@@ -13,7 +13,7 @@ import {
   systemRandom,
 } from '@reprise/core'
 import { listBreakers, resetBreaker } from './breakers.ts'
-import { bulk, retry } from './bulk.ts'
+import { change, retry } from './change.ts'
 import { checkClaim, claim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { Database, type Durability, isBusy, storeError } from './database.ts'
@@ -28,7 +28,7 @@ import {
   counts,
   explain,
   findExecution,
-  latestExecution,
+  findWorker,
   listExecutions,
   listFailureGroups,
   listLanes,
@@ -41,7 +41,7 @@ import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
 import { submit } from './submit.ts'
-import { findTask, listTasks } from './tasks.ts'
+import { findStandings, findTask, listTasks } from './tasks.ts'
 import { Wake } from './wake.ts'
 
 export interface SqliteEngineOptions {
@@ -116,13 +116,11 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
           return { settled, claimed: [], nextDueAt: null, heldBack: null, now: transaction.now }
         }
       }),
+    standings: (ids) => read(() => findStandings(db, ids, clock.now())),
     // In line with the writes: if a renewal has to wait for the lock, so has whoever would call its lease lost.
     expired: (max) => commits.write((transaction) => expired(transaction, max, thresholds.heartbeatStaleMs)),
 
-    redrive: (request) => commits.write((transaction) => bulk(transaction, 'redrive', request)),
-    discard: (request) => commits.write((transaction) => bulk(transaction, 'discard', request)),
-    cancel: (request) => commits.write((transaction) => bulk(transaction, 'cancel', request)),
-    promote: (request) => commits.write((transaction) => bulk(transaction, 'promote', request)),
+    change: (request) => commits.write((transaction) => change(transaction, request)),
     retry: (id, { by, maxRetries }) => commits.write((transaction) => retry(transaction, id, by, maxRetries)),
 
     pause: (scope, by) => commits.write((transaction) => pause(transaction, scope, by)),
@@ -136,13 +134,14 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     beat: (report) => commits.write((transaction) => beat(transaction, report)),
     probed: (reports) => commits.write((transaction) => probed(transaction, reports)),
     deregister: (worker, epoch) => commits.write((transaction) => deregister(transaction, worker, epoch)),
+    worker: (id) => read(() => findWorker(db, id, clock.now(), thresholds)),
     workers: (page) => read(() => listWorkers(db, page, clock.now(), thresholds)),
 
+    now: () => read(() => clock.now()),
     task: (id) => read(() => findTask(db, id, clock.now())),
     tasks: (query) => read(() => listTasks(db, query, clock.now())),
     execution: (id, attempt) => read(() => findExecution(db, id, attempt)),
     executions: (id, page) => read(() => listExecutions(db, id, page)),
-    latestForTask: (id) => read(() => latestExecution(db, id)),
     explain: (id) => read(() => explain(db, id, clock.now(), thresholds)),
     lanes: (query) => read(() => listLanes(db, query, clock.now())),
     failureGroups: (query) => read(() => listFailureGroups(db, query)),

@@ -25,6 +25,7 @@ import {
   type SeriesPoint,
   type SeriesQuery,
   type TaskId,
+  type WorkerId,
   type WorkerView,
 } from '@reprise/core'
 import { existingBreakers } from './breakers.ts'
@@ -34,7 +35,7 @@ import { type ExecutionRow, executionOf, runningExecutionOf, successRowOf } from
 import { allGates, type Gates, gatesOf, laneScope } from './gates.ts'
 import type { Lane } from './lane.ts'
 import { type WorkerRow, workerViewOf } from './registry.ts'
-import { latestAttempt, scopeValues, type TaskRow } from './rows.ts'
+import { scopeValues, type TaskRow } from './rows.ts'
 import { findTask } from './tasks.ts'
 
 export function findExecution(db: Database, id: TaskId, attempt: number): Execution | null {
@@ -43,11 +44,6 @@ export function findExecution(db: Database, id: TaskId, attempt: number): Execut
   if (task.lease_attempt === attempt) return runningExecutionOf(task)
   const row = endedAttempt(db, task, attempt)
   return row === undefined ? null : executionOf(row, task)
-}
-
-export function latestExecution(db: Database, id: TaskId): Execution | null {
-  const task = db.get<TaskRow>('taskById', id)
-  return task === undefined ? null : findExecution(db, id, latestAttempt(task))
 }
 
 export function listExecutions(db: Database, id: TaskId, page: PageRequest | undefined): Page<Execution> {
@@ -70,6 +66,11 @@ export function explain(db: Database, id: TaskId, now: number, thresholds: Healt
     .map((worker) => workerViewOf(worker, now, thresholds))
   const gates = gatesOf(allGates(db, existingBreakers(db, now)), task)
   return explainFacts({ task, now, ...gates, workers })
+}
+
+export function findWorker(db: Database, id: WorkerId, now: number, thresholds: HealthThresholds): WorkerView | null {
+  const row = db.get<WorkerRow>('findWorker', id)
+  return row === undefined ? null : workerViewOf(row, now, thresholds)
 }
 
 export function listWorkers(

@@ -10,6 +10,7 @@ import type {
   Priority,
   Progress,
   RetryToken,
+  StandingsResult,
   Task,
   TaskId,
   TaskQuery,
@@ -18,7 +19,7 @@ import type {
   WaitReason,
   WorkerId,
 } from '@reprise/core'
-import { pageCursor, pageLimit } from '@reprise/core'
+import { checkBatch, pageCursor, pageLimit } from '@reprise/core'
 import type { Database, StatementName, Value } from './database.ts'
 import { type Names, namesOf } from './names.ts'
 import {
@@ -83,6 +84,18 @@ type SeenLease = readonly [
 export function findTask(db: Database, id: TaskId, now: number): Task | null {
   const found = db.get<{ seqs: string }>('seqOfId', id)
   return found === undefined ? null : (seenTasks(db, found.seqs, now).items[0] ?? null)
+}
+
+export function findStandings(db: Database, ids: readonly TaskId[], now: number): StandingsResult {
+  checkBatch(ids.length)
+  const standings = ids.map((id) => {
+    const task = findTask(db, id, now)
+    if (task === null) return null
+    const { payload: _payload, state: _state, attempt: _attempt, ...known } = task
+    const { acceptedAt, generation, failures, losses, parks, deferrals, ...snapshot } = known
+    return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals }
+  })
+  return { standings, now }
 }
 
 export function listTasks(db: Database, query: TaskQuery, now: number): Page<Task> {

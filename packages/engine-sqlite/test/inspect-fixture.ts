@@ -61,7 +61,7 @@ export function damage(path: string, ...sql: readonly string[]): void {
 
 /** Redrives, sweeps and works until nothing is left to do. */
 export async function runToEnd({ engine, clock }: Damaged): Promise<void> {
-  await engine.redrive({ select: {}, by: BY })
+  await engine.change({ kind: 'redrive', select: {}, by: BY })
   for (let round = 0; round < 5; round++) {
     clock.jump(60_000)
     const { overdue } = await engine.expired(100)

@@ -47,7 +47,7 @@ it.each([
   if (status === 'cancelled') {
     const ids = [...rare, ...others].map(({ id }) => id)
     for (let at = 0; at < ids.length; at += BATCH_MAX) {
-      await engine.cancel({ select: { ids: ids.slice(at, at + BATCH_MAX) }, by: BY })
+      await engine.change({ kind: 'cancel', select: { ids: ids.slice(at, at + BATCH_MAX) }, by: BY })
     }
   }
   const query = status === undefined ? { tenant: RARE } : { tenant: RARE, status }

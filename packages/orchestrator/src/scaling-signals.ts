@@ -48,8 +48,7 @@ async function signalOf(
   registry: readonly WorkerView[],
   { minutes = MINUTES, ...options }: ScalingSignalsOptions,
 ): Promise<ScalingSignal> {
-  // Also the cheapest way to learn the store's time.
-  const { now } = await engine.launches({ pool, limit: 1 })
+  const now = await engine.now()
   const counts = await engine.counts({ pool })
   const from = Math.floor(now / SERIES_STEP_MS) * SERIES_STEP_MS - minutes * SERIES_STEP_MS
   const points = await engine.series({ pool, from, to: now + 1 })

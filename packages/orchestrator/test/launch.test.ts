@@ -1,6 +1,6 @@
 // The one funnel of launch pools: acquire a slot, reserve, launch, note; and what a failed launch leaves behind.
 
-import { isRepriseError, Permanent, RetryAfter, type TaskId, type TaskSpec } from '@reprise/core'
+import { isRepriseError, latestForTask, Permanent, RetryAfter, type TaskId, type TaskSpec } from '@reprise/core'
 import { openLeaseCredentials } from '@reprise/orchestrator'
 import { describe, expect, test } from 'vitest'
 import { claimed, LEASE_MS, submitted, taskOf } from './fixture.ts'
@@ -145,7 +145,7 @@ describe('A3: a failed launch', () => {
     expect((await taskOf(engine, id)).deferrals).toBe(2)
     await clock.advance(2_000)
     expect(await taskOf(engine, id)).toMatchObject({ attempt: 1, failures: 1, state: { status: 'dead' } })
-    expect(await engine.latestForTask(id)).toMatchObject({ status: 'failed', errorMessage: 'no such image' })
+    expect(await latestForTask(engine, id)).toMatchObject({ status: 'failed', errorMessage: 'no such image' })
   })
 
   test("the launcher's own word counts: permanent fails at once, and a time to wait is kept", async () => {

@@ -125,7 +125,7 @@ describe('a worker that lives', () => {
     const { ledger } = await orchestrator()
     const id = await submit('t1')
     await clock.advance(100)
-    await engine.cancel({ select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'not needed' } })
+    await engine.change({ kind: 'cancel', select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'not needed' } })
     await clock.advance(2_000)
     expect(launcher.ended).toEqual([{ key: 't1:1', handle: 'handle of t1:1' }])
     expect(launcher.forgotten).toHaveLength(1)

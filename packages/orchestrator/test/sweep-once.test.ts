@@ -1,6 +1,6 @@
 // What the sweep decides about each kind of thing that is past its time.
 
-import { type Engine, NO_POLICIES, type PolicyBook, type Settlement, seededRandom } from '@reprise/core'
+import { type Engine, latestForTask, NO_POLICIES, type PolicyBook, type Settlement, seededRandom } from '@reprise/core'
 import { expect, test } from 'vitest'
 import { sweepOnce } from '../src/sweep-once.ts'
 import { claimed, LEASE_MS, openStore, submitted, taskOf } from './fixture.ts'
@@ -20,7 +20,7 @@ test('a lease that ended: lost, and it runs again soon', async () => {
     losses: 1,
     state: { status: 'waiting', reason: 'worker_lost' },
   })
-  expect(await engine.latestForTask(id)).toMatchObject({ status: 'lost', errorCode: 'worker_lost' })
+  expect(await latestForTask(engine, id)).toMatchObject({ status: 'lost', errorCode: 'worker_lost' })
 })
 
 test('a task that takes down its worker each time is dead after lossesMax, and used up no retry', async () => {
@@ -78,7 +78,7 @@ test('a deadline binds the first generation only', async () => {
   const id = await submitted(engine, 't1', { deadlineMs: 60_000 })
   clock.jump(60_000)
   await sweepOnce(engine, random)
-  await engine.redrive({ select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'try again' } })
+  await engine.change({ kind: 'redrive', select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'try again' } })
   await claimed(engine)
   clock.jump(LEASE_MS)
   await sweepOnce(engine, random)

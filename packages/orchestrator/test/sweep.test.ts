@@ -187,7 +187,7 @@ test('a closed engine ends it quietly', async () => {
 test('retention deletes old ends, a pass a minute, and keeps the rest', async () => {
   const { engine, clock } = await openStore()
   await submitted(engine, 'old')
-  await engine.cancel({ select: {}, by: { actor: 'operator:ann', reason: 'not needed' } })
+  await engine.change({ kind: 'cancel', select: {}, by: { actor: 'operator:ann', reason: 'not needed' } })
   let passes = 0
   const counting: Engine = {
     ...engine,
@@ -209,7 +209,7 @@ test('a pass over many tasks goes on where it stopped, and faster where there is
   const { engine, clock } = await openStore()
   for (let number = 0; number < 2_500; number++) await submitted(engine, `t${number}`)
   for (let page = 0; page < 3; page++) {
-    await engine.cancel({ select: {}, by: { actor: 'operator:ann', reason: 'not needed' } })
+    await engine.change({ kind: 'cancel', select: {}, by: { actor: 'operator:ann', reason: 'not needed' } })
   }
   await clock.advance(60_000)
   await started({ engine, clock, retention: { cancelledMs: 30_000 } })

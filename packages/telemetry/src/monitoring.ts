@@ -13,7 +13,7 @@ import {
 } from '@reprise/core'
 import { JournalTail } from './journal-tail.ts'
 import { type RetryOutcomes, retryOutcomes } from './retry-outcomes.ts'
-import { registeredWorkers, storeNow } from './store-look.ts'
+import { registeredWorkers } from './store-look.ts'
 
 export type Level = 'ok' | 'warning' | 'critical'
 
@@ -106,7 +106,7 @@ export async function monitoring(engine: Engine, options: MonitoringOptions = {}
       `The window is between a minute and ${WINDOW_MS_MAX / SERIES_STEP_MS} minutes in ms, not ${windowMs}.`,
     )
   }
-  const now = options.now ?? (await storeNow(engine))
+  const now = options.now ?? (await engine.now())
   const from = Math.floor((now - windowMs) / SERIES_STEP_MS) * SERIES_STEP_MS
   const [points, registry, tail] = await Promise.all([
     engine.series({ from, to: now + 1 }),

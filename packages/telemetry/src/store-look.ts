@@ -1,6 +1,6 @@
-// Bounded looks at a store that several figures need: its registry of workers, and its time.
+// A bounded look at a store that several figures need: its registry of workers.
 
-import { DEFAULT_POOL, type Engine, PAGE_LIMIT_MAX, type WorkerView } from '@reprise/core'
+import { type Engine, PAGE_LIMIT_MAX, type WorkerView } from '@reprise/core'
 
 const PAGES_MAX = 10
 
@@ -19,9 +19,4 @@ export async function registeredWorkers(engine: Pick<Engine, 'workers'>): Promis
     cursor = next
   }
   return { workers, isComplete: false }
-}
-
-/** The cheapest answer that has the store's time in it. */
-export async function storeNow(engine: Pick<Engine, 'launches'>): Promise<number> {
-  return (await engine.launches({ pool: DEFAULT_POOL, limit: 1 })).now
 }

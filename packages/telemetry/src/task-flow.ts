@@ -37,7 +37,9 @@ export function taskFlow(options: TaskFlowOptions): Observers {
     },
     expired: (result) => flow.overdue(result),
     retry: (result) => flow.sentBack(result.outcome === 'queued' ? 1 : 0, undefined),
-    redrive: (result, { select }) => flow.sentBack(result.changed.length, 'ids' in select ? undefined : select.pool),
+    change: (result, { kind, select }) => {
+      if (kind === 'redrive') flow.sentBack(result.changed.length, 'ids' in select ? undefined : select.pool)
+    },
   }
 }
 

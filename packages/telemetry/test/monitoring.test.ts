@@ -125,7 +125,7 @@ test('C10: from a store: retries, their reasons and their success, health, depth
   if (x === undefined || y === undefined || z === undefined) throw new Error('nothing claimed')
   // Two succeed, one fails for good, one still runs.
   await engine.settle([succeeded(x, null), succeeded(y, null), failed(z, aFailure, deadLetter())])
-  await engine.redrive({ select: { ids: [z.taskId] }, by })
+  await engine.change({ kind: 'redrive', select: { ids: [z.taskId] }, by })
   await engine.beat(report)
 
   const found = await monitoring(engine, { windowMs: 600_000, now: clock.now() })

@@ -116,7 +116,7 @@ describe('B9: the life of a task in metrics', () => {
     expect(lines[1]?.fields).toMatchObject({ reason, next_retry_at: null, attempt: 2 })
     expect(lines[2]?.fields).toMatchObject({ severity: 'high', owner: 'team-a', runbook: 'restart' })
 
-    await engine.redrive({ select: { ids: ['a' as TaskId] }, by })
+    await engine.change({ kind: 'redrive', select: { ids: ['a' as TaskId] }, by })
     expect(await value('task_retry_scheduled_total', { pool: 'unknown', reason: 'manual' })).toBe(1)
   })
 
@@ -141,7 +141,7 @@ describe('B9: the life of a task in metrics', () => {
     await engine.submit([aTask('a'), aTask('b')])
     const [a, b] = await (await aCrew(engine)).claim()
     if (a === undefined || b === undefined) throw new Error('nothing claimed')
-    await inner.cancel({ select: { ids: [a.taskId] }, by })
+    await inner.change({ kind: 'cancel', select: { ids: [a.taskId] }, by })
     await engine.settle([failed(named(a), aFailure, retryIn(0)), released(named(b), 'not now')])
     expect(await value('reprise_settlements_superseded_total', { because: 'cancelled' })).toBe(1)
     expect(await value('reprise_executions_total', { pool, status: 'released' })).toBe(1)

@@ -3,11 +3,9 @@
 
 import type { Connection } from '@reprise/connect'
 import {
-  type BulkRequest,
   type By,
   type Clock,
   type CountsQuery,
-  DEFAULT_POOL,
   type Engine,
   type ExportedTask,
   exportTasks,
@@ -17,7 +15,6 @@ import {
   type LaneQuery,
   NotFoundError,
   orderDrain,
-  PAGE_LIMIT_MAX,
   type PageRequest,
   parseQuery,
   type Scope,
@@ -26,9 +23,8 @@ import {
   type TaskId,
   type TaskQuery,
   type WorkerId,
-  type WorkerView,
 } from '@reprise/core'
-import type { Backend, ConnectionInfo, Submission, WaitLimits, WatchRequest } from '../backend.ts'
+import type { Backend, BulkRequest, ConnectionInfo, Submission, WaitLimits, WatchRequest } from '../backend.ts'
 import type { SearchPage } from '../records.ts'
 import { withoutServer } from '../server-calls.ts'
 import { engineFlags } from './engine-flags.ts'
@@ -101,7 +97,7 @@ export class EngineBackend implements Backend {
   }
 
   async series(scope: Scope, minutes: number) {
-    const now = await this.#storeTime()
+    const now = await this.#engine.now()
     const from = Math.floor(now / SERIES_STEP_MS) * SERIES_STEP_MS - (minutes - 1) * SERIES_STEP_MS
     return this.#engine.series({ ...scope, from, to: now + 1 })
   }
@@ -122,18 +118,8 @@ export class EngineBackend implements Backend {
     return this.#engine.workers(page)
   }
 
-  async worker(id: WorkerId): Promise<WorkerView | null> {
-    let cursor: string | null = null
-    do {
-      const page: Awaited<ReturnType<Engine['workers']>> = await this.#engine.workers({
-        limit: PAGE_LIMIT_MAX,
-        ...(cursor === null ? {} : { cursor }),
-      })
-      const found = page.items.find(({ worker }) => worker === id)
-      if (found !== undefined) return found
-      cursor = page.next
-    } while (cursor !== null)
-    return null
+  worker(id: WorkerId) {
+    return this.#engine.worker(id)
   }
 
   journal(query: JournalQuery) {
@@ -150,19 +136,19 @@ export class EngineBackend implements Backend {
   }
 
   cancel(request: BulkRequest) {
-    return this.#engine.cancel(request)
+    return this.#engine.change({ kind: 'cancel', ...request })
   }
 
   redrive(request: BulkRequest) {
-    return this.#engine.redrive(request)
+    return this.#engine.change({ kind: 'redrive', ...request })
   }
 
   discard(request: BulkRequest) {
-    return this.#engine.discard(request)
+    return this.#engine.change({ kind: 'discard', ...request })
   }
 
   promote(request: BulkRequest) {
-    return this.#engine.promote(request)
+    return this.#engine.change({ kind: 'promote', ...request })
   }
 
   retry(id: TaskId, by: By, maxRetries: number | null) {
@@ -205,11 +191,5 @@ export class EngineBackend implements Backend {
     this.#closing.abort()
     this.#watcher.close()
     await this.#connection.close()
-  }
-
-  /** The cheapest question whose answer tells it. */
-  async #storeTime(): Promise<number> {
-    const { now } = await this.#engine.launches({ pool: DEFAULT_POOL, limit: 1 })
-    return now
   }
 }

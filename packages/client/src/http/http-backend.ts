@@ -2,7 +2,6 @@
 // transport's business.
 
 import type {
-  BulkRequest,
   By,
   CountsQuery,
   FailureGroupQuery,
@@ -15,7 +14,7 @@ import type {
   TaskQuery,
   WorkerId,
 } from '@reprise/core'
-import type { Backend, Submission, WaitLimits, WatchRequest } from '../backend.ts'
+import type { Backend, BulkRequest, Submission, WaitLimits, WatchRequest } from '../backend.ts'
 import { figureCalls, flagCalls, policyCalls, serverInfo, tokenCalls } from './administration.ts'
 import { Events } from './events.ts'
 import { Operations } from './operations.ts'

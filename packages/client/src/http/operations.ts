@@ -3,8 +3,6 @@
 
 import {
   type Breaker,
-  type BulkRequest,
-  type BulkResult,
   type By,
   type Counts,
   type CountsQuery,
@@ -25,6 +23,7 @@ import {
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
+import type { BulkRequest, BulkResult } from '../backend.ts'
 import { DEFAULT_ACTOR } from '../operator-requests.ts'
 import { path, type QueryValue } from './address.ts'
 import type { ProblemBody } from './problems.ts'

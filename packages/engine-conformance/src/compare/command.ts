@@ -2,7 +2,7 @@
 // Tasks, leases and workers are named by small numbers; the run turns them into real ids, tokens and epochs. Fields that
 // are left out have a plain default, which keeps a shrunk sequence short.
 
-import type { Priority } from '@reprise/core'
+import type { ChangeKind, Priority } from '@reprise/core'
 
 /** A task out of a small pool of ids, in one of 2 pools × 2 actions × 2 tenants. */
 export interface TaskDraft {
@@ -80,8 +80,6 @@ export type SelectDraft =
   /** The failure group of this failure of this action. */
   | { readonly failure: number; readonly action: number }
 
-export type BulkVerb = 'redrive' | 'discard' | 'cancel' | 'promote'
-
 export type Command =
   | { readonly do: 'submit'; readonly tasks: readonly TaskDraft[] }
   | { readonly do: 'claim'; readonly claim: ClaimDraft }
@@ -106,7 +104,7 @@ export type Command =
   | { readonly do: 'reconcile'; readonly pool: number }
   /** Settles entries that some sweep saw earlier. */
   | { readonly do: 'expire'; readonly back: number }
-  | { readonly do: 'bulk'; readonly verb: BulkVerb; readonly select: SelectDraft; readonly limit: number }
+  | { readonly do: 'bulk'; readonly verb: ChangeKind; readonly select: SelectDraft; readonly limit: number }
   | { readonly do: 'retry'; readonly id: number; readonly maxRetries: number }
   | {
       readonly do: 'reserve'

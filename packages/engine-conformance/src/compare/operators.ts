@@ -1,7 +1,7 @@
 // The commands that operators, messages and the registry bring into a random run; the life of leases is in run.ts.
 
-import type { BulkRequest, BulkResult, Engine, ReserveRequest, TaskId } from '@reprise/core'
-import type { BeatDraft, BulkVerb, Command } from './command.ts'
+import type { ChangeRequest, ChangeResult, Engine, ReserveRequest, TaskId } from '@reprise/core'
+import type { BeatDraft, Command } from './command.ts'
 import { InvariantError } from './difference.ts'
 import { BREAKERS, BY, idOf, POOLS, poolOf, scopeOf, selectorOf, specOf, workerOf } from './draft.ts'
 import type { Run, Side } from './pair.ts'
@@ -25,7 +25,7 @@ type OperatorCommand = Extract<
   }
 >
 
-const ENTRY_OF_VERB = {
+const ENTRY_OF_KIND = {
   redrive: 'task.redriven',
   discard: 'task.discarded',
   cancel: 'task.cancelled',
@@ -36,10 +36,11 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
   const { pair, observer } = run
   switch (command.do) {
     case 'bulk': {
-      const request = { select: selectorOf(command.select), by: BY, limit: command.limit }
-      const answers = await pair.both(doing, ({ engine }) => wholeBulk(engine, command.verb, request))
+      const { verb: kind, limit } = command
+      const request = { kind, select: selectorOf(command.select), by: BY, limit }
+      const answers = await pair.both(doing, ({ engine }) => wholeChange(engine, request))
       for (const id of answers?.engine ?? []) observer.dueNow(id)
-      observer.owe(ENTRY_OF_VERB[command.verb], answers?.engine.length ?? 0)
+      observer.owe(ENTRY_OF_KIND[kind], answers?.engine.length ?? 0)
       return
     }
     case 'retry': {
@@ -151,15 +152,11 @@ function epochOf(
 }
 
 /** Goes on until nothing is left: how far one call gets may differ, the whole may not. */
-async function wholeBulk(
-  engine: Engine,
-  verb: BulkVerb,
-  request: BulkRequest & { readonly limit: number },
-): Promise<TaskId[]> {
+async function wholeChange(engine: Engine, request: ChangeRequest & { readonly limit: number }): Promise<TaskId[]> {
   const changed: TaskId[] = []
   let cursor: string | null = null
   do {
-    const result: BulkResult = await engine[verb](cursor === null ? request : { ...request, cursor })
+    const result: ChangeResult = await engine.change(cursor === null ? request : { ...request, cursor })
     if (result.changed.length > request.limit)
       throw new InvariantError(6, `one call changed ${result.changed.length} of at most ${request.limit} tasks.`)
     changed.push(...result.changed)

@@ -10,10 +10,12 @@ import {
   type JournalEntry,
   type LaneView,
   type Launch,
+  latestForTask,
   type Page,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
   type SeriesPoint,
+  type StandingsResult,
   type Task,
   type WorkerView,
 } from '@reprise/core'
@@ -24,6 +26,7 @@ const PAGES_MAX = 1_000
 
 export interface StoreSnapshot {
   readonly tasks: readonly Task[]
+  readonly standings: StandingsResult['standings']
   readonly executions: readonly Execution[]
   readonly counts: Counts
   readonly lanes: readonly LaneView[]
@@ -41,14 +44,16 @@ export async function readStore(engine: Engine, from: number, now: number): Prom
   for (const { id } of tasks) {
     const own = await allPages((page) => engine.executions(id, { ...page, limit: 2 }))
     executions.push(...own)
-    const latest = await engine.latestForTask(id)
+    const latest = await latestForTask(engine, id)
     if (latest?.attempt !== own.at(-1)?.attempt)
       throw new InvariantError(3, `the latest attempt of ${id} is not its highest.`)
   }
   const launches: Launch[] = []
   for (const pool of POOLS) launches.push(...(await allPages((page) => engine.launches({ ...page, pool, limit: 2 }))))
+  const { standings } = await engine.standings(tasks.map(({ id }) => id))
   return {
     tasks,
+    standings,
     executions,
     counts: await engine.counts(),
     lanes: await allPages((page) => engine.lanes({ ...page, limit: 2 })),

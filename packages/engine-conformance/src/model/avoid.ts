@@ -1,7 +1,7 @@
 // Whom a retry avoids: the worker that failed it, and those like it, for a short while and only if a better one is there.
 
 import { AVOID_MS } from '@reprise/core'
-import { latestExecution } from './bulk.ts'
+import { latestExecution } from './change.ts'
 import { healthOf } from './registry.ts'
 import type { State, TaskRecord, WorkerRecord } from './state.ts'
 

@@ -4,7 +4,7 @@
 import { type Engine, StoreClosedError } from '@reprise/core'
 import type { EngineOptions } from '../factory.ts'
 import { breakers, resetBreaker } from './breakers.ts'
-import { cancel, discard, promote, redrive, retry } from './bulk.ts'
+import { change, retry } from './change.ts'
 import { claim, reserve } from './claim.ts'
 import { openCollection } from './collections.ts'
 import { assign, launches } from './dispatch.ts'
@@ -14,7 +14,7 @@ import { append, from, read } from './journal.ts'
 import { renew } from './leases.ts'
 import { expired } from './overdue.ts'
 import * as queries from './queries.ts'
-import { beat, deregister, probed, register, workers } from './registry.ts'
+import { beat, deregister, probed, register, workers, workerViews } from './registry.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
 import { settleAndClaim } from './settle-and-claim.ts'
@@ -53,11 +53,9 @@ export function createModel(options: EngineOptions): Engine {
     renew: (leases, leaseMs) => writing(() => renew(state, leases, leaseMs)),
     settle: (settlements) => writing(() => settle(state, settlements)),
     settleAndClaim: (settlements, request) => writing(() => settleAndClaim(state, settlements, request)),
+    standings: (ids) => reading(() => queries.standings(state, ids)),
     expired: (limit) => reading(() => expired(state, limit)),
-    redrive: (request) => writing(() => redrive(state, request)),
-    discard: (request) => writing(() => discard(state, request)),
-    cancel: (request) => writing(() => cancel(state, request)),
-    promote: (request) => writing(() => promote(state, request)),
+    change: (request) => writing(() => change(state, request)),
     retry: (id, retryOptions) => writing(() => retry(state, id, retryOptions)),
     pause: (scope, by) => writing(() => pause(state, scope, by)),
     resume: (scope, by) => writing(() => resume(state, scope, by)),
@@ -68,12 +66,13 @@ export function createModel(options: EngineOptions): Engine {
     beat: (report) => writing(() => beat(state, report)),
     probed: (reports) => writing(() => probed(state, reports)),
     deregister: (worker, epoch) => writing(() => deregister(state, worker, epoch)),
+    worker: (id) => reading(() => workerViews(state).find(({ worker }) => worker === id) ?? null),
     workers: (page) => reading(() => workers(state, page)),
+    now: () => reading(() => state.now),
     task: (id) => reading(() => queries.task(state, id)),
     tasks: (query) => reading(() => queries.tasks(state, query)),
     execution: (id, attempt) => reading(() => queries.execution(state, id, attempt)),
     executions: (id, page) => reading(() => queries.executions(state, id, page)),
-    latestForTask: (id) => reading(() => queries.latestForTask(state, id)),
     explain: (id) => reading(() => queries.explain(state, id)),
     lanes: (query) => reading(() => queries.lanes(state, query)),
     failureGroups: (query) => reading(() => queries.failureGroups(state, query)),

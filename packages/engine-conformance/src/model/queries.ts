@@ -21,6 +21,7 @@ import {
   SERIES_STEP_MS,
   type SeriesPoint,
   type SeriesQuery,
+  type StandingsResult,
   scopeMatches,
   type Task,
   type TaskId,
@@ -28,8 +29,8 @@ import {
   type TaskStatus,
 } from '@reprise/core'
 import { breakersOn } from './breakers.ts'
-import { latestExecution } from './bulk.ts'
 import { fingerprintOfDead } from './bury.ts'
+import { checkBatch } from './checks.ts'
 import { gatesOf, holdsOn } from './gates.ts'
 import { limitsOn, wallTime } from './lane.ts'
 import { workerViews } from './registry.ts'
@@ -49,6 +50,18 @@ function viewOf(state: State, record: TaskRecord): Task {
 export function task(state: State, id: TaskId): Task | null {
   const record = state.tasks.get(id)
   return record === undefined ? null : viewOf(state, record)
+}
+
+export function standings(state: State, ids: readonly TaskId[]): StandingsResult {
+  checkBatch(ids, 'task ids')
+  const found = ids.map((id) => {
+    const record = state.tasks.get(id)
+    if (record === undefined) return null
+    const { acceptedAt, generation, failures, losses, parks, deferrals } = record
+    const { payload: _, ...snapshot } = record.snapshot
+    return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals }
+  })
+  return { standings: found, now: state.now }
 }
 
 /** The first items after the cursor, in the order given; each has a place that a cursor can name. */
@@ -87,11 +100,6 @@ export function execution(state: State, id: TaskId, attempt: number): Execution 
 export function executions(state: State, id: TaskId, page: PageRequest = {}): Page<Execution> {
   const found = [...(state.tasks.get(id)?.executions ?? [])].sort(([a], [b]) => a - b)
   return pageOf(page, found, upwards)
-}
-
-export function latestForTask(state: State, id: TaskId): Execution | null {
-  const record = state.tasks.get(id)
-  return record === undefined ? null : (latestExecution(record) ?? null)
 }
 
 export function explain(state: State, id: TaskId): Explanation | null {

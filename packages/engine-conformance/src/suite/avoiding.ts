@@ -144,7 +144,7 @@ export const avoiding = subject('avoiding', (check) => {
       await store.submit({ id: 'a' })
       await store.engine.settle([failed(await failedOn.claimOne(), failure('validation'), dead())])
       await store.worker('w2')
-      await store.engine.redrive({ select: { ids: ids('a') }, by: BY })
+      await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
       expect(await failedOn.claimIds(5)).toEqual(['a'])
     },
     ordered,

@@ -159,7 +159,7 @@ function opening(check: Check): void {
       const lease = await worker.claimOne()
       await store.engine.settle([failed(lease, failure('validation'), dead())])
       expect(await store.task('second')).toMatchObject({ parks: 1, state: { status: 'dead' } })
-      await store.engine.redrive({ select: { ids: [taskId('second')] }, by: BY })
+      await store.engine.change({ kind: 'redrive', select: { ids: [taskId('second')] }, by: BY })
       expect(await store.task('second')).toMatchObject({ parks: 0, deferrals: 0, generation: 2 })
     },
     ordered,

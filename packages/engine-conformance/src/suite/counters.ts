@@ -25,10 +25,10 @@ async function oneOfEach(store: Store): Promise<void> {
   await store.engine.settle([{ kind: 'succeeded', ref: done, result: null }])
   await store.deadLetter({ id: 'dead' })
   await store.deadLetter({ id: 'discarded' })
-  await store.engine.discard({ select: { ids: ids('discarded') }, by: BY })
+  await store.engine.change({ kind: 'discard', select: { ids: ids('discarded') }, by: BY })
   await store.running({ id: 'running' })
   await store.submit({ id: 'queued' }, { id: 'waiting', delayMs: 1_000 }, { id: 'cancelled' })
-  await store.engine.cancel({ select: { ids: ids('cancelled') }, by: BY })
+  await store.engine.change({ kind: 'cancel', select: { ids: ids('cancelled') }, by: BY })
 }
 
 export const counters = subject('counters', (check) => {
@@ -77,7 +77,7 @@ export const counters = subject('counters', (check) => {
 
   check('come down when a dead letter is redriven or retried', async (store) => {
     await store.deadLetter({ id: 'a' })
-    await store.engine.redrive({ select: {}, by: BY })
+    await store.engine.change({ kind: 'redrive', select: {}, by: BY })
     expect(await store.engine.counts()).toEqual({ ...NONE, accepted: 1, queued: 1 })
   })
 
@@ -110,7 +110,7 @@ export const counters = subject('counters', (check) => {
       { kind: 'lost', ref: lease, failure: failure('worker_lost'), decision: dead('crash_loop') },
     ])
     await store.submit({ id: 'b' })
-    await store.engine.cancel({ select: { ids: ids('b') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('b') }, by: BY })
     expect(await store.engine.series({ from: START, to: START + SERIES_STEP_MS })).toEqual([
       { ...MINUTE, at: START, accepted: 2, started: 1, lost: 1, dead: 1, cancelled: 1 },
     ])

@@ -43,7 +43,10 @@ export const deadLetters = subject('dead letters', (check) => {
   check('B15: a redrive opens a new generation with a fresh budget', async (store) => {
     await store.deadLetter({ id: 'a' })
     store.clock.jump(1_000)
-    expect(await store.engine.redrive({ select: { ids: ids('a') }, by: BY })).toEqual({ changed: ['a'], next: null })
+    expect(await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })).toEqual({
+      changed: ['a'],
+      next: null,
+    })
     expect(await store.task('a')).toMatchObject({
       generation: 2,
       attempt: 1,
@@ -72,16 +75,16 @@ export const deadLetters = subject('dead letters', (check) => {
     await store.engine.settle([
       { kind: 'lost', ref: lease, failure: failure('worker_lost'), decision: dead('crash_loop') },
     ])
-    await store.engine.redrive({ select: {}, by: BY })
+    await store.engine.change({ kind: 'redrive', select: {}, by: BY })
     expect(await store.task('a')).toMatchObject({ losses: 0, failures: 0, generation: 2 })
   })
 
   check('a redrive changes dead letters only', async (store) => {
     await store.deadLetter({ id: 'a' })
     await store.submit({ id: 'b' })
-    expect((await store.engine.redrive({ select: { ids: ids('b', 'nobody', 'a', 'a') }, by: BY })).changed).toEqual([
-      'a',
-    ])
+    expect(
+      (await store.engine.change({ kind: 'redrive', select: { ids: ids('b', 'nobody', 'a', 'a') }, by: BY })).changed,
+    ).toEqual(['a'])
   })
 
   check(
@@ -90,11 +93,11 @@ export const deadLetters = subject('dead letters', (check) => {
       for (const id of ['a', 'b', 'c']) await store.deadLetter({ id }, sizeMissing)
       await store.deadLetter({ id: 'x' }, noAccess)
       const select = { fingerprint: sizeMissing.fingerprint }
-      const first = await store.engine.redrive({ select, by: BY, limit: 2 })
+      const first = await store.engine.change({ kind: 'redrive', select, by: BY, limit: 2 })
       expect(first.changed).toEqual(['a', 'b'])
       const changed: TaskId[] = []
       for (let cursor = first.next; cursor !== null; ) {
-        const page = await store.engine.redrive({ select, by: BY, limit: 2, cursor })
+        const page = await store.engine.change({ kind: 'redrive', select, by: BY, limit: 2, cursor })
         changed.push(...page.changed)
         cursor = page.next
       }
@@ -106,16 +109,16 @@ export const deadLetters = subject('dead letters', (check) => {
 
   check('a discard gives dead letters up for good', async (store) => {
     await store.deadLetter({ id: 'a' })
-    expect((await store.engine.discard({ select: { ids: ids('a') }, by: BY })).changed).toEqual(['a'])
+    expect((await store.engine.change({ kind: 'discard', select: { ids: ids('a') }, by: BY })).changed).toEqual(['a'])
     expect((await store.task('a')).state).toEqual({ status: 'discarded', at: START })
     expect((await store.engine.failureGroups()).items).toEqual([])
-    expect((await store.engine.redrive({ select: { ids: ids('a') }, by: BY })).changed).toEqual([])
+    expect((await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })).changed).toEqual([])
     expect(await store.journalTypes('a')).toEqual(['execution.failed', 'task.discarded'])
   })
 
   check('a group comes back when its cause does', async (store) => {
     await store.deadLetter({ id: 'a' }, sizeMissing)
-    await store.engine.discard({ select: {}, by: BY })
+    await store.engine.change({ kind: 'discard', select: {}, by: BY })
     store.clock.jump(5_000)
     await store.deadLetter({ id: 'b' }, sizeMissing)
     expect((await store.engine.failureGroups()).items).toMatchObject([

@@ -64,7 +64,7 @@ export const delayQueue = subject('delay queue', (check) => {
 
   check('an operator promotes a waiting task, with a journal entry', async (store) => {
     await store.submit({ id: 'a', delayMs: 60_000 }, { id: 'b' })
-    expect(await store.engine.promote({ select: { ids: ids('a', 'b', 'nobody') }, by: BY })).toEqual({
+    expect(await store.engine.change({ kind: 'promote', select: { ids: ids('a', 'b', 'nobody') }, by: BY })).toEqual({
       changed: ['a'],
       next: null,
     })

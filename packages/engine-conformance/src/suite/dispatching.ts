@@ -99,7 +99,7 @@ function assigning(check: Check): void {
     await store.submit({ id: 'run' }, { id: 'cancelled' })
     const run = await worker.claimOne()
     const cancelled = await worker.claimOne({ stage: 'dispatch' })
-    await store.engine.cancel({ select: { ids: [cancelled.taskId] }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: [cancelled.taskId] }, by: BY })
     const gone = { ...run, attempt: 7 }
     const to = { worker: worker.id, ttlMs: TTL_MS }
     expect(await store.engine.assign([run, cancelled, gone].map((lease) => ({ ...lease, ...to })))).toEqual([
@@ -226,7 +226,7 @@ function missing(check: Check): void {
     const worker = await store.worker('w1')
     const { lease } = await dispatched(store)
     await assign(store, lease, 'w1')
-    await store.engine.cancel({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('a') }, by: BY })
     expect(await worker.claimIds(5)).toEqual([])
     expect(await store.engine.execution(lease.taskId, 1)).toMatchObject({ status: 'cancelled', worker: 'w1' })
     expect((await store.engine.expired(10)).overdue).toEqual([])

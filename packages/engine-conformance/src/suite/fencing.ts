@@ -1,7 +1,7 @@
 // Fencing: every write about an execution names (task, attempt, token). A stale, repeated or late call changes nothing;
 // a terminal status is for ever.
 
-import { type Claimed, leaseToken, type Settlement, taskId } from '@reprise/core'
+import { type Claimed, latestForTask, leaseToken, type Settlement, taskId } from '@reprise/core'
 import { expect } from 'vitest'
 import { BY, dead, failure, ids, retryIn, type Store } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -44,7 +44,7 @@ export const fencing = subject('fencing', (check) => {
       superseded('replaced'),
       { outcome: 'settled', status: 'succeeded', repeated: false },
     ])
-    expect(await store.engine.latestForTask(stale.taskId)).toMatchObject({ attempt: 1, worker: 'w2' })
+    expect(await latestForTask(store.engine, stale.taskId)).toMatchObject({ attempt: 1, worker: 'w2' })
   })
 
   check('A16: an earlier token of the very same attempt renews nothing', async (store) => {
@@ -159,7 +159,7 @@ export const fencing = subject('fencing', (check) => {
 
   check('a cancelled attempt can not be settled any more', async (store) => {
     const lease = await store.running({ id: 'a' })
-    await store.engine.cancel({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('a') }, by: BY })
     expect(await settleOne(store, success(lease))).toEqual(superseded('cancelled'))
     expect(await store.status('a')).toBe('cancelled')
   })
@@ -196,8 +196,8 @@ export const fencing = subject('fencing', (check) => {
     await settleOne(store, success(lease))
     const before = await store.task('a')
     const request = { select: { ids: ids('a') }, by: BY }
-    for (const verb of ['redrive', 'discard', 'cancel', 'promote'] as const) {
-      expect(await store.engine[verb](request)).toEqual({ changed: [], next: null })
+    for (const kind of ['redrive', 'discard', 'cancel', 'promote'] as const) {
+      expect(await store.engine.change({ kind, ...request })).toEqual({ changed: [], next: null })
     }
     expect(await store.task('a')).toEqual(before)
   })

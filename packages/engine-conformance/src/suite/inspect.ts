@@ -34,7 +34,7 @@ async function busyStore(store: Store): Promise<void> {
     { kind: 'failed', ref: second, failure: failure(), decision: retryIn(0) },
     { kind: 'failed', ref: third, failure: failure('validation', 'The size is missing.'), decision: dead() },
   ])
-  await engine.cancel({ select: { ids: ids('gone') }, by: BY })
+  await engine.change({ kind: 'cancel', select: { ids: ids('gone') }, by: BY })
   clock.jump(1_000)
   const other = await store.worker('w2')
   const again = await other.claimOne()
@@ -106,7 +106,7 @@ export const inspecting = subject('inspect', (check) => {
             : { kind: 'succeeded', ref, result: null },
         ),
       )
-      if (round % 3 === 2) await store.engine.redrive({ select: {}, by: BY, limit: 2 })
+      if (round % 3 === 2) await store.engine.change({ kind: 'redrive', select: {}, by: BY, limit: 2 })
     }
     expect((await inspections).flatMap(({ findings }) => findings)).toEqual([])
     expect((await inspectAll(store)).findings).toEqual([])

@@ -171,7 +171,7 @@ export const launching = subject('launching', (check) => {
 
   check('a cancelled launch is not listed any more', async (store) => {
     const lease = await launched(store)
-    await store.engine.cancel({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('a') }, by: BY })
     expect((await launchesOf(store)).items).toEqual([])
     expect(await store.engine.renew([{ ...lease, progress: null }], LEASE_MS)).toEqual([
       { outcome: 'superseded', because: 'cancelled' },

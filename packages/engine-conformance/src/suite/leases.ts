@@ -79,7 +79,7 @@ export const leases = subject('leases', (check) => {
       { outcome: 'superseded', because: 'failed' },
     ])
     const cancelled = await store.running({ id: 'b' })
-    await store.engine.cancel({ select: { ids: ids('b') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('b') }, by: BY })
     expect(await store.engine.renew([{ ...cancelled, progress: null }], LEASE_MS)).toEqual([
       { outcome: 'superseded', because: 'cancelled' },
     ])

@@ -1,6 +1,6 @@
 // Queries: filters, orders, and pages whose cursors stay right while tasks come and change.
 
-import { actionName, type TaskQuery, taskId, tenantId } from '@reprise/core'
+import { actionName, BATCH_MAX, latestForTask, type TaskQuery, taskId, tenantId } from '@reprise/core'
 import { expect } from 'vitest'
 import { BY, dead, expectRefused, failure, ids, pool, retryIn, type Store } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -13,8 +13,36 @@ export const looking = subject('queries', (check) => {
     const nobody = taskId('nobody')
     expect(await engine.task(nobody)).toBe(null)
     expect(await engine.execution(nobody, 1)).toBe(null)
-    expect(await engine.latestForTask(nobody)).toBe(null)
+    expect(await latestForTask(engine, nobody)).toBe(null)
     expect(await engine.executions(nobody)).toEqual({ items: [], next: null })
+  })
+
+  check("tells the store's time", async ({ engine, clock }) => {
+    const before = await engine.now()
+    await clock.advance(1_234)
+    expect(await engine.now()).toBe(before + 1_234)
+  })
+
+  check('B1: tells what judging failures takes, of many tasks at once and without their payloads', async (store) => {
+    const labels = { size: 'xl' }
+    await store.submit({ id: 'a', tenant: acme, labels, payload: { large: 'x'.repeat(10_000) } }, { id: 'b' })
+    const worker = await store.worker()
+    const leases = (await worker.claim(2)).claimed
+    for (const ref of leases) {
+      await store.engine.settle([{ kind: 'failed', ref, failure: failure(), decision: retryIn(0) }])
+    }
+    const { standings, now } = await store.engine.standings(ids('b', 'nobody', 'a', 'b'))
+    expect(now).toBe(await store.engine.now())
+    const expected = async (id: string) => {
+      const { payload: _, state: _state, attempt: _attempt, ...known } = await store.task(id)
+      const { acceptedAt, generation, failures, losses, parks, deferrals, ...snapshot } = known
+      return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals }
+    }
+    expect(standings).toEqual([await expected('b'), null, await expected('a'), await expected('b')])
+    expect(standings[2]).toMatchObject({ snapshot: { tenant: 'acme', labels }, failures: 1 })
+    expect((await store.engine.standings([])).standings).toEqual([])
+    const tooMany = Array.from({ length: BATCH_MAX + 1 }, (_, index) => taskId(`t${index}`))
+    await expectRefused(store.engine.standings(tooMany), 'REPRISE_INVALID')
   })
 
   check(
@@ -47,7 +75,7 @@ export const looking = subject('queries', (check) => {
     await store.deadLetter({ id: 'b' })
     await store.deadLetter({ id: 'c' }, cause)
     expect(await find(store, { fingerprint: cause.fingerprint })).toEqual(['c', 'a'])
-    await store.engine.redrive({ select: { ids: ids('c') }, by: BY })
+    await store.engine.change({ kind: 'redrive', select: { ids: ids('c') }, by: BY })
     expect(await find(store, { fingerprint: cause.fingerprint })).toEqual(['a'])
   })
 
@@ -71,7 +99,7 @@ export const looking = subject('queries', (check) => {
       await store.submit({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' })
       const first = await store.engine.tasks({ status: 'queued', limit: 2 })
       expect(first.items.map(({ id }) => id)).toEqual(['d', 'c'])
-      await store.engine.cancel({ select: { ids: ids('c', 'd') }, by: BY })
+      await store.engine.change({ kind: 'cancel', select: { ids: ids('c', 'd') }, by: BY })
       const second = await store.engine.tasks({ status: 'queued', limit: 2, cursor: first.next ?? '' })
       expect(second.items.map(({ id }) => id)).toEqual(['b', 'a'])
     },
@@ -112,7 +140,7 @@ export const looking = subject('queries', (check) => {
     const first = await store.engine.executions(taskId('a'), { limit: 2 })
     expect(first.items.map(({ attempt }) => attempt)).toEqual([1, 2])
     expect(await attempts({ limit: 2, cursor: first.next })).toEqual([3])
-    expect(await store.engine.latestForTask(taskId('a'))).toMatchObject({ attempt: 3, status: 'failed' })
+    expect(await latestForTask(store.engine, taskId('a'))).toMatchObject({ attempt: 3, status: 'failed' })
   })
 
   check('A5: the latest of ten attempts is the tenth', async (store) => {
@@ -124,7 +152,7 @@ export const looking = subject('queries', (check) => {
         { kind: 'failed', ref: lease, failure: failure('rate_limited'), decision: retryIn(0) },
       ])
     }
-    expect((await store.engine.latestForTask(taskId('a')))?.attempt).toBe(10)
+    expect((await latestForTask(store.engine, taskId('a')))?.attempt).toBe(10)
   })
 
   check(

@@ -1,7 +1,7 @@
 // Queue TTLs and deadlines: an entry past its time is never started; the sweep ends it. A TTL stands still while the
 // lane is held; a deadline does not.
 
-import { taskId, tenantId } from '@reprise/core'
+import { latestForTask, taskId, tenantId } from '@reprise/core'
 import { expect } from 'vitest'
 import { ACTION, BY, dead, failure, ids, retryIn, START, type Store } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -107,8 +107,8 @@ export const queueTtl = subject('queue TTL', (check) => {
     await expire(store, 'b', 1)
     const tokens = [
       lease.token,
-      (await store.engine.latestForTask(taskId('a')))?.token,
-      (await store.engine.latestForTask(taskId('b')))?.token,
+      (await latestForTask(store.engine, taskId('a')))?.token,
+      (await latestForTask(store.engine, taskId('b')))?.token,
     ]
     expect(new Set(tokens).size).toBe(3)
   })
@@ -205,7 +205,7 @@ export const queueTtl = subject('queue TTL', (check) => {
     const lease = await store.running({ id: 'a', deadlineMs: 1_000 })
     await store.engine.settle([{ kind: 'failed', ref: lease, failure: failure('validation'), decision: dead() }])
     store.clock.jump(5_000)
-    await store.engine.redrive({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
     expect((await store.engine.expired(10)).overdue).toEqual([])
     expect(await (await store.worker('w2')).claimIds()).toEqual(['a'])
   })

@@ -154,7 +154,7 @@ export const quotas = subject('quotas', (check) => {
       await failEach(store, one, 'a', 'b', 'c')
       await store.engine.retry(taskId('b'), { by: BY, maxRetries: 3 })
       expect(await store.status('b')).toBe('queued')
-      await store.engine.promote({ select: { ids: ids('c') }, by: BY })
+      await store.engine.change({ kind: 'promote', select: { ids: ids('c') }, by: BY })
       expect(await store.status('c')).toBe('queued')
     },
     ordered,

@@ -63,6 +63,13 @@ export const registry = subject('registry', (check) => {
     ])
   })
 
+  check('D1: one worker can be asked for by its id', async (store) => {
+    for (const name of ['w1', 'w2']) await store.worker(name)
+    const shown = (await store.engine.workers()).items.find(({ worker }) => worker === 'w2')
+    expect(await store.engine.worker(workerId('w2'))).toEqual(shown)
+    expect(await store.engine.worker(workerId('w'))).toBe(null)
+  })
+
   check('C8: a heartbeat brings what the worker reports', async (store) => {
     const worker = await store.worker()
     store.clock.jump(1_000)

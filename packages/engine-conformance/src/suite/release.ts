@@ -1,7 +1,7 @@
 // Release (A3): an attempt that never really started is undone. Its reservation is deleted, not marked failed; its
 // number is used again, its token never.
 
-import { type Deferral, expired, type LeaseRef, released, taskId } from '@reprise/core'
+import { type Deferral, expired, type LeaseRef, latestForTask, released, taskId } from '@reprise/core'
 import { expect } from 'vitest'
 import { BY, dead, failure, ids, retryIn, START, type Store } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -18,7 +18,7 @@ export const releasing = subject('release', (check) => {
     store.clock.jump(200)
     expect(await release(store, lease)).toEqual({ outcome: 'settled', status: 'queued', repeated: false })
     expect(await store.engine.execution(lease.taskId, 1)).toBe(null)
-    expect(await store.engine.latestForTask(lease.taskId)).toBe(null)
+    expect(await latestForTask(store.engine, lease.taskId)).toBe(null)
     expect(await store.task('a')).toMatchObject({
       attempt: 0,
       failures: 0,
@@ -66,7 +66,7 @@ export const releasing = subject('release', (check) => {
     ])
     const second = await worker.claimOne()
     await release(store, second)
-    expect((await store.engine.latestForTask(first.taskId))?.attempt).toBe(1)
+    expect((await latestForTask(store.engine, first.taskId))?.attempt).toBe(1)
     expect(await worker.claimOne()).toMatchObject({ attempt: 2, failures: 1, retryReason: 'connection' })
   })
 
@@ -124,11 +124,11 @@ export const releasing = subject('release', (check) => {
   check('a redrive clears the deferrals', async (store) => {
     const lease = await store.running({ id: 'a', settings: { queueTtlMs: 1_000 } })
     await defer(store, lease, { delayMs: 0, reason: 'no_workers' })
-    await store.engine.promote({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'promote', select: { ids: ids('a') }, by: BY })
     store.clock.jump(1_000)
     await store.engine.settle([expired({ taskId: lease.taskId, attempt: 1 }, failure('queue_timeout'), dead())])
     expect(await store.task('a')).toMatchObject({ deferrals: 1, state: { status: 'dead' } })
-    await store.engine.redrive({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
     expect(await store.task('a')).toMatchObject({ deferrals: 0, failures: 0 })
   })
 

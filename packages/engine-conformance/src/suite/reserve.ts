@@ -99,7 +99,7 @@ export const reserving = subject('reserve', (check) => {
   check('A6: a redrive opens a new budget', async (store) => {
     const lease = await reserve(store, { id: 'a' }, 2)
     await store.engine.settle([{ kind: 'failed', ref: lease, failure: failure(), decision: dead() }])
-    await store.engine.redrive({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
     expect(await reserve(store, { id: 'a' }, 3)).toMatchObject({ attempt: 3, generation: 2, retryReason: 'manual' })
     await expectRefused(reserve(store, { id: 'a' }, 5), 'REPRISE_BUDGET_EXHAUSTED')
   })
@@ -129,7 +129,7 @@ export const reserving = subject('reserve', (check) => {
     await store.engine.settle([{ kind: 'succeeded', ref: lease, result: null }])
     await expectRefused(reserve(store, { id: 'a' }, 2), 'REPRISE_DUPLICATE_EXECUTION')
     await store.submit({ id: 'b' })
-    await store.engine.cancel({ select: { ids: ids('b') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('b') }, by: BY })
     await expectRefused(reserve(store, { id: 'b' }, 1), 'REPRISE_DUPLICATE_EXECUTION')
   })
 

@@ -1,6 +1,6 @@
 // Retention: what ended long enough ago goes, a bounded number per call; dead letters and living tasks stay.
 
-import { taskId } from '@reprise/core'
+import { latestForTask, taskId } from '@reprise/core'
 import { expect } from 'vitest'
 import { BY, expectRefused, ids, type Store } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -30,14 +30,14 @@ export const retention = subject('retention', (check) => {
       next: null,
     })
     expect(await store.status('a')).toBe(null)
-    expect(await store.engine.latestForTask(taskId('a'))).toBe(null)
+    expect(await latestForTask(store.engine, taskId('a'))).toBe(null)
   })
 
   check('cancelled and discarded tasks are kept as long as their own rule says', async (store) => {
     await store.submit({ id: 'a' })
-    await store.engine.cancel({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('a') }, by: BY })
     await store.deadLetter({ id: 'b' })
-    await store.engine.discard({ select: { ids: ids('b') }, by: BY })
+    await store.engine.change({ kind: 'discard', select: { ids: ids('b') }, by: BY })
     const rules = { cancelledMs: 1_000, discardedMs: 2_000 }
     const removedAfter = async (byMs: number) => {
       store.clock.jump(byMs)
@@ -61,9 +61,9 @@ export const retention = subject('retention', (check) => {
   check('keeps for ever what no rule names', async (store) => {
     await succeed(store, 'a')
     await store.submit({ id: 'b' })
-    await store.engine.cancel({ select: { ids: ids('b') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('b') }, by: BY })
     await store.deadLetter({ id: 'c' })
-    await store.engine.discard({ select: { ids: ids('c') }, by: BY })
+    await store.engine.change({ kind: 'discard', select: { ids: ids('c') }, by: BY })
     store.clock.jump(DAY_MS)
     expect((await store.engine.retain({ cancelledMs: 0 })).tasksRemoved).toBe(1)
     expect((await store.engine.retain({ discardedMs: 0 })).tasksRemoved).toBe(1)

@@ -88,7 +88,7 @@ export const text = subject('text', (check) => {
   check('reasons of operators round-trip', async (store) => {
     await store.submit({ id: 'a' })
     const reason = WELL_FORMED.join('|')
-    await store.engine.cancel({ select: { ids: [taskId('a')] }, by: { ...BY, reason } })
+    await store.engine.change({ kind: 'cancel', select: { ids: [taskId('a')] }, by: { ...BY, reason } })
     expect((await store.journal('a'))[0]?.reason).toBe(reason)
   })
 

@@ -27,7 +27,7 @@ export const waiting = subject('wait', (check) => {
   check('wakes when a task is cancelled', async (store) => {
     await store.submit({ id: 'a' })
     const woken = forTask(store, 'a')
-    await store.engine.cancel({ select: { ids: ids('a') }, by: BY })
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('a') }, by: BY })
     await woken
   })
 
@@ -38,11 +38,11 @@ export const waiting = subject('wait', (check) => {
     await store.engine.settle([{ kind: 'released', ref: lease, reason: 'stopping' }])
     await woken
     woken = forPool(store)
-    await store.engine.redrive({ select: { ids: ids('b') }, by: BY })
+    await store.engine.change({ kind: 'redrive', select: { ids: ids('b') }, by: BY })
     await woken
     await store.submit({ id: 'c', delayMs: 1_000 })
     woken = forPool(store)
-    await store.engine.promote({ select: { ids: ids('c') }, by: BY })
+    await store.engine.change({ kind: 'promote', select: { ids: ids('c') }, by: BY })
     await woken
     await store.engine.pause({}, BY)
     woken = forPool(store)

@@ -1,4 +1,4 @@
--- What operators do to tasks: shared by bulk actions, an operator's retry and a reservation. Many tasks at once are the
+-- What operators do to tasks: shared by changes, an operator's retry and a reservation. Many tasks at once are the
 -- rule here, so what can be written for all of them together is collected, and written by flushOperators().
 
 local left, requeued, notes, ranks

@@ -2,14 +2,14 @@
 // partition; what spans partitions is put together here, and says in its module what that means.
 
 import type { Engine, EngineInfo, HealthThresholds } from '@reprise/core'
-import { retry } from '../bulk.ts'
+import { retry } from '../change.ts'
 import type { DrawRequestId } from '../claim.ts'
 import { collectionOf } from '../collection.ts'
 import { OrderedCalls } from '../ordered-calls.ts'
 import type { Wake } from '../wake.ts'
 import { Backlogs } from './backlogs.ts'
 import { listAllBreakers, resetBreakerIn } from './breakers.ts'
-import { bulkAll } from './bulk.ts'
+import { changeAll } from './change.ts'
 import { Claiming } from './claim.ts'
 import { Evidence } from './evidence.ts'
 import { listFailureGroups } from './failure-groups.ts'
@@ -21,12 +21,13 @@ import { Keys } from './keys.ts'
 import { countAll, listLanes, seriesOfAll } from './lanes.ts'
 import { expiredIn, renewAll, settleAll } from './leases.ts'
 import type { Partitions } from './partitions.ts'
-import { beatAll, deregisterAll, listAllWorkers, probedAll, registerAll } from './registry.ts'
+import { beatAll, deregisterAll, findAllWorkers, listAllWorkers, probedAll, registerAll } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retainAll } from './retention.ts'
 import { Slots } from './slots.ts'
+import { standingsIn, storeTimeIn } from './standings.ts'
 import { Submitting } from './submit.ts'
-import { executionIn, executionsIn, explain, findTaskIn, latestIn, listTasks } from './tasks.ts'
+import { executionIn, executionsIn, explain, findTaskIn, listTasks } from './tasks.ts'
 
 export interface PartitionedEngineParts {
   readonly store: Partitions
@@ -76,16 +77,14 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       inOrder()
       return claiming.settleAndClaim(items, request)
     },
+    standings: async (ids) => standingsIn(inOrder(), ids),
     async expired(max) {
       const found = await expiredIn(inOrder(), max, thresholds)
       await slots.finish()
       return found
     },
 
-    redrive: async (request) => bulkAll(inOrder(), 'redrive', request, drawRequestId),
-    discard: async (request) => bulkAll(inOrder(), 'discard', request, drawRequestId),
-    cancel: async (request) => bulkAll(inOrder(), 'cancel', request, drawRequestId),
-    promote: async (request) => bulkAll(inOrder(), 'promote', request, drawRequestId),
+    change: async (request) => changeAll(inOrder(), request, drawRequestId),
     retry: async (id, { by, maxRetries }) => retry(inOrder().of(id), id, by, maxRetries, drawRequestId),
 
     pause: async (scope, by) => pauseAll(inOrder(), scope, by, drawRequestId),
@@ -112,16 +111,20 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       await probedAll(inOrder(), reports, drawRequestId)
     },
     deregister: async (worker, epoch) => deregisterAll(inOrder(), worker, epoch),
+    async worker(id) {
+      await evidence.flush(id)
+      return (await findAllWorkers(inOrder(), [id], thresholds))[0] ?? null
+    },
     async workers(page) {
       await evidence.flush()
       return listAllWorkers(inOrder(), page, thresholds)
     },
 
+    now: async () => storeTimeIn(inOrder()),
     task: async (id) => findTaskIn(inOrder(), id),
     tasks: async (query) => listTasks(inOrder(), query),
     execution: async (id, attempt) => executionIn(inOrder(), id, attempt),
     executions: async (id, page) => executionsIn(inOrder(), id, page),
-    latestForTask: async (id) => latestIn(inOrder(), id),
     explain: async (id) => explain(inOrder(), id, thresholds),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),

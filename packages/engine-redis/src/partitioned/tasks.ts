@@ -15,16 +15,7 @@ import {
   type TaskQuery,
 } from '@reprise/core'
 import { NO_GATES } from '../gates-facts.ts'
-import {
-  findExecution,
-  findTask,
-  LOOKS_MAX,
-  latestExecution,
-  listExecutions,
-  seeTask,
-  type TaskRow,
-  taskRows,
-} from '../tasks.ts'
+import { findExecution, findTask, LOOKS_MAX, listExecutions, seeTask, type TaskRow, taskRows } from '../tasks.ts'
 import { gatesFactsOf } from './gates.ts'
 import { merge, split } from './merge.ts'
 import { outwardToken, type Partitions } from './partitions.ts'
@@ -69,12 +60,6 @@ function isNewer(a: TaskRow, b: TaskRow): boolean {
 export async function executionIn(store: Partitions, id: TaskId, attempt: number): Promise<Execution | null> {
   const place = store.placeOf(id)
   const execution = await findExecution(store.at(place), id, attempt)
-  return execution === null ? null : outwardExecution(place, execution)
-}
-
-export async function latestIn(store: Partitions, id: TaskId): Promise<Execution | null> {
-  const place = store.placeOf(id)
-  const execution = await latestExecution(store.at(place), id)
   return execution === null ? null : outwardExecution(place, execution)
 }
 

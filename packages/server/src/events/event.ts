@@ -12,7 +12,6 @@ import {
   type TaskId,
   type TenantId,
 } from '@reprise/core'
-import { storeTime } from '../store-time.ts'
 
 /** Takes out what must not be seen. */
 export type Redact = (value: unknown) => unknown
@@ -162,7 +161,7 @@ export class EntryTenants {
   #now(): Promise<number> {
     const askedAt = this.#clock.monotonic()
     if (this.#storeTime !== null && askedAt - this.#storeTime.askedAt < STORE_TIME_MS) return this.#storeTime.answer
-    const asked = { askedAt, answer: storeTime(this.#engine) }
+    const asked = { askedAt, answer: this.#engine.now() }
     this.#storeTime = asked
     asked.answer.catch(() => {
       if (this.#storeTime === asked) this.#storeTime = null

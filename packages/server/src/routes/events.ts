@@ -3,7 +3,6 @@
 import type { eventRoutes } from '@reprise/contract'
 import {
   CLOCK_STEP_BACK_MS,
-  DEFAULT_POOL,
   durationMs,
   type Engine,
   InvalidError,
@@ -93,7 +92,7 @@ export function eventHandlers(events: Events, options: EventHandlersOptions = {}
 }
 
 /** How long ago by the store's clock, or a moment. A time span has a unit, so digits alone are a moment. */
-async function momentOf(engine: Pick<Engine, 'launches'>, since: string): Promise<number> {
+async function momentOf(engine: Pick<Engine, 'now'>, since: string): Promise<number> {
   if (/^\d+$/.test(since)) return Number(since)
   if (/^\d{4}-\d\d-\d\dT/.test(since)) {
     const moment = Date.parse(since)
@@ -101,9 +100,7 @@ async function momentOf(engine: Pick<Engine, 'launches'>, since: string): Promis
     throw new InvalidError(`since is not a moment: write it as in 2030-01-01T12:00:00Z.`)
   }
   const agoMs = durationMs(since, 'since')
-  // The cheapest answer that has the store's time in it.
-  const { now } = await engine.launches({ pool: DEFAULT_POOL, limit: 1 })
-  return now - agoMs
+  return (await engine.now()) - agoMs
 }
 
 const typesOf = (type: string | undefined): string[] => (type ?? '').split(',').filter((one) => one !== '')

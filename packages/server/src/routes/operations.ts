@@ -25,7 +25,6 @@ import type { Principal } from '../access/principal.ts'
 import { tenantScope, wholeStore } from '../access/tenants.ts'
 import { type Handlers, json } from '../http/handler.ts'
 import type { Services } from '../services.ts'
-import { storeTime } from '../store-time.ts'
 import { refuseUnlessOn } from './feature.ts'
 import { pageOf } from './page.ts'
 
@@ -41,21 +40,21 @@ const BREAKER_NAME_LENGTH_MAX = 220
 export function operationHandlers(services: Services): Handlers<Omit<Routes, Policy>> {
   const { engine, redaction, flags } = services
   const worker = async (id: WorkerId): Promise<WorkerView> => {
-    const found = (await registrySnapshot(engine)).find((one) => one.worker === id)
-    if (found === undefined) throw new NotFoundError('worker', id)
+    const found = await engine.worker(id)
+    if (found === null) throw new NotFoundError('worker', id)
     return found
   }
   return {
     counts: async ({ query, principal }) => json(200, await engine.counts(scopeOf(query, principal))),
     series: async ({ query: { minutes = MINUTES, ...scope }, principal }) => {
-      const now = await storeTime(engine)
+      const now = await engine.now()
       const from = Math.floor(now / SERIES_STEP_MS) * SERIES_STEP_MS - (minutes - 1) * SERIES_STEP_MS
       return json(200, { points: await engine.series({ ...scopeOf(scope, principal), from, to: now + 1 }) })
     },
     monitoring: async ({ query, principal }) => {
       wholeStore(principal)
       const windowMs = query.window === undefined ? WINDOW_MS : durationMs(query.window, 'window')
-      return json(200, await monitoring(engine, { windowMs, now: await storeTime(engine) }))
+      return json(200, await monitoring(engine, { windowMs, now: await engine.now() }))
     },
     scaling: async ({ query, principal }) => {
       wholeStore(principal)

@@ -4,6 +4,7 @@ import {
   decodeJson,
   encodeJson,
   failed,
+  type JudgedAttempt,
   judgeThrown,
   type LeaseRef,
   Permanent,
@@ -26,23 +27,18 @@ export interface ReportedError {
 }
 
 /**
- * The settlement of an attempt that failed, as the policies in force decide; null if there is no such task any more. `now` is
- * the store's time. The store has the last word on the token.
+ * The settlement of an attempt that failed, as the policies in force decide. `now` is the store's time. The store has the
+ * last word on the token.
  */
-export async function failedSettlement(
-  { engine, policies, random }: Services,
+export function failedSettlement(
+  { policies, random }: Pick<Services, 'policies' | 'random'>,
   ref: LeaseRef,
   error: ReportedError,
+  attempt: JudgedAttempt,
   now: number,
-): Promise<Settlement | null> {
-  const task = await engine.task(ref.taskId)
-  if (task === null) return null
-  // It may have started after the store was asked for the time.
-  const startedAt = task.state.status === 'running' ? task.state.startedAt : task.acceptedAt
-  const { failure, decision, guards } = judgeThrown(policies.current(), { ...task, snapshot: task }, thrownOf(error), {
-    now: Math.max(now, startedAt),
-    roll: random.next(),
-  })
+): Settlement {
+  const circumstances = { now, roll: random.next() }
+  const { failure, decision, guards } = judgeThrown(policies.current(), attempt, thrownOf(error), circumstances)
   return failed(ref, failure, decision, guards)
 }
 

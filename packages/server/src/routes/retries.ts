@@ -52,8 +52,9 @@ async function retried(
   id: TaskId,
   { principal, maxRetries, reason }: RetryRequest,
 ): Promise<Answer> {
-  visible(principal, id, await engine.task(id))
-  const latest = await engine.latestForTask(id)
+  const task = await engine.task(id)
+  visible(principal, id, task)
+  const latest = task === null ? null : await engine.execution(id, task.attempt)
   if (latest === null) throw new NotFoundError('execution of task', id)
   const result: RetryResult = await engine.retry(id, { by: byOf(principal, reason), maxRetries })
   switch (result.outcome) {

@@ -6,7 +6,6 @@ import type { FastifyRequest } from 'fastify'
 import { type Handlers, json, text } from '../http/handler.ts'
 import type { Authenticate } from '../http/route-registration.ts'
 import type { Services } from '../services.ts'
-import { storeTime } from '../store-time.ts'
 
 export interface ServiceRoutesOptions {
   /** The text of all metrics, for Prometheus. */
@@ -45,7 +44,7 @@ export function serviceHandlers(services: Services, options: ServiceRoutesOption
       return json(200, {
         version,
         engine: { kind, durability },
-        now: await storeTime(engine),
+        now: await engine.now(),
         maxRetries,
         flags: { ...flags.current() },
       })
@@ -58,7 +57,7 @@ export function serviceHandlers(services: Services, options: ServiceRoutesOption
 async function trouble({ engine, clock }: Pick<Services, 'engine' | 'clock'>): Promise<string | null> {
   const late = new AbortController()
   try {
-    return await Promise.race([storeTime(engine).then(() => null), tooLate(clock, late.signal)])
+    return await Promise.race([engine.now().then(() => null), tooLate(clock, late.signal)])
   } catch {
     return 'The store does not answer.'
   } finally {

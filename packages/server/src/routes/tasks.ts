@@ -3,8 +3,7 @@
 
 import { executionView, explanationView, type taskRoutes, taskView } from '@reprise/contract'
 import {
-  type BulkRequest,
-  type BulkResult,
+  type ChangeKind,
   ConflictError,
   durationMs,
   END_STATUSES,
@@ -15,6 +14,7 @@ import {
   type Fingerprint,
   InvalidError,
   JSON_NULL,
+  latestForTask,
   NotFoundError,
   PAGE_LIMIT_DEFAULT,
   parseQuery,
@@ -112,7 +112,7 @@ export function taskHandlers(services: Services): Handlers<Pick<Routes, Here>> {
     },
     getExecution: async ({ params: { id, attempt }, principal }) => {
       await found(principal, id)
-      const execution = attempt === 'latest' ? await engine.latestForTask(id) : await engine.execution(id, attempt)
+      const execution = attempt === 'latest' ? await latestForTask(engine, id) : await engine.execution(id, attempt)
       if (execution === null) throw new NotFoundError('attempt', `${id}:${attempt}`)
       return json(200, executionView(execution, redaction))
     },
@@ -124,23 +124,27 @@ export function taskHandlers(services: Services): Handlers<Pick<Routes, Here>> {
     },
     cancelTask: async ({ params: { id }, body, principal }) => {
       await found(principal, id)
-      const { changed } = await engine.cancel({ select: { ids: [id] }, by: byOf(principal, body?.reason) })
+      const { changed } = await engine.change({
+        kind: 'cancel',
+        select: { ids: [id] },
+        by: byOf(principal, body?.reason),
+      })
       const task = await found(principal, id)
       if (changed.length === 0 && task.state.status !== 'cancelled') {
         throw new ConflictError(`Task '${id}' has ended as ${task.state.status} already: there is nothing to cancel.`)
       }
       return json(200, taskView(task, redaction))
     },
-    cancelTasks: (call) => bulk(engine, call, (request) => engine.cancel(request)),
+    cancelTasks: (call) => bulk(engine, call, 'cancel'),
     redriveTasks: (call) => {
       refuseUnlessOn(services, 'dlq-inspector')
-      return bulk(engine, call, (request) => engine.redrive(request))
+      return bulk(engine, call, 'redrive')
     },
     discardTasks: (call) => {
       refuseUnlessOn(services, 'dlq-inspector')
-      return bulk(engine, call, (request) => engine.discard(request))
+      return bulk(engine, call, 'discard')
     },
-    promoteTasks: (call) => bulk(engine, call, (request) => engine.promote(request)),
+    promoteTasks: (call) => bulk(engine, call, 'promote'),
   }
 }
 
@@ -185,12 +189,9 @@ const withLightAttempts = (engine: Engine): ExportEngine => ({
   },
 })
 
-async function bulk(
-  engine: Engine,
-  { body, principal }: Call<Routes[Bulk]>,
-  step: (request: BulkRequest) => Promise<BulkResult>,
-) {
-  const result = await step({
+async function bulk(engine: Engine, { body, principal }: Call<Routes[Bulk]>, kind: ChangeKind) {
+  const result = await engine.change({
+    kind,
     select: await selectorOf(engine, body, principal),
     by: byOf(principal, body.reason),
     ...(body.limit === undefined ? {} : { limit: body.limit }),

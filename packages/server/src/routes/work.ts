@@ -12,6 +12,7 @@ import {
   isDrainOrdered,
   isRepriseError,
   type JsonText,
+  type JudgedAttempt,
   type LeaseRef,
   NotFoundError,
   type RenewRequest,
@@ -21,6 +22,8 @@ import {
   type SettleResult,
   SupersededError,
   succeeded,
+  type TaskId,
+  type Work,
 } from '@reprise/core'
 import { type GivenCredential, type LeaseCredentials, openLeaseCredentials } from '@reprise/orchestrator'
 import type { FastifyRequest } from 'fastify'
@@ -28,7 +31,6 @@ import type { AccessControl } from '../access/index.ts'
 import { wholeStore } from '../access/tenants.ts'
 import { type Handlers, json, text } from '../http/handler.ts'
 import type { Services } from '../services.ts'
-import { storeTime } from '../store-time.ts'
 import { answerWith, claimFor, giveBackUnlessSent } from './claiming.ts'
 import { failedSettlement, type ReportedError } from './reported-failure.ts'
 
@@ -115,12 +117,8 @@ export function workHandlers(services: Services, access: AccessControl): Handler
     settle: async ({ body, principal }) => {
       wholeStore(principal)
       const credentials = await openLeaseCredentials(engine)
-      const now = await timeFor(services, body.settlements)
-      const settlements: (Settlement | EntryAnswer)[] = []
-      for (const one of body.settlements) {
-        const ref = credentials.read({ ...one, credential: one.token })
-        settlements.push(ref === null ? UNKNOWN : await refusable(() => settlementOf(services, ref, one, now)))
-      }
+      const ends = body.settlements.map((end) => ({ end, ref: credentials.read({ ...end, credential: end.token }) }))
+      const settlements = await settlementsOf(services, ends)
       return json(200, { results: await answered(settlements, (good) => settled(services, good)) })
     },
     taskComplete: async ({ body, request }) => {
@@ -130,7 +128,8 @@ export function workHandlers(services: Services, access: AccessControl): Handler
         status === 'succeeded'
           ? { outcome: status, result: body.result }
           : { outcome: status, error: body.error ?? { message: 'The worker failed and did not say why.' } }
-      const settlement = await settlementOf(services, ref, end, await timeFor(services, [end]))
+      const standings = await standingsFor(engine, [{ ref, end }])
+      const settlement = settlementOf(services, ref, end, standings)
       const [result] = isEntryAnswer(settlement) ? [settlement] : await engine.settle([settlement])
       if (result === undefined) throw new RequestError('REPRISE_INTERNAL', 'The store did not answer the settlement.')
       if (result.outcome === 'superseded') throw new SupersededError(taskId, attempt, result.because)
@@ -141,8 +140,7 @@ export function workHandlers(services: Services, access: AccessControl): Handler
       const { token } = await holder(services, access, request, { taskId: id, attempt, credential })
       const execution = await engine.execution(id, attempt)
       const isHeld = execution?.status === 'running' && execution.token === token
-      const task =
-        isHeld && (await storeTime(engine)) - execution.dispatchedAt <= PAYLOAD_MS ? await engine.task(id) : null
+      const task = isHeld && (await engine.now()) - execution.dispatchedAt <= PAYLOAD_MS ? await engine.task(id) : null
       if (task?.state.status !== 'running') throw new NotFoundError('payload for attempt', `${id}:${attempt}`)
       const { payload, labels, retryToken, action, tenant } = task
       const { timeoutAt } = task.state
@@ -209,13 +207,17 @@ async function answered<Request extends object, Result>(
 const isEntryAnswer = (entry: object): entry is EntryAnswer => 'outcome' in entry
 
 /** What is wrong with one entry is told of that one. What is wrong with the store is not about an entry. */
-async function refusable<T>(step: () => Promise<T>): Promise<T | Refused> {
+function refusable<T>(step: () => T): T | Refused {
   try {
-    return await step()
+    return step()
   } catch (error) {
-    if (!isRepriseError(error) || error.status >= 500) throw error
-    return { outcome: 'refused', code: error.code, detail: error.message }
+    return refused(error)
   }
+}
+
+function refused(error: unknown): Refused {
+  if (!isRepriseError(error) || error.status >= 500) throw error
+  return { outcome: 'refused', code: error.code, detail: error.message }
 }
 
 /** All at once; one by one if the store refuses what one of them says. */
@@ -223,12 +225,12 @@ async function settled(
   { engine }: Services,
   settlements: readonly Settlement[],
 ): Promise<readonly (SettleResult | Refused | undefined)[]> {
-  const results = await refusable(() => engine.settle(settlements))
+  const results = await engine.settle(settlements).catch(refused)
   if (!('outcome' in results)) return results
   if (settlements.length === 1) return [results]
   const each: (SettleResult | Refused | undefined)[] = []
   for (const one of settlements) {
-    const result = await refusable(() => engine.settle([one]))
+    const result = await engine.settle([one]).catch(refused)
     each.push('outcome' in result ? result : result[0])
   }
   return each
@@ -239,29 +241,57 @@ type ReportedEnd =
   | { readonly outcome: 'failed'; readonly error: ReportedError }
   | { readonly outcome: 'released'; readonly reason?: string | undefined }
 
-/** The store's time, if a failure is to be judged by it. */
-async function timeFor({ engine }: Services, ends: readonly ReportedEnd[]): Promise<number> {
-  return ends.some(({ outcome }) => outcome === 'failed') ? storeTime(engine) : 0
+/** How a worker says that an attempt ended; the lease is null if the credential is not the attempt's. */
+interface Report {
+  readonly end: ReportedEnd
+  readonly ref: LeaseRef | null
 }
 
-async function settlementOf(
+/** The store is asked once, however many of them failed. */
+async function settlementsOf(
+  services: Services,
+  reports: readonly Report[],
+): Promise<readonly (Settlement | EntryAnswer)[]> {
+  const standings = await standingsFor(services.engine, reports)
+  return reports.map(({ end, ref }) =>
+    ref === null ? UNKNOWN : refusable(() => settlementOf(services, ref, end, standings)),
+  )
+}
+
+/** Where the tasks stand whose failures are to be judged, and the store's time. */
+interface Standings {
+  readonly of: ReadonlyMap<TaskId, JudgedAttempt>
+  readonly now: number
+}
+
+async function standingsFor(engine: Pick<Work, 'standings'>, reports: readonly Report[]): Promise<Standings> {
+  const ids = new Set(reports.flatMap(({ end, ref }) => (end.outcome === 'failed' && ref !== null ? ref.taskId : [])))
+  if (ids.size === 0) return { of: new Map(), now: 0 }
+  const { standings, now } = await engine.standings([...ids])
+  const known = standings.filter((standing) => standing !== null)
+  return { of: new Map(known.map((standing) => [standing.snapshot.id, standing])), now }
+}
+
+function settlementOf(
   services: Services,
   ref: LeaseRef,
   end: ReportedEnd,
-  now: number,
-): Promise<Settlement | typeof UNKNOWN> {
+  { of, now }: Standings,
+): Settlement | typeof UNKNOWN {
   switch (end.outcome) {
     case 'succeeded':
       return succeeded(ref, resultText(end.result))
     case 'released':
       return released(ref, end.reason ?? 'The worker gave it back.')
-    case 'failed':
-      return (await failedSettlement(services, ref, end.error, now)) ?? UNKNOWN
+    case 'failed': {
+      const standing = of.get(ref.taskId)
+      return standing === undefined ? UNKNOWN : failedSettlement(services, ref, end.error, standing, now)
+    }
   }
 }
 
 async function nothing({ engine }: Services): Promise<ClaimResult> {
-  return { claimed: [], nextDueAt: null, heldBack: null, now: await storeTime(engine) }
+  return { claimed: [], nextDueAt: null, heldBack: null, now: await engine.now() }
 }
 
 function claimedView(claimed: Claimed, credentials: LeaseCredentials) {

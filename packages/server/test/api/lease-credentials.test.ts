@@ -1,6 +1,6 @@
 // What workers hold is a credential that nobody can guess; and what is wrong with one entry of a batch concerns no other.
 
-import { type Engine, type TaskId, taskId } from '@reprise/core'
+import { type Engine, latestForTask, type TaskId, taskId } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
 import { type Api, claimOne, declare, type Lease, SQLITE, STORES, startApi } from './fixture.ts'
 
@@ -11,7 +11,7 @@ const payload = (api: Api, { taskId: id, attempt, token }: Omit<Lease, 'snapshot
 
 /** The token that the store has for it. */
 async function storedToken(api: Api, id: string): Promise<string> {
-  const execution = await api.engine.latestForTask(taskId(id))
+  const execution = await latestForTask(api.engine, taskId(id))
   if (execution === null) throw new Error('It was never claimed.')
   return execution.token
 }
@@ -92,7 +92,10 @@ describe.each(STORES)('on $name', (store) => {
 
 test('fault 17: a failure of a task that is gone meanwhile is superseded, in a batch and alone', async () => {
   const inner = await SQLITE.open()
-  const engine: Engine = { ...inner, task: async () => null }
+  const engine: Engine = {
+    ...inner,
+    standings: async (ids) => ({ standings: ids.map(() => null), now: await inner.now() }),
+  }
   const api = await startApi(SQLITE, { engine })
   await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
   const { taskId: id, attempt, token } = await claimOne(api)

@@ -1,14 +1,29 @@
 // Workers over HTTP, where they meet the rest: waiting for work, going away, losing their leases, and the judgement of failures.
 
-import type { TaskId } from '@reprise/core'
+import { type Engine, latestForTask, type TaskId } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
-import { type Api, claimOne, declare, STORES, startApi } from './fixture.ts'
+import { type Api, claimOne, declare, type Lease, STORES, startApi } from './fixture.ts'
 
 async function register(api: Api, worker: string): Promise<{ worker: string; epoch: number; pools: string[] }> {
   const pools = ['default']
   const registered = await api.post('/api/v1/workers', { worker, pools }, { token: api.tokens.worker })
   const { epoch } = registered.body as { readonly epoch: number }
   return { worker, epoch, pools }
+}
+
+/** The engine, with the name of each verb that asks the store. */
+function counted(engine: Engine, calls: string[]): Engine {
+  const verbs = Object.entries(engine).map(([name, member]: [string, unknown]) => {
+    if (typeof member !== 'function' || ['mark', 'wait', 'collection'].includes(name)) return [name, member]
+    return [
+      name,
+      (...input: unknown[]): unknown => {
+        calls.push(name)
+        return Reflect.apply(member, engine, input)
+      },
+    ]
+  })
+  return Object.fromEntries(verbs) as Engine
 }
 
 describe.each(STORES)('on $name', (store) => {
@@ -76,7 +91,7 @@ describe.each(STORES)('on $name', (store) => {
     expect(settled.body).toMatchObject({ results: [{ outcome: 'settled', status, repeated: false }] })
     const again = await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
     expect(again.body).toMatchObject({ results: [{ outcome: 'settled', status, repeated: true }] })
-    const execution = await api.engine.latestForTask('t1' as TaskId)
+    const execution = await latestForTask(api.engine, 't1' as TaskId)
     expect(execution?.failure).toMatchObject({ reason, stack: null })
     const task = await api.engine.task('t1' as TaskId)
     expect(task?.failures).toBe(1)
@@ -90,8 +105,29 @@ describe.each(STORES)('on $name', (store) => {
     const error = { message: 'later', retryAfterMs: 60_000 }
     await api.post('/task-complete', { taskId, attempt, token, status: 'failed', error }, { token: null })
     const task = await api.engine.task('t1' as TaskId)
-    const execution = await api.engine.latestForTask('t1' as TaskId)
+    const execution = await latestForTask(api.engine, 't1' as TaskId)
     expect(task?.state).toMatchObject({ status: 'waiting', dueAt: (execution?.resolvedAt ?? 0) + 60_000 })
+  })
+
+  test('B1: 50 failures in one request cost two trips to the store', async () => {
+    const calls: string[] = []
+    const engine = counted(await store.open(), calls)
+    const api = await startApi(store, { engine })
+    await declare(api, { name: 'a', maxRetries: 3 })
+    await Promise.all(Array.from({ length: 50 }, (_, n) => api.post('/api/v1/tasks', { id: `t${n}`, action: 'a' })))
+    const who = await register(api, 'w1')
+    const claims = await api.post('/api/v1/claims', { ...who, limit: 50, waitMs: 0 }, { token: api.tokens.worker })
+    const { claimed } = claims.body as { readonly claimed: readonly Lease[] }
+    const settlements = claimed.map(({ taskId, attempt, token }, n) => {
+      return { taskId, attempt, token, outcome: 'failed', error: { message: 'away', retryable: n % 2 === 0 } }
+    })
+    // So that no sign-in is looked up any more.
+    await api.post('/api/v1/leases/renew', { leases: [] }, { token: api.tokens.worker })
+    calls.length = 0
+    const settled = await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
+    expect(calls).toEqual(['standings', 'settle'])
+    const { results } = settled.body as { readonly results: readonly { readonly status: string }[] }
+    expect(results.map(({ status }) => status)).toEqual(settlements.map((_, n) => (n % 2 === 0 ? 'waiting' : 'dead')))
   })
 
   test('progress is seen while it runs, and a release gives it back unharmed', async () => {

@@ -121,7 +121,7 @@ describe.each(STORES)('on %s', (kind) => {
       errorCode: 'ECONNRESET',
       errorMessage: 'reset by peer',
     })
-    await engine.promote({ select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'now' } })
+    await engine.change({ kind: 'promote', select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'now' } })
     expect(await claimOne(engine)).toMatchObject({ taskId: id, attempt: 2, retryReason: 'connection' })
     expect(await one(failuresIn, report)).toEqual(first)
     expect(await engine.counts()).toMatchObject({ accepted: 1 })

@@ -191,7 +191,7 @@ test('B5: only the types and the tenants that are asked for, and the place is to
     note('of nobody'),
     note('gone', { taskId: taskId('x') }),
   ])
-  await engine.cancel({ select: { ids: [taskId('a1')] }, by: { ...by, reason: 'another type' } })
+  await engine.change({ kind: 'cancel', select: { ids: [taskId('a1')] }, by: { ...by, reason: 'another type' } })
   await engine.pause({ tenant: tenantId('other') }, { ...by, reason: 'their lanes' })
   await engine.pause({ tenant: tenantId('acme') }, { ...by, reason: 'our lanes' })
   await engine.journal.append([note('ours', { taskId: taskId('a1') })])

@@ -22,7 +22,7 @@ test('intruder 7: an id that another tenant uses again shows neither the events 
   await engine.journal.append([note('of acme', { taskId: id })])
   expect(await seenBy('acme')).toEqual(['of acme'])
   await soon(() => expect(hooks.acme.reasons).toContain('of acme'))
-  await engine.cancel({ select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'over' } })
+  await engine.change({ kind: 'cancel', select: { ids: [id] }, by: { actor: 'operator:ann', reason: 'over' } })
   clock.jump(600_000)
   expect(await seenBy('acme')).toEqual(['of acme', 'over'])
   expect(await engine.retain({ cancelledMs: 1_000 })).toMatchObject({ tasksRemoved: 1 })
@@ -45,7 +45,11 @@ test('intruder 7: events of a task that is gone are for those who see everything
   const clock = new VirtualClock()
   const { engine, call, as } = await serve(clock)
   await engine.submit([spec('gone', { tenant: tenantId('acme') })])
-  await engine.cancel({ select: { ids: [taskId('gone')] }, by: { actor: 'operator:ann', reason: 'over' } })
+  await engine.change({
+    kind: 'cancel',
+    select: { ids: [taskId('gone')] },
+    by: { actor: 'operator:ann', reason: 'over' },
+  })
   clock.jump(600_000)
   await engine.retain({ cancelledMs: 1_000 })
   as(only('acme'))

@@ -3,9 +3,9 @@
 
 import {
   BATCH_MAX,
-  type BulkRequest,
-  type BulkResult,
   type By,
+  type ChangeRequest,
+  type ChangeResult,
   checkBatch,
   checkLimit,
   pageCursor,
@@ -15,27 +15,24 @@ import {
 } from '@reprise/core'
 import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
-import { bulkScript, retryScript } from './scripts.generated.ts'
+import { changeScript, retryScript } from './scripts.generated.ts'
 import { given, givenScope } from './tasks.ts'
-
-export type BulkVerb = 'redrive' | 'discard' | 'cancel' | 'promote'
 
 /** How often one call goes on looking; then the caller, who has the cursor, decides whether to. */
 const ROUNDS_MAX = 50
 
-export async function bulk(
+export async function change(
   partition: Partition,
-  verb: BulkVerb,
-  request: BulkRequest,
+  request: ChangeRequest,
   drawRequestId: DrawRequestId,
-): Promise<BulkResult> {
+): Promise<ChangeResult> {
   const limit = request.limit ?? BATCH_MAX
   checkLimit(limit)
   const after = pageCursor(request) ?? 0
-  const { select, by } = request
+  const { kind, select, by } = request
   const step: Step = async (left, rest) => {
-    const args = [drawRequestId(), verb, by.actor, by.reason, String(left), ...rest]
-    const [next = '', ...changed] = asTexts(await partition.run(bulkScript, args))
+    const args = [drawRequestId(), kind, by.actor, by.reason, String(left), ...rest]
+    const [next = '', ...changed] = asTexts(await partition.run(changeScript, args))
     return { next: next === '' ? null : Number(next), changed: changed as TaskId[] }
   }
   if ('ids' in select) {
@@ -44,7 +41,7 @@ export async function bulk(
   }
   const { fingerprint } = select
   // Only dead letters have one: a fingerprint names nothing that could be cancelled or promoted.
-  if (fingerprint !== undefined && (verb === 'cancel' || verb === 'promote')) return { changed: [], next: null }
+  if (fingerprint !== undefined && (kind === 'cancel' || kind === 'promote')) return { changed: [], next: null }
   return overAll(step, [...givenScope(select), given(fingerprint)], after, limit)
 }
 
@@ -54,7 +51,7 @@ type Step = (
   rest: readonly string[],
 ) => Promise<{ readonly next: number | null; readonly changed: readonly TaskId[] }>
 
-async function overIds(step: Step, ids: readonly TaskId[], after: number, limit: number): Promise<BulkResult> {
+async function overIds(step: Step, ids: readonly TaskId[], after: number, limit: number): Promise<ChangeResult> {
   const changed: TaskId[] = []
   for (let position = after; position < ids.length; ) {
     if (changed.length === limit) return { changed, next: String(position) }
@@ -66,7 +63,7 @@ async function overIds(step: Step, ids: readonly TaskId[], after: number, limit:
 }
 
 /** Comes back with the first tasks that were changed: what a caller hears of is one atomic step. */
-async function overAll(step: Step, which: readonly string[], after: number, limit: number): Promise<BulkResult> {
+async function overAll(step: Step, which: readonly string[], after: number, limit: number): Promise<ChangeResult> {
   let position = after
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const { next, changed } = await step(limit, ['all', String(position), ...which])

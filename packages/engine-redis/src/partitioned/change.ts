@@ -3,14 +3,14 @@
 
 import {
   BATCH_MAX,
-  type BulkRequest,
-  type BulkResult,
+  type ChangeRequest,
+  type ChangeResult,
   checkBatch,
   checkLimit,
   pageCursor,
   type TaskId,
 } from '@reprise/core'
-import { type BulkVerb, bulk } from '../bulk.ts'
+import { change } from '../change.ts'
 import type { DrawRequestId } from '../claim.ts'
 import { placeAndPosition, wholeCursor } from './merge.ts'
 import type { Partitions } from './partitions.ts'
@@ -18,30 +18,28 @@ import type { Partitions } from './partitions.ts'
 /** How often one call goes on looking while it finds nothing to change. */
 const ROUNDS_MAX = 50
 
-export function bulkAll(
+export function changeAll(
   store: Partitions,
-  verb: BulkVerb,
-  request: BulkRequest,
+  request: ChangeRequest,
   drawRequestId: DrawRequestId,
-): Promise<BulkResult> {
+): Promise<ChangeResult> {
   const limit = request.limit ?? BATCH_MAX
   checkLimit(limit)
   const after = pageCursor(request)
   const { select } = request
-  if (!('ids' in select)) return overPartitions(store, verb, request, limit, after, drawRequestId)
+  if (!('ids' in select)) return overPartitions(store, request, limit, after, drawRequestId)
   checkBatch(select.ids.length)
-  return overIds(store, verb, { ...request, select }, limit, after ?? 0, drawRequestId)
+  return overIds(store, { ...request, select }, limit, after ?? 0, drawRequestId)
 }
 
 async function overIds(
   store: Partitions,
-  verb: BulkVerb,
-  request: BulkRequest & { readonly select: { readonly ids: readonly TaskId[] } },
+  request: ChangeRequest & { readonly select: { readonly ids: readonly TaskId[] } },
   limit: number,
   after: number,
   drawRequestId: DrawRequestId,
-): Promise<BulkResult> {
-  const { by, select } = request
+): Promise<ChangeResult> {
+  const { kind, by, select } = request
   const changed: TaskId[] = []
   let position = after
   for (let round = 0; round < ROUNDS_MAX && position < select.ids.length && changed.length < limit; round++) {
@@ -52,7 +50,7 @@ async function overIds(
       const found = new Set<number>()
       await Promise.all(
         parts.map(async ({ partition, items, positions }) => {
-          const part = await bulk(partition, verb, { by, select: { ids: items } }, drawRequestId)
+          const part = await change(partition, { kind, by, select: { ids: items } }, drawRequestId)
           let at = 0
           for (const [index, id] of items.entries()) {
             if (part.changed[at] !== id) continue
@@ -73,19 +71,18 @@ async function overIds(
 
 async function overPartitions(
   store: Partitions,
-  verb: BulkVerb,
-  { by, select }: BulkRequest,
+  { kind, by, select }: ChangeRequest,
   limit: number,
   after: number | null,
   drawRequestId: DrawRequestId,
-): Promise<BulkResult> {
+): Promise<ChangeResult> {
   const changed: TaskId[] = []
   let { place, position } = placeAndPosition(after, store.size)
   while (place < store.size && changed.length < limit) {
     try {
       const cursor = position === 0 ? {} : { cursor: String(position) }
-      const wanted = { by, select, limit: limit - changed.length, ...cursor }
-      const part = await bulk(store.at(place), verb, wanted, drawRequestId)
+      const wanted = { kind, by, select, limit: limit - changed.length, ...cursor }
+      const part = await change(store.at(place), wanted, drawRequestId)
       changed.push(...part.changed)
       if (part.next !== null) return { changed, next: wholeCursor(place, Number(part.next), store.size) }
     } catch (error) {

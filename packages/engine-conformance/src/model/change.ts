@@ -1,11 +1,12 @@
-// What operators do to tasks: redrive, discard, cancel and promote in bulk, and the retry of one task within its budget.
-// A bulk request goes over the tasks in order, changes at most its limit, and says where to go on.
+// What operators do to tasks: redrive, discard, cancel and promote many, and the retry of one task within its budget.
+// A change goes over the tasks in order, changes at most its limit, and says where to go on.
 
 import {
   BATCH_MAX,
-  type BulkRequest,
-  type BulkResult,
   type By,
+  type ChangeKind,
+  type ChangeRequest,
+  type ChangeResult,
   operatorRetries,
   pageCursor,
   type RetryResult,
@@ -20,53 +21,57 @@ import { note, tally } from './journal.ts'
 import { enqueue } from './lane.ts'
 import type { State, TaskRecord } from './state.ts'
 
-export function redrive(state: State, request: BulkRequest): BulkResult {
-  return inBulk(state, request, ['dead'], (task) => {
-    task.generation++
-    task.attemptsBefore = task.attempt
-    task.failures = 0
-    task.losses = 0
-    task.parks = 0
-    task.deferrals = 0
-    task.retryReason = 'manual'
-    enqueue(state, task, 'at the end')
-    noteTask(state, task, 'task.redriven', request.by, { generation: task.generation })
-  })
+interface Change {
+  readonly from: readonly TaskStatus[]
+  readonly apply: (state: State, task: TaskRecord, by: By) => void
 }
 
-export function discard(state: State, request: BulkRequest): BulkResult {
-  return inBulk(state, request, ['dead'], (task) => {
-    task.state = { status: 'discarded', at: state.now }
-    noteTask(state, task, 'task.discarded', request.by, {})
-  })
+const CHANGES: Readonly<Record<ChangeKind, Change>> = {
+  redrive: {
+    from: ['dead'],
+    apply(state, task, by) {
+      task.generation++
+      task.attemptsBefore = task.attempt
+      task.failures = 0
+      task.losses = 0
+      task.parks = 0
+      task.deferrals = 0
+      task.retryReason = 'manual'
+      enqueue(state, task, 'at the end')
+      noteTask(state, task, 'task.redriven', by, { generation: task.generation })
+    },
+  },
+  discard: {
+    from: ['dead'],
+    apply(state, task, by) {
+      task.state = { status: 'discarded', at: state.now }
+      noteTask(state, task, 'task.discarded', by, {})
+    },
+  },
+  cancel: {
+    from: ['queued', 'waiting', 'running'],
+    apply(state, task, by) {
+      const from = task.state.status
+      const execution = task.executions.get(task.attempt)
+      if (execution?.status === 'running') {
+        task.executions.set(task.attempt, { ...execution, status: 'cancelled', resolvedAt: state.now })
+      }
+      task.state = { status: 'cancelled', at: state.now }
+      tally(state, task, 'cancelled')
+      noteTask(state, task, 'task.cancelled', by, { from })
+    },
+  },
+  promote: {
+    from: ['waiting'],
+    apply(state, task, by) {
+      enqueue(state, task, 'at the end')
+      noteTask(state, task, 'task.promoted', by, {})
+    },
+  },
 }
 
-export function cancel(state: State, request: BulkRequest): BulkResult {
-  return inBulk(state, request, ['queued', 'waiting', 'running'], (task) => {
-    const from = task.state.status
-    const execution = task.executions.get(task.attempt)
-    if (execution?.status === 'running') {
-      task.executions.set(task.attempt, { ...execution, status: 'cancelled', resolvedAt: state.now })
-    }
-    task.state = { status: 'cancelled', at: state.now }
-    tally(state, task, 'cancelled')
-    noteTask(state, task, 'task.cancelled', request.by, { from })
-  })
-}
-
-export function promote(state: State, request: BulkRequest): BulkResult {
-  return inBulk(state, request, ['waiting'], (task) => {
-    enqueue(state, task, 'at the end')
-    noteTask(state, task, 'task.promoted', request.by, {})
-  })
-}
-
-function inBulk(
-  state: State,
-  request: BulkRequest,
-  from: readonly TaskStatus[],
-  change: (task: TaskRecord) => void,
-): BulkResult {
+export function change(state: State, request: ChangeRequest): ChangeResult {
+  const { from, apply } = CHANGES[request.kind]
   const limit = checkLimit(request.limit ?? BATCH_MAX)
   const after = pageCursor(request) ?? 0
   const changed: TaskId[] = []
@@ -76,7 +81,7 @@ function inBulk(
     if (changed.length === limit) return { changed, next: String(last) }
     last = position
     if (task === undefined || !from.includes(task.state.status)) continue
-    change(task)
+    apply(state, task, request.by)
     state.changes++
     changed.push(task.snapshot.id)
   }

@@ -3,9 +3,10 @@
 
 import {
   BATCH_MAX,
-  type BulkRequest,
-  type BulkResult,
   type By,
+  type ChangeKind,
+  type ChangeRequest,
+  type ChangeResult,
   checkBatch,
   checkLimit,
   type JournalEntryInput,
@@ -30,9 +31,7 @@ import {
 } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
-export type BulkAction = 'redrive' | 'discard' | 'cancel' | 'promote'
-
-const APPLIES_TO: Readonly<Record<BulkAction, ReadonlySet<TaskStatus>>> = {
+const APPLIES_TO: Readonly<Record<ChangeKind, ReadonlySet<TaskStatus>>> = {
   redrive: new Set<TaskStatus>(['dead']),
   discard: new Set<TaskStatus>(['dead']),
   cancel: new Set<TaskStatus>(['queued', 'waiting', 'running']),
@@ -42,14 +41,14 @@ const APPLIES_TO: Readonly<Record<BulkAction, ReadonlySet<TaskStatus>>> = {
 /** How many tasks one call looks at when no index leads to the right ones. */
 const WINDOW = 10_000
 
-export function bulk(transaction: Transaction, action: BulkAction, request: BulkRequest): BulkResult {
-  const limit = request.limit ?? BATCH_MAX
+export function change(transaction: Transaction, request: ChangeRequest): ChangeResult {
+  const { kind, by, limit = BATCH_MAX } = request
   checkLimit(limit)
-  const { rows, next } = selectTasks(transaction, action, request, limit)
+  const { rows, next } = selectTasks(transaction, request, limit)
   const changed: TaskId[] = []
   for (const task of rows) {
-    if (!APPLIES_TO[action].has(statusOf(task))) continue
-    applyTo(transaction, action, task, request.by)
+    if (!APPLIES_TO[kind].has(statusOf(task))) continue
+    applyTo(transaction, kind, task, by)
     changed.push(task.id)
   }
   return { changed, next }
@@ -57,11 +56,11 @@ export function bulk(transaction: Transaction, action: BulkAction, request: Bulk
 
 function selectTasks(
   transaction: Transaction,
-  action: BulkAction,
-  request: BulkRequest,
+  request: ChangeRequest,
   limit: number,
 ): { readonly rows: Iterable<TaskRow>; readonly next: string | null } {
   const { db } = transaction
+  const { kind } = request
   const after = pageCursor(request) ?? 0
   if ('ids' in request.select) {
     checkBatch(request.select.ids.length)
@@ -72,10 +71,10 @@ function selectTasks(
   const scope = scopeValues(request.select)
   const { fingerprint } = request.select
   // Only dead letters have one: a fingerprint names nothing that could be cancelled or promoted.
-  if (fingerprint !== undefined && (action === 'cancel' || action === 'promote')) return { rows: [], next: null }
+  if (fingerprint !== undefined && (kind === 'cancel' || kind === 'promote')) return { rows: [], next: null }
   let last: number | null
   let seqs: { seq: number }[]
-  if (action === 'cancel') {
+  if (kind === 'cancel') {
     const newest = db.get<{ seq: number }>('newestSeq')?.seq ?? 0
     const oldest = db.get<{ seq: number }>('oldestSeq')?.seq ?? 0
     const bottom = Math.max(after, oldest - 1)
@@ -83,7 +82,7 @@ function selectTasks(
     last = seqs.length === limit ? (seqs.at(-1)?.seq ?? bottom) : bottom + WINDOW
     if (last >= newest) last = null
   } else {
-    if (action === 'promote') seqs = db.all('selectWaiting', ...scope, after, limit)
+    if (kind === 'promote') seqs = db.all('selectWaiting', ...scope, after, limit)
     else if (fingerprint === undefined) seqs = db.all('selectDead', ...scope, after, limit)
     else seqs = db.all('selectDeadOfGroup', ...scope, after, limit, fingerprint)
     last = seqs.length === limit ? (seqs.at(-1)?.seq ?? null) : null
@@ -92,8 +91,8 @@ function selectTasks(
   return { rows, next: last === null ? null : String(last) }
 }
 
-function applyTo(transaction: Transaction, action: BulkAction, task: TaskRow, by: By): void {
-  switch (action) {
+function applyTo(transaction: Transaction, kind: ChangeKind, task: TaskRow, by: By): void {
+  switch (kind) {
     case 'redrive': {
       const generation = task.generation + 1
       leaveGroup(transaction, task)

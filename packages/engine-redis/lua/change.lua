@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- bulk: redrives, discards, cancels or promotes tasks: those named, as they are listed, or those of a scope, in order of
+-- change: redrives, discards, cancels or promotes tasks: those named, as they are listed, or those of a scope, in order of
 -- acceptance. Tasks in another status are passed over. It looks at a bounded number of tasks, and at a bounded size of them.
--- ARGV: time, request id, verb, actor, reason, limit, then either 'ids' and the ids, or 'all', the seq after which to
+-- ARGV: time, request id, kind, actor, reason, limit, then either 'ids' and the ids, or 'all', the seq after which to
 --   begin, scope (3), fingerprint ('' for any, else '=' and the fingerprint).
 -- Answers { where to go on or '' when nothing is left to look at, then the ids of what was changed }. Where to go on: the
 -- number of ids looked at, or a seq.
@@ -13,7 +13,7 @@ local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
 local BYTES_MAX = 8000000
 
-local request, verb, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local request, kind, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 
 local known = recall(request)
 if known then return known end
@@ -87,8 +87,8 @@ local FROM = {
   promote = { waiting = true },
 }
 
-local change = CHANGES[verb]
-local applies = FROM[verb]
+local change = CHANGES[kind]
+local applies = FROM[kind]
 
 local function look(id)
   local task = loadTask(id)
@@ -155,7 +155,7 @@ end
 local goOnAt
 if ARGV[7] == 'ids' then
   goOnAt = goOverIds(8)
-elseif verb == 'redrive' or verb == 'discard' then
+elseif kind == 'redrive' or kind == 'discard' then
   goOnAt = goOverDead(tonumber(ARGV[8]), parseScope(9), ARGV[12])
 else
   goOnAt = goOverAll(tonumber(ARGV[8]), parseScope(9))
