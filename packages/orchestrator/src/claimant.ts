@@ -6,13 +6,14 @@ import { hostname } from 'node:os'
 import {
   type ClaimResult,
   type Clock,
-  type Engine,
   idleAfter,
   isRepriseError,
   type Logger,
   type PoolName,
   sleep,
   untilClaimable,
+  type Waiting,
+  type Work,
   type WorkerId,
   workerId,
 } from '@reprise/core'
@@ -30,13 +31,13 @@ export type Claim = { readonly result: ClaimResult; readonly limit: number } | n
 
 export class Claimant {
   readonly worker: WorkerId
-  readonly #engine: Engine
+  readonly #engine: Work & Waiting
   readonly #clock: Clock
   readonly #log: Logger
   #epoch: number | null = null
   #beatAt = 0
 
-  constructor(worker: WorkerId, { engine, clock, log }: { engine: Engine; clock: Clock; log: Logger }) {
+  constructor(worker: WorkerId, { engine, clock, log }: { engine: Work & Waiting; clock: Clock; log: Logger }) {
     this.worker = worker
     this.#engine = engine
     this.#clock = clock

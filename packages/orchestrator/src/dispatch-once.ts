@@ -10,12 +10,12 @@ import {
   type Claimed,
   type ClaimResult,
   type Clock,
-  type Engine,
   HEARTBEAT_LAG_MS,
   heartbeatLag,
   type Logger,
   launchKey,
   type Meter,
+  type Observing,
   type PoolName,
   type Random,
   released,
@@ -23,6 +23,9 @@ import {
   STALE_WORKER_RETRY_TOTAL,
   selectWorker,
   sleep,
+  type Upkeep,
+  type Waiting,
+  type Work,
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
@@ -30,7 +33,7 @@ import type { RecentGifts } from './recent-gifts.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
 
 export interface DispatchRound {
-  readonly engine: Engine
+  readonly engine: Upkeep & Work & Observing & Waiting
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

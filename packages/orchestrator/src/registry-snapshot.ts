@@ -1,11 +1,11 @@
 // The whole registry of workers at one moment, page by page.
 
-import { type Engine, PAGE_LIMIT_MAX, type WorkerView } from '@reprise/core'
+import { type Observing, PAGE_LIMIT_MAX, type WorkerView } from '@reprise/core'
 
 /** A hundred thousand workers: nobody has more, and no loop is endless. */
 const PAGES_MAX = 100
 
-export async function registrySnapshot(engine: Engine): Promise<readonly WorkerView[]> {
+export async function registrySnapshot(engine: Observing): Promise<readonly WorkerView[]> {
   const workers: WorkerView[] = []
   let cursor: string | undefined
   for (let page = 0; page < PAGES_MAX; page++) {

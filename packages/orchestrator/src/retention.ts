@@ -1,20 +1,20 @@
 // Deletes what the retention rules no longer keep, a page at a time between two sweeps: a pass over the whole store
 // starts every minute, and goes faster only where there is much to delete. Not a service of its own: the sweep calls it.
 
-import { BATCH_MAX, type Clock, type Engine, type RetentionRules } from '@reprise/core'
+import { BATCH_MAX, type Clock, type RetentionRules, type Upkeep } from '@reprise/core'
 
 const PASS_EVERY_MS = 60_000
 /** The most one step does before the sweep gets its turn again. */
 const PAGES_PER_STEP_MAX = 20
 
 export class Retention {
-  readonly #engine: Engine
+  readonly #engine: Upkeep
   readonly #rules: RetentionRules
   readonly #clock: Clock
   #cursor: string | null = null
   #nextPassAt: number
 
-  constructor(engine: Engine, rules: RetentionRules, clock: Clock) {
+  constructor(engine: Upkeep, rules: RetentionRules, clock: Clock) {
     this.#engine = engine
     this.#rules = rules
     this.#clock = clock

@@ -1,8 +1,8 @@
 // How many slots each pool would need now, from what the store counts anyway. The sum itself is core's (scaling.ts).
 
 import {
-  type Engine,
   InvalidError,
+  type Observing,
   PAGE_LIMIT_MAX,
   type PoolName,
   poolName,
@@ -24,7 +24,7 @@ export interface ScalingSignalsOptions extends ScalingOptions {
 const MINUTES = 5
 
 export async function scalingSignals(
-  engine: Engine,
+  engine: Observing,
   pools: readonly string[],
   options: ScalingSignalsOptions,
 ): Promise<readonly ScalingSignal[]> {
@@ -43,7 +43,7 @@ export async function scalingSignals(
 }
 
 async function signalOf(
-  engine: Engine,
+  engine: Observing,
   pool: PoolName,
   registry: readonly WorkerView[],
   { minutes = MINUTES, ...options }: ScalingSignalsOptions,
@@ -79,7 +79,7 @@ function slotsPerWorker(workers: readonly WorkerView[]): number {
 }
 
 /** Claims move what is due to the queue. Where nobody claims it must be looked for, in the newest page at least. */
-async function dueCount(engine: Engine, pool: PoolName, now: number): Promise<number> {
+async function dueCount(engine: Observing, pool: PoolName, now: number): Promise<number> {
   const { items } = await engine.tasks({ pool, status: 'waiting', limit: PAGE_LIMIT_MAX })
   return items.filter(({ state }) => state.status === 'waiting' && state.dueAt <= now).length
 }

@@ -5,7 +5,6 @@
 import {
   BATCH_MAX,
   type Circumstances,
-  type Engine,
   type ExpiredResult,
   expired,
   failed,
@@ -20,6 +19,8 @@ import {
   type Random,
   released,
   type Settlement,
+  type Upkeep,
+  type Work,
 } from '@reprise/core'
 
 export interface SweepReport {
@@ -32,12 +33,16 @@ export interface SweepReport {
   readonly full: boolean
 }
 
-export async function sweepOnce(engine: Engine, random: Random, book: PolicyBook = NO_POLICIES): Promise<SweepReport> {
+export async function sweepOnce(
+  engine: Upkeep & Work,
+  random: Random,
+  book: PolicyBook = NO_POLICIES,
+): Promise<SweepReport> {
   return settleOverdue(engine, random, await engine.expired(BATCH_MAX), book)
 }
 
 export async function settleOverdue(
-  engine: Engine,
+  engine: Upkeep & Work,
   random: Random,
   look: ExpiredResult,
   book: PolicyBook,

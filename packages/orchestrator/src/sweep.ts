@@ -8,7 +8,6 @@ import {
   backoffMs,
   type Clock,
   createService,
-  type Engine,
   isRepriseError,
   type Logger,
   NO_POLICIES,
@@ -18,6 +17,9 @@ import {
   refuseNoEngine,
   type Service,
   sleep,
+  type Upkeep,
+  type Waiting,
+  type Work,
 } from '@reprise/core'
 import { HoldOff } from './hold-off.ts'
 import { type Checks, checkOptions, ms, msFrom0, SERVICE_CHECKS } from './option-checks.ts'
@@ -27,7 +29,7 @@ import { Retention } from './retention.ts'
 import { settleOverdue } from './sweep-once.ts'
 
 export interface SweepOptions extends ServiceOptions {
-  readonly engine: Engine
+  readonly engine: Upkeep & Work & Waiting
   readonly intervalMs?: number
   /** How long live workers get to renew after a pause, a clock jump or trouble with the store. */
   readonly graceMs?: number
@@ -68,7 +70,7 @@ export function createSweep(options: SweepOptions): Service {
 }
 
 class Sweep {
-  readonly #engine: Engine
+  readonly #engine: Upkeep & Work & Waiting
   readonly #clock: Clock
   readonly #random: Random
   readonly #intervalMs: number

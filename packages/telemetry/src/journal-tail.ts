@@ -4,10 +4,10 @@
 
 import {
   CLOCK_STEP_BACK_MS,
-  type Engine,
   isFailureReason,
   type JournalEntry,
   PAGE_LIMIT_MAX,
+  type Records,
   type TaskId,
 } from '@reprise/core'
 
@@ -40,7 +40,7 @@ const READ_MAX = 20_000
 const KEPT_MAX = 20_000
 
 export class JournalTail {
-  readonly #engine: Engine
+  readonly #engine: Records
   readonly #pagesMax: number
   readonly #keptMax: number
   #cursor = ''
@@ -53,7 +53,7 @@ export class JournalTail {
   #lostUntil = Number.NEGATIVE_INFINITY
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(engine: Engine, { readMax = READ_MAX, keptMax = KEPT_MAX }: JournalTailOptions = {}) {
+  constructor(engine: Records, { readMax = READ_MAX, keptMax = KEPT_MAX }: JournalTailOptions = {}) {
     this.#engine = engine
     this.#pagesMax = Math.max(Math.ceil(readMax / PAGE_LIMIT_MAX), 1)
     this.#keptMax = keptMax

@@ -3,9 +3,10 @@
 // told is null rather than 0.
 
 import {
-  type Engine,
   heartbeatLag,
   InvalidError,
+  type Observing,
+  type Records,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
   type SeriesPoint,
@@ -87,9 +88,9 @@ export interface MonitoringOptions {
 }
 
 /** Whoever asks again goes on reading where the last one stopped, without having to keep anything. */
-const tails = new WeakMap<Engine, JournalTail>()
+const tails = new WeakMap<Records, JournalTail>()
 
-function tailOf(engine: Engine): JournalTail {
+function tailOf(engine: Records): JournalTail {
   const tail = tails.get(engine) ?? new JournalTail(engine)
   tails.set(engine, tail)
   return tail
@@ -99,7 +100,7 @@ const WINDOW_MS = 600_000
 const WINDOW_MS_MAX = (SERIES_POINTS_MAX - 1) * SERIES_STEP_MS
 const POOLS_MAX = 100
 
-export async function monitoring(engine: Engine, options: MonitoringOptions = {}): Promise<Monitoring> {
+export async function monitoring(engine: Observing & Records, options: MonitoringOptions = {}): Promise<Monitoring> {
   const { windowMs = WINDOW_MS, journal = tailOf(engine) } = options
   if (!(Number.isInteger(windowMs) && windowMs >= SERIES_STEP_MS && windowMs <= WINDOW_MS_MAX)) {
     throw new InvalidError(

@@ -5,11 +5,12 @@ import {
   type Breaker,
   type Clock,
   type Counts,
-  type Engine,
   heartbeatLag,
   type Logger,
+  type Observing,
   PAGE_LIMIT_MAX,
   type PoolName,
+  type Records,
   silentLogger,
   sleep,
   systemClock,
@@ -49,7 +50,7 @@ const BREAKER_STATUSES = ['open', 'half_open', 'ramping', 'closed'] as const
 const QUANTILES = ['p50', 'p90', 'p99', 'max'] as const
 
 /** From now on a scrape of the registry has the figures of this store. */
-export function storeGauges(engine: Engine, options: StoreGaugesOptions): void {
+export function storeGauges(engine: Observing & Records, options: StoreGaugesOptions): void {
   const { metrics, clock = systemClock, log = silentLogger, keepMs = KEEP_MS, timeoutMs = TIMEOUT_MS } = options
   const journal = new JournalTail(engine)
   const window = options.windowMs === undefined ? {} : { windowMs: options.windowMs }
@@ -95,7 +96,7 @@ export function storeGauges(engine: Engine, options: StoreGaugesOptions): void {
   }
 }
 
-async function lookAt(engine: Engine, figures: () => Promise<Monitoring>): Promise<Look> {
+async function lookAt(engine: Observing & Records, figures: () => Promise<Monitoring>): Promise<Look> {
   const [counts, registry, breakers, lanes, found] = await Promise.all([
     engine.counts(),
     registeredWorkers(engine),

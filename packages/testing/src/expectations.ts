@@ -8,6 +8,7 @@ import {
   type DeadReason,
   decodeJson,
   type Engine,
+  type Observing,
   type Task,
   taskId,
 } from '@reprise/core'
@@ -22,7 +23,7 @@ export interface DeadExpectation {
   readonly code?: string
 }
 
-export async function expectSucceeded<Result>(engine: Engine, ref: TaskRef<Result>): Promise<Result> {
+export async function expectSucceeded<Result>(engine: Observing, ref: TaskRef<Result>): Promise<Result> {
   const task = await existing(engine, ref)
   const { state } = task
   if (state.status !== 'succeeded') throw unexpected(task, 'succeeded', expectSucceeded)
@@ -30,7 +31,7 @@ export async function expectSucceeded<Result>(engine: Engine, ref: TaskRef<Resul
   return (state.result === null ? null : decodeJson(state.result)) as Result
 }
 
-export async function expectDead(engine: Engine, ref: TaskRef, expected: DeadExpectation): Promise<Task> {
+export async function expectDead(engine: Observing, ref: TaskRef, expected: DeadExpectation): Promise<Task> {
   const task = await existing(engine, ref)
   const { state } = task
   if (state.status !== 'dead') throw unexpected(task, 'dead', expectDead)
@@ -42,7 +43,7 @@ export async function expectDead(engine: Engine, ref: TaskRef, expected: DeadExp
 }
 
 /** Held back by a breaker after an attempt that was not charged. */
-export async function expectParked(engine: Engine, ref: TaskRef): Promise<Task> {
+export async function expectParked(engine: Observing, ref: TaskRef): Promise<Task> {
   const task = await existing(engine, ref)
   if (task.state.status !== 'queued' || task.parks === 0) throw unexpected(task, 'parked', expectParked)
   return task
@@ -50,7 +51,7 @@ export async function expectParked(engine: Engine, ref: TaskRef): Promise<Task> 
 
 /** Null stands for a closed breaker that nobody remembers. */
 export async function expectBreaker(
-  engine: Engine,
+  engine: Observing,
   name: string,
   status: BreakerState['status'],
 ): Promise<Breaker | null> {
@@ -66,7 +67,7 @@ export async function expectBreaker(
   })
 }
 
-async function breakerOf(engine: Engine, name: string): Promise<Breaker | null> {
+async function breakerOf(engine: Observing, name: string): Promise<Breaker | null> {
   let cursor: string | null = null
   do {
     const page: Awaited<ReturnType<Engine['breakers']>> = await engine.breakers(cursor === null ? {} : { cursor })
@@ -77,7 +78,7 @@ async function breakerOf(engine: Engine, name: string): Promise<Breaker | null> 
   return null
 }
 
-async function existing(engine: Engine, ref: TaskRef): Promise<Task> {
+async function existing(engine: Observing, ref: TaskRef): Promise<Task> {
   const id = taskId(typeof ref === 'string' ? ref : ref.id)
   const task = await engine.task(id)
   if (task === null) throw new AssertionError({ message: `There is no task '${id}'.` })

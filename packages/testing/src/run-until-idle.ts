@@ -6,6 +6,7 @@ import {
   type Duration,
   durationMs,
   type Engine,
+  type Observing,
   sleep,
   systemClock,
   type Task,
@@ -28,7 +29,7 @@ const STEP_MS = 1_000
 const WALKED_MS = 6_000
 const STUCK_SHOWN_MAX = 20
 
-export async function runUntilIdle(engine: Engine, clock: VirtualClock, options: IdleOptions): Promise<void> {
+export async function runUntilIdle(engine: Observing, clock: VirtualClock, options: IdleOptions): Promise<void> {
   const giveUpAt = clock.now() + durationMs(options.within ?? '30d', 'within')
   const patienceMs = durationMs(options.patience ?? '50ms', 'patience')
   let seen = ''
@@ -64,7 +65,7 @@ async function moveTowards(clock: VirtualClock, target: number | null): Promise<
   await clock.advance(Math.max(Math.min(distanceMs, WALKED_MS), STEP_MS))
 }
 
-async function liveTasks(engine: Engine): Promise<Task[]> {
+async function liveTasks(engine: Observing): Promise<Task[]> {
   const live: Task[] = []
   for (const status of LIVE) {
     let cursor: string | null = null
@@ -82,7 +83,7 @@ async function liveTasks(engine: Engine): Promise<Task[]> {
 }
 
 /** When the first of them becomes due or expires, or a breaker lets some through; null if nothing ever will. */
-async function nextMoment(engine: Engine, live: readonly Task[], now: number): Promise<number | null> {
+async function nextMoment(engine: Observing, live: readonly Task[], now: number): Promise<number | null> {
   const moments = await breakerMoments(engine)
   for (const { state, deadlineAt } of live) {
     if (state.status === 'waiting') moments.push(state.dueAt)
@@ -94,12 +95,12 @@ async function nextMoment(engine: Engine, live: readonly Task[], now: number): P
   return next
 }
 
-async function breakerMoments(engine: Engine): Promise<number[]> {
+async function breakerMoments(engine: Observing): Promise<number[]> {
   const { items } = await engine.breakers({ limit: 1_000 })
   return items.flatMap(({ state }) => (state.status === 'open' ? [state.until] : []))
 }
 
-async function stuck(engine: Engine, live: readonly Task[]): Promise<Error> {
+async function stuck(engine: Observing, live: readonly Task[]): Promise<Error> {
   const lines: string[] = []
   for (const task of live.slice(0, STUCK_SHOWN_MAX)) {
     const explanation = await engine.explain(task.id)

@@ -5,15 +5,15 @@ import {
   type BeatReport,
   type Clock,
   createService,
-  type Engine,
   isRepriseError,
   type Logger,
   type Service,
+  type Work,
 } from '@reprise/core'
 import { LAG_SAMPLES, type LoopLag, sleepAndNote } from './loop-lag.ts'
 
 export interface HeartbeatOptions {
-  readonly engine: Engine
+  readonly engine: Work
   readonly clock: Clock
   readonly log: Logger
   readonly intervalMs: number

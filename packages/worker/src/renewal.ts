@@ -7,17 +7,17 @@ import {
   backoffMs,
   type Clock,
   createService,
-  type Engine,
   type Logger,
   type Random,
   type RenewRequest,
   type Service,
   sleep,
+  type Work,
 } from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
 
 export interface RenewalOptions {
-  readonly engine: Engine
+  readonly engine: Work
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -65,7 +65,7 @@ async function renewAll({ engine, active, leaseMs, log }: RenewalOptions): Promi
 }
 
 async function renewBatch(
-  engine: Engine,
+  engine: Work,
   batch: readonly ActiveExecution[],
   leaseMs: number,
   log: Logger,

@@ -7,16 +7,17 @@ import {
   backoffMs,
   type Clock,
   END_STATUSES,
-  type Engine,
   formatDuration,
   isRepriseError,
   type Mark,
   NotFoundError,
+  type Observing,
   StoreClosedError,
   sleep,
   type Task,
   type TaskId,
   TimedOutError,
+  type Waiting,
 } from '@reprise/core'
 import type { WaitLimits } from '../backend.ts'
 
@@ -37,7 +38,7 @@ const REST_MS_MAX = 250
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 50, maxMs: 2_000 }
 
 export class ResultWatcher {
-  readonly #engine: Engine
+  readonly #engine: Observing & Waiting
   readonly #clock: Clock
   readonly #waiters = new Map<TaskId, Set<Waiter>>()
   /** Not looked at yet. */
@@ -46,7 +47,7 @@ export class ResultWatcher {
   #closed = false
   #interrupt: AbortController | null = null
 
-  constructor(engine: Engine, clock: Clock) {
+  constructor(engine: Observing & Waiting, clock: Clock) {
     this.#engine = engine
     this.#clock = clock
   }

@@ -166,8 +166,8 @@ export function breakerBatches(check: Check): void {
       const scene = await halfOpen(store)
       await store.engine.settle([joining(scene), failed(scene.recent, failure('validation'), dead())])
       expect(await scene.worker.claimIds(10, { actions: [MAIL] })).toEqual(['a'])
-      await store.engine.cancel({ select: { ids: ids('old', 'a', 'b', 'c') }, by: BY })
-      await store.engine.redrive({ select: { ids: ids('recent') }, by: BY })
+      await store.engine.change({ kind: 'cancel', select: { ids: ids('old', 'a', 'b', 'c') }, by: BY })
+      await store.engine.change({ kind: 'redrive', select: { ids: ids('recent') }, by: BY })
       expect(await scene.worker.claimIds(10, { actions: [MAIL] })).toEqual(['recent'])
       await expectRoom(store, scene, 0)
     },
