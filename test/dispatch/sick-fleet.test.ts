@@ -109,14 +109,21 @@ async function sickFleet(store: ScenarioStore, healthThresholds: HealthThreshold
   }
 }
 
-test.each(SCENARIO_STORES)('C5, C6: a sick fleet, on $name', { timeout: 120_000 }, async (store) => {
-  const on = await sickFleet(store, DEFAULT_HEALTH_THRESHOLDS)
-  const off = await sickFleet(store, NEVER)
-  showTable(`${TASKS} tasks on a fleet of which half is sick, on ${store.name}`, [
-    { routing: 'on', ...on },
-    { routing: 'off', ...off },
-  ])
-  expect(on.onSickPercent).toBeLessThan(off.onSickPercent / 4)
-  expect(on.dead).toBeLessThan(off.dead)
-  expect(on.secondsToEnd).toBeLessThan(off.secondsToEnd)
-})
+// The README names these figures.
+test.each(SCENARIO_STORES)(
+  'C5, C6: workers that fail or stall get about 2 % of the work instead of 38 %, and no task dies, on $name',
+  { timeout: 120_000 },
+  async (store) => {
+    const on = await sickFleet(store, DEFAULT_HEALTH_THRESHOLDS)
+    const off = await sickFleet(store, NEVER)
+    showTable(`${TASKS} tasks on a fleet of which half is sick, on ${store.name}`, [
+      { routing: 'on', ...on },
+      { routing: 'off', ...off },
+    ])
+    expect(on.onSickPercent).toBeLessThan(3.5)
+    expect(off.onSickPercent).toBeGreaterThan(30)
+    expect(on.dead).toBe(0)
+    expect(off.dead).toBeGreaterThan(50)
+    expect(on.secondsToEnd).toBeLessThan(off.secondsToEnd)
+  },
+)

@@ -53,11 +53,17 @@ describe('A14: flag before environment before file before default', () => {
     ['maxRetries', 'MAX_RETRIES', '3', 3],
     ['environment', 'ENV', 'local', 'local'],
     ['googleClientIds', 'TASK_DASHBOARD_GOOGLE_CLIENT_IDS', 'one, two', ['one', 'two']],
-    ['sqsQueueUrl', 'IMPLEMENTATION_SQS_QUEUE_URL', 'https://sqs.example/q', 'https://sqs.example/q'],
   ]
-  test.each(known)('A14: %s is %s', async (name, variable, text, value) => {
+  test.each(known)('A14: the setting %s is read from %s', async (name, variable, text, value) => {
     const { values } = await resolveConfiguration(given({ env: { [variable]: text } }))
     expect(values[name]).toEqual(value)
+  })
+
+  test('the address in IMPLEMENTATION_SQS_QUEUE_URL is read and checked; nothing publishes to it yet', async () => {
+    const env = { IMPLEMENTATION_SQS_QUEUE_URL: 'https://sqs.example/q' }
+    expect((await resolveConfiguration(given({ env }))).values.sqsQueueUrl).toBe('https://sqs.example/q')
+    const problems = await problemsOf(given({ env: { IMPLEMENTATION_SQS_QUEUE_URL: 'q' } }))
+    expect(problems).toEqual([expect.stringContaining('IMPLEMENTATION_SQS_QUEUE_URL')])
   })
 })
 

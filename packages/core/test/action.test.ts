@@ -35,10 +35,10 @@ describe('defineAction', () => {
     expect(defineAction({ name: 'render' }).settings).toEqual(DEFAULT_SETTINGS)
   })
 
-  test('C2: everything can be set', () => {
-    const run = (input: number): number => input * 2
-    const action = defineAction({
+  test('C2: every option can be set, and arrives in the settings', () => {
+    const every: Required<ActionOptions<unknown, number, number>> = {
       name: 'render',
+      input: { '~standard': { version: 1, vendor: 'test', validate: () => ({ value: 1 }) } },
       pool: 'gpu',
       timeout: '2m',
       maxRetries: 0,
@@ -46,9 +46,17 @@ describe('defineAction', () => {
       queueTtl: '1h30m',
       backoff: { kind: 'fixed', delayMs: 5, jitter: 0 },
       retryUnknown: true,
-      run,
-    })
-    expect(action).toMatchObject({
+      dependsOn: ['stripe'],
+      breaker: { failuresMin: 2 },
+      retryQuota: { window: '1m', limit: 30 },
+      onLost: 'reconcile',
+      sla: '10m',
+      pack: 'billing',
+      reconcile: () => ({ outcome: 'done', result: 5 }),
+      run: (input) => input * 2,
+    }
+    expect(defineAction(every)).toEqual({
+      name: 'render',
       pool: 'gpu',
       settings: {
         timeoutMs: 120_000,
@@ -57,9 +65,16 @@ describe('defineAction', () => {
         queueTtlMs: 5_400_000,
         backoff: { kind: 'fixed', delayMs: 5, jitter: 0 },
         retryUnknown: true,
+        breakers: [{ name: 'dependency:stripe', settings: { ...DEFAULT_BREAKER, failuresMin: 2 } }],
+        quota: { name: 'render', windowMs: 60_000, limit: 30, share: null },
+        onLost: 'reconcile',
+        slaMs: 600_000,
+        pack: 'billing',
       },
+      input: every.input,
+      run: every.run,
+      reconcile: every.reconcile,
     })
-    expect(action.run).toBe(run)
   })
 
   test.each<[string, Partial<ActionOptions<unknown, unknown, unknown>>, string]>([

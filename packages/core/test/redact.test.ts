@@ -324,7 +324,7 @@ describe('intruder 6: whatever comes', () => {
     ]
     for (const piece of worst) {
       const run = (size: number) => void redactor.text(piece.repeat(size))
-      expect([piece, growth(run, { small: 500, large: 5_000 }) < 60]).toEqual([piece, true])
+      expect([piece, growth(run, { small: 500, large: 5_000, below: 60 }) < 60]).toEqual([piece, true])
     }
   })
 })

@@ -1,24 +1,35 @@
 // Growth of running time as a ratio between two sizes, so that it holds on a fast machine and a slow one alike.
 
-const ROUNDS = 15
-
-/** How many times longer the larger input takes, each by its fastest of several runs. */
-export function growth(run: (size: number) => void, sizes: { readonly small: number; readonly large: number }): number {
-  return (
-    fastestMs(() => run(sizes.large)) /
-    Math.max(
-      fastestMs(() => run(sizes.small)),
-      0.005,
-    )
-  )
+interface Sizes {
+  readonly small: number
+  readonly large: number
+  /** A ratio below this is fine: no more runs are needed then. */
+  readonly below: number
 }
 
-function fastestMs(run: () => void): number {
-  let fastest = Number.POSITIVE_INFINITY
-  for (let round = 0; round < ROUNDS; round++) {
-    const startedAt = performance.now()
-    run()
-    fastest = Math.min(fastest, performance.now() - startedAt)
+const ROUNDS_MIN = 5
+/** A busy machine interrupts most runs. Among so many are some that it did not. */
+const ROUNDS_MAX = 300
+
+/** How many times longer the larger input takes, each by its fastest of several runs. The two sizes take turns. */
+export function growth(run: (size: number) => void, { small, large, below }: Sizes): number {
+  let [smallMs, largeMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  const ratio = () => largeMs / Math.max(smallMs, 0.005)
+  for (let round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && ratio() >= below); round++) {
+    smallMs = Math.min(
+      smallMs,
+      msOf(() => run(small)),
+    )
+    largeMs = Math.min(
+      largeMs,
+      msOf(() => run(large)),
+    )
   }
-  return fastest
+  return ratio()
+}
+
+function msOf(run: () => void): number {
+  const startedAt = performance.now()
+  run()
+  return performance.now() - startedAt
 }

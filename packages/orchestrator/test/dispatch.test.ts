@@ -23,10 +23,10 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   beaten,
-  claimed,
   collected,
   joined,
   keepingMeter,
+  LEASE_MS,
   openStore,
   type Store,
   submitted,
@@ -303,10 +303,9 @@ describe('D4: heartbeat lag', () => {
   })
 })
 
-test('D6: a pool that is not directed pays for none of it', async () => {
+test('D6: tasks of a pool that is not directed cost no look at the registry and no assignment', async () => {
   const store = await openStore()
   const { engine } = store
-  await submitted(engine, 'pulled', { pool: 'pulled' as PoolName })
   const calls: string[] = []
   const watched: Engine = {
     ...engine,
@@ -320,10 +319,24 @@ test('D6: a pool that is not directed pays for none of it', async () => {
     },
   }
   const { dispatch } = await rounds(store, { engine: watched })
-  expect((await dispatch()).claim.claimed).toEqual([])
-  await submitted(engine, 'own')
-  expect(await claimed(watched)).toHaveLength(1)
+  const pools = ['pulled' as PoolName]
+  const puller = {
+    worker: 'puller' as WorkerId,
+    epoch: await joined(engine, 'puller', { pools }),
+    pools,
+    actions: null,
+  }
+  for (let number = 0; number < 10; number++) {
+    await submitted(engine, `pulled-${number}`, { pool: 'pulled' as PoolName })
+    expect((await dispatch()).claim.claimed).toEqual([])
+    expect((await watched.claim({ ...puller, limit: 1, leaseMs: LEASE_MS })).claimed).toHaveLength(1)
+  }
   expect(calls).toEqual([])
+  // A directed task pays for both, and the watch sees it.
+  await joined(engine, 'w1')
+  await submitted(engine, 'directed')
+  expect(await dispatch()).toMatchObject({ assigned: 1 })
+  expect(calls).toEqual(['workers', 'assign'])
 })
 
 describe('the dispatcher as a service', () => {

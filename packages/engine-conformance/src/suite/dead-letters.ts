@@ -10,7 +10,7 @@ const noAccess = failure('permission', 'No access.')
 const retry = (store: Store, id: string, maxRetries = 1) => store.engine.retry(taskId(id), { by: BY, maxRetries })
 
 export const deadLetters = subject('dead letters', (check) => {
-  check('B3: dead letters with one fingerprint form one group', async (store) => {
+  check('dead letters with one fingerprint form one group', async (store) => {
     await store.deadLetter({ id: 'a' }, sizeMissing)
     store.clock.jump(1_000)
     await store.deadLetter({ id: 'b' }, sizeMissing)
@@ -40,7 +40,7 @@ export const deadLetters = subject('dead letters', (check) => {
     expect(await groups({ limit: 1, cursor: first.next })).toEqual(['validation'])
   })
 
-  check('B15: a redrive opens a new generation with a fresh budget', async (store) => {
+  check('a redrive opens a new generation with a fresh budget', async (store) => {
     await store.deadLetter({ id: 'a' })
     store.clock.jump(1_000)
     expect(await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })).toEqual({

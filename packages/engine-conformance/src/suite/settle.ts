@@ -82,7 +82,7 @@ export const settling = subject('settle', (check) => {
     })
   })
 
-  check('B3: failed without a retry makes a dead letter', async (store) => {
+  check('failed without a retry makes a dead letter', async (store) => {
     const lease = await store.running({ id: 'a' })
     const cause = failure('validation')
     const settlement = { kind: 'failed', ref: lease, failure: cause, decision: dead('not_retriable') } as const

@@ -37,22 +37,41 @@ describe.each(STORES)('on $name', (store) => {
     expect(empty.body).toMatchObject({ claimed: [], heldBack: null })
   })
 
-  test('A3: what was claimed for a worker that has gone goes back to the queue, and is not charged', async () => {
-    const api = await startApi(store)
+  test('A3: a task that is claimed for a waiting worker that has gone returns to the queue uncharged', async () => {
+    const inner = await store.open()
+    const waiting = Promise.withResolvers<void>()
+    const claimedForGone = Promise.withResolvers<void>()
+    const engine: Engine = {
+      ...inner,
+      async wait(filter, waitMs, signal) {
+        waiting.resolve()
+        await inner.wait(filter, waitMs, signal)
+        // The worker has gone. The task comes before the server looks once more.
+        if (signal?.aborted === true) await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+      },
+      async claim(request) {
+        const result = await inner.claim(request)
+        if (result.claimed.length > 0 && request.worker === 'w1') claimedForGone.resolve()
+        return result
+      },
+    }
+    const api = await startApi(store, { engine })
     const who = await register(api, 'w1')
+    const other = await register(api, 'w2')
     const gone = new AbortController()
     const claiming = fetch(`${api.url}/api/v1/claims`, {
       method: 'POST',
       headers: { authorization: `Bearer ${api.tokens.worker}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...who, waitMs: 60_000 }),
+      body: JSON.stringify({ ...who, waitMs: 60_000, leaseMs: 600_000 }),
       signal: gone.signal,
     }).catch(() => null)
-    const other = await register(api, 'w2')
+    await waiting.promise
     gone.abort()
     await claiming
-    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    await claimedForGone.promise
     const claims = await api.post('/api/v1/claims', { ...other, waitMs: 20_000 }, { token: api.tokens.worker })
     expect(claims.body).toMatchObject({ claimed: [{ taskId: 't1', attempt: 1 }] })
+    expect(await engine.task('t1' as TaskId)).toMatchObject({ attempt: 1, failures: 0, losses: 0 })
   })
 
   test('fault 18: a worker id that is used again fences the older one', async () => {
