@@ -16,7 +16,7 @@ import {
 } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
-import { dispatchOnce, RecentGifts, registrySnapshot, STALE_WORKER_RETRY_TOTAL } from '@reprise/orchestrator'
+import { dispatchOnce, RecentAssignments, registrySnapshot, STALE_WORKER_RETRY_TOTAL } from '@reprise/orchestrator'
 import { startRedis } from '@reprise/test-servers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
@@ -71,7 +71,7 @@ async function staleFleet(open: (clock: Clock) => Promise<Engine>, names: readon
       maxDispatchRetries: 3,
       jitterMs: 0,
       backoff: { kind: 'fixed', delayMs: 1_000, jitter: 0 },
-      gifts: new RecentGifts(clock),
+      recent: new RecentAssignments(clock),
     })
   return { clock, engine, shown, id, retries, dispatch }
 }

@@ -12,7 +12,7 @@ import { painter } from './output/colours.ts'
 import { errorText, exitCodeOf } from './output/errors.ts'
 import { EXIT, type ExitCode } from './output/exit-codes.ts'
 import { FORMATS, Output } from './output/output.ts'
-import { AskedToEndError } from './roles/unless-asked.ts'
+import { AskedToEndError } from './roles/asked-to-end.ts'
 import { VERSION } from './version.ts'
 
 /** The exit codes of commands that a signal ended, as shells have them. */

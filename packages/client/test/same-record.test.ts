@@ -1,7 +1,7 @@
 // A task that is submitted straight on an engine, by the SDK over HTTP or by a bare request is one and the same record.
 
 import { createClient, defineAction } from '@reprise/client'
-import { publishActions, type TaskId } from '@reprise/core'
+import { publishActions, type Task, type TaskId } from '@reprise/core'
 import { expect, test } from 'vitest'
 import { serve } from './served.ts'
 
@@ -32,8 +32,13 @@ async function threeWays() {
     const { id } = (await answer.json()) as { readonly id: string }
     return id
   }
+  const taskOf = async (id: string): Promise<Task> => {
+    const task = await engine.task(id as TaskId)
+    if (task === null) throw new Error(`There is no task ${id}.`)
+    return task
+  }
   const record = async (id: string) => {
-    const { acceptedAt, state, deadlineAt, ...task } = (await engine.task(id as TaskId)) ?? expect.fail(`no task ${id}`)
+    const { acceptedAt, state, deadlineAt, ...task } = await taskOf(id)
     return {
       ...task,
       deadlineMs: deadlineAt === null ? null : deadlineAt - acceptedAt,

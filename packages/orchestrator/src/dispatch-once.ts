@@ -29,7 +29,7 @@ import {
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
-import type { RecentGifts } from './recent-gifts.ts'
+import type { RecentAssignments } from './recent-assignments.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
 
 export interface DispatchRound {
@@ -51,7 +51,7 @@ export interface DispatchRound {
   /** The outer backoff, by how often the task was put off already. */
   readonly backoff: Backoff
   /** What was given to workers of late. */
-  readonly gifts: RecentGifts
+  readonly recent: RecentAssignments
   readonly signal?: AbortSignal
 }
 
@@ -135,21 +135,21 @@ class Dispatch {
   }
 
   #pick({ claimed }: Item, workers: readonly WorkerView[], exclude: ReadonlySet<WorkerId>): WorkerView | null {
-    const { engine, gifts, log } = this.#round
+    const { engine, recent, log } = this.#round
     const key = launchKey(claimed)
     const request = {
       task: claimed.snapshot,
       workers,
       now: this.#storeNow(),
       heartbeatStaleMs: engine.healthThresholds.heartbeatStaleMs,
-      givenSince: gifts.counts(),
+      givenSince: recent.counts(),
     }
-    const returnedBy = gifts.returnedBy(key)
+    const returnedBy = recent.returnedBy(key)
     const wary = returnedBy === null ? exclude : new Set([...exclude, returnedBy])
     let { worker, leftOut } = selectWorker({ ...request, exclude: wary })
     // Better the one who let it lie than nobody.
     if (worker === null && returnedBy !== null) ({ worker, leftOut } = selectWorker({ ...request, exclude }))
-    if (worker !== null) gifts.give(worker.worker, key)
+    if (worker !== null) recent.note(worker.worker, key)
     else log.debug('No worker can take this task now.', { task: claimed.taskId, leftOut: leftOut.slice(0, 20) })
     return worker
   }

@@ -18,7 +18,7 @@ import { type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 import { guardedMeter } from './guarded-ports.ts'
 import { backoff, type Checks, checkOptions, list, ms, msFrom0, SERVICE_CHECKS, text, whole } from './option-checks.ts'
 import { createLoop, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
-import { RecentGifts } from './recent-gifts.ts'
+import { RecentAssignments } from './recent-assignments.ts'
 
 export interface DispatchOptions extends ServiceOptions {
   readonly engine: Engine
@@ -45,7 +45,7 @@ const LEASE_MS = 15_000
 const BATCH = 200
 const OUTER_BACKOFF: Backoff = { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 30_000, jitter: 0.2 }
 
-type RoundSettings = Omit<DispatchRound, 'worker' | 'epoch' | 'gifts' | 'signal'>
+type RoundSettings = Omit<DispatchRound, 'worker' | 'epoch' | 'recent' | 'signal'>
 
 /** Those that an orchestrator passes on. */
 export const DISPATCH_CHECKS = {
@@ -70,14 +70,14 @@ export function createDispatch(options: DispatchOptions): Service {
   const worker = serviceId('dispatcher', options.id)
   return createLoop('dispatch', around, () => {
     const claimant = new Claimant(worker, settings)
-    const gifts = new RecentGifts(settings.clock)
+    const recent = new RecentAssignments(settings.clock)
     const { pools, limit } = settings
     return {
       round: (signal) =>
         claimant.round(
           pools,
           async (epoch) => {
-            const { claim } = await dispatchOnce({ ...settings, worker, epoch, gifts, signal })
+            const { claim } = await dispatchOnce({ ...settings, worker, epoch, recent, signal })
             return { result: claim, limit }
           },
           signal,

@@ -25,7 +25,7 @@ export {
 } from './orchestrator.ts'
 export type { ServiceOptions } from './patient-loop.ts'
 export { type Ask, createProbe, type ProbeOptions, probeOnce } from './probe.ts'
-export { RecentGifts } from './recent-gifts.ts'
+export { RecentAssignments } from './recent-assignments.ts'
 export { createReconcile, type ReconcileOptions } from './reconcile.ts'
 export { registrySnapshot } from './registry-snapshot.ts'
 export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'

@@ -15,7 +15,7 @@ import {
   type DispatchRound,
   dispatchOnce,
   HEARTBEAT_LAG_MS,
-  RecentGifts,
+  RecentAssignments,
   registrySnapshot,
   STALE_WORKER_RETRY_TOTAL,
   sweepOnce,
@@ -53,7 +53,7 @@ async function rounds({ engine, clock }: Store, over: Partial<DispatchRound> = {
     maxDispatchRetries: 3,
     jitterMs: 0,
     backoff: { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 30_000, jitter: 0 },
-    gifts: new RecentGifts(clock),
+    recent: new RecentAssignments(clock),
     ...over,
   }
   return { meter, dispatch: (more: Partial<DispatchRound> = {}) => dispatchOnce({ ...round, ...more }) }

@@ -8,29 +8,28 @@ import type { Host } from '../host.ts'
 import { CommandError } from '../output/errors.ts'
 import type { Output } from '../output/output.ts'
 import { VERSION } from '../version.ts'
-import { type Footing, openFooting } from './footing.ts'
+import { unlessAskedToEnd, untilAskedToEnd } from './asked-to-end.ts'
 import { redactionOf } from './log.ts'
-import { unlessAsked } from './unless-asked.ts'
-import { untilAsked } from './until-asked.ts'
+import { openRoleContext, type RoleContext } from './role-context.ts'
 
 /** Comes back when it has stopped. */
 export async function runCore(resolved: Resolved, host: Host, output: Output): Promise<void> {
-  const footing = await openFooting(resolved, host, 'core')
+  const context = await openRoleContext(resolved, host, 'core')
   try {
-    const core = await unlessAsked(host, startCore(footing), (late) => late.stop())
+    const core = await unlessAskedToEnd(host, startCore(context), (late) => late.stop())
     const url = core.server.url()
     const link = await core.server.access.firstLink()
     output.one({ url, link }, ({ line }) => {
       line(`The API is at ${url}.`)
       if (link !== null) line(`Sign in, once, within 15 minutes: ${link}`)
     })
-    await untilAsked(host)
-    footing.log.info('The core stops.', { signal: String(host.asked.reason) })
+    await untilAskedToEnd(host)
+    context.log.info('The core stops.', { signal: String(host.asked.reason) })
     await core.stop()
   } finally {
-    await footing.close()
+    await context.close()
   }
-  footing.log.info('The core has stopped.')
+  context.log.info('The core has stopped.')
 }
 
 export interface RunningCore {
@@ -40,8 +39,8 @@ export interface RunningCore {
 }
 
 /** The server, listening: what `up` runs as well. */
-export async function startCore(footing: Footing): Promise<RunningCore> {
-  const { engine, host, log, metrics, policies, resolved } = footing
+export async function startCore(context: RoleContext): Promise<RunningCore> {
+  const { engine, host, log, metrics, policies, resolved } = context
   const { values } = resolved
   const { createServer } = await import('@reprise/server')
   const flags = await openFlags({

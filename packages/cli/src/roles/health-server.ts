@@ -2,7 +2,7 @@
 // since it asks nobody who they are. It says nothing about tasks.
 
 import { createServer, type ServerResponse } from 'node:http'
-import type { Footing } from './footing.ts'
+import type { RoleContext } from './role-context.ts'
 
 interface HealthServerOptions {
   readonly host: string
@@ -50,7 +50,7 @@ async function serveHealth(options: HealthServerOptions): Promise<HealthServer> 
 
 /** Where the configuration says, with the metrics of the role. */
 export async function serveRoleHealth(
-  { resolved, metrics }: Footing,
+  { resolved, metrics }: RoleContext,
   notReady: HealthServerOptions['notReady'],
 ): Promise<HealthServer> {
   const { METRICS_CONTENT_TYPE, metricsText } = await import('@reprise/telemetry')

@@ -4,34 +4,41 @@
 import type { Service } from '@reprise/core'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Host } from '../host.ts'
-import { type Footing, openFooting } from './footing.ts'
+import { untilAskedToEnd } from './asked-to-end.ts'
 import { serveRoleHealth } from './health-server.ts'
 import { launchPools } from './launch-pools.ts'
 import { storeAnswers } from './ready.ts'
-import { untilAsked } from './until-asked.ts'
+import { openRoleContext, type RoleContext } from './role-context.ts'
 
 /** Comes back when it has stopped. */
 export async function runOrchestrator(resolved: Resolved, host: Host): Promise<void> {
-  const footing = await openFooting(resolved, host, 'orchestrator')
-  const { log, engine } = footing
+  const context = await openRoleContext(resolved, host, 'orchestrator')
+  const { log, engine } = context
   try {
-    const orchestrator = await startOrchestrator(footing)
-    const health = await serveRoleHealth(footing, async () =>
+    const orchestrator = await startOrchestrator(context)
+    const health = await serveRoleHealth(context, async () =>
       (await storeAnswers(engine, host.clock)) ? null : 'The store does not answer.',
     )
     log.info('The orchestrator runs.', { health: health.url })
-    await untilAsked(host)
+    await untilAskedToEnd(host)
     log.info('The orchestrator stops.', { signal: String(host.asked.reason) })
     await orchestrator.stop()
     await health.close()
   } finally {
-    await footing.close()
+    await context.close()
   }
   log.info('The orchestrator has stopped.')
 }
 
 /** All services, running: what `up` runs beside the server as well. */
-export async function startOrchestrator({ resolved, host, engine, policies, log, metrics }: Footing): Promise<Service> {
+export async function startOrchestrator({
+  resolved,
+  host,
+  engine,
+  policies,
+  log,
+  metrics,
+}: RoleContext): Promise<Service> {
   const { values } = resolved
   const { clock } = host
   const { createOrchestrator } = await import('@reprise/orchestrator')

@@ -9,11 +9,10 @@ import type { Host } from '../host.ts'
 import { type LocalServer, removeLocalServer, runningServer, writeLocalServer } from '../local-server.ts'
 import { CommandError } from '../output/errors.ts'
 import type { Output } from '../output/output.ts'
+import { unlessAskedToEnd, untilAskedToEnd } from './asked-to-end.ts'
 import { type RunningCore, startCore } from './core.ts'
-import { type Footing, openFooting } from './footing.ts'
 import { startOrchestrator } from './orchestrator.ts'
-import { unlessAsked } from './unless-asked.ts'
-import { untilAsked } from './until-asked.ts'
+import { openRoleContext, type RoleContext } from './role-context.ts'
 import { startWorker } from './worker.ts'
 import { loadActions } from './worker-module.ts'
 
@@ -28,21 +27,21 @@ export async function runUp(
   const demo = isDemo ? await import('../demo/demo.ts') : null
   await refuseSecond(resolved.values.data)
   const actions = [...(await loadActions(modules, host)), ...(demo?.demoActions(host.clock) ?? [])]
-  const footing = await openFooting(resolved, host, 'up')
-  const { log } = footing
+  const context = await openRoleContext(resolved, host, 'up')
+  const { log } = context
   try {
-    const core = await unlessAsked(host, startCore(footing), (late) => late.stop())
-    const orchestrator = await startOrchestrator(footing)
-    const worker = actions.length === 0 ? null : await startWorker(footing, actions, { endpoint: null, sweep: false })
-    const stream = demo === null ? null : await demo.startDemoStream(footing)
-    const local = await leaveWord(footing, core)
+    const core = await unlessAskedToEnd(host, startCore(context), (late) => late.stop())
+    const orchestrator = await startOrchestrator(context)
+    const worker = actions.length === 0 ? null : await startWorker(context, actions, { endpoint: null, sweep: false })
+    const stream = demo === null ? null : await demo.startDemoStream(context)
+    const local = await leaveWord(context, core)
     tell(output, {
       url: core.server.url(),
       link: await core.server.access.firstLink(),
       isDemo,
       toTry: local === null ? [] : commandsToTry(resolved, isDemo, actions[0]?.name ?? null),
     })
-    await untilAsked(host)
+    await untilAskedToEnd(host)
     log.info('Everything stops.', { signal: String(host.asked.reason) })
     if (local !== null) await removeLocalServer(resolved.values.data, local)
     await stream?.stop()
@@ -50,7 +49,7 @@ export async function runUp(
     await core.stop()
     await orchestrator.stop()
   } finally {
-    await footing.close()
+    await context.close()
   }
   log.info('Everything has stopped.')
 }
@@ -115,7 +114,7 @@ function tell(output: Output, { url, link, isDemo, toTry }: Told): void {
 }
 
 /** The address as this machine reaches it, and a token for the command line; null if it is not on this machine's loopback. */
-async function leaveWord({ resolved }: Footing, { server }: RunningCore): Promise<LocalServer | null> {
+async function leaveWord({ resolved }: RoleContext, { server }: RunningCore): Promise<LocalServer | null> {
   const { values } = resolved
   const reachable = ['127.0.0.1', 'localhost', '::1', '0.0.0.0', '::'].includes(values.host)
   const port = values.publicUrl === null ? new URL(server.url()).port : String(values.port)

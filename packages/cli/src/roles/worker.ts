@@ -4,29 +4,29 @@
 import type { AnyAction, Worker } from '@reprise/worker'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Host } from '../host.ts'
-import { type Footing, openFooting } from './footing.ts'
 import { serveRoleHealth } from './health-server.ts'
+import { openRoleContext, type RoleContext } from './role-context.ts'
 import { loadActions } from './worker-module.ts'
 
 /** Comes back when it has stopped. */
 export async function runWorker(module: string, resolved: Resolved, host: Host): Promise<void> {
   const actions = await loadActions([module], host)
-  const footing = await openFooting(resolved, host, 'worker')
+  const context = await openRoleContext(resolved, host, 'worker')
   try {
     let state = (): string => 'starting'
-    const health = await serveRoleHealth(footing, async () =>
+    const health = await serveRoleHealth(context, async () =>
       state() === 'running' ? null : `The worker is ${state()}.`,
     )
-    const worker = await startWorker(footing, actions, { endpoint: `${health.url}/readyz`, sweep: true })
+    const worker = await startWorker(context, actions, { endpoint: `${health.url}/readyz`, sweep: true })
     state = () => worker.state
-    footing.log.info('The worker takes tasks.', { worker: worker.id, health: health.url, module })
+    context.log.info('The worker takes tasks.', { worker: worker.id, health: health.url, module })
     const drain = (): void => void worker.stop({ signal: host.urged })
     if (host.asked.aborted) drain()
     else host.asked.addEventListener('abort', drain, { once: true })
     await worker.drained
     await health.close()
   } finally {
-    await footing.close()
+    await context.close()
   }
 }
 
@@ -39,7 +39,7 @@ interface WorkerParts {
 
 /** A worker that runs: what `up` runs beside the server as well. */
 export async function startWorker(
-  { resolved, host, engine, policies, log }: Footing,
+  { resolved, host, engine, policies, log }: RoleContext,
   actions: readonly AnyAction[],
   { endpoint, sweep }: WorkerParts,
 ): Promise<Worker> {

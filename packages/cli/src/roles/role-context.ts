@@ -7,10 +7,10 @@ import type { MetricsRegistry } from '@reprise/telemetry'
 import type { Resolved } from '../configuration/resolve.ts'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import type { Host } from '../host.ts'
+import { unlessAskedToEnd } from './asked-to-end.ts'
 import { roleLog } from './log.ts'
-import { unlessAsked } from './unless-asked.ts'
 
-export interface Footing {
+export interface RoleContext {
   readonly resolved: Resolved
   readonly host: Host
   readonly log: Logger
@@ -21,11 +21,11 @@ export interface Footing {
 }
 
 /** Throws `AskedToEndError` if somebody asks for the end while the store is waited for. */
-export function openFooting(resolved: Resolved, host: Host, service: string): Promise<Footing> {
-  return unlessAsked(host, open(resolved, host, service), (late) => late.close())
+export function openRoleContext(resolved: Resolved, host: Host, service: string): Promise<RoleContext> {
+  return unlessAskedToEnd(host, open(resolved, host, service), (late) => late.close())
 }
 
-async function open(resolved: Resolved, host: Host, service: string): Promise<Footing> {
+async function open(resolved: Resolved, host: Host, service: string): Promise<RoleContext> {
   const { connectEngine } = await import('@reprise/connect')
   const { openPolicies } = await import('@reprise/policies')
   const { createRegistry, observedEngine } = await import('@reprise/telemetry')

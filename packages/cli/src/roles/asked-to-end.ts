@@ -1,6 +1,15 @@
-// Starting may take long: a store that is away is waited for. Whoever asks the process to end meanwhile need not wait as well.
+// A role runs until somebody asks its process to end. That may come while the role still starts: a store that is away is waited
+// for, and the one who asks for the end need not wait as well. What a role does at the end is its own business.
 
+import { sleep } from '@reprise/core'
 import type { Host } from '../host.ts'
+
+const PRESENCE_MS = 60_000
+
+/** Keeps the process alive meanwhile: timers of services do not. */
+export async function untilAskedToEnd({ asked, clock }: Pick<Host, 'asked' | 'clock'>): Promise<void> {
+  while (!asked.aborted) await sleep(clock, PRESENCE_MS, asked, { hold: true })
+}
 
 /** Somebody asked for the end before the start had come to its own. No failure: run.ts ends the process in order. */
 export class AskedToEndError extends Error {
@@ -11,7 +20,7 @@ export class AskedToEndError extends Error {
 }
 
 /** What is being started, unless somebody asks for the end first; what comes of it after that is undone. */
-export async function unlessAsked<T>(
+export async function unlessAskedToEnd<T>(
   { asked }: Pick<Host, 'asked'>,
   starting: Promise<T>,
   undo: (late: T) => Promise<unknown>,
