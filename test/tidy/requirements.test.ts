@@ -20,7 +20,7 @@ const rows: readonly Row[] = [...PAGE.matchAll(/^\| (?<id>[A-E]\d{1,2}) \|.*\| (
   }),
 )
 
-/** `suite/claim`, `core/test/health` and `test/crashes` are the ways in which the page names files. */
+/** `suite/claim`, `core/test/workers/health` and `test/crashes` are the ways in which the page names files. */
 function sourceOf(place: string): string | null {
   const path = place.startsWith('suite/')
     ? `packages/engine-conformance/src/${place}.ts`

@@ -1,11 +1,11 @@
 // A failure as it is stored and shown: what was thrown, made safe, classified and fingerprinted. The path from a
 // handler's exception to here is describeFailure(); nothing a handler can throw makes it throw in turn.
 
+import type { ActionName, Fingerprint } from '../model/ids.ts'
+import type { JsonText } from '../model/json.ts'
 import { classify } from './classify.ts'
 import type { FailureReason } from './failure-reason.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import type { ActionName, Fingerprint } from './ids.ts'
-import type { JsonText } from './json.ts'
 import { type Normalised, normalise } from './normalise.ts'
 import type { Rules } from './rules.ts'
 

@@ -2,8 +2,8 @@
 // of the action, the code, the error's name, the message with everything variable folded, and the top own stack frame.
 // Line numbers are left out: a deploy that shifts a file must not split a group.
 
+import type { ActionName, Fingerprint } from '../model/ids.ts'
 import { digest64 } from './digest.ts'
-import type { ActionName, Fingerprint } from './ids.ts'
 import type { Normalised } from './normalise.ts'
 
 // Folded first and cut then, so that the length of an id does not move the cut.

@@ -1,7 +1,7 @@
 // A handler may throw anything: undefined, a string, a circular object, a BigInt, an Error whose getters throw, a stack
 // of ten megabytes. This module reads it once, carefully, and gives back plain bounded text. It never throws.
 
-import type { JsonText } from './json.ts'
+import type { JsonText } from '../model/json.ts'
 import { outcomeRequest } from './outcome.ts'
 
 export interface Normalised {

@@ -1,6 +1,6 @@
 // What a handler can throw to say how its failure should be treated. Its own word wins over every rule (C3).
 
-import { type Duration, durationMs } from './duration.ts'
+import { type Duration, durationMs } from '../model/duration.ts'
 
 const OUTCOME = Symbol.for('reprise.outcome')
 

@@ -1,12 +1,12 @@
 // Own rules of classification: an operator's word on what a failure is, looked at before the built-in ones. Rules are plain
 // data, so that they can be stored and shown; a list of them is compiled once and then asked for every failure.
 
-import { InvalidError } from './errors.ts'
+import { InvalidError } from '../model/errors.ts'
+import { checkedText } from '../model/ids.ts'
+import { Pattern } from '../patterns/pattern.ts'
+import { compileGlob, compileGlobs } from '../policy/glob.ts'
 import { type FailureReason, isFailureReason } from './failure-reason.ts'
-import { compileGlob, compileGlobs } from './glob.ts'
-import { checkedText } from './ids.ts'
 import type { Normalised } from './normalise.ts'
-import { Pattern } from './pattern.ts'
 
 /** All that is given must hold. */
 export interface RuleCondition {

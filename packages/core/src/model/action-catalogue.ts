@@ -1,12 +1,12 @@
 // The actions that workers offer, as the store knows them: name, pool and settings. Workers write theirs when they start, so
 // that whoever submits by name alone, over HTTP or from a command line, gets the settings that the action declares.
 
+import type { Document } from '../port/collection.ts'
+import type { Engine } from '../port/engine.ts'
+import type { Page, PageRequest } from '../port/queries.ts'
 import type { Action } from './action.ts'
-import type { Document } from './collection.ts'
-import type { Engine } from './engine.ts'
 import { isRepriseError } from './errors.ts'
 import type { ActionName, PoolName } from './ids.ts'
-import type { Page, PageRequest } from './queries.ts'
 import type { TaskSettings } from './task.ts'
 
 export interface CataloguedAction {

@@ -1,8 +1,10 @@
 // An action: a kind of work and its settings. defineAction() is where defaults are resolved, once, into complete
 // settings; everything after it deals with whole numbers of milliseconds and checked names.
 
-import { type BackoffOptions, DEFAULT_BACKOFF, resolveBackoff } from './backoff.ts'
-import { DEFAULT_LOSSES_MAX, RETRIES_MAX } from './budget.ts'
+import { type BackoffOptions, DEFAULT_BACKOFF, resolveBackoff } from '../policy/backoff.ts'
+import { DEFAULT_LOSSES_MAX, RETRIES_MAX } from '../policy/budget.ts'
+import { LOST_MEANINGS } from '../policy/policy.ts'
+import { type BreakerOptions, type QuotaOptions, resolveBreakers, resolveQuota } from '../policy/safeguards.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { InvalidError } from './errors.ts'
 import {
@@ -17,8 +19,6 @@ import {
   type TenantId,
 } from './ids.ts'
 import { refuseUnknownKeys } from './options.ts'
-import { LOST_MEANINGS } from './policy.ts'
-import { type BreakerOptions, type QuotaOptions, resolveBreakers, resolveQuota } from './safeguards.ts'
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
 import type { LostMeaning, TaskSettings } from './task.ts'
 

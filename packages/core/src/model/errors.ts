@@ -1,7 +1,7 @@
 // Every error Reprise raises on purpose: a stable code, an HTTP status and a title in one registry. docs/errors.md
 // has a section for each code, and a test keeps the two equal. Messages say what happened, what it means, what to do.
 
-import type { Failure } from './failure.ts'
+import type { Failure } from '../failure/failure.ts'
 
 interface ErrorEntry {
   readonly status: number

@@ -1,9 +1,9 @@
 // An execution: one attempt of a task, numbered from 1. Its record is durable and is kept until it is explicitly
 // deleted (A1). It is `running`, then exactly one of the four ends, for ever.
 
-import type { Decision } from './decide.ts'
-import type { Observing } from './engine.ts'
-import type { Failure } from './failure.ts'
+import type { Failure } from '../failure/failure.ts'
+import type { Decision } from '../policy/decide.ts'
+import type { Observing } from '../port/engine.ts'
 import type { LeaseToken, TaskId, WorkerId } from './ids.ts'
 import type { Snapshot, WaitReason } from './task.ts'
 

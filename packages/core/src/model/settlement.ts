@@ -1,12 +1,12 @@
 // A settlement ends one attempt. It is built only by the constructors below, each named after its transition, so a
 // wrong combination can't be written; and it names (task, attempt, token), so the store can fence it.
 
-import type { BreakerRef } from './breaker.ts'
-import type { Decision, ParkDecision } from './decide.ts'
-import type { Failure } from './failure.ts'
+import type { Failure } from '../failure/failure.ts'
+import type { BreakerRef } from '../policy/breaker.ts'
+import type { Decision, ParkDecision } from '../policy/decide.ts'
+import type { RetryQuota } from '../policy/quota.ts'
 import type { LeaseToken, TaskId } from './ids.ts'
 import type { JsonText } from './json.ts'
-import type { RetryQuota } from './quota.ts'
 import type { TaskStatus, WaitReason } from './task.ts'
 
 /** What fences a write about an execution. */

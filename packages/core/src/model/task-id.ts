@@ -1,6 +1,6 @@
 // Ids of tasks that were given none: UUIDs of version 7, which sort by time and so keep a store's index compact.
 
-import { type Clock, systemClock } from './clock.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
 import type { TaskId } from './ids.ts'
 
 /** 48 bits of time, then what a random UUID (version 4) has in the other places. */

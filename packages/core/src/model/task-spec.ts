@@ -2,6 +2,7 @@
 // Every way in (a client straight on an engine, one task over HTTP, tasks in bulk) builds the task here, so that the same
 // request gives the same record.
 
+import { AFFINITY_LABEL, PREFERRED_WORKER_LABEL } from '../workers/select-worker.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { InvalidError } from './errors.ts'
 import {
@@ -18,7 +19,6 @@ import {
   workerId,
 } from './ids.ts'
 import type { JsonText } from './json.ts'
-import { AFFINITY_LABEL, PREFERRED_WORKER_LABEL } from './select-worker.ts'
 import { DEFAULT_PRIORITY, PRIORITY_MAX, type Priority, type TaskSettings, type TaskSpec } from './task.ts'
 import { drawTaskId } from './task-id.ts'
 

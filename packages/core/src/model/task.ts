@@ -1,14 +1,14 @@
 // A task: one request to run an action. What was asked (the snapshot) is captured at submission and never changes;
 // where it stands is its state. docs/architecture.md draws the states; each variant here says who moves a task out of it.
 
-import type { Backoff } from './backoff.ts'
-import type { BreakerRef } from './breaker.ts'
-import type { DeadReason } from './decide.ts'
-import type { Failure } from './failure.ts'
-import type { FailureReason } from './failure-reason.ts'
+import type { Failure } from '../failure/failure.ts'
+import type { FailureReason } from '../failure/failure-reason.ts'
+import type { Backoff } from '../policy/backoff.ts'
+import type { BreakerRef } from '../policy/breaker.ts'
+import type { DeadReason } from '../policy/decide.ts'
+import type { RetryQuota } from '../policy/quota.ts'
 import type { ActionName, LeaseToken, PoolName, RetryToken, TaskId, TenantId, WorkerId } from './ids.ts'
 import type { JsonText } from './json.ts'
-import type { RetryQuota } from './quota.ts'
 
 /** The action's settings as they were when the task was submitted. Complete: defaults are already filled in. */
 export interface TaskSettings {

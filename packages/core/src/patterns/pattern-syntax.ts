@@ -2,7 +2,7 @@
 // `\b`, groups, `|`, `*`, `+`, `?` and `{m,n}`; `(?i)` at the start ignores case. What could not be matched in linear time
 // (backreferences, lookaround) is refused by name. Matching is not done here: see pattern.ts.
 
-import { InvalidError } from './errors.ts'
+import { InvalidError } from '../model/errors.ts'
 
 export type Range = readonly [from: number, to: number]
 

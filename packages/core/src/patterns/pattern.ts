@@ -2,7 +2,7 @@
 // at once, one character after the other (Thompson's way), so none is ever tried again. For rules that people write and
 // messages that nobody controls, where a regular expression of the language may take for ever.
 
-import { InvalidError } from './errors.ts'
+import { InvalidError } from '../model/errors.ts'
 import { type PatternNode, parsePattern, type Range, WORD_RANGES } from './pattern-syntax.ts'
 
 /** How large a pattern may become once its repetitions are written out. */

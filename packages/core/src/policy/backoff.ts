@@ -1,8 +1,8 @@
 // How long to wait before a retry. Pure: chance comes in as a roll in [0, 1). Retries are numbered from 0 (C4).
 
-import { DURATION_MS_MAX, type Duration, durationMs } from './duration.ts'
-import { InvalidError } from './errors.ts'
-import { refuseUnknownKeys } from './options.ts'
+import { DURATION_MS_MAX, type Duration, durationMs } from '../model/duration.ts'
+import { InvalidError } from '../model/errors.ts'
+import { refuseUnknownKeys } from '../model/options.ts'
 
 export type Backoff =
   | { readonly kind: 'fixed'; readonly delayMs: number; readonly jitter: number }

@@ -4,8 +4,8 @@
 // state into gates: open is a hold on its actions, half open and ramping are limits.
 // No breaker exists while all goes well: the first failure that names one makes it, and it is forgotten when its window is clean.
 
-import { InvalidError } from './errors.ts'
-import { type ActionName, checkedName } from './ids.ts'
+import { InvalidError } from '../model/errors.ts'
+import { type ActionName, checkedName } from '../model/ids.ts'
 
 export interface BreakerSettings {
   /** Outcomes older than this are forgotten. */

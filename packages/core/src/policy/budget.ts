@@ -1,6 +1,6 @@
 // How many attempts a task may have. Ordinary failures and crash losses are counted apart; each generation starts anew.
 
-import type { TaskSettings } from './task.ts'
+import type { TaskSettings } from '../model/task.ts'
 
 /** MAX_RETRIES of the environment, unless it is set (A9, A14). */
 export const DEFAULT_MAX_RETRIES = 1

@@ -1,12 +1,12 @@
 // What to do with a failure. Pure: (task, failure, settings, now, roll) → decision. Nothing here knows a store, a worker or a
 // clock, nor policies: whoever asks has put those into the settings already (see judge.ts).
 
+import type { Failure } from '../failure/failure.ts'
+import type { FailureReason } from '../failure/failure-reason.ts'
+import { formatDuration } from '../model/duration.ts'
+import type { TaskSettings } from '../model/task.ts'
 import { backoffMs } from './backoff.ts'
 import { automaticRetries, type Spent } from './budget.ts'
-import { formatDuration } from './duration.ts'
-import type { Failure } from './failure.ts'
-import type { FailureReason } from './failure-reason.ts'
-import type { TaskSettings } from './task.ts'
 
 /** Why automatic retries ended. */
 export const DEAD_REASONS = [

@@ -2,15 +2,15 @@
 // store and looked at every few seconds, so that all processes follow; each change is journalled. What a switch means is said here; whoever
 // has the part asks `current()`. For retries, underFlags() puts the switch into the policies, which decide everywhere.
 
-import { type Clock, sleep, systemClock } from './clock.ts'
-import type { Collection, Stored } from './collection.ts'
-import { type Duration, durationMs } from './duration.ts'
-import type { By, Records } from './engine.ts'
-import { ConflictError, InvalidError, isRepriseError } from './errors.ts'
-import { nearMiss } from './near-miss.ts'
-import { refuseNoEngine, refuseUnknownKeys } from './options.ts'
+import { type Duration, durationMs } from '../model/duration.ts'
+import { ConflictError, InvalidError, isRepriseError } from '../model/errors.ts'
+import { nearMiss } from '../model/near-miss.ts'
+import { refuseNoEngine, refuseUnknownKeys } from '../model/options.ts'
+import type { Collection, Stored } from '../port/collection.ts'
+import type { By, Records } from '../port/engine.ts'
+import { type Clock, sleep, systemClock } from '../runtime/clock.ts'
+import { createService, type Service } from '../runtime/service.ts'
 import type { PolicyBook } from './policy.ts'
-import { createService, type Service } from './service.ts'
 
 /** All are on unless somebody turned them off. */
 export const FLAGS = {

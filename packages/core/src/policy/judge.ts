@@ -2,7 +2,14 @@
 // the store is to look at while it applies it. The one way there, for workers, sweeps and launchers alike. Pure: time and
 // chance are given.
 
-import { classifyBuiltIn } from './classify.ts'
+import { classifyBuiltIn } from '../failure/classify.ts'
+import { classifiedFailure, type Failure, observed } from '../failure/failure.ts'
+import { type FailureReason, OUTAGE_REASONS } from '../failure/failure-reason.ts'
+import { type Normalised, normalise } from '../failure/normalise.ts'
+import type { Rules } from '../failure/rules.ts'
+import { formatDuration } from '../model/duration.ts'
+import type { Guards } from '../model/settlement.ts'
+import type { TaskSettings, TaskTerms } from '../model/task.ts'
 import {
   type Decision,
   type DecisionInput,
@@ -11,15 +18,8 @@ import {
   type ParkDecision,
   withoutRetries,
 } from './decide.ts'
-import { formatDuration } from './duration.ts'
-import { classifiedFailure, type Failure, observed } from './failure.ts'
-import { type FailureReason, OUTAGE_REASONS } from './failure-reason.ts'
-import { type Normalised, normalise } from './normalise.ts'
 import { type Policy, type PolicyBook, RULES_STAMP } from './policy.ts'
 import { bookRules, deadlineUnder, policyForFailure, settingsUnder } from './policy-match.ts'
-import type { Rules } from './rules.ts'
-import type { Guards } from './settlement.ts'
-import type { TaskSettings, TaskTerms } from './task.ts'
 
 /** What is known of an attempt when it ends. `Claimed`, `Overdue` and `Launch` all have it. */
 export interface JudgedAttempt {

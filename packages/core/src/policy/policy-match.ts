@@ -1,11 +1,11 @@
 // Which policy counts for a task, and what its settings come to then. A book is compiled once, and what was found for an
 // action, tenant and pack is kept, so that asking costs next to nothing. Pure as far as anybody can see.
 
+import { compileRules, type Rules } from '../failure/rules.ts'
+import type { LostMeaning, TaskSettings, TaskTerms } from '../model/task.ts'
 import { type BreakerRef, breakerName } from './breaker.ts'
 import { compileGlobs, type Glob } from './glob.ts'
 import type { Policy, PolicyBook } from './policy.ts'
-import { compileRules, type Rules } from './rules.ts'
-import type { LostMeaning, TaskSettings, TaskTerms } from './task.ts'
 
 /** What tells whose task it is. */
 export type PolicySubject = Pick<TaskTerms, 'action' | 'tenant'> & { readonly settings: Pick<TaskSettings, 'pack'> }

@@ -2,16 +2,16 @@
 // policies in order, of which the first that matches counts, and the rules of classification that hold for all. Plain data,
 // in whole milliseconds. Whoever decides takes the book of the moment from a source; policy-match.ts finds the policy.
 
+import { compileRules, type Rule } from '../failure/rules.ts'
+import { DURATION_MS_MAX } from '../model/duration.ts'
+import { InvalidError } from '../model/errors.ts'
+import { checkedName, checkedText } from '../model/ids.ts'
+import type { LostMeaning } from '../model/task.ts'
 import { type Backoff, checkedBackoff } from './backoff.ts'
 import { type BreakerSettings, checkedBreaker } from './breaker.ts'
 import { LOSSES_MAX, RETRIES_MAX } from './budget.ts'
 import { type Escalation, RETRY_AFTER_MS_MAX, type RetryAfterBounds, SEVERITIES } from './decide.ts'
-import { DURATION_MS_MAX } from './duration.ts'
-import { InvalidError } from './errors.ts'
-import { checkedName, checkedText } from './ids.ts'
 import { checkedQuota, type RetryQuota } from './quota.ts'
-import { compileRules, type Rule } from './rules.ts'
-import type { LostMeaning } from './task.ts'
 
 /** Each a list of names, of which one must match, with `*` for anything; any at all if missing. */
 export interface PolicyMatch {

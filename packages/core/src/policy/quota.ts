@@ -2,7 +2,7 @@
 // waits: its retry is moved to the first window that has room. A store keeps one count per window and reserves the place
 // in the same step as the settlement that asks for it.
 
-import { InvalidError } from './errors.ts'
+import { InvalidError } from '../model/errors.ts'
 
 export interface RetryQuota {
   /** Tasks whose quotas have one name share it. */

@@ -1,11 +1,11 @@
 // Breakers and quotas as people write them, with durations and defaults, resolved into what is stored with a task. For
 // actions and policies alike. What they do is in breaker.ts and quota.ts.
 
+import { type Duration, durationMs } from '../model/duration.ts'
+import { InvalidError } from '../model/errors.ts'
+import { type ActionName, checkedName } from '../model/ids.ts'
+import { refuseUnknownKeys } from '../model/options.ts'
 import { type BreakerRef, type BreakerSettings, breakerName, checkedBreaker, DEFAULT_BREAKER } from './breaker.ts'
-import { type Duration, durationMs } from './duration.ts'
-import { InvalidError } from './errors.ts'
-import { type ActionName, checkedName } from './ids.ts'
-import { refuseUnknownKeys } from './options.ts'
 import { checkedQuota, type RetryQuota } from './quota.ts'
 
 export interface BreakerOptions {

@@ -1,14 +1,14 @@
 // Bounds that the verbs of every engine have in common: how many things a call may name or ask for, how long a lease
 // may last, and what a settlement may say of delays, breakers and quotas.
 
-import { type BreakerRef, checkedBreaker } from './breaker.ts'
-import type { Decision } from './decide.ts'
-import { DURATION_MS_MAX } from './duration.ts'
+import { DURATION_MS_MAX } from '../model/duration.ts'
+import { InvalidError } from '../model/errors.ts'
+import { checkedText, NAME_LENGTH_MAX } from '../model/ids.ts'
+import type { Guards, Settlement } from '../model/settlement.ts'
+import { type BreakerRef, checkedBreaker } from '../policy/breaker.ts'
+import type { Decision } from '../policy/decide.ts'
+import { checkedQuota, type RetryQuota } from '../policy/quota.ts'
 import { BATCH_MAX } from './engine.ts'
-import { InvalidError } from './errors.ts'
-import { checkedText, NAME_LENGTH_MAX } from './ids.ts'
-import { checkedQuota, type RetryQuota } from './quota.ts'
-import type { Guards, Settlement } from './settlement.ts'
 
 const LEASE_MS_MAX = 86_400_000
 

@@ -4,13 +4,15 @@
 // claim that nobody heard of heard again.
 // An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
 
-import type { Brand } from './brand.ts'
-import type { Breaker } from './breaker.ts'
+import type { Failure } from '../failure/failure.ts'
+import type { Brand } from '../model/brand.ts'
+import type { Execution } from '../model/execution.ts'
+import type { ActionName, PoolName, TaskId, TenantId, WorkerId } from '../model/ids.ts'
+import type { LeaseRef, Settlement, SettleResult, SupersededBecause } from '../model/settlement.ts'
+import type { Priority, Progress, Snapshot, Task, TaskSpec, TaskStatus, TaskTerms, WaitReason } from '../model/task.ts'
+import type { Breaker } from '../policy/breaker.ts'
+import type { HealthThresholds } from '../workers/health.ts'
 import type { Collection, CollectionDefinition, Document } from './collection.ts'
-import type { Execution } from './execution.ts'
-import type { Failure } from './failure.ts'
-import type { HealthThresholds } from './health.ts'
-import type { ActionName, PoolName, TaskId, TenantId, WorkerId } from './ids.ts'
 import type { InspectRequest, InspectResult } from './inspect.ts'
 import type { Journal } from './journal.ts'
 import type {
@@ -29,8 +31,6 @@ import type {
   WorkerView,
 } from './queries.ts'
 import type { BeatReport, BeatResult, ProbeReport, WorkerRegistration } from './registry.ts'
-import type { LeaseRef, Settlement, SettleResult, SupersededBecause } from './settlement.ts'
-import type { Priority, Progress, Snapshot, Task, TaskSpec, TaskStatus, TaskTerms, WaitReason } from './task.ts'
 
 /** The most one call takes or changes. Larger work is done in several calls. */
 export const BATCH_MAX = 1_000

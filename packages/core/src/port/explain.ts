@@ -1,10 +1,10 @@
 // Why a task is not running now, put together from facts an engine looked up. Pure, so that every engine explains alike.
 
-import type { Breaker } from './breaker.ts'
-import { formatDuration } from './duration.ts'
+import { formatDuration } from '../model/duration.ts'
+import type { Task } from '../model/task.ts'
+import type { Breaker } from '../policy/breaker.ts'
 import type { By, Scope } from './engine.ts'
 import type { Explanation, Gate, WorkerVerdict, WorkerView } from './queries.ts'
-import type { Task } from './task.ts'
 
 export interface ExplainFacts {
   readonly task: Task

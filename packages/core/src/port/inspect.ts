@@ -2,9 +2,9 @@
 // record is the truth; queue, delay queue, leases, keys, groups and counts are held against it. How an engine looks, and
 // how it repairs, is its own business; the words for what it found are here, so that all engines use the same.
 
+import { InvalidError } from '../model/errors.ts'
+import { checkedText, type Fingerprint, type TaskId, type TenantId, type WorkerId } from '../model/ids.ts'
 import type { By, Scope } from './engine.ts'
-import { InvalidError } from './errors.ts'
-import { checkedText, type Fingerprint, type TaskId, type TenantId, type WorkerId } from './ids.ts'
 
 export interface InspectRequest {
   /** Sets right what is found, in the same step; otherwise nothing is written. */

@@ -1,8 +1,8 @@
 // The journal: the append-only record of everything unusual and everything an operator did. An entry is written in the
 // same step as the transition it tells of, so neither exists without the other. Readers keep their own cursor.
 
-import { InvalidError } from './errors.ts'
-import type { TaskId } from './ids.ts'
+import { InvalidError } from '../model/errors.ts'
+import type { TaskId } from '../model/ids.ts'
 import type { PageRequest } from './queries.ts'
 
 export const JOURNAL_TYPES = [

@@ -2,8 +2,8 @@
 // by its key, the same for every try to launch one attempt, so that whoever comes after a crash finds what was started.
 // A launcher knows no store: the orchestrator reserves before it launches, and settles what the launcher saw.
 
-import type { ActionName, LeaseToken, RetryToken, TaskId, TenantId } from './ids.ts'
-import type { JsonText } from './json.ts'
+import type { ActionName, LeaseToken, RetryToken, TaskId, TenantId } from '../model/ids.ts'
+import type { JsonText } from '../model/json.ts'
 
 export interface LaunchOrder {
   /** The idempotency gate: two orders with one key start at most one worker. See launchKey(). */

@@ -1,13 +1,13 @@
 // What an engine answers when somebody looks: pages by cursor (never unbounded), counters that are kept rather than
 // counted, and the explanation why a task is not running.
 
+import type { Failure } from '../failure/failure.ts'
+import { InvalidError } from '../model/errors.ts'
+import type { ActionName, Fingerprint, PoolName, TaskId, TenantId, WorkerId } from '../model/ids.ts'
+import type { Task, TaskStatus } from '../model/task.ts'
+import type { Health } from '../workers/health.ts'
 import type { By, Scope } from './engine.ts'
-import { InvalidError } from './errors.ts'
-import type { Failure } from './failure.ts'
-import type { Health } from './health.ts'
-import type { ActionName, Fingerprint, PoolName, TaskId, TenantId, WorkerId } from './ids.ts'
 import type { WorkerRegistration } from './registry.ts'
-import type { Task, TaskStatus } from './task.ts'
 
 export const PAGE_LIMIT_MAX = 1_000
 export const PAGE_LIMIT_DEFAULT = 100

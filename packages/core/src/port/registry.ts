@@ -1,7 +1,7 @@
 // What workers tell the store about themselves: once when they register, and at every heartbeat; and what others found out
 // about them by asking. What the store makes of it is health.ts.
 
-import type { ActionName, PoolName, WorkerId } from './ids.ts'
+import type { ActionName, PoolName, WorkerId } from '../model/ids.ts'
 
 export interface WorkerRegistration {
   readonly worker: WorkerId

@@ -1,8 +1,8 @@
 // How long things are kept, as people write it, and as a store is told. What is deleted then is the store's business.
 
-import { type Duration, durationMs } from './duration.ts'
+import { type Duration, durationMs } from '../model/duration.ts'
+import { refuseUnknownKeys } from '../model/options.ts'
 import type { RetentionRules } from './engine.ts'
-import { refuseUnknownKeys } from './options.ts'
 
 /** How long ended tasks and old entries are kept; for ever what is not named. Dead letters are never deleted. */
 export interface RetentionOptions {

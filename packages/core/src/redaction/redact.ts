@@ -2,12 +2,12 @@
 // they stand under or by what they look like, in JSON of any depth and in plain text. Best effort by rule: it hides what it
 // knows. Never throws, never changes what it is given. docs/redaction.md has the rules for people.
 
-import { InvalidError } from './errors.ts'
-import { checkedText } from './ids.ts'
-import { JSON_DEPTH_MAX } from './json.ts'
-import { cut } from './normalise.ts'
-import { refuseUnknownKeys } from './options.ts'
-import { Pattern } from './pattern.ts'
+import { cut } from '../failure/normalise.ts'
+import { InvalidError } from '../model/errors.ts'
+import { checkedText } from '../model/ids.ts'
+import { JSON_DEPTH_MAX } from '../model/json.ts'
+import { refuseUnknownKeys } from '../model/options.ts'
+import { Pattern } from '../patterns/pattern.ts'
 import { createNameRules, type Secrecy } from './redact-names.ts'
 import { createTextRules, isCardNumber, REDACTED } from './redact-text.ts'
 

@@ -1,8 +1,8 @@
 // The rest of everybody who claims (a worker, a dispatcher, a launch service, a server for its workers): after a claim that
 // found less than it asked for, until the next one may find something.
 
+import type { ClaimResult, Engine, Interest, Mark } from '../port/engine.ts'
 import { type Clock, sleep } from './clock.ts'
-import type { ClaimResult, Engine, Interest, Mark } from './engine.ts'
 
 /** What a claim left to wait for. */
 export interface Idle {

@@ -1,7 +1,7 @@
 // Calls into code that somebody else plugged in: a logger, a meter, an OpenTelemetry SDK. What it throws must not end or lose
 // what Reprise does.
 
-import type { Logger } from './action.ts'
+import type { Logger } from '../model/action.ts'
 
 /** What the step gives; undefined if it throws, which `onError` hears of. */
 export function quietly<T>(step: () => T, onError?: (error: unknown) => void): T | undefined {

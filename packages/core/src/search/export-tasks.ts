@@ -1,12 +1,12 @@
 // Takes tasks out for another pipeline (B12): what was asked, where it stands and every attempt so far, one record per task,
 // each of which can be one line of JSON. Changes nothing: what was taken over elsewhere is cancelled here by whoever took it.
 
-import type { Engine } from './engine.ts'
-import type { Execution } from './execution.ts'
-import { decodeJson } from './json.ts'
+import type { Execution } from '../model/execution.ts'
+import { decodeJson } from '../model/json.ts'
+import type { Snapshot, Task } from '../model/task.ts'
+import type { Engine } from '../port/engine.ts'
 import type { TaskFilter } from './query-language.ts'
 import { type SearchEngine, type SearchOptions, searchTasks } from './search.ts'
-import type { Snapshot, Task } from './task.ts'
 
 /** Plain data. Tokens of leases are left out: they are their holders' own. */
 export interface ExportedTask {

@@ -1,8 +1,8 @@
 // What could come next in a line of the query language, for consoles and shells. Knows the text alone and no store: names of
 // actions and tenants are for whoever has them at hand.
 
+import { TASK_STATUSES } from '../model/task.ts'
 import { fieldNamed, QUERY_FIELDS, QUERY_REASONS, type QueryField, STATUS_WORDS } from './query-language.ts'
-import { TASK_STATUSES } from './task.ts'
 
 const FIELDS = Object.keys(QUERY_FIELDS) as QueryField[]
 const STATUSES: readonly string[] = [...TASK_STATUSES, ...Object.keys(STATUS_WORDS)]

@@ -2,10 +2,10 @@
 // filter that a line becomes, whether a task agrees with it, and the line that a filter is written as. Shared by URL, command
 // line and console. How a line is read is in query-syntax.ts, how tasks are found in search.ts; docs/query-language.md is for people.
 
-import { DEAD_REASONS } from './decide.ts'
-import { FINAL_REASONS, RETRIABLE_REASONS } from './failure-reason.ts'
-import { compileGlobs } from './glob.ts'
-import { END_STATUSES, TASK_STATUSES, type Task, type TaskStatus } from './task.ts'
+import { FINAL_REASONS, RETRIABLE_REASONS } from '../failure/failure-reason.ts'
+import { END_STATUSES, TASK_STATUSES, type Task, type TaskStatus } from '../model/task.ts'
+import { DEAD_REASONS } from '../policy/decide.ts'
+import { compileGlobs } from '../policy/glob.ts'
 
 /** All of them hold. */
 export interface TaskFilter {

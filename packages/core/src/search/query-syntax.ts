@@ -1,9 +1,10 @@
 // Reads a line of the query language into a filter, in one pass from left to right, and says for a mistake where it is, what
 // was found and what would be allowed. What the terms mean is in query-language.ts.
 
-import { durationMs } from './duration.ts'
-import { InvalidError } from './errors.ts'
-import { nearMiss } from './near-miss.ts'
+import { durationMs } from '../model/duration.ts'
+import { InvalidError } from '../model/errors.ts'
+import { nearMiss } from '../model/near-miss.ts'
+import { TASK_STATUSES, type TaskStatus } from '../model/task.ts'
 import {
   type AmountField,
   fieldNamed,
@@ -18,7 +19,6 @@ import {
   STATUS_WORDS,
   type TaskFilter,
 } from './query-language.ts'
-import { TASK_STATUSES, type TaskStatus } from './task.ts'
 
 export const QUERY_LENGTH_MAX = 1_000
 export const QUERY_TERMS_MAX = 32

@@ -1,9 +1,9 @@
 // The place that a search has come to, as a text for callers to bring back: opaque to them, and good for the same question only.
 // Whoever makes one up finds nothing that the question would not show anyway: filter and tenants are tried on every task.
 
-import { digest64 } from './digest.ts'
-import { InvalidError } from './errors.ts'
-import type { TenantId } from './ids.ts'
+import { digest64 } from '../failure/digest.ts'
+import { InvalidError } from '../model/errors.ts'
+import type { TenantId } from '../model/ids.ts'
 import { formatQuery, type TaskFilter } from './query-language.ts'
 
 export interface SearchPlace {

@@ -2,11 +2,11 @@
 // taken. An engine's cursor stands between its own pages; a search may stop within one. So a place is the cursor of the page,
 // and the task in it that comes next.
 
-import { digest64 } from './digest.ts'
-import type { Engine } from './engine.ts'
-import type { TaskQuery } from './queries.ts'
+import { digest64 } from '../failure/digest.ts'
+import type { Task } from '../model/task.ts'
+import type { Engine } from '../port/engine.ts'
+import type { TaskQuery } from '../port/queries.ts'
 import { ENDED, type SearchPlace, type StreamPlace } from './search-cursor.ts'
-import type { Task } from './task.ts'
 
 /** How many tasks are fetched at once when the first few were not enough. */
 const SIZE_MAX = 250

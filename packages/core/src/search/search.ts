@@ -3,11 +3,12 @@
 // the time of acceptance, and the rest of the filter is tried on what comes. One call looks at a bounded number of tasks, so
 // that nobody's question keeps others waiting. How a place in all streams is written down is in search-cursor.ts.
 
-import type { Engine, Scope } from './engine.ts'
-import { InvalidError } from './errors.ts'
-import type { ActionName, Fingerprint, PoolName, TaskId, TenantId } from './ids.ts'
-import { NAME_LENGTH_MAX } from './ids.ts'
-import { type Counts, pageLimit, type TaskQuery } from './queries.ts'
+import { InvalidError } from '../model/errors.ts'
+import type { ActionName, Fingerprint, PoolName, TaskId, TenantId } from '../model/ids.ts'
+import { NAME_LENGTH_MAX } from '../model/ids.ts'
+import { TASK_STATUSES, type Task, type TaskStatus } from '../model/task.ts'
+import type { Engine, Scope } from '../port/engine.ts'
+import { type Counts, pageLimit, type TaskQuery } from '../port/queries.ts'
 import {
   compileFilter,
   type NameField,
@@ -17,7 +18,6 @@ import {
 } from './query-language.ts'
 import { readCursor, type SearchPlace, writeCursor } from './search-cursor.ts'
 import { TaskStream } from './search-stream.ts'
-import { TASK_STATUSES, type Task, type TaskStatus } from './task.ts'
 
 /** How many tasks one call looks at, if nothing else is said. */
 export const SCAN_MAX = 5_000

@@ -1,8 +1,8 @@
 // A worker's health from evidence (C5): how fresh its heartbeat is, how its last attempts went, how much it holds.
 // Pure, and every verdict says why. Used by claims (an unhealthy worker gets nothing) and shown to operators.
 
-import type { Failure } from './failure.ts'
-import type { FailureReason } from './failure-reason.ts'
+import type { Failure } from '../failure/failure.ts'
+import type { FailureReason } from '../failure/failure-reason.ts'
 
 export interface HealthThresholds {
   readonly heartbeatStaleMs: number

@@ -2,10 +2,10 @@
 // and what came and went in the last minutes, by Little's law; with the sum that led to it, in words and numbers, so that
 // whoever scales by it can check it. It scales nothing itself, and says so when it can't tell.
 
-import { formatDuration } from './duration.ts'
-import { InvalidError } from './errors.ts'
-import type { PoolName } from './ids.ts'
-import { refuseUnknownKeys } from './options.ts'
+import { formatDuration } from '../model/duration.ts'
+import { InvalidError } from '../model/errors.ts'
+import type { PoolName } from '../model/ids.ts'
+import { refuseUnknownKeys } from '../model/options.ts'
 
 /** A slot is room for one execution at a time; a worker has as many as its concurrency. */
 export interface ScalingFacts {

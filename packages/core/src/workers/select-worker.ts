@@ -2,9 +2,9 @@
 // preferred one and the one its affinity key falls on come first. Pure: it looks at a snapshot of the registry, which may
 // be out of date; the store checks the pick once more when the task is assigned.
 
-import type { WorkerId } from './ids.ts'
-import type { WorkerVerdict, WorkerView } from './queries.ts'
-import type { Snapshot } from './task.ts'
+import type { WorkerId } from '../model/ids.ts'
+import type { Snapshot } from '../model/task.ts'
+import type { WorkerVerdict, WorkerView } from '../port/queries.ts'
 
 /** Labels of a task that say where it wants to run. */
 export const PREFERRED_WORKER_LABEL = 'preferred_worker_id'

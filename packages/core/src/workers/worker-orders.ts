@@ -1,9 +1,9 @@
 // What operators want of a worker: so far, that it finishes what it has and takes nothing new. The order rests in the store
 // and names an epoch, so that a worker that comes back under the same id is free of it. The worker finds it at its heartbeat.
 
-import type { Document, Stored } from './collection.ts'
-import type { By, Records } from './engine.ts'
-import type { WorkerId } from './ids.ts'
+import type { WorkerId } from '../model/ids.ts'
+import type { Document, Stored } from '../port/collection.ts'
+import type { By, Records } from '../port/engine.ts'
 
 interface OrderDocument extends Document {
   readonly epoch: number

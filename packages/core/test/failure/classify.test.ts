@@ -3,7 +3,7 @@
 import { classify, type FailureReason, FINAL_REASONS, normalise, RETRIABLE_REASONS } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { growth } from './timing.ts'
+import { growth } from '../timing.ts'
 
 const ofCode = (code: string) => classify({ code, message: '', says: null })
 const ofMessage = (message: string) => classify({ code: null, message, says: null })

@@ -3,7 +3,7 @@
 import { describeFailure, fingerprintOf, normalise, observedFailure, Permanent, RetryAfter } from '@reprise/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RENDER } from './fixture.ts'
+import { RENDER } from '../fixture.ts'
 
 test('a thrown error, normalised, classified and fingerprinted', () => {
   const thrown = Object.assign(new TypeError('connect ECONNREFUSED 127.0.0.1:80'), { code: 'ECONNREFUSED', port: 80 })

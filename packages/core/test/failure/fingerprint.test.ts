@@ -3,8 +3,8 @@
 import { actionName, fingerprintOf, messageShape, topOwnFrame } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { RENDER } from './fixture.ts'
-import { growth } from './timing.ts'
+import { RENDER } from '../fixture.ts'
+import { growth } from '../timing.ts'
 
 const STACK = ['Error: x', '    at load (/srv/app/src/orders.ts:17:9)', '    at run (/srv/app/src/main.ts:3:1)'].join(
   '\n',

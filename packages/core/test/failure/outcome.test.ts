@@ -36,7 +36,7 @@ describe('C3: the three words of a handler', () => {
 describe('across two copies of the package', () => {
   test('a second copy is understood', async () => {
     vi.resetModules()
-    const second = await import('../src/outcome.ts')
+    const second = await import('../../src/failure/outcome.ts')
     expect(second.RetryAfter).not.toBe(RetryAfter)
     expect(outcomeRequest(new second.Permanent('no'))).toEqual({ says: 'dead', retryAfterMs: null })
     expect(outcomeRequest(new second.RetryAfter('1s'))).toEqual({ says: 'retry', retryAfterMs: 1_000 })

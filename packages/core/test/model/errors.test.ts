@@ -77,7 +77,7 @@ describe('isRepriseError', () => {
 
   test('knows errors of another copy of the package', async () => {
     vi.resetModules()
-    const second = await import('../src/errors.ts')
+    const second = await import('../../src/model/errors.ts')
     const error: unknown = new second.NotFoundError('task', 't1')
     expect(error).not.toBeInstanceOf(RepriseError)
     expect(isRepriseError(error, 'REPRISE_NOT_FOUND')).toBe(true)

@@ -2,7 +2,7 @@
 
 import { DEFAULT_SETTINGS, type Execution, leaseToken, retryChain, taskId, workerId } from '@reprise/core'
 import { expect, test } from 'vitest'
-import { NOW, snapshotWith } from './fixture.ts'
+import { NOW, snapshotWith } from '../fixture.ts'
 
 const runningAttempt = (
   attempt: number,

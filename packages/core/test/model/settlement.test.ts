@@ -12,7 +12,7 @@ import {
   taskId,
 } from '@reprise/core'
 import { expect, test } from 'vitest'
-import { failureWith } from './fixture.ts'
+import { failureWith } from '../fixture.ts'
 
 const ref = { taskId: taskId('t1'), attempt: 2, token: leaseToken('17') }
 const failure = failureWith()

@@ -16,7 +16,7 @@ import {
 } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NOW, RENDER } from './fixture.ts'
+import { NOW, RENDER } from '../fixture.ts'
 
 const settings: BreakerSettings = { ...DEFAULT_BREAKER, windowMs: 10_000, failuresMin: 3, probes: 2, rampMax: 10 }
 const ref = { name: 'dependency:stripe', settings }

@@ -12,7 +12,7 @@ import {
 } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { failureWith, NOW } from './fixture.ts'
+import { failureWith, NOW } from '../fixture.ts'
 
 const settings: TaskSettings = { ...DEFAULT_SETTINGS, maxRetries: 3 }
 const unknown = failureWith({ code: 'unknown', reason: 'unknown', retriable: false, rule: 'unknown' })

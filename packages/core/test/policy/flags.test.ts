@@ -21,7 +21,7 @@ import {
   underFlags,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
-import { NOW, snapshotWith } from './fixture.ts'
+import { NOW, snapshotWith } from '../fixture.ts'
 
 const now = { now: NOW, roll: 0.5 }
 const OFF = { ...ALL_FLAGS_ON, 'task-retry-queue': false }

@@ -19,8 +19,8 @@ import {
   type TaskSettings,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
-import { NOW, snapshotWith } from './fixture.ts'
-import { growth } from './timing.ts'
+import { NOW, snapshotWith } from '../fixture.ts'
+import { growth } from '../timing.ts'
 
 const circumstances: Circumstances = { now: NOW, roll: 0.5 }
 const stripe = { name: 'dependency:stripe', settings: DEFAULT_BREAKER }

@@ -18,7 +18,7 @@ import {
   tenantId,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
-import { NOW, snapshotWith } from './fixture.ts'
+import { NOW, snapshotWith } from '../fixture.ts'
 
 const policy = (name: string, over: Partial<Policy> = {}): Policy => ({ name, match: {}, ...over })
 const book = (...policies: Policy[]): PolicyBook => checkedBook({ version: 7, policies, rules: [] })

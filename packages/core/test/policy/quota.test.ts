@@ -3,7 +3,7 @@
 import { checkedQuota, QUOTA_WINDOWS_MAX, quotaPlace, quotaRoom, type RetryQuota } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NOW } from './fixture.ts'
+import { NOW } from '../fixture.ts'
 
 const quota: RetryQuota = { name: 'mail', windowMs: 60_000, limit: 10, share: null }
 

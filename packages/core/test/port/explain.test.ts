@@ -20,7 +20,7 @@ import {
   workerId,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
-import { failureWith, NOW, RENDER, running, taskWith, workerWith } from './fixture.ts'
+import { failureWith, NOW, RENDER, running, taskWith, workerWith } from '../fixture.ts'
 
 const facts = (over: Partial<ExplainFacts> = {}): ExplainFacts => ({
   task: taskWith(),

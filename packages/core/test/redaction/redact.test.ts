@@ -3,7 +3,7 @@
 import { createRedactor, InvalidError, REDACTED } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { growth } from './timing.ts'
+import { growth } from '../timing.ts'
 
 const redactor = createRedactor()
 const SECRET = 'hunter2-Zx81'

@@ -25,8 +25,8 @@ import {
 } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { failureWith, NOW, running, taskWith } from './fixture.ts'
-import { growth } from './timing.ts'
+import { failureWith, NOW, running, taskWith } from '../fixture.ts'
+import { growth } from '../timing.ts'
 
 const dead = (over: Parameters<typeof failureWith>[0] = {}): Task['state'] => ({
   status: 'dead',
@@ -304,7 +304,7 @@ describe('whatever the filter or the text', () => {
 })
 
 test('docs/query-language.md names every field and every word for statuses', () => {
-  const page = readFileSync(new URL('../../../docs/query-language.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../docs/query-language.md', import.meta.url), 'utf8')
   const named = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, word]) => word)
   expect(named).toEqual([...Object.keys(QUERY_FIELDS), ...Object.keys(STATUS_WORDS)])
   const [line = ''] = page.match(/^status:failed .*$/m) ?? []

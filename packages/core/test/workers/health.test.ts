@@ -11,7 +11,7 @@ import {
 } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NOW } from './fixture.ts'
+import { NOW } from '../fixture.ts'
 
 const fresh: HealthEvidence = {
   lastBeatAt: NOW,

@@ -14,7 +14,7 @@ import {
 } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { NOW, snapshotWith, workerWith } from './fixture.ts'
+import { NOW, snapshotWith, workerWith } from '../fixture.ts'
 
 const named = (id: string, over: Partial<WorkerView> = {}): WorkerView => workerWith({ worker: workerId(id), ...over })
 const degraded = { health: { status: 'degraded', reasons: ['3 failures in a row'] } } as const
