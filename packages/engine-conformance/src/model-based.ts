@@ -1,10 +1,13 @@
 // Random sequences of commands, held against the model. compareWithModel() reports what it found, for those who want to
-// look at it; exerciseAgainstModel() registers it as a test that fails with the shortest sequence that shows the fault.
+// look at it; exerciseAgainstModel() registers tests that fail with the shortest sequence that shows the fault, and with the
+// command that tries it again.
 
+import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { commandSequence } from './compare/arbitrary.ts'
 import { type Command, commandText } from './compare/command.ts'
+import { FOUND } from './compare/found.ts'
 import { runSequence } from './compare/run.ts'
 import { shorten } from './compare/shorten.ts'
 import type { EngineFactory } from './factory.ts'
@@ -13,10 +16,12 @@ export interface CompareOptions {
   readonly sequences: number
   /** The same sequences for the same seed. */
   readonly seed?: number
+  /** Only the sequence of this number, counted from 1. */
+  readonly only?: number
 }
 
 export interface ComparisonReport {
-  /** How many were tried until the first that failed; all of them if none did. */
+  /** The number of the first sequence that failed; if none did, how many were tried. */
   readonly sequences: number
   readonly seed: number
   /** Null if the engine agreed with the model and every invariant held. */
@@ -28,12 +33,17 @@ export interface ComparisonReport {
 }
 
 const DEFAULT_SEED = 20_300_101
-const SEQUENCE_MS_MAX = 200
+const SEED_MAX = 2 ** 31
+/** For what hangs: a busy machine takes several times as long as others. */
+const SEQUENCE_MS_MAX = 2_000
+/** The others are the same each time, so that a fault that is back shows at once. */
+const FRESH_SHARE = 0.4
 
 export async function compareWithModel(factory: EngineFactory, options: CompareOptions): Promise<ComparisonReport> {
-  const { sequences, seed = DEFAULT_SEED } = options
+  const { sequences, seed = DEFAULT_SEED, only } = options
   const property = fc.asyncProperty(commandSequence, (commands) => runSequence(factory, commands))
-  const details = await fc.check(property, { numRuns: sequences, seed, unbiased: true })
+  const which = only === undefined ? { numRuns: sequences } : { numRuns: 1, path: String(only - 1) }
+  const details = await fc.check(property, { ...which, seed, unbiased: true })
   const items: readonly Command[] | undefined = details.counterexample?.[0]
   if (!details.failed || items === undefined) return { sequences: details.numRuns, seed, fault: null }
   const attempt = (commands: readonly Command[]): Promise<unknown> =>
@@ -47,23 +57,48 @@ export async function compareWithModel(factory: EngineFactory, options: CompareO
   const failing = error === null ? { items, error: details.errorInstance } : { items: apart, error }
   const shortest = await shorten(failing, attempt)
   const message = shortest.error instanceof Error ? shortest.error.message : String(shortest.error)
-  return { sequences: details.numRuns, seed, fault: { commands: shortest.items.map(commandText), message } }
+  return { sequences: only ?? details.numRuns, seed, fault: { commands: shortest.items.map(commandText), message } }
 }
 
-/** Registers one test that tries this many random sequences. */
-export function exerciseAgainstModel(factory: EngineFactory, options: CompareOptions): void {
-  const timeoutMs = 30_000 + options.sequences * SEQUENCE_MS_MAX
-  it(`${factory.name} agrees with the model in ${options.sequences} random sequences (invariants 1–7, 9–13)`, {
-    timeout: timeoutMs,
-  }, async () => {
-    const report = await compareWithModel(factory, options)
-    expect(faultText(report)).toBe('')
-  })
+export interface ExerciseAgainstModelOptions {
+  /** How many each run tries: some are always the same, the others are new each time. */
+  readonly sequences: number
+  /** How many new ones a long run tries (`npm run test:long`). */
+  readonly long?: number
+}
+
+/** Registers the tests. REPRISE_SEED, a seed or `<seed>:<number>`, tries those sequences again instead, or that one. */
+export function exerciseAgainstModel(factory: EngineFactory, options: ExerciseAgainstModelOptions): void {
+  const { sequences, long = sequences } = options
+  const isLong = process.env.REPRISE_LONG === '1'
+  const fresh = isLong ? long : Math.ceil(sequences * FRESH_SHARE)
+  const [seed = randomInt(SEED_MAX), only] = (process.env.REPRISE_SEED ?? '').match(/\d+/g)?.map(Number) ?? []
+  const compare = (which: string, compared: CompareOptions): void => {
+    it(`${factory.name} agrees with the model in ${which} (invariants 1–7, 9–13)`, {
+      timeout: 60_000 + compared.sequences * SEQUENCE_MS_MAX,
+    }, async () => {
+      expect(faultText(await compareWithModel(factory, compared))).toBe('')
+    })
+  }
+  if (only !== undefined) {
+    compare(`sequence ${only} of seed ${seed}`, { sequences: 1, seed, only })
+    return
+  }
+  compare(`${fresh} random sequences, seed ${seed}`, { sequences: fresh, seed })
+  if (isLong || process.env.REPRISE_SEED !== undefined) return
+  compare(`${sequences - fresh} sequences that are always the same`, { sequences: sequences - fresh })
+  for (const [name, commands] of Object.entries(FOUND)) {
+    it(`${factory.name} agrees with the model where a random sequence found: ${name}`, () =>
+      runSequence(factory, commands))
+  }
 }
 
 /** The fault as a person wants to read it; empty if there is none. */
 export function faultText({ fault, sequences, seed }: ComparisonReport): string {
   if (fault === null) return ''
   const steps = fault.commands.map((command, index) => `  ${index + 1}. ${command}`)
-  return [`Found in sequence ${sequences} (seed ${seed}):`, ...steps, fault.message].join('\n')
+  const again = `REPRISE_SEED=${seed}:${sequences} npm test -- model-based`
+  return [`Found in sequence ${sequences} (seed ${seed}):`, ...steps, fault.message, `To try it again: ${again}`].join(
+    '\n',
+  )
 }

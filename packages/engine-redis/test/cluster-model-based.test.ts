@@ -3,7 +3,6 @@ import { openRedisEngine } from '@reprise/engine-redis'
 import { startCluster } from '@reprise/test-servers'
 import { afterAll } from 'vitest'
 
-const isLong = process.env.REPRISE_LONG === '1'
 const cluster = await startCluster()
 let stores = 0
 
@@ -14,5 +13,5 @@ exerciseAgainstModel(
     name: 'redis on a cluster',
     open: (options) => openRedisEngine({ url: cluster.urls, prefix: `{store-${stores++}}`, ...options }),
   },
-  isLong ? { sequences: 2_000, seed: Date.now() } : { sequences: 100 },
+  { sequences: 100, long: 2_000 },
 )

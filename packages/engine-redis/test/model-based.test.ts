@@ -3,7 +3,6 @@ import { openRedisEngine } from '@reprise/engine-redis'
 import { startRedis } from '@reprise/test-servers'
 import { afterAll } from 'vitest'
 
-const isLong = process.env.REPRISE_LONG === '1'
 const server = await startRedis()
 let stores = 0
 
@@ -14,5 +13,5 @@ exerciseAgainstModel(
     name: 'redis',
     open: (options) => openRedisEngine({ url: server.url, prefix: `store-${stores++}`, ...options }),
   },
-  isLong ? { sequences: 10_000, seed: Date.now() } : { sequences: 300 },
+  { sequences: 300, long: 20_000 },
 )

@@ -1,95 +1,11 @@
-// How random commands are drawn. Small pools of everything and weights that favour the ordinary life of a task, so that
-// interesting states (retries, dead letters, stale callers, held lanes) are common within forty commands.
+// How random commands are drawn, and sequences of them. What they are about is a theme: see themes.ts.
 
-import type { Priority } from '@reprise/core'
 import fc from 'fast-check'
-import type {
-  AssignDraft,
-  BeatDraft,
-  ClaimDraft,
-  Command,
-  LeasePick,
-  ScopeDraft,
-  SelectDraft,
-  SettleDraft,
-  TaskDraft,
-} from './command.ts'
-import { FAILURES, OUTAGES, TASK_IDS, WORKERS } from './draft.ts'
-import { SCENES } from './scenes.ts'
+import type { AssignDraft, BeatDraft, Command, SelectDraft } from './command.ts'
+import { bit, failure, id, lease, leaseMs, outdated, scope, seldom, worker } from './drawn.ts'
+import { ANYTHING, OUTAGE, type Theme, type Verb } from './themes.ts'
 
 const COMMANDS_MAX = 40
-
-const bit = fc.nat(1)
-const id = fc.nat(TASK_IDS - 1)
-const worker = fc.constantFrom(0, 0, 0, 1, 1, WORKERS - 1)
-const leaseMs = fc.constantFrom(1_000, 5_000, 20_000)
-// Those that are tried again more often than the others.
-const failure = fc.oneof({ weight: 2, arbitrary: bit }, { weight: 1, arbitrary: fc.nat(FAILURES.length - 1) })
-
-/** Left out in most cases: a plain task is what most tasks are. */
-const seldom = <T>(value: fc.Arbitrary<T>, weight = 1): fc.Arbitrary<T | undefined> =>
-  fc.oneof({ withCrossShrink: true }, { weight: 5, arbitrary: fc.constant(undefined) }, { weight, arbitrary: value })
-
-const task: fc.Arbitrary<TaskDraft> = fc.record({
-  id,
-  pool: seldom(bit, 3),
-  action: seldom(bit, 3),
-  tenant: seldom(bit, 3),
-  priority: seldom(fc.constantFrom<Priority[]>(0, 9), 2),
-  delayMs: seldom(fc.constantFrom(1_000, 30_000)),
-  dueInMs: seldom(fc.constantFrom(-1_000, 2_000)),
-  queueTtlMs: seldom(fc.constantFrom(1_000, 5_000, 60_000)),
-  deadlineMs: seldom(fc.constantFrom(1, 5_000, 60_000)),
-  dedupe: seldom(bit),
-  maxRetries: seldom(fc.constantFrom(0, 1, 3, 3), 15),
-  lossesMax: seldom(fc.constantFrom(0, 1), 2),
-  timeoutMs: seldom(fc.constantFrom(500, 3_000), 2),
-})
-
-// Few different scopes, so that pauses meet their resumes.
-const scope: fc.Arbitrary<ScopeDraft> = fc.constantFrom<ScopeDraft[]>(
-  {},
-  { pool: 0 },
-  { action: 1 },
-  { tenant: 0 },
-  { pool: 0, action: 0 },
-  { pool: 0, action: 0, tenant: 0 },
-)
-
-const lease: fc.Arbitrary<LeasePick> = fc.record({
-  back: fc.nat(4),
-  held: fc.constantFrom(true, true, true, true, true, false),
-})
-
-const settlement: fc.Arbitrary<SettleDraft> = fc.record({
-  lease,
-  kind: fc.constantFrom<SettleDraft['kind'][]>(
-    'succeeded',
-    'succeeded',
-    'failed',
-    'failed',
-    'failed',
-    'failed',
-    'lost',
-    'released',
-  ),
-  failure,
-  outage: seldom(fc.nat(OUTAGES - 1), 3),
-  quota: seldom(bit, 5),
-  deferMs: seldom(fc.constantFrom(0, 3_000), 3),
-})
-const settlements = fc.array(settlement, { minLength: 1, maxLength: 4 })
-
-const outdated = seldom(fc.constant(true))
-const claim: fc.Arbitrary<ClaimDraft> = fc.record({
-  worker,
-  limit: fc.integer({ min: 1, max: 6 }),
-  leaseMs,
-  pool: seldom(bit),
-  action: seldom(bit),
-  outdated,
-  stage: seldom(fc.constantFrom('dispatch' as const, 'dispatch' as const, 'dispatch' as const, 'launch' as const), 2),
-})
 
 const assignment: fc.Arbitrary<AssignDraft> = fc.record({
   lease,
@@ -122,117 +38,79 @@ const bulk = fc.record({
 
 const advance = fc.constantFrom(1, 100, 100, 1_000, 1_000, 1_000, 3_000, 5_000, 8_000, 20_000, 60_000, 3_600_000)
 
-const single: fc.Arbitrary<Command> = fc.oneof(
-  {
-    weight: 12,
-    arbitrary: fc.array(task, { minLength: 1, maxLength: 4 }).map((tasks): Command => ({ do: 'submit', tasks })),
-  },
-  { weight: 20, arbitrary: claim.map((draft): Command => ({ do: 'claim', claim: draft })) },
-  { weight: 18, arbitrary: settlements.map((drafts): Command => ({ do: 'settle', settlements: drafts })) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('settleAndClaim' as const), settlements, claim }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('renew' as const),
+/** Every command by its name, as the theme draws it. */
+function commandsOf({ task, settlements, claim }: Theme): Readonly<Record<Verb, fc.Arbitrary<Command>>> {
+  return {
+    submit: fc.array(task, { minLength: 1, maxLength: 4 }).map((tasks) => ({ do: 'submit', tasks })),
+    claim: claim.map((draft) => ({ do: 'claim', claim: draft })),
+    settle: settlements.map((drafts) => ({ do: 'settle', settlements: drafts })),
+    settleAndClaim: fc.record({ do: fc.constant('settleAndClaim'), settlements, claim }),
+    renew: fc.record({
+      do: fc.constant('renew'),
       leases: fc.array(lease, { minLength: 1, maxLength: 3 }),
       leaseMs,
       percent: fc.constantFrom(null, 25, 100),
       handle: seldom(bit, 2),
     }),
-  },
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      do: fc.constant('sweep' as const),
+    sweep: fc.record({
+      do: fc.constant('sweep'),
       settleMax: fc.constantFrom(0, 1, 10, 10),
-      timeoutsAs: fc.constantFrom('failed' as const, 'lost' as const),
+      timeoutsAs: fc.constantFrom('failed', 'lost'),
       quota: seldom(bit, 3),
     }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .array(assignment, { minLength: 1, maxLength: 2 })
-      .map((assignments): Command => ({ do: 'assign', assignments })),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('reconcile' as const), pool: bit }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('resetBreaker' as const), breaker: bit }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('expire' as const), back: fc.nat(3) }) },
-  { weight: 7, arbitrary: bulk.map((draft): Command => ({ do: 'bulk', ...draft })) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('retry' as const), id, maxRetries: fc.nat(2) }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      do: fc.constant('reserve' as const),
+    assign: fc.array(assignment, { minLength: 1, maxLength: 2 }).map((assignments) => ({ do: 'assign', assignments })),
+    reconcile: fc.record({ do: fc.constant('reconcile'), pool: bit }),
+    resetBreaker: fc.record({ do: fc.constant('resetBreaker'), breaker: bit }),
+    expire: fc.record({ do: fc.constant('expire'), back: fc.nat(3) }),
+    bulk: bulk.map((draft) => ({ do: 'bulk', ...draft })),
+    retry: fc.record({ do: fc.constant('retry'), id, maxRetries: fc.nat(2) }),
+    reserve: fc.record({
+      do: fc.constant('reserve'),
       task,
       attempt: fc.integer({ min: 1, max: 4 }),
       maxRetries: fc.nat(3),
       worker,
-      stage: seldom(fc.constant('launch' as const), 2),
+      stage: seldom(fc.constant('launch'), 2),
     }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('pause' as const), scope }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('resume' as const), scope }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('limit' as const), scope, concurrency: fc.constantFrom(null, null, 1, 2) }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record(
-      { do: fc.constant('register' as const), worker, pool: bit, host: bit, version: bit },
+    pause: fc.record({ do: fc.constant('pause'), scope }),
+    resume: fc.record({ do: fc.constant('resume'), scope }),
+    limit: fc.record({ do: fc.constant('limit'), scope, concurrency: fc.constantFrom(null, null, 1, 2) }),
+    register: fc.record(
+      { do: fc.constant('register'), worker, pool: bit, host: bit, version: bit },
       { requiredKeys: ['do', 'worker'] },
     ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record(
-      { do: fc.constant('deregister' as const), worker, outdated },
-      { requiredKeys: ['do', 'worker'] },
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('probed' as const),
-      worker,
-      ok: fc.constantFrom(false, false, true),
-      outdated,
-    }),
-  },
-  { weight: 3, arbitrary: beat.map((draft): Command => ({ do: 'beat', ...draft })) },
-  { weight: 14, arbitrary: advance.map((ms): Command => ({ do: 'advance', ms })) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('retain' as const),
-      afterMs: fc.constantFrom(0, 60_000),
-      journal: fc.boolean(),
-    }),
-  },
-  { weight: 2, arbitrary: fc.constant<Command>({ do: 'look' }) },
-)
+    deregister: fc.record({ do: fc.constant('deregister'), worker, outdated }, { requiredKeys: ['do', 'worker'] }),
+    probed: fc.record({ do: fc.constant('probed'), worker, ok: fc.constantFrom(false, false, true), outdated }),
+    beat: beat.map((draft) => ({ do: 'beat', ...draft })),
+    advance: advance.map((ms) => ({ do: 'advance', ms })),
+    retain: fc.record({ do: fc.constant('retain'), afterMs: fc.constantFrom(0, 60_000), journal: fc.boolean() }),
+    look: fc.constant({ do: 'look' }),
+  }
+}
+
+const VERBS = Object.keys(ANYTHING.weights) as Verb[]
 
 // Each of these is one call: what takes several, or moves time, would not be the same moment.
 const AT_ONCE: ReadonlySet<Command['do']> = new Set(['submit', 'claim', 'assign', 'settle', 'renew', 'beat'])
 
-const together = fc
-  .array(
-    single.filter((one) => AT_ONCE.has(one.do)),
-    { minLength: 2, maxLength: 4 },
-  )
-  .map((commands): Command => ({ do: 'together', commands }))
-
-const command = fc.oneof({ weight: 9, arbitrary: single }, { weight: 1, arbitrary: together })
-
-const opening = fc.array(task, { minLength: 3, maxLength: 5 }).map((tasks): Command => ({ do: 'submit', tasks }))
-
 // Interesting states come late, so no sequence is short, and many begin in the midst of something (see scenes.ts). One
 // that fails is cut down afterwards (see shorten.ts).
-export const commandSequence: fc.Arbitrary<Command[]> = fc
-  .tuple(
-    opening,
-    fc.constantFrom(...SCENES),
-    fc.array(command, { minLength: 20, maxLength: COMMANDS_MAX - 5, size: 'max' }),
-  )
-  .map(([first, scene, rest]) => [first, ...scene, ...rest])
+function sequencesOf(theme: Theme): fc.Arbitrary<Command[]> {
+  const commands = commandsOf(theme)
+  const single = fc.oneof(...VERBS.map((verb) => ({ weight: theme.weights[verb], arbitrary: commands[verb] })))
+  const together = fc
+    .array(
+      single.filter((one) => AT_ONCE.has(one.do)),
+      { minLength: 2, maxLength: 4 },
+    )
+    .map((items): Command => ({ do: 'together', commands: items }))
+  const command = fc.oneof({ weight: 9, arbitrary: single }, { weight: 1, arbitrary: together })
+  return fc
+    .tuple(theme.opening, fc.array(command, { minLength: 20, maxLength: COMMANDS_MAX - 5, size: 'max' }))
+    .map(([opening, rest]) => [...opening, ...rest])
+}
+
+export const commandSequence: fc.Arbitrary<Command[]> = fc.oneof(
+  { weight: 2, arbitrary: sequencesOf(ANYTHING) },
+  { weight: 1, arbitrary: sequencesOf(OUTAGE) },
+)

@@ -53,7 +53,7 @@ export interface ClaimDraft {
   readonly action?: number | undefined
   /** With the epoch before the current one. */
   readonly outdated?: boolean | undefined
-  readonly stage?: 'dispatch' | 'launch' | undefined
+  readonly stage?: 'run' | 'dispatch' | 'launch' | undefined
 }
 
 export interface AssignDraft {

@@ -31,7 +31,10 @@ export async function runSequence(factory: EngineFactory, commands: readonly Com
     const run: Run = { pair, observer: new Observer(pair.engine.engine), startedAt: pair.now }
     // Workers are there from the start, so that short sequences get somewhere.
     for (let worker = 0; worker < WORKERS - 1; worker++) await runCommand(run, { do: 'register', worker })
-    for (const command of commands) await runCommand(run, command)
+    for (const command of commands) {
+      await runCommand(run, command)
+      if (isBatch(command)) await inspectAmidOutage(pair)
+    }
     await compareStores(run, 'the whole sequence')
     await drain(pair.engine, run.observer)
     await run.observer.readOn()
@@ -40,6 +43,15 @@ export async function runSequence(factory: EngineFactory, commands: readonly Com
   } finally {
     await pair.close()
   }
+}
+
+const isBatch = (command: Command): boolean => 'settlements' in command && command.settlements.length > 1
+
+/** A batch may change gates more than once; what went wrong on the way is often mended by the next change of one. */
+async function inspectAmidOutage({ model, engine }: Pair): Promise<void> {
+  const { items } = await model.engine.breakers()
+  const isAmid = items.some(({ state }) => state.status === 'half_open' || state.status === 'ramping')
+  if (isAmid) await checkInspection(engine.engine, false)
 }
 
 async function compareStores({ pair, observer, startedAt }: Run, doing: string): Promise<void> {

@@ -1,0 +1,35 @@
+// Sequences in which an engine once did not agree with the model, cut down by hand. Every engine runs them each time.
+
+import type { ClaimDraft, Command, SettleDraft } from './command.ts'
+import { claim, failedTwice, submit } from './scenes.ts'
+
+const settlement = (back: number, kind: SettleDraft['kind'], outage?: number): SettleDraft => ({
+  lease: { back, held: true },
+  kind,
+  failure: 0,
+  outage,
+})
+
+/** One action's breaker is half open. Another runs beside it: an attempt from before (back 3) and one from since (back 0). */
+const halfOpenBeside = (stage: ClaimDraft['stage']): readonly Command[] => [
+  submit(1, 1, 0, 0),
+  claim(1, { action: 1 }),
+  claim(2, { action: 0 }),
+  failedTwice({ outage: 0 }),
+  { do: 'advance', ms: 1_000 },
+  claim(1, { worker: 1, action: 0 }),
+  claim(1, { worker: 1, action: 1, stage }),
+]
+
+export const FOUND: Readonly<Record<string, readonly Command[]>> = {
+  // Seed 1794820726086, sequence 2795, on Redis.
+  'a leaked slot of an action that joins a half open breaker': [
+    ...halfOpenBeside('run'),
+    { do: 'settle', settlements: [settlement(3, 'failed', 0), settlement(0, 'succeeded')] },
+  ],
+  // Seed 1794818730862, sequence 7980, on Redis.
+  'a leaked slot beside a superseded settlement and a dispatch': [
+    ...halfOpenBeside('dispatch'),
+    { do: 'settle', settlements: [settlement(2, 'failed', 0), settlement(3, 'failed', 0), settlement(0, 'released')] },
+  ],
+}
