@@ -3,7 +3,6 @@
  */
 
 export {
-  ConfigurationError,
   type ConfigurationProblem,
   type Given,
   type Inspected,

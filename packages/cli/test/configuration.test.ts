@@ -123,28 +123,31 @@ describe('the configuration file', () => {
   test.each([
     ['prot: 1', "reprise.yaml:1:1: prot: There is no such setting. Did you mean 'port'?"],
     ['oidc:\n  isuer: x', "reprise.yaml:2:3: oidc.isuer: There is no such setting. Did you mean 'issuer'?"],
-    ['oidc: x', 'reprise.yaml:1:1: oidc: This must be a map.'],
-    ['port: eighty', "reprise.yaml:1:1: port: This must be a whole number from 0 to 65535, not 'eighty'."],
-    ['stop_grace: 30', 'reprise.yaml:1:1: stop_grace: This must be a duration such as 500ms, 30s, 5m or 7d, not 30.'],
-    ['limits: { body: 10 }', 'reprise.yaml:1:11: limits.body: This must be a size'],
+    ['oidc: x', 'reprise.yaml:1:7: oidc: This must be a map.'],
+    ['port: eighty', "reprise.yaml:1:7: port: This must be a whole number from 0 to 65535, not 'eighty'."],
+    [
+      'stop_grace: 30',
+      'reprise.yaml:1:13: stop_grace: This must be a duration with its unit, such as 500ms, 30s, 5m or 2h, not 30.',
+    ],
+    ['limits: { body: 10 }', 'reprise.yaml:1:17: limits.body: This must be a size'],
     ['[1]', 'reprise.yaml:1:1: This must be a map of settings.'],
-    ['port: 1\nport: 2', 'reprise.yaml:2:1: This is not valid YAML'],
-    ['a: &x 1\nport: *x', 'reprise.yaml:1:7: Anchors and aliases are not allowed'],
-    ['access:\n  - { role: admin }', 'reprise.yaml:2:5: access.0: A rule of access says exactly one of'],
+    ['port: 1\nport: 2', 'reprise.yaml:2:1: port: This field stands here twice.'],
+    ['a: &x 1\nport: *x', 'reprise.yaml:2:7: port: The alias *x is not allowed. Write it out.'],
+    ['access:\n  - { role: admin }', 'reprise.yaml:2:5: access[0]: A rule of access says exactly one of'],
     [
       'access:\n  - { role: boss, anyone: true }',
-      'reprise.yaml:2:7: access.0.role: This must be one of viewer, operator, admin',
+      'reprise.yaml:2:13: access[0].role: This must be one of viewer, operator, admin',
     ],
     [
       'access:\n  - { role: admin, domain: "@x.org" }',
-      'reprise.yaml:2:20: access.0.domain: This must be what stands after',
+      'reprise.yaml:2:28: access[0].domain: This must be what stands after',
     ],
-    ['pools:\n  launch:\n    - pool: a\n      slots: 1', 'reprise.yaml:3:7: pools.launch.0: A launch pool has either'],
+    ['pools:\n  launch:\n    - pool: a\n      slots: 1', 'reprise.yaml:3:7: pools.launch[0]: A launch pool has either'],
     [
       'retention: { succeded: 7d }',
-      "reprise.yaml:1:14: retention.succeded: There is no 'succeded' in retention. Did you mean 'succeeded'?",
+      "reprise.yaml:1:14: retention.succeded: There is no such field in retention. Did you mean 'succeeded'?",
     ],
-    ['redact: { patterns: ["("] }', 'reprise.yaml:1:22: redact.patterns.0: '],
+    ['redact: { patterns: ["("] }', 'reprise.yaml:1:22: redact.patterns[0]: '],
   ])('%j is refused with its place', async (text, message) => {
     expect(await problemsOf(given(file(text)))).toContainEqual(expect.stringContaining(message))
   })
@@ -157,7 +160,7 @@ describe('the configuration file', () => {
     expect(ok).toBe(false)
     expect(problems.map(({ place }) => place)).toEqual([
       'reprise.yaml:1:1',
-      'reprise.yaml:2:1',
+      'reprise.yaml:2:7',
       'environment REPRISE_PORT',
     ])
     expect((await reprise('config', 'print')).exitCode).toBe(2)

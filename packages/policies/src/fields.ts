@@ -32,6 +32,9 @@ function findingOf({ path, message, ...issue }: z.core.$ZodIssue, root: unknown)
 
 const UNKNOWN_FIELD = {}
 
+/** `policies[2].backoff.max`. */
+export const pathText = (path: readonly PropertyKey[]): string => z.core.toDotPath([...path])
+
 export const mustBe = (what: string, given: unknown): string => `This must be ${what}, not ${shown(given)}.`
 
 function shown(value: unknown): string {
@@ -88,7 +91,7 @@ export function whole(from: number, to: number) {
 export const flag = () => z.boolean(wanted('true or false'))
 
 export const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
-  z.enum(choices, {
+  z.literal(choices, {
     error: ({ input }) =>
       `${mustBe(`one of ${choices.join(', ')}`, input)}${typeof input === 'string' ? nearMiss(input, choices) : ''}`,
   })

@@ -3,17 +3,19 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { ConfigurationError, type Problem } from './configuration-error.ts'
-import { type Finding, findingsOf } from './fields.ts'
+import { type Finding, findingsOf, pathText } from './fields.ts'
 
 const FILE_BYTES_MAX = 262_144
+
+type Position = Pick<Problem, 'line' | 'column'>
 
 export interface YamlFile {
   /** Null if the file is empty. */
   readonly value: unknown
-  /** With the place of what the finding is about. */
-  problemOf(finding: Finding): Problem
+  /** Where the value stands, or the name of its field. */
+  positionOf(finding: Pick<Finding, 'path' | 'isName'>): Position
 }
 
 export interface FileText {
@@ -42,7 +44,10 @@ export function parseYaml<Out>(text: string, file: string, schema: z.ZodType<Out
   if (yaml.value === null) throw wholeFile(file, ifEmpty)
   const { success, data, error } = schema.safeParse(yaml.value)
   if (success) return data
-  const problems = findingsOf(error, yaml.value).map((finding) => yaml.problemOf(finding))
+  const problems = findingsOf(error, yaml.value).map((finding): Problem => {
+    const { path, message } = finding
+    return { file, ...yaml.positionOf(finding), path: pathText(path), message }
+  })
   throw new ConfigurationError(problems.toSorted((a, b) => a.line - b.line || a.column - b.column))
 }
 
@@ -61,22 +66,25 @@ export function readYaml(text: string, file: string): YamlFile {
 function readDocument(text: string, file: string): YamlFile {
   const lineCounter = new LineCounter()
   const problems: Problem[] = []
-  const problemAt = (place: unknown, path: string, message: string): Problem => {
-    const { line, col } = lineCounter.linePos(typeof place === 'number' ? place : offsetOf(place))
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1), path, message }
+  const positionAt = (place: unknown): Position => {
+    const offset = isNode(place) ? (place.range?.[0] ?? 0) : typeof place === 'number' ? place : 0
+    const { line, col } = lineCounter.linePos(offset)
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
+  const add = (place: unknown, path: readonly PropertyKey[], message: string): void =>
+    void problems.push({ file, ...positionAt(place), path: pathText(path), message })
   // Keys are compared further below: the parser's own way takes quadratic time.
   const options = { lineCounter, uniqueKeys: false, stringKeys: true, prettyErrors: false }
   const [document, second] = [...parseAllDocuments(text, options)]
   if (second !== undefined) {
-    problems.push(problemAt(second.range[0], '', 'A second document begins here. One file holds one.'))
+    add(second.range[0], [], 'A second document begins here. One file holds one.')
   }
   for (const { pos, message } of [...(document?.errors ?? []), ...(document?.warnings ?? [])]) {
-    problems.push(problemAt(pos[0], '', `This is not valid YAML: ${message.split('\n')[0] ?? ''}`))
+    add(pos[0], [], `This is not valid YAML: ${message.split('\n')[0] ?? ''}`)
   }
 
   const refuseSpecials = (node: unknown, path: readonly PropertyKey[]): void => {
-    const refuse = (message: string): void => void problems.push(problemAt(node, z.core.toDotPath(path), message))
+    const refuse = (message: string): void => add(node, path, message)
     if (isAlias(node)) refuse(`The alias *${node.source} is not allowed. Write it out.`)
     else if (isNode(node) && node.anchor !== undefined) {
       refuse(`The anchor &${node.anchor} is not allowed: there are no aliases.`)
@@ -90,10 +98,9 @@ function readDocument(text: string, file: string): YamlFile {
     for (const { key, value } of node.items) {
       const name = nameOf(key)
       const inner = [...path, name]
-      const refuseName = (message: string): void => void problems.push(problemAt(key, z.core.toDotPath(inner), message))
-      if (names.has(name)) refuseName('This field stands here twice.')
+      if (names.has(name)) add(key, inner, 'This field stands here twice.')
       // An object would take it for something else.
-      if (name === '__proto__') refuseName('There is no such field.')
+      if (name === '__proto__') add(key, inner, 'There is no such field.')
       names.add(name)
       refuseSpecials(key, inner)
       refuseSpecials(value, inner)
@@ -108,13 +115,11 @@ function readDocument(text: string, file: string): YamlFile {
   }
   return {
     value: document?.toJS() ?? null,
-    problemOf: ({ path, message, isName }) =>
-      problemAt(isName ? keyAt(path) : document?.getIn(path, true), z.core.toDotPath([...path]), message),
+    positionOf: ({ path, isName }) => positionAt(isName ? keyAt(path) : document?.getIn(path, true)),
   }
 }
 
 const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : '')
-const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0)
 
 const wholeFile = (file: string, message: string): ConfigurationError =>
   new ConfigurationError([{ file, line: 1, column: 1, path: '', message }])

@@ -1,28 +1,25 @@
 // Settings that say where things are: the store, the data folder, the server to talk to. The names of A14 stand beside ours.
 
-import { engineAddress, optional, text, webAddress, whole } from './kinds.ts'
-import { ALL, setting } from './setting.ts'
+import { engineAddress, text, webAddress, whole } from './kinds.ts'
+import { setting } from './setting.ts'
 
 export const CONNECTION_SETTINGS = {
-  engine: setting<string | null>({
-    kind: optional(engineAddress),
+  engine: setting({
+    kind: engineAddress,
     flag: '--engine <address>',
     variables: ['REPRISE_ENGINE', 'TASK_TRACKING_REDIS_URL', 'REDIS_URL'],
     key: 'engine',
     default: null,
     defaultText: 'reprise.db in the data folder',
     address: true,
-    users: ALL,
     about: 'Where tasks are kept: sqlite:./reprise.db, or redis://host:6379.',
   }),
-  redisPrefix: setting<string | null>({
-    kind: optional(text),
-    flag: null,
+  redisPrefix: setting({
+    kind: text,
     variables: ['EXECUTIONS_REDIS_KEY_PREFIX'],
     key: 'redis.prefix',
     default: null,
     defaultText: 'reprise',
-    users: ALL,
     about: 'The prefix of all keys on Redis, unless the address has one.',
   }),
   data: setting({
@@ -32,45 +29,37 @@ export const CONNECTION_SETTINGS = {
     variables: ['REPRISE_DATA'],
     key: 'data',
     default: '.reprise',
-    users: ALL,
     about: 'The folder of the embedded store and of what the local server leaves for this command line.',
   }),
-  url: setting<string | null>({
-    kind: optional(webAddress),
+  url: setting({
+    kind: webAddress,
     flag: '--url <url>',
     variables: ['REPRISE_URL'],
     key: 'url',
     default: null,
-    users: ['client'],
     about: 'The server to talk to.',
   }),
-  token: setting<string | null>({
-    kind: optional(text),
+  token: setting({
+    kind: text,
     flag: '--token <token>',
     variables: ['REPRISE_TOKEN'],
-    key: null,
     default: null,
     secret: true,
-    users: ['client'],
     about: 'The API token to talk to it with.',
   }),
-  tenant: setting<string | null>({
-    kind: optional(text),
-    flag: null,
+  tenant: setting({
+    kind: text,
     variables: ['REPRISE_TENANT'],
     key: 'tenant',
     default: null,
     defaultText: 'default',
-    users: ['client'],
     about: 'The tenant of tasks that are submitted without one.',
   }),
   maxRetries: setting({
     kind: whole(0, 1_000),
-    flag: null,
     variables: ['MAX_RETRIES'],
     key: 'max_retries',
     default: 1,
-    users: ALL,
     about: "How many retries an operator may ask for; an action's own number counts if it is more.",
   }),
 } as const

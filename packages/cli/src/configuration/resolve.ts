@@ -3,12 +3,11 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-import { InvalidError, nearest } from '@reprise/core'
-import type { ConfigurationFile } from './file.ts'
-import { Misfit } from './kinds.ts'
+import { InvalidError, nearest, nearMiss } from '@reprise/core'
+import type { YamlFile } from '@reprise/policies'
+import { type Finding, findingsOf, isMap, pathText } from '@reprise/policies/fields'
 import type { Setting } from './setting.ts'
 import { type Configuration, flagName, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts'
-import { suggestion } from './structures.ts'
 
 export interface Given {
   /** Texts of flags, by the setting; `config` is the path of the file. */
@@ -47,27 +46,18 @@ export interface Inspected extends Resolved {
   readonly notes: readonly string[]
 }
 
-/** Everything that is wrong, at once. */
-export class ConfigurationError extends InvalidError {
-  readonly problems: readonly ConfigurationProblem[]
-
-  constructor(problems: readonly ConfigurationProblem[]) {
-    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-    super([`The configuration has ${count}:`, ...problems.map(problemText)].join('\n  '))
-    this.problems = problems
-  }
-}
-
 export const problemText = ({ place, setting, message }: ConfigurationProblem): string =>
   `${place}: ${setting === '' ? '' : `${setting}: `}${message}`
 
 const FILE_NAME = 'reprise.yaml'
 const POLICIES_FILE = 'config/tasks/retry-policies.yaml'
 
+/** `InvalidError` with everything that is wrong. */
 export async function resolveConfiguration(given: Given): Promise<Resolved> {
   const { problems, notes: _, ...resolved } = await inspectConfiguration(given)
-  if (problems.length > 0) throw new ConfigurationError(problems)
-  return resolved
+  if (problems.length === 0) return resolved
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+  throw new InvalidError([`The configuration has ${count}:`, ...problems.map(problemText)].join('\n  '))
 }
 
 /** The same for whoever wants to go on in spite of problems. */
@@ -78,9 +68,13 @@ export async function inspectConfiguration(given: Given): Promise<Inspected> {
   const values: Partial<Record<SettingName, unknown>> = {}
   const origins: Partial<Record<SettingName, Origin>> = {}
   for (const name of SETTING_NAMES) {
-    const { value, origin } = resolveOne(name, given, file, problems)
+    const source = sourceOf(name, given, file)
+    const value = source === null ? undefined : valueFrom(source, SETTINGS[name], problems)
+    // Also if it has a problem: then the default counts.
+    const origin = value === undefined || source === null ? DEFAULT : source.origin
     const base = origin.kind === 'file' ? folder : given.cwd
-    values[name] = SETTINGS[name].path === true ? absolute(value, base) : value
+    const resolved = value === undefined ? SETTINGS[name].default : value
+    values[name] = SETTINGS[name].path === true ? absolute(resolved, base) : resolved
     origins[name] = origin
   }
   if (values.policies === null) {
@@ -104,7 +98,7 @@ export async function inspectConfiguration(given: Given): Promise<Inspected> {
 interface OpenFile {
   readonly path: string
   readonly shown: string
-  readonly read: ConfigurationFile
+  readonly yaml: Pick<YamlFile, 'value' | 'positionOf'>
 }
 
 async function openFile(given: Given, problems: ConfigurationProblem[]): Promise<OpenFile | null> {
@@ -112,15 +106,19 @@ async function openFile(given: Given, problems: ConfigurationProblem[]): Promise
   const path = resolve(given.cwd, named ?? FILE_NAME)
   if (named === undefined && !existsSync(path)) return null
   // Loaded only when there is a file to read.
-  const { readConfigurationFile } = await import('./file.ts')
+  const { ConfigurationError, readFileText, readYaml } = await import('@reprise/policies')
   const shown = shownPath(path, given.cwd)
-  const read = await readConfigurationFile(path)
-  for (const { line, column, message } of read.problems) {
-    problems.push({ place: `${shown}:${line}:${column}`, setting: '', message })
+  try {
+    const file = { path, shown, yaml: readYaml((await readFileText(path)).text, shown) }
+    for (const finding of unknownKeys(file.yaml.value)) problems.push(problemIn(file, finding))
+    return file
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    for (const { line, column, path: setting, message } of error.problems) {
+      problems.push({ place: `${shown}:${line}:${column}`, setting, message })
+    }
+    return { path, shown, yaml: { value: null, positionOf: () => ({ line: 1, column: 1 }) } }
   }
-  const file = { path, shown, read }
-  refuseUnknownKeys(file, problems)
-  return file
 }
 
 function shownPath(path: string, cwd: string): string {
@@ -129,101 +127,92 @@ function shownPath(path: string, cwd: string): string {
 }
 
 const KEYS: readonly string[] = SETTING_NAMES.flatMap((name) => SETTINGS[name].key ?? [])
-const SECTIONS: ReadonlySet<string> = new Set(
-  KEYS.flatMap((key) => (key.includes('.') ? [key.split('.')[0] ?? ''] : [])),
+/** By its name, what a section may hold; null for a setting without a section. */
+const TOP_KEYS = new Map<string, readonly string[] | null>(
+  KEYS.map((key) => {
+    const [name = '', inner] = key.split('.')
+    const inside = KEYS.flatMap((other) => (other.startsWith(`${name}.`) ? [other.slice(name.length + 1)] : []))
+    return [name, inner === undefined ? null : inside]
+  }),
 )
 const SECRET_KEYS: Readonly<Record<string, string>> = {
   token: 'REPRISE_TOKEN_FILE',
   'oidc.client_secret': 'REPRISE_OIDC_CLIENT_SECRET_FILE',
 }
 
-function refuseUnknownKeys(file: OpenFile, problems: ConfigurationProblem[]): void {
-  const { value } = file.read
-  if (value === null || value === undefined) return
-  const refuse = (path: readonly string[], message: string): void => {
-    problems.push({ place: placeIn(file, path), setting: path.join('.'), message })
-  }
-  if (!isMap(value)) {
-    refuse([], 'This must be a map of settings.')
-    return
-  }
-  for (const [name, inner] of Object.entries(value)) {
-    if (KEYS.includes(name)) continue
-    if (!SECTIONS.has(name))
-      refuse([name], unknownKey(name, [...KEYS.filter((key) => !key.includes('.')), ...SECTIONS]))
-    else if (!isMap(inner)) refuse([name], 'This must be a map.')
-    else {
-      const known = KEYS.flatMap((key) => (key.startsWith(`${name}.`) ? [key.slice(name.length + 1)] : []))
-      for (const part of Object.keys(inner)) {
-        if (!known.includes(part)) refuse([name, part], unknownKey(part, known, `${name}.${part}`))
-      }
-    }
-  }
+function unknownKeys(value: unknown): readonly Finding[] {
+  if (value === null) return []
+  if (!isMap(value)) return [{ path: [], message: 'This must be a map of settings.', isName: false }]
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const known = TOP_KEYS.get(name)
+    if (known === undefined) return unknownKey([name], [...TOP_KEYS.keys()])
+    if (known === null) return []
+    if (!isMap(inner)) return { path: [name], message: 'This must be a map.', isName: false }
+    return Object.keys(inner).flatMap((part) => (known.includes(part) ? [] : unknownKey([name, part], known)))
+  })
 }
 
-function unknownKey(name: string, known: readonly string[], whole = name): string {
-  const secret = SECRET_KEYS[whole]
-  if (secret !== undefined)
-    return `Secrets don't stand in this file. Put it into a file of its own, and name that in ${secret}.`
-  return `There is no such setting.${suggestion(name, known)}`
+function unknownKey(path: readonly string[], known: readonly string[]): Finding {
+  const secret = SECRET_KEYS[path.join('.')]
+  const near = nearMiss(path.at(-1) ?? '', known) || ` Known are: ${known.join(', ')}.`
+  const message =
+    secret === undefined
+      ? `There is no such setting.${near}`
+      : `Secrets don't stand in this file. Put it into a file of its own, and name that in ${secret}.`
+  return { path, message, isName: true }
 }
 
-function placeIn(file: OpenFile, path: readonly (string | number)[]): string {
-  const { line, column } = file.read.at(path)
-  return `${file.shown}:${line}:${column}`
-}
-
-interface One {
-  readonly value: unknown
-  readonly origin: Origin
+function problemIn({ shown, yaml }: OpenFile, finding: Finding): ConfigurationProblem {
+  const { line, column } = yaml.positionOf(finding)
+  return { place: `${shown}:${line}:${column}`, setting: pathText(finding.path), message: finding.message }
 }
 
 const DEFAULT: Origin = { kind: 'default', text: 'default' }
 
-function resolveOne(name: SettingName, given: Given, file: OpenFile | null, problems: ConfigurationProblem[]): One {
-  const setting: Setting<unknown> = SETTINGS[name]
-  const fallback: One = { value: setting.default, origin: DEFAULT }
-  const attempt = (origin: Origin, place: (path: readonly (string | number)[]) => string, read: () => unknown): One => {
-    try {
-      return { value: read(), origin }
-    } catch (error) {
-      if (!(error instanceof InvalidError)) throw error
-      const path = error instanceof Misfit ? error.path : []
-      const label = origin.kind === 'file' ? [setting.key, ...path].join('.') : path.join('.')
-      problems.push({ place: place(path), setting: label, message: error.message })
-      return fallback
-    }
-  }
+/** Where a setting was given. */
+interface Source {
+  readonly origin: Origin
+  /** Throws `InvalidError`. */
+  read(): unknown
+  problemOf(finding: Finding): ConfigurationProblem
+}
 
+function sourceOf(name: SettingName, given: Given, file: OpenFile | null): Source | null {
+  const setting: Setting<unknown> = SETTINGS[name]
+  const byText = (origin: Origin, read: () => string): Source => ({
+    origin,
+    read: () => setting.kind.fromText(read()),
+    problemOf: ({ path, message }) => ({ place: origin.text, setting: pathText(path), message }),
+  })
   const flag = given.flags[name]
   if (flag !== undefined) {
-    const origin: Origin = { kind: 'flag', text: `flag --${flagName(name) ?? name}` }
-    return attempt(
-      origin,
-      () => origin.text,
-      () => setting.kind.fromText(filled(flag)),
-    )
+    return byText({ kind: 'flag', text: `flag --${flagName(name) ?? name}` }, () => filled(flag))
   }
   const variable = variableOf(setting, given)
-  if (variable !== null) {
-    const origin: Origin = { kind: 'environment', text: `environment ${variable.name}` }
-    return attempt(
-      origin,
-      () => origin.text,
-      () => setting.kind.fromText(variable.read()),
-    )
+  if (variable !== null) return byText({ kind: 'environment', text: `environment ${variable.name}` }, variable.read)
+  if (file === null || setting.key === null) return null
+  const keys = setting.key.split('.')
+  const found = keys.reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), file.yaml.value)
+  if (found === undefined) return null
+  return {
+    origin: { kind: 'file', text: `${file.shown}:${file.yaml.positionOf({ path: keys, isName: true }).line}` },
+    read: () => found,
+    problemOf: (finding) => problemIn(file, { ...finding, path: [...keys, ...finding.path] }),
   }
-  const path = setting.key?.split('.') ?? []
-  const found = file === null || path.length === 0 ? undefined : valueAt(file.read.value, path)
-  if (file !== null && found !== undefined) {
-    const origin: Origin = { kind: 'file', text: `${file.shown}:${file.read.at(path).line}` }
-    return attempt(
-      origin,
-      (inner) => placeIn(file, [...path, ...inner]),
-      () => setting.kind.fromValue(found),
-    )
+}
+
+/** Undefined if there is a problem with it. */
+function valueFrom(source: Source, { kind }: Setting<unknown>, problems: ConfigurationProblem[]): unknown {
+  try {
+    const given = source.read()
+    const { success, data, error } = kind.schema.safeParse(given)
+    if (success) return data
+    problems.push(...findingsOf(error, given).map(source.problemOf))
+  } catch (error) {
+    if (!(error instanceof InvalidError)) throw error
+    problems.push(source.problemOf({ path: [], message: error.message, isName: false }))
   }
-  return fallback
+  return undefined
 }
 
 interface Variable {
@@ -263,17 +252,8 @@ function filled(given: string): string {
 }
 
 function refuse(message: string): never {
-  throw new Misfit(message)
+  throw new InvalidError(message)
 }
-
-function valueAt(root: unknown, path: readonly string[]): unknown {
-  let value = root
-  for (const step of path) value = isMap(value) ? value[step] : undefined
-  return value
-}
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function absolute(value: unknown, base: string): unknown {
   if (typeof value === 'string') return resolve(base, value)

@@ -1,9 +1,9 @@
 // Settings of the server: where it listens, who may do what, how much, and what is not shown.
 
 import { Pattern } from '@reprise/core'
-import { optional, text, texts, webAddress, whole } from './kinds.ts'
-import { SERVICES, setting } from './setting.ts'
-import { accessRules, bodySize } from './structures.ts'
+import { size, text, texts, webAddress, whole } from './kinds.ts'
+import { setting } from './setting.ts'
+import { accessRules } from './structures.ts'
 
 /** Only what matches in linear time, as in the rules of policies. */
 const safePattern = (source: string): string => new Pattern(source).source
@@ -15,7 +15,6 @@ export const SERVER_SETTINGS = {
     variables: ['REPRISE_HOST'],
     key: 'host',
     default: '127.0.0.1',
-    users: ['core'],
     about: 'The address the server listens on.',
   }),
   port: setting({
@@ -24,173 +23,136 @@ export const SERVER_SETTINGS = {
     variables: ['REPRISE_PORT'],
     key: 'port',
     default: 7440,
-    users: ['core'],
     about: 'The port it listens on; 0 for any that is free.',
   }),
-  publicUrl: setting<string | null>({
-    kind: optional(webAddress),
+  publicUrl: setting({
+    kind: webAddress,
     flag: '--public-url <url>',
     variables: ['REPRISE_PUBLIC_URL'],
     key: 'public_url',
     default: null,
     defaultText: 'where it listens',
-    users: ['core', 'orchestrator'],
     about: 'How the server is reached from outside: for sign-in, links and callbacks.',
   }),
-  trustedProxies: setting<readonly string[]>({
+  trustedProxies: setting({
     kind: texts('addresses and networks'),
-    flag: null,
     variables: ['REPRISE_TRUSTED_PROXIES'],
     key: 'trusted_proxies',
     default: [],
-    users: ['core'],
     about: 'The proxies in front of the server whose X-Forwarded-For is believed.',
   }),
   environment: setting({
     kind: text,
-    flag: null,
     variables: ['ENV'],
     key: 'env',
     default: 'production',
-    users: ['core'],
     about: 'Where this runs. Only `local` lets the header x-dev-user stand for a signed-in user.',
   }),
-  googleClientIds: setting<readonly string[]>({
+  googleClientIds: setting({
     kind: texts('client ids'),
-    flag: null,
     variables: ['TASK_DASHBOARD_GOOGLE_CLIENT_IDS'],
     key: 'google.client_ids',
     default: [],
-    users: ['core'],
     about: 'The audiences of Google ID tokens that are accepted.',
   }),
-  oidcIssuer: setting<string | null>({
-    kind: optional(webAddress),
-    flag: null,
+  oidcIssuer: setting({
+    kind: webAddress,
     variables: ['REPRISE_OIDC_ISSUER'],
     key: 'oidc.issuer',
     default: null,
-    users: ['core'],
     about: 'Who signs people in: the address of an OpenID Connect issuer.',
   }),
-  oidcClientId: setting<string | null>({
-    kind: optional(text),
-    flag: null,
+  oidcClientId: setting({
+    kind: text,
     variables: ['REPRISE_OIDC_CLIENT_ID'],
     key: 'oidc.client_id',
     default: null,
-    users: ['core'],
     about: 'What the issuer knows this server by.',
   }),
-  oidcClientSecret: setting<string | null>({
-    kind: optional(text),
-    flag: null,
+  oidcClientSecret: setting({
+    kind: text,
     variables: ['REPRISE_OIDC_CLIENT_SECRET'],
-    key: null,
     default: null,
     secret: true,
-    users: ['core'],
     about: 'What it proves itself with to the issuer.',
   }),
   access: setting({
     kind: accessRules,
-    flag: null,
     variables: ['REPRISE_ROLES'],
     key: 'access',
     default: [],
-    users: ['core'],
     about: 'Who gets which role. The first rule that matches counts; whom none matches may do nothing.',
   }),
-  admins: setting<readonly string[]>({
+  admins: setting({
     kind: texts('e-mail addresses'),
-    flag: null,
     variables: ['REPRISE_ADMINS'],
     key: 'admins',
     default: [],
-    users: ['core'],
     about: 'Who is an admin, before all rules of access.',
   }),
-  allowedDomains: setting<readonly string[]>({
+  allowedDomains: setting({
     kind: texts('domains'),
-    flag: null,
     variables: ['REPRISE_ALLOWED_DOMAINS'],
     key: 'sign_in.allowed_domains',
     default: [],
     defaultText: 'any',
-    users: ['core'],
     about: 'Only people with e-mail addresses in these domains may come in at all.',
   }),
-  hostedDomains: setting<readonly string[]>({
+  hostedDomains: setting({
     kind: texts('domains'),
-    flag: null,
     variables: ['REPRISE_HOSTED_DOMAINS'],
     key: 'sign_in.hosted_domains',
     default: [],
     defaultText: 'any',
-    users: ['core'],
     about: 'Only accounts of these organisations may (the claim hd of Google).',
   }),
   requestsPerSecond: setting({
     kind: whole(1, 100_000),
-    flag: null,
     variables: ['REPRISE_REQUESTS_PER_SECOND'],
     key: 'limits.requests_per_second',
     default: 1_000,
-    users: ['core'],
     about: 'How many requests per second one caller may keep up.',
   }),
   requestsBurst: setting({
     kind: whole(1, 1_000_000),
-    flag: null,
     variables: ['REPRISE_REQUESTS_BURST'],
     key: 'limits.requests_burst',
     default: 5_000,
-    users: ['core'],
     about: 'How many it may send at once after a pause.',
   }),
   bodyLimit: setting({
-    kind: bodySize,
-    flag: null,
+    kind: size(1_024, 67_108_864),
     variables: ['REPRISE_BODY_LIMIT'],
     key: 'limits.body',
     default: 2_097_152,
-    users: ['core'],
     about: 'How large the body of a request may be.',
   }),
-  redactKeys: setting<readonly string[]>({
+  redactKeys: setting({
     kind: texts('names of fields'),
-    flag: null,
     variables: ['REPRISE_REDACT_KEYS'],
     key: 'redact.keys',
     default: [],
-    users: SERVICES,
     about: 'Fields of payloads, results and logs that are never shown, beside those that always are.',
   }),
-  redactPatterns: setting<readonly string[]>({
+  redactPatterns: setting({
     kind: texts('patterns', safePattern),
-    flag: null,
     variables: ['REPRISE_REDACT_PATTERNS'],
     key: 'redact.patterns',
     default: [],
-    users: SERVICES,
     about: 'Whatever matches one of these patterns is not shown either.',
   }),
-  redactAllow: setting<readonly string[]>({
+  redactAllow: setting({
     kind: texts('names of fields'),
-    flag: null,
     variables: ['REPRISE_REDACT_ALLOW'],
     key: 'redact.allow',
     default: [],
-    users: SERVICES,
     about: 'Fields that are shown though their names sound like secrets.',
   }),
-  webhookAllow: setting<readonly string[]>({
+  webhookAllow: setting({
     kind: texts('hosts and networks'),
-    flag: null,
     variables: ['REPRISE_WEBHOOK_ALLOW'],
     key: 'webhooks.allow',
     default: [],
-    users: ['core'],
     about: 'Hosts and networks that webhooks may be sent to though they are not public.',
   }),
 } as const

@@ -1,74 +1,63 @@
 // Settings of what moves and runs tasks, orchestrators and workers, and of every process that logs.
 
-import { duration, flag, oneOf, optional, text, texts, webAddress, whole } from './kinds.ts'
-import { SERVICES, setting } from './setting.ts'
+import { duration, flag, oneOf, text, texts, webAddress, whole } from './kinds.ts'
+import { setting } from './setting.ts'
 import { launchPools, retention } from './structures.ts'
 
 export const SERVICE_SETTINGS = {
-  policies: setting<string | null>({
-    kind: optional(text),
+  policies: setting({
+    kind: text,
     path: true,
     flag: '--policies <file>',
     variables: ['REPRISE_POLICIES'],
     key: 'policies',
     default: null,
     defaultText: 'config/tasks/retry-policies.yaml, if it is there',
-    users: SERVICES,
     about: 'The file of retry policies.',
   }),
-  packs: setting<readonly string[]>({
+  packs: setting({
     kind: texts('files and folders'),
     path: true,
     flag: '--packs <paths>',
     variables: ['REPRISE_PACKS'],
     key: 'packs',
     default: [],
-    users: SERVICES,
     about: 'Packs of actions: files, and folders of them.',
   }),
-  directedPools: setting<readonly string[]>({
+  directedPools: setting({
     kind: texts('names of pools'),
     flag: '--directed-pools <pools>',
     variables: ['REPRISE_DIRECTED_POOLS'],
     key: 'pools.directed',
     default: [],
-    users: ['orchestrator', 'worker'],
     about: 'Pools in which a dispatcher picks one worker for each task.',
   }),
   launchPools: setting({
     kind: launchPools,
-    flag: null,
     variables: ['REPRISE_LAUNCH_POOLS'],
     key: 'pools.launch',
     default: [],
-    users: ['orchestrator'],
     about: 'Pools in which each task gets an ephemeral worker.',
   }),
   probes: setting({
     kind: flag,
-    flag: null,
     variables: ['REPRISE_PROBES'],
     key: 'probes',
     default: false,
-    users: ['orchestrator'],
     about: 'Whether workers that have an endpoint are asked how they are.',
   }),
   retention: setting({
     kind: retention,
-    flag: null,
     variables: ['REPRISE_RETENTION'],
     key: 'retention',
     default: {},
-    users: ['orchestrator'],
     about: 'How long ended tasks and old entries are kept; for ever what is not named. Dead letters always are.',
   }),
-  sqsQueueUrl: setting<string | null>({
-    kind: optional(webAddress),
-    flag: null,
+  sqsQueueUrl: setting({
+    kind: webAddress,
     variables: ['IMPLEMENTATION_SQS_QUEUE_URL'],
     key: 'sqs.queue_url',
     default: null,
-    users: ['core', 'orchestrator'],
     about: 'The SQS queue that retries are published to.',
   }),
 
@@ -78,36 +67,31 @@ export const SERVICE_SETTINGS = {
     variables: ['REPRISE_CONCURRENCY'],
     key: 'worker.concurrency',
     default: 10,
-    users: ['worker'],
     about: 'How many executions a worker runs at once.',
   }),
-  workerId: setting<string | null>({
-    kind: optional(text),
+  workerId: setting({
+    kind: text,
     flag: '--id <id>',
     variables: ['REPRISE_WORKER_ID'],
-    key: null,
     default: null,
     defaultText: 'drawn anew at each start',
-    users: ['worker'],
     about: 'The id of a worker: unique in the store.',
   }),
-  pools: setting<readonly string[]>({
+  pools: setting({
     kind: texts('names of pools'),
     flag: '--pools <pools>',
     variables: ['REPRISE_POOLS'],
     key: 'worker.pools',
     default: [],
     defaultText: 'those of its actions',
-    users: ['worker'],
     about: 'The pools a worker claims from.',
   }),
   stopGrace: setting({
-    kind: duration(),
+    kind: duration,
     flag: '--grace <duration>',
     variables: ['REPRISE_STOP_GRACE'],
     key: 'stop_grace',
     default: 30_000,
-    users: SERVICES,
     about: 'How long what is under way may go on after SIGTERM.',
   }),
   healthHost: setting({
@@ -116,7 +100,6 @@ export const SERVICE_SETTINGS = {
     variables: ['REPRISE_HEALTH_HOST'],
     key: 'health.host',
     default: '127.0.0.1',
-    users: ['orchestrator', 'worker'],
     about: 'Where orchestrators and workers answer /healthz, /readyz and /metrics. They ask nobody who they are.',
   }),
   healthPort: setting({
@@ -125,26 +108,23 @@ export const SERVICE_SETTINGS = {
     variables: ['REPRISE_HEALTH_PORT'],
     key: 'health.port',
     default: 0,
-    users: ['orchestrator', 'worker'],
     about: 'The port for that; 0 for any that is free.',
   }),
-  logLevel: setting<'debug' | 'info' | 'warn' | 'error'>({
+  logLevel: setting({
     kind: oneOf(['debug', 'info', 'warn', 'error']),
     flag: '--log-level <level>',
     variables: ['REPRISE_LOG_LEVEL'],
     key: 'log.level',
     default: 'info',
-    users: SERVICES,
     about: 'The least severe level that is logged.',
   }),
-  logFormat: setting<'text' | 'json' | null>({
-    kind: optional(oneOf(['text', 'json'])),
+  logFormat: setting({
+    kind: oneOf(['text', 'json']),
     flag: '--log-format <format>',
     variables: ['REPRISE_LOG_FORMAT'],
     key: 'log.format',
     default: null,
     defaultText: 'text at a terminal, json elsewhere',
-    users: SERVICES,
     about: 'Log lines for people, or one JSON object for each.',
   }),
 } as const

@@ -1,9 +1,6 @@
-// What a setting is: how it is called wherever it can be given, what it is if nobody says anything, and who uses it.
+// What a setting is: how it is called wherever it can be given, and what it is if nobody says anything.
 
 import type { Kind } from './kinds.ts'
-
-/** Who uses a setting. `up` is all of them in one process; `client` is every command that talks to a server or a store. */
-export type SettingUser = 'client' | 'core' | 'orchestrator' | 'worker'
 
 export interface Setting<T> {
   readonly kind: Kind<T>
@@ -22,12 +19,13 @@ export interface Setting<T> {
   readonly address?: true
   /** Names files: resolved against the folder of the file it stands in, or the working directory. */
   readonly path?: true
-  readonly users: readonly SettingUser[]
   readonly about: string
 }
 
-/** Keeps the type of the value. */
-export const setting = <T>(made: Setting<T>): Setting<T> => made
+type Described<T, Default> = Omit<Setting<T>, 'default' | 'flag' | 'key'> &
+  Partial<Pick<Setting<T>, 'flag' | 'key'>> & { readonly default: Default }
 
-export const ALL: readonly SettingUser[] = ['client', 'core', 'orchestrator', 'worker']
-export const SERVICES: readonly SettingUser[] = ['core', 'orchestrator', 'worker']
+/** One without `flag` or `key` can't be given that way. */
+export const setting = <T, const Default extends T | null>(
+  described: Described<T, Default>,
+): Setting<null extends Default ? T | null : T> => ({ flag: null, key: null, ...described }) as never

@@ -1,5 +1,5 @@
-// Every setting of Reprise in one table: what it is called as a flag, in the environment and in the file, what it is if
-// nobody says anything, who uses it. Reading, `config print`, the flags of commands and docs/configuration.md follow it.
+// Every setting of Reprise in one table: what it is called as a flag, in the environment and in the file, and what it is
+// if nobody says anything. Reading, `config print`, the flags of commands and docs/configuration.md follow it.
 
 import { CONNECTION_SETTINGS } from './connection-settings.ts'
 import { SERVER_SETTINGS } from './server-settings.ts'

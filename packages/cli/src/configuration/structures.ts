@@ -2,16 +2,10 @@
 // JSON) into complete, read-only data; nothing is opened or started from it here.
 
 import type { Role } from '@reprise/contract'
-import {
-  actionName,
-  DURATION_MS_MAX,
-  InvalidError,
-  nearest,
-  poolName,
-  type RetentionOptions,
-  tenantId,
-} from '@reprise/core'
-import { duration, type Kind, Misfit, misfit, oneOf, size, structure, text, texts, webAddress, whole } from './kinds.ts'
+import { actionName, InvalidError, poolName, type RetentionOptions, tenantId } from '@reprise/core'
+import { checked, duration, fields, list, made, mustBe, oneOf, optional, text, whole } from '@reprise/policies/fields'
+import { z } from 'zod'
+import { type Kind, splitTexts, structure, textsOf, webAddress } from './kinds.ts'
 
 const ROLES_OF_PEOPLE = ['viewer', 'operator', 'admin'] as const satisfies readonly Role[]
 
@@ -22,218 +16,121 @@ export type AccessRule = {
   readonly tenants?: readonly string[]
 } & ({ readonly email: string } | { readonly domain: string } | { readonly group: string } | { readonly anyone: true })
 
-export interface ProcessPool {
-  readonly kind: 'process'
-  readonly pool: string
-  readonly slots: number
-  readonly commands: Readonly<Record<string, LaunchCommand>>
-  readonly input: 'stdin' | 'file'
-  readonly inheritEnv: readonly string[] | null
-  readonly killGraceMs: number
-}
+const SUBJECTS = ['email', 'domain', 'group', 'anyone'] as const
 
-export interface LaunchCommand {
-  readonly argv: readonly string[]
-  readonly cwd?: string
-  readonly env?: Readonly<Record<string, string>>
-}
+const textLike = (pattern: RegExp, what: string) =>
+  text(1_000).regex(pattern, { error: ({ input }) => mustBe(what, input) })
 
-export interface HttpPool {
-  readonly kind: 'http'
-  readonly pool: string
-  readonly slots: number
-  readonly baseUrl: string | null
-  readonly actions: Readonly<Record<string, { readonly pluginId?: string; readonly url?: string }>>
-  /** The file that holds the secret; kept out of the configuration file itself. */
-  readonly secretFile: string
-  readonly allow: readonly string[]
-  readonly callbackUrl: string | null
-}
-
-export type LaunchPoolSettings = ProcessPool | HttpPool
-
-function accessRulesOf(value: unknown): readonly AccessRule[] {
-  if (!Array.isArray(value)) return misfit('a list of rules', value)
-  return value.map((item: unknown, index) => inside([index], () => accessRule(item)))
-}
+const accessRule = fields('a rule of access', {
+  role: oneOf(ROLES_OF_PEOPLE),
+  ...optional({
+    email: textLike(/^[^\s@*]+@[^\s@*]+$/, 'an e-mail address'),
+    domain: textLike(/^[^\s@*/]+$/, 'what stands after the @, such as example.com'),
+    group: text(1_000),
+    anyone: z.literal(true, "'anyone' can only be true."),
+    tenants: textsOf(tenantId),
+  }),
+})
+  .refine(
+    (given) => SUBJECTS.filter((subject) => subject in given).length === 1,
+    `A rule of access says exactly one of ${SUBJECTS.join(', ')}.`,
+  )
+  .transform((given) => given as AccessRule)
 
 /** In a variable: `example.com=viewer, group:ops=operator, ann@example.com=admin, *=viewer:acme+blue`, the last with tenants. */
 export const accessRules: Kind<readonly AccessRule[]> = {
+  ...structure('', list(1_000, accessRule)),
   form: 'a list of rules; in a variable `who=role`, with commas between them',
-  fromText: (given) => accessRulesOf(texts('rules').fromText(given).map(shortRule)),
-  fromValue: accessRulesOf,
-  show: (value) => JSON.stringify(value),
+  fromText: (given) => splitTexts(given).map(shortRule),
 }
 
-function shortRule(given: string): Readonly<Record<string, unknown>> {
+function shortRule(given: string): object {
   const [, who = '', role, tenants] = /^(.+)=([a-z]+)(?::(.+))?$/.exec(given) ?? []
-  if (role === undefined) return misfit('who=role, such as example.com=viewer or ann@example.com=admin', given)
+  if (role === undefined) {
+    throw new InvalidError(mustBe('who=role, such as example.com=viewer or ann@example.com=admin', given))
+  }
   const gives = { role, ...(tenants === undefined ? {} : { tenants: tenants.split('+') }) }
   if (who === '*') return { anyone: true, ...gives }
   if (who.startsWith('group:')) return { group: who.slice('group:'.length), ...gives }
   return who.includes('@') ? { email: who, ...gives } : { domain: who, ...gives }
 }
 
-const SUBJECTS = ['email', 'domain', 'group', 'anyone'] as const
+const byAction = <Item extends z.ZodType>(item: Item) =>
+  z
+    .record(z.string(), item, { error: ({ input }) => mustBe('a map, by action', input) })
+    .superRefine((map, context) => {
+      for (const action of Object.keys(map)) checked(context, [action], () => actionName(action))
+    })
 
-function accessRule(value: unknown): AccessRule {
-  const fields = parts(value, ['role', ...SUBJECTS, 'tenants'], 'a rule of access')
-  const role = required(fields, 'role', (given) => oneOf(ROLES_OF_PEOPLE).fromValue(given))
-  const tenants = part(fields, 'tenants', (given) => texts('tenants', tenantId).fromValue(given))
-  const rest = { role, ...(tenants === undefined ? {} : { tenants }) }
-  const [subject, second] = SUBJECTS.filter((name) => name in fields)
-  if (subject === undefined || second !== undefined) {
-    throw new Misfit(`A rule of access says exactly one of ${SUBJECTS.join(', ')}.`)
-  }
-  if (subject === 'anyone') {
-    if (fields.anyone !== true) throw new Misfit("'anyone' can only be true.", ['anyone'])
-    return { ...rest, anyone: true }
-  }
-  const who = required(fields, subject, (given) => text.fromValue(given))
-  if (subject === 'group') return { ...rest, group: who }
-  if (subject === 'email') {
-    if (!/^[^\s@*]+@[^\s@*]+$/.test(who)) misfit('an e-mail address', who, ['email'])
-    return { ...rest, email: who }
-  }
-  if (!/^[^\s@*/]+$/.test(who)) misfit('what stands after the @, such as example.com', who, ['domain'])
-  return { ...rest, domain: who }
+const command = fields('a command', {
+  argv: textsOf(),
+  ...optional({ cwd: text(1_000), env: z.record(z.string(), text(100_000)) }),
+})
+export type LaunchCommand = Readonly<z.output<typeof command>>
+
+const processPool = fields('a process launcher', {
+  commands: byAction(command),
+  input: oneOf(['stdin', 'file']).default('stdin'),
+  kill_grace: duration().default(10_000),
+  ...optional({ inherit_env: textsOf() }),
+}).transform(({ killGrace, inheritEnv = null, ...given }) => ({
+  kind: 'process' as const,
+  ...given,
+  inheritEnv,
+  killGraceMs: killGrace,
+}))
+
+const httpPool = fields('an HTTP launcher', {
+  actions: byAction(fields('a target', optional({ plugin_id: text(), url: webAddress.schema }))).default({}),
+  /** The file that holds the secret; kept out of the configuration file itself. */
+  secret_file: text(1_000),
+  allow: textsOf().default([]),
+  ...optional({ base_url: webAddress.schema, callback_url: webAddress.schema }),
+}).transform(({ baseUrl = null, callbackUrl = null, ...given }) => ({
+  kind: 'http' as const,
+  ...given,
+  baseUrl,
+  callbackUrl,
+}))
+
+interface PoolSize {
+  readonly pool: string
+  readonly slots: number
 }
+export type ProcessPool = PoolSize & Readonly<z.output<typeof processPool>>
+export type HttpPool = PoolSize & Readonly<z.output<typeof httpPool>>
+export type LaunchPoolSettings = ProcessPool | HttpPool
+
+const launchPool = fields('a launch pool', {
+  pool: text().transform(made(poolName)),
+  slots: whole(1, 10_000),
+  ...optional({ process: processPool, http: httpPool }),
+}).transform(({ process, http, ...rest }, context): LaunchPoolSettings => {
+  const [launcher, second] = [process, http].filter((one) => one !== undefined)
+  if (launcher !== undefined && second === undefined) return { ...rest, ...launcher }
+  const message = "A launch pool has either 'process' or 'http': how its workers are started."
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+})
 
 export const launchPools: Kind<readonly LaunchPoolSettings[]> = structure(
   'a list of launch pools, each with pool, slots, and process or http',
-  (value) => {
-    if (!Array.isArray(value)) return misfit('a list of launch pools', value)
-    const pools = value.map((item: unknown, index) => inside([index], () => launchPool(item)))
-    const names = new Set<string>()
-    for (const [index, { pool }] of pools.entries()) {
-      if (names.has(pool)) throw new Misfit(`The launch pool '${pool}' stands here twice.`, [index, 'pool'])
-      names.add(pool)
+  list(1_000, launchPool).superRefine((pools, context) => {
+    const names = pools.map(({ pool }) => pool)
+    for (const [index, pool] of names.entries()) {
+      const message = `The launch pool '${pool}' stands here twice.`
+      if (names.indexOf(pool) < index) context.addIssue({ code: 'custom', path: [index, 'pool'], message })
     }
-    return pools
-  },
+  }),
 )
 
-function launchPool(value: unknown): LaunchPoolSettings {
-  const fields = parts(value, ['pool', 'slots', 'process', 'http'], 'a launch pool')
-  const pool = required(fields, 'pool', (given) => poolName(text.fromValue(given)))
-  const slots = required(fields, 'slots', (given) => whole(1, 10_000).fromValue(given))
-  if ('process' in fields === 'http' in fields) {
-    throw new Misfit("A launch pool has either 'process' or 'http': how its workers are started.")
-  }
-  if ('process' in fields) return { pool, slots, ...inside(['process'], () => processPool(fields.process)) }
-  return { pool, slots, ...inside(['http'], () => httpPool(fields.http)) }
-}
-
-function processPool(value: unknown): Omit<ProcessPool, 'pool' | 'slots'> {
-  const fields = parts(value, ['commands', 'input', 'inherit_env', 'kill_grace'], 'a process launcher')
-  return {
-    kind: 'process',
-    commands: required(fields, 'commands', (given) => byAction(given, command)),
-    input: part(fields, 'input', (given) => oneOf(['stdin', 'file']).fromValue(given)) ?? 'stdin',
-    inheritEnv: part(fields, 'inherit_env', (given) => texts('names of variables').fromValue(given)) ?? null,
-    killGraceMs: part(fields, 'kill_grace', (given) => duration().fromValue(given)) ?? 10_000,
-  }
-}
-
-function command(value: unknown): LaunchCommand {
-  const fields = parts(value, ['argv', 'cwd', 'env'], 'a command')
-  const argv = required(fields, 'argv', (given) => texts('the program and its arguments').fromValue(given))
-  const cwd = part(fields, 'cwd', (given) => text.fromValue(given))
-  const env = part(fields, 'env', (given) => textMap(given))
-  return { argv, ...(cwd === undefined ? {} : { cwd }), ...(env === undefined ? {} : { env }) }
-}
-
-function httpPool(value: unknown): Omit<HttpPool, 'pool' | 'slots'> {
-  const fields = parts(value, ['base_url', 'actions', 'secret_file', 'allow', 'callback_url'], 'an HTTP launcher')
-  return {
-    kind: 'http',
-    baseUrl: part(fields, 'base_url', (given) => webAddress.fromValue(given)) ?? null,
-    actions: part(fields, 'actions', (given) => byAction(given, httpTarget)) ?? {},
-    secretFile: required(fields, 'secret_file', (given) => text.fromValue(given)),
-    allow: part(fields, 'allow', (given) => texts('hosts and networks').fromValue(given)) ?? [],
-    callbackUrl: part(fields, 'callback_url', (given) => webAddress.fromValue(given)) ?? null,
-  }
-}
-
-function httpTarget(value: unknown): { readonly pluginId?: string; readonly url?: string } {
-  const fields = parts(value, ['plugin_id', 'url'], 'a target')
-  const pluginId = part(fields, 'plugin_id', (given) => text.fromValue(given))
-  const url = part(fields, 'url', (given) => webAddress.fromValue(given))
-  return { ...(pluginId === undefined ? {} : { pluginId }), ...(url === undefined ? {} : { url }) }
-}
-
-const KEPT = ['succeeded', 'cancelled', 'discarded', 'journal', 'series'] as const satisfies (keyof RetentionOptions)[]
+const keptFor = duration(1)
 
 /** In milliseconds; for ever what is not named. */
 export const retention: Kind<RetentionOptions> = structure(
-  `a map of durations (${KEPT.join(', ')})`,
-  (value): RetentionOptions => {
-    const fields = parts(value, KEPT, 'retention')
-    return Object.fromEntries(
-      KEPT.flatMap((what) => {
-        const ms = part(fields, what, (given) => duration(1).fromValue(given))
-        return ms === undefined ? [] : [[what, Math.min(ms, DURATION_MS_MAX)]]
-      }),
-    )
-  },
+  'a map of durations (succeeded, cancelled, discarded, journal, series)',
+  fields(
+    'retention',
+    optional({ succeeded: keptFor, cancelled: keptFor, discarded: keptFor, journal: keptFor, series: keptFor }),
+  ),
 )
-
-/** 1 kb to 64 mb: what a request may bring. */
-export const bodySize = size(1_024, 67_108_864)
-
-function byAction<T>(value: unknown, read: (item: unknown) => T): Readonly<Record<string, T>> {
-  return Object.fromEntries(
-    Object.entries(mapOf(value, 'a map, by action')).map(([action, item]) => [
-      inside([action], () => actionName(action)),
-      inside([action], () => read(item)),
-    ]),
-  )
-}
-
-function textMap(value: unknown): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(mapOf(value, 'a map of texts')).map(([name, item]) => [
-      name,
-      inside([name], () => text.fromValue(item)),
-    ]),
-  )
-}
-
-function parts(value: unknown, known: readonly string[], what: string): Readonly<Record<string, unknown>> {
-  const fields = mapOf(value, `${what} (${known.join(', ')})`)
-  for (const name of Object.keys(fields)) {
-    if (!known.includes(name)) {
-      throw new Misfit(`There is no '${name.slice(0, 40)}' in ${what}.${suggestion(name, known)}`, [name])
-    }
-  }
-  return fields
-}
-
-export function suggestion(name: string, known: readonly string[]): string {
-  const near = nearest(name, known)
-  return near === null ? ` Known are: ${known.join(', ')}.` : ` Did you mean '${near}'?`
-}
-
-function mapOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return misfit(what, value)
-  return value as Readonly<Record<string, unknown>>
-}
-
-function part<T>(fields: Readonly<Record<string, unknown>>, name: string, read: (given: unknown) => T): T | undefined {
-  return name in fields ? inside([name], () => read(fields[name])) : undefined
-}
-
-function required<T>(fields: Readonly<Record<string, unknown>>, name: string, read: (given: unknown) => T): T {
-  if (!(name in fields)) throw new Misfit(`The field '${name}' is missing.`)
-  return inside([name], () => read(fields[name]))
-}
-
-/** Whatever does not fit in there is found by this path. */
-function inside<T>(path: readonly (string | number)[], read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof Misfit) throw new Misfit(error.message, [...path, ...error.path])
-    throw error instanceof InvalidError ? new Misfit(error.message, path) : error
-  }
-}
