@@ -10,7 +10,6 @@ import {
   isRepriseError,
   type Logger,
   type PoolName,
-  sleep,
   untilClaimable,
   type Waiting,
   type Work,
@@ -44,25 +43,26 @@ export class Claimant {
     this.#log = log
   }
 
-  /** Registers if need be, claims by `claim`, and waits for more if that found less than it asked for. */
+  /** A round of a service: registers if need be, claims by `claim`, and waits if that found less than it asked for. */
   async round(
     pools: readonly PoolName[],
     claim: (epoch: number) => Promise<Claim>,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<number> {
     const clock = this.#clock
     const epoch = await this.#currentEpoch()
-    if (signal.aborted) return
+    if (signal.aborted) return 0
     const mark = this.#engine.mark()
     try {
       const found = await claim(epoch)
-      if (found === null || found.result.claimed.length >= found.limit) return
+      if (found === null || found.result.claimed.length >= found.limit) return 0
       await untilClaimable(this.#engine, idleAfter(found.result, mark, clock), { pools, clock, signal })
+      return 0
     } catch (error) {
       if (!isRepriseError(error, 'REPRISE_WORKER_FENCED') && !isRepriseError(error, 'REPRISE_NOT_FOUND')) throw error
       // This registration is void: the next round makes a new one.
       this.#epoch = null
-      await sleep(clock, FENCED_MS, signal)
+      return FENCED_MS
     }
   }
 

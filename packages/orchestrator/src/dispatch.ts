@@ -9,16 +9,16 @@ import {
   type Meter,
   type PoolName,
   poolName,
+  quietly,
   refuseNoEngine,
   type Service,
   silentMeter,
 } from '@reprise/core'
 import { Claimant, serviceId } from './claimant.ts'
 import { type DispatchRound, dispatchOnce } from './dispatch-once.ts'
-import { guardedMeter } from './guarded-ports.ts'
 import { backoff, type Checks, checkOptions, list, ms, msFrom0, SERVICE_CHECKS, text, whole } from './option-checks.ts'
-import { createLoop, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
 import { RecentAssignments } from './recent-assignments.ts'
+import { createLoop, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
 
 export interface DispatchOptions extends ServiceOptions {
   readonly engine: Engine
@@ -101,6 +101,14 @@ function roundSettings(options: DispatchOptions, around: Surroundings): RoundSet
     maxDispatchRetries: options.maxDispatchRetries ?? MAX_DISPATCH_RETRIES,
     jitterMs: options.repickJitterMs ?? 0,
     backoff: options.backoff ?? OUTER_BACKOFF,
+  }
+}
+
+/** What throws in somebody else's meter must not end the dispatch. */
+function guardedMeter(meter: Meter, onError: (error: unknown) => void): Meter {
+  return {
+    count: (...input) => quietly(() => meter.count(...input), onError),
+    observe: (...input) => quietly(() => meter.observe(...input), onError),
   }
 }
 

@@ -23,11 +23,11 @@ export {
   type OrchestratorOptions,
   type OrchestratorStatus,
 } from './orchestrator.ts'
-export type { ServiceOptions } from './patient-loop.ts'
 export { type Ask, createProbe, type ProbeOptions, probeOnce } from './probe.ts'
 export { RecentAssignments } from './recent-assignments.ts'
 export { createReconcile, type ReconcileOptions } from './reconcile.ts'
 export { registrySnapshot } from './registry-snapshot.ts'
 export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'
+export type { ServiceOptions } from './service.ts'
 export { createSweep, type SweepOptions } from './sweep.ts'
 export { type SweepReport, sweepOnce } from './sweep-once.ts'

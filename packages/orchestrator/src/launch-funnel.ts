@@ -27,7 +27,7 @@ import {
 import { boundedCall } from './bounded-call.ts'
 import { keyOf, type LaunchLedger, launchOf } from './launch-ledger.ts'
 import { LauncherCalls } from './launcher-calls.ts'
-import type { Surroundings } from './patient-loop.ts'
+import type { Surroundings } from './service.ts'
 
 /** Moments at which a test may let the process crash. */
 export type LaunchPoint = 'reserved' | 'launched' | 'noted'

@@ -9,17 +9,17 @@ import {
   isRepriseError,
   type Launcher,
   messageAttempt,
-  NO_POLICIES,
   type PolicySource,
   type Service,
   type TaskSpec,
+  withoutPolicies,
 } from '@reprise/core'
 import { type Claim, Claimant, serviceId } from './claimant.ts'
 import { checkLaunchOptions } from './launch-checks.ts'
 import { type AtLaunchPoint, LaunchFunnel, systemWideMonotonicMs, voidAtOf } from './launch-funnel.ts'
 import type { LaunchLedger } from './launch-ledger.ts'
 import { openLeaseCredentials } from './lease-credentials.ts'
-import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
+import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
 
 export interface LaunchOptions extends ServiceOptions {
   readonly engine: Engine
@@ -89,7 +89,7 @@ export function createLaunch(options: LaunchOptions): LaunchService {
     ledger,
     worker,
     leaseMs,
-    policies: options.policies ?? { current: () => NO_POLICIES },
+    policies: options.policies ?? withoutPolicies,
     backoff: options.backoff ?? LAUNCH_BACKOFF,
     launchFailuresMax: options.launchFailuresMax ?? LAUNCH_FAILURES_MAX,
     endGraceMs: options.endGraceMs ?? END_GRACE_MS,
@@ -146,7 +146,7 @@ class LaunchRun implements Run {
     this.#claimant = claimant
   }
 
-  round(signal: AbortSignal): Promise<void> {
+  round(signal: AbortSignal): Promise<number> {
     return this.#claimant.round([this.#settings.ledger.pool], (epoch) => this.#claim(epoch, signal), signal)
   }
 

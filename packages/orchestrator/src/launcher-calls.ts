@@ -3,7 +3,7 @@
 
 import type { Launcher, LaunchOutcome, LaunchRef, LaunchSighting } from '@reprise/core'
 import { boundedCall } from './bounded-call.ts'
-import type { Surroundings } from './patient-loop.ts'
+import type { Surroundings } from './service.ts'
 
 const LOOK_MS_MAX = 10_000
 /** Two looks, one at all and one at each, take less than it takes until leases must be renewed. */

@@ -38,11 +38,10 @@ import {
   whole,
   within,
 } from './option-checks.ts'
-import type { ServiceOptions } from './patient-loop.ts'
 import { createProbe, PROBE_CHECKS, type ProbeOptions } from './probe.ts'
 import { createReconcile, type ReconcileOptions } from './reconcile.ts'
+import { errorHook, type ServiceOptions } from './service.ts'
 import { createSweep } from './sweep.ts'
-import { errorHook } from './untold-errors.ts'
 
 export interface LaunchPool {
   readonly pool: string

@@ -2,11 +2,11 @@
 // worker that does not answer counts as degraded, then unhealthy, though its heartbeats may go on. Endpoints come from
 // registrations; only plain http and https addresses are asked, no redirect is followed, and no answer is read.
 
-import { type Engine, type ProbeReport, refuseNoEngine, type Service, sleep, type WorkerView } from '@reprise/core'
+import { type Engine, type ProbeReport, refuseNoEngine, type Service, type WorkerView } from '@reprise/core'
 import { boundedCall } from './bounded-call.ts'
 import { type Checks, checkOptions, func, ms, SERVICE_CHECKS, whole } from './option-checks.ts'
-import { createLoop, type ServiceOptions, surroundings } from './patient-loop.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
+import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
 
 /** Asks an address. True for an answer of success. Ends when the signal fires. */
 export type Ask = (url: string, signal: AbortSignal) => Promise<boolean>
@@ -23,7 +23,6 @@ export interface ProbeOptions extends ServiceOptions {
 }
 
 const INTERVAL_MS = 10_000
-const INTERVAL_JITTER = 0.25
 const TIMEOUT_MS = 2_000
 const CONCURRENCY = 16
 
@@ -36,11 +35,10 @@ export function createProbe(options: ProbeOptions): Service {
   refuseNoEngine(options.engine, 'probed', 'createProbe')
   const around = surroundings('probe', options)
   const { intervalMs = INTERVAL_MS } = options
-  const { clock, random } = around
   return createLoop('probe', around, () => ({
     async round(signal) {
       await probeOnce({ ...options, ...around }, signal)
-      await sleep(clock, Math.round(intervalMs * (1 + INTERVAL_JITTER * (2 * random.next() - 1))), signal)
+      return jitteredMs(intervalMs, around.random)
     },
   }))
 }

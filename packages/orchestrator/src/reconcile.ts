@@ -9,11 +9,11 @@ import {
   type Launcher,
   type LaunchSighting,
   type LeaseToken,
-  NO_POLICIES,
   PAGE_LIMIT_MAX,
   type PolicySource,
   type Service,
   WakeUp,
+  withoutPolicies,
 } from '@reprise/core'
 import { HoldOff } from './hold-off.ts'
 import { END_GRACE_MS, LAUNCH_LEASE_MS } from './launch.ts'
@@ -21,10 +21,9 @@ import { checkLaunchOptions } from './launch-checks.ts'
 import { keyOf, type LaunchLedger } from './launch-ledger.ts'
 import { LauncherCalls } from './launcher-calls.ts'
 import { openLeaseCredentials } from './lease-credentials.ts'
-import { createLoop, type Run, type ServiceOptions, type Surroundings, surroundings } from './patient-loop.ts'
-import { LATE_MS_MAX, PauseDetector } from './pause-detector.ts'
 import { type Sighted, toLookAt, verdictOn } from './reconcile-one.ts'
 import { ReconcileSteps } from './reconcile-steps.ts'
+import { createLoop, jitteredMs, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
 
 export interface ReconcileOptions extends ServiceOptions {
   readonly engine: Engine
@@ -44,8 +43,6 @@ export interface ReconcileOptions extends ServiceOptions {
 
 const INTERVAL_MS = 1_000
 const GRACE_MS = 5_000
-/** Passes that started together drift apart by up to this share of the interval. */
-const INTERVAL_JITTER = 0.25
 /** What one question to a launcher is about, at the most. */
 const LOOK_MAX = 200
 
@@ -69,7 +66,7 @@ export function createReconcile(options: ReconcileOptions): Service {
     engine,
     launcher,
     ledger,
-    policies: options.policies ?? { current: () => NO_POLICIES },
+    policies: options.policies ?? withoutPolicies,
     leaseMs: options.leaseMs ?? LAUNCH_LEASE_MS,
     intervalMs: options.intervalMs ?? INTERVAL_MS,
     endGraceMs: options.endGraceMs ?? END_GRACE_MS,
@@ -86,11 +83,8 @@ class ReconcileRun implements Run {
   readonly #hints = new WakeUp()
   readonly #hinted = new Set<string>()
   readonly #stopListening: () => void
-  readonly #detector = new PauseDetector()
   readonly #holdOff: HoldOff
-  #troubled = false
   #nextPassAt: number
-  #plannedMs = 0
   /** The store's time, as of a moment of the own clock. */
   #storeTime: { readonly now: number; readonly monotonic: number } | null = null
 
@@ -99,7 +93,7 @@ class ReconcileRun implements Run {
     this.#clock = settings.clock
     this.#calls = new LauncherCalls(settings)
     this.#steps = new ReconcileSteps(settings, this.#calls)
-    this.#holdOff = new HoldOff(settings.graceMs)
+    this.#holdOff = new HoldOff(settings.clock, settings.graceMs)
     this.#nextPassAt = settings.clock.monotonic()
     const hear = (key: string): void => {
       this.#hinted.add(key)
@@ -114,15 +108,16 @@ class ReconcileRun implements Run {
     }
   }
 
-  async round(signal: AbortSignal): Promise<void> {
+  async round(signal: AbortSignal): Promise<number> {
     if (this.#clock.monotonic() >= this.#nextPassAt) await this.#pass(signal)
     else await this.#followHints(signal)
     const restMs = this.#nextPassAt - this.#clock.monotonic()
     if (restMs > 0) await this.#hints.waitFor(this.#clock, restMs, signal)
+    return 0
   }
 
-  troubled(): void {
-    this.#troubled = true
+  troubled(delayMs: number): void {
+    this.#holdOff.troubled(delayMs)
   }
 
   async leave(): Promise<void> {
@@ -155,8 +150,9 @@ class ReconcileRun implements Run {
     } while (cursor !== undefined && !signal.aborted)
     if (!signal.aborted && unlisted.size > 0) await this.#lookAtUnlisted([...unlisted.values()], signal)
     const { intervalMs, random } = this.#settings
-    this.#plannedMs = Math.round(intervalMs * (1 + INTERVAL_JITTER * (2 * random.next() - 1)))
-    this.#nextPassAt = this.#clock.monotonic() + this.#plannedMs
+    const plannedMs = jitteredMs(intervalMs, random)
+    this.#holdOff.planned(plannedMs)
+    this.#nextPassAt = this.#clock.monotonic() + plannedMs
   }
 
   /** Launches that may have ended just now: they need not wait for the next pass. */
@@ -180,7 +176,7 @@ class ReconcileRun implements Run {
     })
     if (candidates.length === 0) return
     const credentials = await openLeaseCredentials(engine)
-    const mayTakeAway = this.#holdOff.restMs(this.#clock.monotonic(), { now }) === 0
+    const mayTakeAway = this.#holdOff.remainingMs({ now }) === 0
     for (let start = 0; start < candidates.length; start += LOOK_MAX) {
       const batch = candidates.slice(start, start + LOOK_MAX)
       // As in their orders, whoever placed them.
@@ -206,12 +202,8 @@ class ReconcileRun implements Run {
 
   /** After missing time, other processes may be about to renew: what looks abandoned is theirs for a while. */
   #observe(storeNow: number, askedAt: number): void {
-    const monotonic = this.#clock.monotonic()
-    this.#storeTime = { now: storeNow, monotonic }
-    const steadiness = this.#detector.observe({ storeNow, monotonic }, this.#plannedMs)
-    if (steadiness.kind === 'steady' && monotonic - askedAt <= LATE_MS_MAX && !this.#troubled) return
-    this.#troubled = false
-    this.#holdOff.begin(monotonic)
+    this.#storeTime = { now: storeNow, monotonic: this.#clock.monotonic() }
+    this.#holdOff.observe(storeNow, askedAt)
   }
 
   #storeNow(): number {

@@ -3,6 +3,7 @@
 // told is null rather than 0.
 
 import {
+  allPages,
   heartbeatLag,
   InvalidError,
   type Observing,
@@ -14,7 +15,6 @@ import {
 } from '@reprise/core'
 import { JournalTail } from './journal-tail.ts'
 import { type RetryOutcomes, retryOutcomes } from './retry-outcomes.ts'
-import { registeredWorkers } from './store-look.ts'
 
 export type Level = 'ok' | 'warning' | 'critical'
 
@@ -99,6 +99,8 @@ function tailOf(engine: Records): JournalTail {
 const WINDOW_MS = 600_000
 const WINDOW_MS_MAX = (SERIES_POINTS_MAX - 1) * SERIES_STEP_MS
 const POOLS_MAX = 100
+/** How many workers figures are made of. */
+export const WORKERS_MAX = 10_000
 
 export async function monitoring(engine: Observing & Records, options: MonitoringOptions = {}): Promise<Monitoring> {
   const { windowMs = WINDOW_MS, journal = tailOf(engine) } = options
@@ -111,10 +113,10 @@ export async function monitoring(engine: Observing & Records, options: Monitorin
   const from = Math.floor((now - windowMs) / SERIES_STEP_MS) * SERIES_STEP_MS
   const [points, registry, tail] = await Promise.all([
     engine.series({ from, to: now + 1 }),
-    registeredWorkers(engine),
+    allPages((page) => engine.workers(page), WORKERS_MAX),
     journal.look(from),
   ])
-  const pools = [...new Set(registry.workers.flatMap((worker) => worker.pools))]
+  const pools = [...new Set(registry.items.flatMap((worker) => worker.pools))]
   const byHealth = await Promise.all(
     pools.slice(0, POOLS_MAX).map((pool) => engine.series({ from, to: now + 1, pool })),
   )
@@ -124,7 +126,7 @@ export async function monitoring(engine: Observing & Records, options: Monitorin
     windowMs,
     points,
     startedByHealth: byHealth.reduce((sum, own) => sum + total(own, 'started'), 0),
-    workers: registry.workers,
+    workers: registry.items,
     retries: await retryOutcomes(engine, tail.entries),
     isJournalComplete: tail.isComplete,
     notes: [

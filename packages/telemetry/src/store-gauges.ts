@@ -2,6 +2,7 @@
 // own. A store that does not answer gives a scrape without them and reprise_store_up 0, never a failed scrape.
 
 import {
+  allPages,
   type Breaker,
   type Clock,
   type Counts,
@@ -15,11 +16,11 @@ import {
   sleep,
   systemClock,
   TASK_STATUSES,
+  type WorkerView,
 } from '@reprise/core'
 import { JournalTail } from './journal-tail.ts'
-import { levelNumber, type Monitoring, monitoring } from './monitoring.ts'
+import { levelNumber, type Monitoring, monitoring, WORKERS_MAX } from './monitoring.ts'
 import { gauge, type MetricsRegistry } from './registry.ts'
-import { type RegisteredWorkers, registeredWorkers } from './store-look.ts'
 
 export interface StoreGaugesOptions {
   readonly metrics: MetricsRegistry
@@ -36,7 +37,7 @@ export interface StoreGaugesOptions {
 interface Look {
   readonly counts: Counts
   readonly pools: ReadonlyMap<PoolName, Counts>
-  readonly registry: RegisteredWorkers
+  readonly workers: readonly WorkerView[]
   readonly breakers: readonly Breaker[]
   readonly monitoring: Monitoring
 }
@@ -99,16 +100,16 @@ export function storeGauges(engine: Observing & Records, options: StoreGaugesOpt
 async function lookAt(engine: Observing & Records, figures: () => Promise<Monitoring>): Promise<Look> {
   const [counts, registry, breakers, lanes, found] = await Promise.all([
     engine.counts(),
-    registeredWorkers(engine),
+    allPages((page) => engine.workers(page), WORKERS_MAX),
     engine.breakers({ limit: PAGE_LIMIT_MAX }),
     engine.lanes({ limit: PAGE_LIMIT_MAX }),
     figures(),
   ])
-  const names = new Set([...registry.workers.flatMap(({ pools }) => pools), ...lanes.items.map(({ pool }) => pool)])
+  const names = new Set([...registry.items.flatMap(({ pools }) => pools), ...lanes.items.map(({ pool }) => pool)])
   const pools = await Promise.all(
     [...names].slice(0, POOLS_MAX).map(async (pool) => [pool, await engine.counts({ pool })] as const),
   )
-  return { counts, registry, breakers: breakers.items, pools: new Map(pools), monitoring: found }
+  return { counts, workers: registry.items, breakers: breakers.items, pools: new Map(pools), monitoring: found }
 }
 
 function gaugesOf(metrics: MetricsRegistry, refresh: () => Promise<void>) {
@@ -134,7 +135,7 @@ function gaugesOf(metrics: MetricsRegistry, refresh: () => Promise<void>) {
       for (const [pool, counts] of look.pools) {
         for (const status of POOL_STATUSES) poolTasks.set({ pool, status }, counts[status])
       }
-      const found = look.registry.workers
+      const found = look.workers
       for (const health of HEALTHS) workers.set({ health }, found.filter((one) => one.health.status === health).length)
       draining.set(found.filter((one) => one.draining).length)
       for (const status of BREAKER_STATUSES) {

@@ -3,11 +3,11 @@
 import { AssertionError } from 'node:assert'
 import type { TaskHandle } from '@reprise/client'
 import {
+  allPages,
   type Breaker,
   type BreakerState,
   type DeadReason,
   decodeJson,
-  type Engine,
   type Observing,
   type Task,
   taskId,
@@ -68,14 +68,8 @@ export async function expectBreaker(
 }
 
 async function breakerOf(engine: Observing, name: string): Promise<Breaker | null> {
-  let cursor: string | null = null
-  do {
-    const page: Awaited<ReturnType<Engine['breakers']>> = await engine.breakers(cursor === null ? {} : { cursor })
-    const found = page.items.find((breaker) => breaker.name === name)
-    if (found !== undefined) return found
-    cursor = page.next
-  } while (cursor !== null)
-  return null
+  const { items } = await allPages((page) => engine.breakers(page), Number.POSITIVE_INFINITY)
+  return items.find((breaker) => breaker.name === name) ?? null
 }
 
 async function existing(engine: Observing, ref: TaskRef): Promise<Task> {

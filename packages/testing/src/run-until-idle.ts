@@ -3,9 +3,9 @@
 // throws with a list of what is stuck and why.
 
 import {
+  allPages,
   type Duration,
   durationMs,
-  type Engine,
   type Observing,
   sleep,
   systemClock,
@@ -68,16 +68,8 @@ async function moveTowards(clock: VirtualClock, target: number | null): Promise<
 async function liveTasks(engine: Observing): Promise<Task[]> {
   const live: Task[] = []
   for (const status of LIVE) {
-    let cursor: string | null = null
-    do {
-      const page: Awaited<ReturnType<Engine['tasks']>> = await engine.tasks({
-        status,
-        limit: 1_000,
-        ...(cursor === null ? {} : { cursor }),
-      })
-      live.push(...page.items)
-      cursor = page.next
-    } while (cursor !== null)
+    const { items } = await allPages((page) => engine.tasks({ ...page, status }), Number.POSITIVE_INFINITY)
+    live.push(...items)
   }
   return live
 }

@@ -14,7 +14,6 @@ import {
   guardedLogger,
   InvalidError,
   type Logger,
-  NO_POLICIES,
   type PolicySource,
   type PoolName,
   poolName,
@@ -26,6 +25,7 @@ import {
   systemClock,
   systemRandom,
   type WorkerId,
+  withoutPolicies,
   workerId,
 } from '@reprise/core'
 import { type ActionRegistry, type AnyAction, actionRegistry } from './action-registry.ts'
@@ -224,9 +224,7 @@ function checkedFlag(value: boolean, what: string): boolean {
   return value
 }
 
-const WITHOUT_POLICIES: PolicySource = { current: () => NO_POLICIES }
-
-function checkedPolicies(source: PolicySource = WITHOUT_POLICIES): PolicySource {
+function checkedPolicies(source: PolicySource = withoutPolicies): PolicySource {
   if (typeof source !== 'object' || source === null || typeof source.current !== 'function') {
     throw new InvalidError('policies is a source of policies, with a function current().')
   }

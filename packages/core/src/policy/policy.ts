@@ -60,6 +60,9 @@ export interface PolicySource {
   current(): PolicyBook
 }
 
+/** Where nothing beyond the actions' own settings is given. */
+export const withoutPolicies: PolicySource = { current: () => NO_POLICIES }
+
 export const LOST_MEANINGS = ['retry', 'hold', 'reconcile'] as const satisfies LostMeaning[]
 
 export const POLICIES_MAX = 1_000
