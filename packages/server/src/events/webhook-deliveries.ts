@@ -10,6 +10,7 @@ import {
   type Page,
   type PageRequest,
   type Stored,
+  stepDocument,
 } from '@reprise/core'
 import type { EventOut } from './event.ts'
 import { nudge, progressCollection } from './webhook-lease.ts'
@@ -134,19 +135,12 @@ export class WebhookDeliveries {
 
   /** Sends it again as soon as its webhook is at it, whatever has come of it before. */
   async redeliver(webhookId: string, id: string, now: number): Promise<Delivery> {
-    for (;;) {
-      const stored = await this.#collection.get(id)
-      if (stored === null || stored.document.webhookId !== webhookId) throw new NotFoundError('delivery', id)
-      const changed: Delivery = { ...stored.document, status: 'pending', tries: 0, nextAt: now }
-      try {
-        await this.#collection.update(changed, stored.version)
-        await nudge(progressCollection(this.#engine), webhookId)
-        return changed
-      } catch (error) {
-        // It was just being tried: asked for all the same.
-        if (!isRepriseError(error, 'REPRISE_CONFLICT')) throw error
-      }
-    }
+    const changed = await stepDocument(this.#collection, id, (delivery): Delivery | null =>
+      delivery.webhookId === webhookId ? { ...delivery, status: 'pending', tries: 0, nextAt: now } : null,
+    )
+    if (changed === null) throw new NotFoundError('delivery', id)
+    await nudge(progressCollection(this.#engine), webhookId)
+    return changed
   }
 
   /** Removes the oldest that have ended, if there are too many. Answers how many are left. */

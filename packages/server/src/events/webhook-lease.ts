@@ -9,6 +9,7 @@ import {
   type Engine,
   isRepriseError,
   type Stored,
+  stepDocument,
 } from '@reprise/core'
 
 export interface WebhookProgress {
@@ -31,17 +32,7 @@ export const progressCollection = (engine: Pick<Engine, 'collection'>): Collecti
 
 /** Tells whoever delivers for this webhook to look at its deliveries again. */
 export async function nudge(collection: Collection<WebhookProgress>, id: string): Promise<void> {
-  for (;;) {
-    const stored = await collection.get(id)
-    if (stored === null) return
-    try {
-      await collection.update({ ...stored.document, nudges: stored.document.nudges + 1 }, stored.version)
-      return
-    } catch (error) {
-      // Its owner was at it too; it writes seldom, so the next try gets through.
-      if (!isRepriseError(error, 'REPRISE_CONFLICT')) throw error
-    }
-  }
+  await stepDocument(collection, id, (progress) => ({ ...progress, nudges: progress.nudges + 1 }))
 }
 
 /** Takes leases for one server. */

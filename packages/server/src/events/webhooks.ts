@@ -11,12 +11,12 @@ import {
   ConflictError,
   type Engine,
   InvalidError,
-  isRepriseError,
   NotFoundError,
   type Page,
   type PageRequest,
   type Stored,
   sleep,
+  stepDocument,
   systemClock,
   type TenantId,
 } from '@reprise/core'
@@ -177,18 +177,10 @@ export class Webhooks {
 
   /** Its receiver has said that it is gone. */
   async disable(id: string, because: string): Promise<void> {
-    for (;;) {
-      const stored = await this.#collection.get(id)
-      if (stored === null || !stored.document.enabled) return
-      const changed: Webhook = { ...stored.document, enabled: false, disabledBecause: because }
-      try {
-        await this.#collection.update(changed, stored.version)
-        return await this.#note(changed, 'webhooks', `disabled: ${because}`)
-      } catch (error) {
-        // Somebody changed it at the same moment: it is gone all the same.
-        if (!isRepriseError(error, 'REPRISE_CONFLICT')) throw error
-      }
-    }
+    const disabled = await stepDocument(this.#collection, id, (webhook) =>
+      webhook.enabled ? { ...webhook, enabled: false, disabledBecause: because } : null,
+    )
+    if (disabled !== null) await this.#note(disabled, 'webhooks', `disabled: ${because}`)
   }
 
   #checkTenant(tenant: TenantId | null, sees: Sees): void {
