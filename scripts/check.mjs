@@ -14,7 +14,7 @@ const steps = [
   { name: 'unused code', command: 'knip' },
   { name: 'generated files', command: 'node scripts/compile-sql.ts --check' },
   { name: 'generated scripts', command: 'node scripts/compile-lua.ts --check' },
-  { name: 'API document', command: 'node --conditions=reprise-source scripts/write-openapi.ts --check' },
+  { name: 'API document', command: 'node --conditions=reprise-source scripts/write-operations.ts --check' },
   { name: 'tidy', command: 'vitest run test/tidy' },
 ]
 

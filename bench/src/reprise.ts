@@ -2,7 +2,7 @@
 // the concurrency, under policies, with a breaker and a quota; and it does not log the failures it is given on purpose, as no peer does. Nothing here reaches past
 // what an application can use.
 
-import { createClient, defineAction, Permanent, Transient } from '@reprise/client'
+import { createClient, defineAction, Permanent, pages, Transient } from '@reprise/client'
 import { consoleLogger, createWorker, type Worker } from '@reprise/worker'
 import type { Input } from './payload.ts'
 import { MEASURED, POLICIES } from './policies.ts'
@@ -57,7 +57,7 @@ export async function openReprise(store: Store, { retrying = false }: OpenOption
       return { succeeded, dead }
     },
     async redrive() {
-      await client.redrive({}, { actor: 'bench', reason: 'measuring' })
+      for await (const _ of pages(client.redriveTasks, { all: true, reason: 'measuring', limit: 1_000 }));
     },
     async close() {
       await worker?.stop()

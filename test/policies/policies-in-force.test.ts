@@ -63,7 +63,7 @@ async function setUp(store: ScenarioStore) {
     if (action === undefined) throw new Error(`The pack declares no ${name}.`)
     const { id } = await client.submit(action, payload)
     await runUntil(engine, clock, 600_000, async () => (await engine.task(id))?.state.status === 'dead')
-    return (await client.executions(id)).items
+    return (await engine.executions(id)).items
   }
   return { file, source, declared, ended }
 }

@@ -1,7 +1,7 @@
 // The audit at the end: the same facts from three records that are written apart. The store keeps counters; the list of
 // tasks says where each one stands; the journal tells of every attempt that did not go well. They must agree.
 
-import type { Client, Task } from '@reprise/client'
+import { type Client, type OperationOutput, pages } from '@reprise/client'
 import {
   type Counts,
   type Engine,
@@ -10,6 +10,8 @@ import {
   TASK_STATUSES,
   type TaskStatus,
 } from '@reprise/core'
+
+type Task = OperationOutput<'getTask'>
 
 interface AttemptCounts {
   readonly made: number
@@ -87,12 +89,7 @@ const sumOfStates = (counts: Counts): number => counts.removed + sum(TASK_STATUS
 
 async function allTasks(client: Client): Promise<Task[]> {
   const tasks: Task[] = []
-  let page = await client.list({ limit: PAGE_MAX })
-  tasks.push(...page.items)
-  while (page.next !== null) {
-    page = await client.list({ limit: PAGE_MAX, cursor: page.next })
-    tasks.push(...page.items)
-  }
+  for await (const { items } of pages(client.listTasks, { limit: PAGE_MAX })) tasks.push(...items)
   return tasks
 }
 
@@ -110,8 +107,8 @@ async function deadGroups(client: Client, engine: Engine): Promise<DeadGroup[]> 
   const { items } = await engine.failureGroups({ limit: PAGE_MAX })
   return Promise.all(
     items.map(async (group) => {
-      const newest = await client.get(group.lastTask)
-      return { group, why: newest?.state.status === 'dead' ? newest.state.reason : 'redriven since' }
+      const newest = await client.getTask({ id: group.lastTask })
+      return { group, why: newest.state.status === 'dead' ? newest.state.reason : 'redriven since' }
     }),
   )
 }

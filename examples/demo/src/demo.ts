@@ -101,7 +101,7 @@ async function untilAllEnded(watch: Watch): Promise<'all ended' | 'interrupted' 
 /** Kills the worker with most in hand, once, in the middle of its work. True when it has done so. */
 async function killOnTheWay({ client, fleet, announce }: Watch, { counts }: DemoProgress): Promise<boolean> {
   if (ended(counts) < counts.accepted * KILL_AT_SHARE) return false
-  const running = await client.list({ status: 'running', limit: 100 })
+  const running = await client.listTasks({ q: 'status:running', limit: 100 })
   const holders = running.items.flatMap(({ state }) =>
     state.status === 'running' && state.leaseUntil > Date.now() ? [state.worker] : [],
   )
@@ -115,12 +115,13 @@ async function killOnTheWay({ client, fleet, announce }: Watch, { counts }: Demo
 
 async function explainUnfinished(client: Client, because: string): Promise<DemoEnd> {
   const pages = await Promise.all(
-    (['running', 'queued', 'waiting'] as const).map((status) => client.list({ status, limit: EXPLANATIONS_MAX })),
+    ['running', 'queued', 'waiting'].map((status) =>
+      client.listTasks({ q: `status:${status}`, limit: EXPLANATIONS_MAX }),
+    ),
   )
   const explanations: string[] = []
   for (const { id } of pages.flatMap(({ items }) => items).slice(0, EXPLANATIONS_MAX)) {
-    const explanation = await client.explain(id)
-    if (explanation !== null) explanations.push(`${id}: ${explanation.summary}`)
+    explanations.push(`${id}: ${(await client.explainTask({ id })).summary}`)
   }
   return { kind: 'unfinished', because, unfinished: unfinished(await client.counts()), explanations }
 }

@@ -2,11 +2,11 @@
 // what went wrong. Nothing here touches the process; main.ts does.
 
 import { CommanderError } from 'commander'
+import type { CommandDefinition } from './command/definition.ts'
+import { Invocation } from './command/invocation.ts'
+import { Options } from './command/options.ts'
+import { buildProgram, type Request, settingFlags } from './command/program.ts'
 import { COMMANDS, FAMILIES } from './commands/all.ts'
-import type { CommandDefinition } from './frame/definition.ts'
-import { Invocation } from './frame/invocation.ts'
-import { Options } from './frame/options.ts'
-import { buildProgram, type Request, settingFlags } from './frame/program.ts'
 import type { Host } from './host.ts'
 import { painter } from './output/colours.ts'
 import { errorText, exitCodeOf } from './output/errors.ts'

@@ -7,8 +7,7 @@ import type { Resolved } from './configuration/resolve.ts'
 import { storeAddress } from './configuration/store-address.ts'
 import { patientFetch, sayAtTerminal, storeAnswers, type Waiting } from './first-contact.ts'
 import { answers, readLocalServer } from './local-server.ts'
-import { CommandError } from './output/errors.ts'
-import { EXIT } from './output/exit-codes.ts'
+import { CommandError, usageError } from './output/errors.ts'
 
 /** For one call with all its repeats: somebody sits and waits. */
 const PATIENCE = '10s'
@@ -21,9 +20,7 @@ export type Target =
 export async function chooseTarget(resolved: Resolved): Promise<Target> {
   const { values, origins } = resolved
   if (origins.url.kind === 'flag' && origins.engine.kind === 'flag') {
-    throw new CommandError('Both --url and --engine are given: one command talks to one of them.', {
-      exitCode: EXIT.usage,
-    })
+    throw usageError('Both --url and --engine are given: one command talks to one of them.')
   }
   const server: Target | null =
     values.url === null ? null : { kind: 'http', url: values.url, token: values.token, from: origins.url.text }
@@ -52,16 +49,23 @@ function nowhere({ values }: Resolved, formerUrl: string | null): CommandError {
   })
 }
 
+interface ConnectionOptions extends Partial<Waiting> {
+  /** Who operates straight on a store, for the journal. Through a server that is the owner of the token. */
+  readonly actor?: string
+}
+
 /** A client on a target. The caller closes it. */
 export async function connection(
   target: Target,
   { values }: Resolved,
-  { clock, say }: Waiting = { clock: systemClock, say: sayAtTerminal },
+  { clock = systemClock, say = sayAtTerminal, actor = 'cli' }: ConnectionOptions = {},
 ): Promise<Client> {
   const { createClient } = await import('@reprise/client')
   const tenant = values.tenant === null ? {} : { tenant: values.tenant }
   if (target.kind === 'engine') {
-    return storeAnswers(target.address, { clock, say }, () => createClient({ engine: target.address, ...tenant }))
+    return storeAnswers(target.address, { clock, say }, () =>
+      createClient({ engine: target.address, actor, ...tenant }),
+    )
   }
   const token = target.token === null ? {} : { token: target.token }
   const fetch = patientFetch(new URL(target.url), { clock, say })

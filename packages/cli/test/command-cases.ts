@@ -1,53 +1,42 @@
 // What every command that talks to a server or a store is tried with: its words, its exit code, and the schema of what it
 // writes for programs.
 
-import {
-  BreakerView,
-  BulkView,
-  CountsView,
-  ExecutionView,
-  ExplanationView,
-  ExportedTaskView,
-  FailureGroupView,
-  LaneView,
-  ROUTES,
-  ScalingView,
-  SubmittedLine,
-  SubmittedView,
-  TaskView,
-  WorkerView,
-} from '@reprise/contract'
+import { OPERATIONS, SubmittedLine, SubmittedView } from '@reprise/operations'
 import { z } from 'zod'
 import { GREET, REFUSE, type Seeded, SLOW } from './server-and-store.ts'
 import type { Ran } from './shell.ts'
 
 const POLICIES = 'policies:\n  - name: patient\n    match: { actions: ["invoice.*"] }\n    template: patient\n'
 
-const Changed = ROUTES.pauseLanes.answers[200].schema
-const Flag = ROUTES.listFlags.answers[200].schema.shape.flags.element.pick({ name: true, on: true, description: true })
-const PolicyVersion = ROUTES.getPolicyVersion.answers[200].schema
-const Published = ROUTES.publishPolicies.answers[200].schema
-const Templates = ROUTES.policyTemplates.answers[200].schema.shape.templates
-export const Inspection = ROUTES.inspect.answers[200].schema
-const Retried = ROUTES.retryInternally.answers[202].schema
-/** The API has events as CloudEvents; here they are as the journal has them. */
-const Event = z.strictObject({
-  id: z.string(),
-  type: z.string(),
-  at: z.int(),
-  taskId: z.string().nullable(),
-  attempt: z.int().nullable(),
-  actor: z.string(),
-  reason: z.string(),
-  data: z.record(z.string(), z.unknown()),
-  cursor: z.string().optional(),
-})
+/** A line that would stand in this list. */
+const lineIn = (list: z.ZodType) => z.preprocess((line) => [line], list)
+/** A list like this, of at least, or exactly, so many. */
+const atLeast = (count: number, list: z.ZodType) => z.array(z.unknown()).min(count).and(list)
+const exactly = (count: number, list: z.ZodType) => z.array(z.unknown()).length(count).and(list)
+
+const TaskView = OPERATIONS.getTask.output
+const ExecutionView = OPERATIONS.getExecution.output
+const ExplanationView = OPERATIONS.explainTask.output
+const ExportedTask = OPERATIONS.exportTasks.output
+const Events = OPERATIONS.listEvents.output.shape.items
+const BulkView = OPERATIONS.cancelTasks.output
+const Changed = OPERATIONS.pauseLanes.output
+const Lanes = OPERATIONS.listLanes.output.shape.items
+const Workers = OPERATIONS.listWorkers.output.shape.items
+const Breakers = OPERATIONS.listBreakers.output.shape.items
+const FailureGroups = OPERATIONS.listFailureGroups.output.shape.items
+const Flag = OPERATIONS.setFlag.output
+const PolicyVersion = OPERATIONS.getPolicyVersion.output
+const Published = OPERATIONS.publishPolicies.output
+export const Inspection = OPERATIONS.inspect.output
+const NoFindings = Inspection.and(z.object({ findings: z.array(z.never()) }))
+
 const Overview = z.strictObject({
-  counts: CountsView,
+  counts: OPERATIONS.counts.output,
   workers: z.strictObject({ healthy: z.int(), degraded: z.int(), unhealthy: z.int(), draining: z.int() }),
-  breakers: z.array(BreakerView),
+  breakers: Breakers,
   paused: z.array(z.looseObject({ kind: z.literal('paused') })).length(1),
-  failureGroups: z.array(FailureGroupView),
+  failureGroups: FailureGroups,
   monitoring: z.looseObject({ level: z.enum(['ok', 'warning', 'critical']) }),
 })
 
@@ -84,44 +73,53 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['list', '-n', 'many'], exit: 2, says: /--limit must be/ },
   { argv: ['explain', queued, '-o', 'json'], json: ExplanationView.extend({ gates: z.array(z.unknown()).min(1) }) },
   { argv: ['explain', 'nobody', '-o', 'json'], exit: 3, says: /There is no task/ },
-  { argv: ['events', '-o', 'json'], json: z.array(Event).min(4) },
-  { argv: ['events', '-n', '2', '-o', 'json'], json: z.array(Event).length(2), says: /--cursor / },
-  { argv: ['events', '-o', 'jsonl', '--type', 'lanes.*'], lines: Event.extend({ type: z.literal('lanes.paused') }) },
-  { argv: ['events', '--task', dead, '-o', 'json'], json: z.array(Event.extend({ taskId: z.literal(dead) })).min(1) },
-  { argv: ['export', `id:${dead}`], lines: ExportedTaskView },
-  { argv: ['groups', '-o', 'json'], json: z.array(FailureGroupView).length(1) },
+  { argv: ['events', '-o', 'json'], json: atLeast(4, Events) },
+  { argv: ['events', '-n', '2', '-o', 'json'], json: exactly(2, Events), says: /--cursor / },
+  {
+    argv: ['events', '-o', 'jsonl', '--type', 'lanes.*'],
+    lines: lineIn(z.array(z.object({ type: z.literal('reprise.lanes.paused') })).and(Events)),
+  },
+  {
+    argv: ['events', '--task', dead, '-o', 'json'],
+    json: z
+      .array(z.object({ subject: z.literal(dead) }))
+      .min(1)
+      .and(Events),
+  },
+  { argv: ['export', `id:${dead}`], lines: ExportedTask },
+  { argv: ['groups', '-o', 'json'], json: exactly(1, FailureGroups) },
   { argv: ['groups', '--action', GREET, '-o', 'json'], json: z.array(z.never()) },
-  { argv: ['workers', '-o', 'json'], json: z.array(WorkerView).length(1) },
-  { argv: ['workers', 'w1', '-o', 'json'], json: WorkerView },
+  { argv: ['workers', '-o', 'json'], json: exactly(1, Workers) },
+  { argv: ['workers', 'w1', '-o', 'json'], json: OPERATIONS.getWorker.output },
   { argv: ['workers', 'nobody', '-o', 'json'], exit: 3, says: /There is no worker/ },
   { argv: ['workers', 'drain'], exit: 2, says: /Which worker/ },
   { argv: ['workers', 'drian', 'w1'], exit: 2, says: /can not 'drian'/ },
-  { argv: ['lanes', '-o', 'json'], json: z.array(LaneView).min(4) },
-  { argv: ['lanes', '--action', SLOW, '-o', 'jsonl'], lines: LaneView },
+  { argv: ['lanes', '-o', 'json'], json: atLeast(4, Lanes) },
+  { argv: ['lanes', '--action', SLOW, '-o', 'jsonl'], lines: lineIn(Lanes) },
   { argv: ['lanes', 'stop'], exit: 2, says: /can not 'stop'/ },
   { argv: ['lanes', 'pause'], exit: 2, says: /Which lanes/ },
   { argv: ['lanes', 'pause', '--all', '--action', GREET], exit: 2, says: /--all means/ },
   { argv: ['lanes', 'limit', '--all'], exit: 2, says: /How many/ },
   { argv: ['lanes', 'limit', '-1', '--all'], exit: 2, says: /unknown option|not a number/ },
-  { argv: ['breakers', '-o', 'json'], json: z.array(BreakerView).length(1) },
+  { argv: ['breakers', '-o', 'json'], json: exactly(1, Breakers) },
   { argv: ['breakers', 'reset'], exit: 2, says: /Which breaker/ },
   { argv: ['breakers', 'reset', 'stripe'], exit: 2, says: /'action:…' or 'dependency:…'/ },
   { argv: ['breakers', 'reset', 'dependency:none'], exit: 3, says: /There is no breaker/ },
   { argv: ['flags', '-o', 'json'], json: z.array(Flag).length(3) },
   { argv: ['flags', 'set', 'dlq-inspector', 'maybe'], exit: 2, says: /on or off/ },
   { argv: ['flags', 'set', 'no-such-flag', 'on'], exit: 3, says: /There is no flag/ },
-  { argv: ['scaling', '-o', 'json'], json: ScalingView.shape.signals.min(1) },
+  { argv: ['scaling', '-o', 'json'], json: atLeast(1, OPERATIONS.scaling.output.shape.signals) },
   { argv: ['scaling', '--pool', 'default', '--target-wait', 'soon'], exit: 2, says: /is not understood/ },
-  { argv: ['inspect', '-o', 'json'], json: Inspection.extend({ findings: z.array(z.never()) }) },
+  { argv: ['inspect', '-o', 'json'], json: NoFindings },
   { argv: ['retry-inspect', '-o', 'jsonl'] },
   { argv: ['inspect', '--reconcile'], exit: 2, says: /Add --yes/ },
   { argv: ['policy', 'list', '-o', 'json'], json: z.array(PolicyVersion) },
-  { argv: ['policy', 'templates', '-o', 'json'], json: Templates },
+  { argv: ['policy', 'templates', '-o', 'json'], json: OPERATIONS.policyTemplates.output.shape.templates },
   { argv: ['policy', 'show', '99'], exit: 3, says: /no version of the policies '99'/ },
   { argv: ['policy', 'show', 'newest'], exit: 2, says: /a number from 1/ },
   { argv: ['policy', 'publish', 'nowhere.yaml'], exit: 2, says: /can't be read/ },
   { argv: ['policy', 'publish', 'wrong.yaml'], exit: 2, says: /so it is not used/ },
-  { argv: ['retry', succeeded], exit: 5, says: /cannot retry execution in status 'succeeded'/ },
+  { argv: ['retry', succeeded], exit: 5, says: /is succeeded; only one that has failed can be retried/ },
   { argv: ['retry', 'nobody'], exit: 3, says: /There is no task/ },
   { argv: ['cancel'], exit: 2, says: /Which tasks/ },
   { argv: ['cancel', dead, '--all'], exit: 2, says: /in one way only/ },
@@ -177,7 +175,10 @@ export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly Co
   { argv: ['submit', SLOW, '-o', 'json', '--wait', '50ms'], exit: 7, json: TaskView, says: /REPRISE_TIMED_OUT/ },
   { argv: ['submit', '--bulk', 'tasks.ndjson', '-o', 'jsonl'], lines: SubmittedLine },
   { argv: ['submit', SLOW, '--bulk', '-', '-o', 'json'], json: z.array(SubmittedLine).length(1) },
-  { argv: ['retry', dead, '-o', 'json', '--reason', 'once more'], json: Retried.extend({ attempt: z.literal(2) }) },
+  {
+    argv: ['retry', dead, '-o', 'json', '--reason', 'once more'],
+    json: OPERATIONS.retryExecution.output.extend({ attempt: z.literal(2) }),
+  },
   { argv: ['retry', dead], exit: 5 },
   { argv: ['promote', waiting, '-o', 'json'], json: BulkView.extend({ changed: z.tuple([z.literal(waiting)]) }) },
   {
@@ -212,7 +213,7 @@ export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly Co
   { argv: ['policy', 'show', '1', '-o', 'json'], json: PolicyVersion.extend({ text: z.literal(POLICIES) }) },
   {
     argv: ['inspect', '--reconcile', '--yes', '-o', 'json'],
-    json: Inspection.extend({ findings: z.array(z.never()) }),
+    json: NoFindings,
   },
 ]
 

@@ -75,5 +75,5 @@ test.each([
   if (action === undefined) throw new Error(`There is no ${name}.`)
   const task = await kit.client.submit(action, payload)
   await kit.runUntilIdle()
-  expect((await kit.client.get(task.id))?.state.status).toBe(status)
+  expect((await kit.client.getTask({ id: task.id })).state.status).toBe(status)
 })

@@ -5,11 +5,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createClient } from '@reprise/client'
-import { TaskView, WorkerView } from '@reprise/contract'
 import { type Engine, VirtualClock } from '@reprise/core'
+import { OPERATIONS } from '@reprise/operations'
 import { createWorker, defineAction, Permanent, silentLogger } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
+
+const TaskView = OPERATIONS.getTask.output
 
 const greet = defineAction({ name: 'greet', run: (input: { readonly name: string }) => ({ hello: input.name }) })
 const refuse = defineAction({
@@ -54,8 +56,8 @@ describe.each(WAYS)('over %s', (way) => {
     await unlike.result().catch(() => undefined)
     const dead = await client.submit(refuse, null)
     await dead.result().catch(() => undefined)
-    const event = JSON.parse(await heard(/execution\.failed/, running)) as { taskId: string; cursor: string }
-    expect(event.taskId).toBe(dead.id)
+    const event = JSON.parse(await heard(/execution\.failed/, running)) as { subject: string; cursor: string }
+    expect(event.subject).toBe(dead.id)
     ask('SIGINT')
     const { exitCode, stdout, stderr } = await running
     expect([exitCode, stdout.trim().split('\n').length]).toEqual([130, 1])
@@ -79,7 +81,9 @@ describe.each(WAYS)('over %s', (way) => {
     const { engine, over, heard, ask } = await serverAndStore({ clock })
     await seeded(engine)
     const running = over(way, 'workers', '--watch')
-    expect(WorkerView.parse(JSON.parse(await heard(/"w1"/, running)))).toMatchObject({ draining: false })
+    expect(OPERATIONS.getWorker.output.parse(JSON.parse(await heard(/"w1"/, running)))).toMatchObject({
+      draining: false,
+    })
     const { items } = await engine.workers()
     await engine.register({ ...registrationOf(items[0]), worker: 'w2' as never })
     const seen = { yet: false }

@@ -15,7 +15,7 @@ test.each(WAYS)(
     const db = new DatabaseSync(join(here.folder, 'store.db'))
     db.exec('DELETE FROM ready')
     db.close()
-    const Findings = Inspection.extend({ findings: z.array(z.looseObject({ repaired: z.boolean() })).min(1) })
+    const Findings = Inspection.and(z.object({ findings: z.array(z.unknown()).min(1) }))
     const look = await here.over(way, 'inspect', '-o', 'json')
     expect(look.exitCode).toBe(1)
     const { findings } = Findings.parse(JSON.parse(look.stdout))

@@ -197,7 +197,7 @@ test('A12: the first token is made straight on the store, and a server takes it'
   expect(await here.reprise('flags', 'set', 'audit-streaming', 'off', ...words)).toMatchObject({ exitCode: 0 })
   const listed = await here.over('store', 'token', 'list', '-o', 'json')
   const [token] = JSON.parse(listed.stdout) as { id: string; createdBy: string; tenants: unknown }[]
-  expect(token).toMatchObject({ name: 'me', createdBy: 'local:ann', tenants: null })
+  expect(token).toMatchObject({ name: 'me', createdBy: 'cli:ann', tenants: null })
   expect(listed.stdout).not.toContain('digest')
   expect(await here.over('store', 'token', 'create', 'me', '--role', 'admin')).toMatchObject({
     exitCode: 5,
@@ -210,7 +210,7 @@ test('A12: the first token is made straight on the store, and a server takes it'
   expect(await here.over('store', 'token', 'revoke', token?.id ?? '')).toMatchObject({ exitCode: 3, stdout: '' })
   const { entries } = await here.engine.journal.read({ limit: 100 })
   expect(entries).toContainEqual(
-    expect.objectContaining({ actor: 'local:ann', reason: expect.stringContaining('made') as string }),
+    expect.objectContaining({ actor: 'cli:ann', reason: expect.stringContaining('made') as string }),
   )
 })
 

@@ -1,18 +1,18 @@
-// Every command that talks to a server or a store, both ways: its exit code, what it writes for programs against the schemas of
-// the contract, nothing else on standard output, and what it says to wrong input.
+// Every command that talks to a server or a store, both ways: its exit code, what it writes for programs against the schemas
+// of the table of operations, nothing else on standard output, and what it says to wrong input.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SubmittedLine } from '@reprise/contract'
 import { parseQuery } from '@reprise/core'
+import { SubmittedLine } from '@reprise/operations'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/commands/all.ts'
-import { queryOf } from '../src/operate/search.ts'
+import { queryOf } from '../src/tasks/query.ts'
 import { changes, FILES, problemsWith, reads, STDIN } from './command-cases.ts'
 import { GREET, type Seeded, SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 
 describe.each(WAYS)('over %s', (way) => {
-  test('D6: commands that look: exit codes, JSON by the contract, wrong input', async () => {
+  test('D6: commands that look: exit codes, JSON by the table of operations, wrong input', async () => {
     const here = await serverAndStore({ files: FILES, stdin: STDIN })
     const tasks = await seeded(here.engine)
     const before = await here.engine.counts()
@@ -22,7 +22,7 @@ describe.each(WAYS)('over %s', (way) => {
     expect(await here.engine.counts()).toEqual(before)
   })
 
-  test('D6, A8: commands that change: exit codes, JSON by the contract, and the change itself', async () => {
+  test('D6, A8: commands that change: exit codes, JSON by the table of operations, and the change itself', async () => {
     const here = await serverAndStore({ files: FILES, stdin: STDIN })
     const tasks = await seeded(here.engine)
     const problems: string[] = []

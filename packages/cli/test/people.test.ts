@@ -4,9 +4,9 @@
 import { createServer } from 'node:net'
 import { type Engine, type PoolName, VirtualClock, workerId } from '@reprise/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { roomText } from '../src/output/times.ts'
 import { connection, type Target } from '../src/session.ts'
 import { eventLine } from '../src/views/events.ts'
-import { roomText } from '../src/views/spans.ts'
 import { deadAdvice } from '../src/views/story.ts'
 import { seeded, serverAndStore, WAYS } from './server-and-store.ts'
 import { shell } from './shell.ts'
@@ -128,22 +128,28 @@ test('D6: an event for people has times as times, and says nothing twice', () =>
   const people = { line: (text = '') => lines.push(text), paint: (_: string, text: string) => text }
   eventLine(
     {
+      specversion: '1.0',
       id: '1',
-      type: 'execution.failed',
-      at: Date.parse('2030-01-01T00:00:00Z'),
-      taskId: 't1' as never,
-      attempt: 1,
-      actor: 'worker:w1',
-      reason: 'Retry 1 of 2 in 5s, by the backoff.',
+      source: 'reprise',
+      type: 'reprise.execution.failed',
+      time: '2030-01-01T00:00:00.000Z',
+      subject: 't1',
+      datacontenttype: 'application/json',
       data: {
-        code: 'connection',
-        reason: 'connection',
-        fingerprint: 'a5f3',
-        decision: 'retry',
-        detail: 'connection',
-        dueAt: Date.parse('2030-01-01T00:00:05Z'),
-        until: null,
-        leaseMs: 90_000,
+        taskId: 't1',
+        attempt: 1,
+        actor: 'worker:w1',
+        reason: 'Retry 1 of 2 in 5s, by the backoff.',
+        details: {
+          code: 'connection',
+          reason: 'connection',
+          fingerprint: 'a5f3',
+          decision: 'retry',
+          detail: 'connection',
+          dueAt: Date.parse('2030-01-01T00:00:05Z'),
+          until: null,
+          leaseMs: 90_000,
+        },
       },
     },
     people as never,

@@ -3,9 +3,9 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { type CommandDefinition, GROUPS, type OptionDefinition } from '../src/command/definition.ts'
+import { ownOptions, SHARED_OPTIONS } from '../src/command/program.ts'
 import { COMMANDS } from '../src/commands/all.ts'
-import { type CommandDefinition, GROUPS, type OptionDefinition } from '../src/frame/definition.ts'
-import { ownOptions, SHARED_OPTIONS } from '../src/frame/program.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/cli-reference.md')
 const INTRODUCTION = `# Every command and its options

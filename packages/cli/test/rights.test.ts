@@ -1,11 +1,11 @@
 // What the command line says to those who may not, to what is switched off, and how tokens are made and revoked with it.
 
-import { ROUTES } from '@reprise/contract'
+import { OPERATIONS } from '@reprise/operations'
 import { expect, test } from 'vitest'
 import { GREET, seeded, serverAndStore } from './server-and-store.ts'
 
-const Tokens = ROUTES.listTokens.answers[200].schema.shape.items
-const NewToken = ROUTES.createToken.answers[201].schema
+const Tokens = OPERATIONS.listTokens.output.shape.items
+const NewToken = OPERATIONS.createToken.output
 
 test('what a role may not do ends with 4, and without a token as well', async () => {
   const here = await serverAndStore()

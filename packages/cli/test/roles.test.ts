@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@reprise/client'
-import { WorkerPage } from '@reprise/contract'
+import { OPERATIONS } from '@reprise/operations'
 import { expect, test } from 'vitest'
 import { readLocalServer } from '../src/local-server.ts'
 import { shell } from './shell.ts'
@@ -48,13 +48,13 @@ test('a worker runs the actions that its module exports, each once, and drains w
   const doubled = await client.submit<number>('twice', { value: 21 })
   expect(await greeting.result({ timeout: '20s' })).toEqual({ hello: 'Ann' })
   expect(await doubled.result({ timeout: '20s' })).toBe(42)
-  const { items } = await client.workers()
+  const { items } = await client.listWorkers()
   expect(items.map(({ worker, actions }) => [worker, actions])).toEqual([['w1', ['greet', 'twice']]])
   expect(items[0]?.endpoint).toBe(`${health}/readyz`)
   expect(await status(`${health}/readyz`)).toEqual([200, '{"status":"ready"}'])
   ask('SIGTERM')
   expect(await running).toMatchObject({ exitCode: 0, stdout: '' })
-  expect((await client.workers()).items).toEqual([])
+  expect((await client.listWorkers()).items).toEqual([])
   await client.close()
 })
 
@@ -92,7 +92,7 @@ test('up serves, moves and runs tasks in one process, and leaves word of itself 
   const beside = shell({ env: { REPRISE_DATA: join(here.folder, '.reprise') } })
   const listed = await beside.reprise('workers', '-o', 'json')
   expect(listed).toMatchObject({ exitCode: 0, stderr: '' })
-  const page = WorkerPage.parse({ items: JSON.parse(listed.stdout) as unknown, next: null })
+  const page = OPERATIONS.listWorkers.output.parse({ items: JSON.parse(listed.stdout) as unknown, next: null })
   expect(page.items).toMatchObject([{ actions: ['greet', 'twice'] }])
   const examined = await beside.reprise('doctor', '--port', '0')
   expect(examined).toMatchObject({ exitCode: 0 })

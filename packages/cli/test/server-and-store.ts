@@ -3,9 +3,9 @@
 
 import { join } from 'node:path'
 import { createClient } from '@reprise/client'
-import { ROLES, type Role } from '@reprise/contract'
 import { type Engine, openFlags, type PoolName, publishActions, type TaskId, workerId } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { ROLES, type Role } from '@reprise/operations'
 import { openPolicies } from '@reprise/policies'
 import { createServer } from '@reprise/server'
 import { createWorker, defineAction, Permanent, silentLogger, Transient } from '@reprise/worker'
@@ -90,7 +90,7 @@ export interface Seeded {
 
 /** Tasks in every status that lasts, a worker that runs one, an open breaker, a held lane. */
 export async function seeded(engine: Engine): Promise<Seeded> {
-  const client = await createClient({ engine })
+  const client = await createClient({ engine, actor: 'operator:ann' })
   const worker = await createWorker({ engine, actions: [greet, refuse, pay], id: 'seeder', log: silentLogger })
   const done = await client.submit(greet, { name: 'Ann' }, { labels: { customer: 'c1' } })
   await done.result()
@@ -99,8 +99,8 @@ export async function seeded(engine: Engine): Promise<Seeded> {
   const deadToo = await client.submit(refuse, { invoice: 2 }, { tenant: 'acme' })
   await deadToo.result().catch(() => undefined)
   const parked = await client.submit(pay, { amount: 5 })
-  for await (const { taskId } of client.watch({ cursor: '0', types: ['execution.failed'] }))
-    if (taskId === parked.id) break
+  for await (const { subject } of client.watch({ cursor: '0', types: ['execution.failed'] }))
+    if (subject === parked.id) break
   await worker.stop()
   await publishActions(engine, [greet, refuse, pay])
   const running = await client.submit(SLOW, { pages: 3 })
@@ -119,7 +119,7 @@ export async function seeded(engine: Engine): Promise<Seeded> {
   await engine.claim({ worker: w1, epoch, pools, actions: null, limit: 1, leaseMs: 600_000 })
   const queued = await client.submit(SLOW, { pages: 4 }, { priority: 1 })
   const waiting = await client.submit(GREET, { name: 'Bob' }, { delay: '1h' })
-  await client.pause({ action: SLOW }, { actor: 'operator:ann', reason: 'the printer is out of paper' })
+  await client.pauseLanes({ action: SLOW, reason: 'the printer is out of paper' })
   await client.close()
   return {
     succeeded: done.id,

@@ -9,25 +9,20 @@ export {
   type Backoff,
   type Breaker,
   type BreakerState,
-  type ChangeResult as BulkResult,
   type Clock,
   type Counts,
   type DeadReason,
   type Duration,
   defineAction,
   type Engine,
-  type ExportedTask,
   type Failure,
-  type FailureGroup,
   type Finding,
   type Fingerprint,
   type Gate,
-  type InspectResult,
   InvalidError,
   implement,
   isRepriseError,
   type JournalEntry,
-  type JournalPage,
   type LaneView,
   type LeaseStage,
   type Logger,
@@ -39,7 +34,6 @@ export {
   RepriseError,
   RequestError,
   RetryAfter,
-  type RetryResult,
   type RunContext,
   type ScalingSignal,
   type SeriesPoint,
@@ -53,47 +47,12 @@ export {
   Transient,
   type WorkerView,
 } from '@reprise/core'
-export type { ConnectionInfo, LiveEvent } from './backend.ts'
-export type { Client } from './client.ts'
-export {
-  type ClientOptions,
-  createClient,
-  type EngineClient,
-  type EngineClientOptions,
-  type HttpClientOptions,
-} from './create-client.ts'
+export type { CallOptions, OperationInput, OperationName, OperationOutput, Operations } from '@reprise/operations'
+export type { LiveEvent } from './backend.ts'
+export { pages } from './calls.ts'
+export type { Client, WatchOptions } from './client.ts'
+export { type ClientOptions, createClient, type EngineClientOptions } from './create-client.ts'
+export type { HttpClientOptions } from './http/create-http-client.ts'
 export type { Fetch, TokenSource } from './http/transport.ts'
-export type {
-  BulkOptions,
-  ByOptions,
-  InspectOptions,
-  ListQuery,
-  RetryOptions,
-  ScopeQuery,
-  SeriesOptions,
-  TaskTarget,
-  WatchOptions,
-} from './operator-requests.ts'
-export type { Execution, Explanation, SearchPage, Task, TaskState } from './records.ts'
-export type {
-  FigureCalls,
-  Flag,
-  FlagCalls,
-  Me,
-  Monitoring,
-  NewToken,
-  PoliciesInForce,
-  PolicyCalls,
-  PolicyTemplate,
-  PolicyVersion,
-  PublishOptions,
-  ScalingRequest,
-  SimulatedAttempt,
-  Simulation,
-  SimulationRequest,
-  Token,
-  TokenCalls,
-  TokenRequest,
-} from './server-calls.ts'
 export type { SubmitOptions } from './submission.ts'
 export type { ResultOptions, StoredResult, SubmittedTask, TaskHandle } from './task-handle.ts'

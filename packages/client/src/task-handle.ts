@@ -3,16 +3,15 @@
 import {
   type DeadReason,
   type Duration,
-  decodeJson,
   durationMs,
   type Failure,
+  isRepriseError,
   refuseUnknownKeys,
   TaskFailedError,
   type TaskId,
 } from '@reprise/core'
-import type { Backend } from './backend.ts'
-import { type ByOptions, bulkRequest } from './operator-requests.ts'
-import type { Task } from './records.ts'
+import type { OperationOutput } from '@reprise/operations'
+import type { Backend, End } from './backend.ts'
 
 /** A result as it comes back from the store: what JSON makes of it. */
 export type StoredResult<Result> = unknown extends Result
@@ -38,14 +37,14 @@ export interface ResultOptions {
 export interface TaskHandle<Result = unknown> {
   readonly id: TaskId
   /** The task as it stands now; null if there is none, or none any more. */
-  get(): Promise<Task | null>
+  get(): Promise<OperationOutput<'getTask'> | null>
   /**
    * Waits for the end. Throws `TaskFailedError` if it is dead, cancelled or discarded, `TimedOutError` after the
    * timeout, `NotFoundError` if there is no such task.
    */
   result(options?: ResultOptions): Promise<Result>
   /** False if it had ended before. */
-  cancel(options?: ByOptions): Promise<boolean>
+  cancel(options?: { readonly reason?: string }): Promise<boolean>
 }
 
 export interface SubmittedTask<Result = unknown> extends TaskHandle<Result> {
@@ -53,7 +52,7 @@ export interface SubmittedTask<Result = unknown> extends TaskHandle<Result> {
   readonly accepted: boolean
 }
 
-/** A class rather than a literal: whoever submits a hundred thousand tasks gets as many of these. */
+/** A class rather than a literal: submitting a hundred thousand tasks makes as many of these. */
 export class Handle<Result> implements SubmittedTask<Result> {
   readonly id: TaskId
   readonly accepted: boolean
@@ -65,21 +64,27 @@ export class Handle<Result> implements SubmittedTask<Result> {
     this.#backend = backend
   }
 
-  get(): Promise<Task | null> {
-    return this.#backend.task(this.id)
+  async get(): Promise<OperationOutput<'getTask'> | null> {
+    try {
+      return (await this.#backend.call('getTask', { id: this.id }, undefined)) as OperationOutput<'getTask'>
+    } catch (error) {
+      if (isRepriseError(error, 'REPRISE_NOT_FOUND')) return null
+      throw error
+    }
   }
 
   async result(options: ResultOptions = {}): Promise<Result> {
     refuseUnknownKeys(options, ['timeout', 'signal'], 'option')
     const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'timeout')
-    const task = await this.#backend.ended(this.id, { timeoutMs, signal: options.signal ?? null })
+    const end = await this.#backend.ended(this.id, { timeoutMs, signal: options.signal ?? null })
     // What the handler returned was encoded from a Result; the type is the submitter's word on it.
-    return resultOf(task) as Result
+    return resultOf(this.id, end) as Result
   }
 
-  async cancel(options: ByOptions = {}): Promise<boolean> {
-    const { changed } = await this.#backend.cancel(bulkRequest(this.id, options))
-    return changed.length > 0
+  async cancel(options: { readonly reason?: string } = {}): Promise<boolean> {
+    refuseUnknownKeys(options, ['reason'], 'option')
+    const answer = await this.#backend.call('cancelTasks', { ids: [this.id], ...options }, undefined)
+    return (answer as OperationOutput<'cancelTasks'>).changed.length > 0
   }
 }
 
@@ -88,20 +93,15 @@ function deathText({ message, code, rule }: Failure, reason: DeadReason): string
   return `${message} (${code}, ${reason}).${advice}`
 }
 
-function resultOf(task: Task): unknown {
-  const { state } = task
-  switch (state.status) {
+function resultOf(id: TaskId, end: End): unknown {
+  switch (end.status) {
     case 'succeeded':
-      return state.result === null ? null : decodeJson(state.result)
+      return end.result
     case 'dead':
-      throw new TaskFailedError(task.id, 'dead', deathText(state.failure, state.reason), state.failure)
+      throw new TaskFailedError(id, 'dead', deathText(end.failure, end.reason), end.failure)
     case 'cancelled':
-      throw new TaskFailedError(task.id, 'cancelled', 'somebody cancelled it before it was done.')
+      throw new TaskFailedError(id, 'cancelled', 'somebody cancelled it before it was done.')
     case 'discarded':
-      throw new TaskFailedError(task.id, 'discarded', 'its automatic retries ended, and an operator gave it up.')
-    case 'queued':
-    case 'waiting':
-    case 'running':
-      throw new TaskFailedError(task.id, state.status, 'it has not ended.')
+      throw new TaskFailedError(id, 'discarded', 'its automatic retries ended, and an operator gave it up.')
   }
 }

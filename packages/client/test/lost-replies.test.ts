@@ -43,7 +43,7 @@ test('A8: a retry whose reply was lost is not made a second time', async () => {
   const proxy = await startHttpProxy(url)
   const client = await connect({ url: proxy.url })
   proxy.treat = (method) => (method === 'POST' ? 'lose' : 'pass')
-  await expect(client.retry('t1')).rejects.toMatchObject({ code: 'REPRISE_UNREACHABLE' })
+  await expect(client.retryExecution({ id: 't1' })).rejects.toMatchObject({ code: 'REPRISE_UNREACHABLE' })
   expect(proxy.seen.filter((line) => line === 'POST /internal/tasks/retry')).toHaveLength(1)
 })
 
@@ -80,17 +80,17 @@ test('events are followed across broken connections, and none is missed', async 
   const proxy = await startHttpProxy(url)
   const client = await connect({ url: proxy.url, random: { next: () => 0 } })
   const end = new AbortController()
-  const { cursor } = await direct.journal()
+  const { cursor } = await direct.listEvents()
   const events = client.watch({ cursor, types: ['lanes.*'], signal: end.signal })
 
   const seen: unknown[] = []
   for (const tenant of ['a', 'b', 'c']) {
-    await direct.pause({ tenant })
+    await direct.pauseLanes({ tenant })
     let event: LiveEvent
     do {
       event = (await events.next()).value as LiveEvent
-      seen.push(event.data.tenant)
-    } while (event.data.tenant !== tenant)
+      seen.push(event.data.details.tenant)
+    } while (event.data.details.tenant !== tenant)
     proxy.cutAll()
   }
   // This store has a cursor behind every event: none comes again either.
@@ -102,7 +102,7 @@ test('events are followed across broken connections, and none is missed', async 
 
 test('a stream that is switched off, or refused, is not opened again and again', async () => {
   const { client, connect } = await serve()
-  await client.flags.set('audit-streaming', false)
+  await client.setFlag({ name: 'audit-streaming', on: false })
   await expect(client.watch().next()).rejects.toMatchObject({ code: 'REPRISE_FEATURE_OFF' })
   const stranger = await connect({ token: 'rpt_nobody' })
   await expect(stranger.watch().next()).rejects.toMatchObject({ code: 'REPRISE_UNAUTHENTICATED' })

@@ -116,10 +116,10 @@ test('a request without an answer is tried once more, and then timed out', async
 test('a retry, a redrive, a new token and a change of policies are not repeated when they may have been done', async () => {
   const { client, clock, sent } = await scripted([broken('ECONNRESET')])
   const calls = [
-    client.retry('t1'),
-    client.redrive('t1'),
-    client.tokens.create({ name: 'ci', role: 'viewer' }),
-    client.policies.publish('policies: []'),
+    client.retryExecution({ id: 't1' }),
+    client.redriveTasks({ ids: ['t1'] }),
+    client.createToken({ name: 'ci', role: 'viewer' }),
+    client.publishPolicies({ text: 'policies: []' }),
     client.inspect({ repair: true }),
   ]
   const errors = Promise.all(calls.map(caught))
@@ -139,7 +139,7 @@ test('they are repeated when nothing can have been done: no connection, or turne
     problem(429, 'REPRISE_RATE_LIMITED'),
     answer(202, { taskId: 't1', attempt: 2, status: 'queued' }),
   ])
-  const retried = client.retry('t1')
+  const retried = client.retryExecution({ id: 't1' })
   await clock.advance(20_000)
   expect(await retried).toEqual({ outcome: 'queued', attempt: 2 })
   expect(sent).toHaveLength(3)
@@ -229,7 +229,7 @@ test('fault 26: of many tasks those that a stopping server did not take are sent
 
 test('problems become the errors that an engine throws, in the words of the server', async () => {
   const { client } = await scripted([problem(409, 'REPRISE_CONFLICT')])
-  const conflict = await caught(client.policies.publish('x', { expected: 3 }))
+  const conflict = await caught(client.publishPolicies({ text: 'x', expected: 3 }))
   expect(conflict).toMatchObject({
     name: 'ConflictError',
     status: 409,

@@ -23,7 +23,7 @@ test('a dead letter, a cancelled and a discarded task are failures in words', as
   await failAll(engine, new TypeError('no such invoice'))
   await expect(dead.result()).rejects.toMatchObject({ code: 'REPRISE_TASK_FAILED', taskStatus: 'dead' })
   await expect(dead.result()).rejects.toThrow('no such invoice')
-  await client.discard(dead.id)
+  await client.discardTasks({ ids: [dead.id] })
   await expect(dead.result()).rejects.toMatchObject({ taskStatus: 'discarded' })
   const cancelled = await client.submit(work, 2)
   const refused = caught(cancelled.result())
@@ -155,7 +155,7 @@ test('an outage of the store is outlived', async () => {
   await clock.advance(10_000)
   expect(await claimAll(engine)).toHaveLength(1)
   isDown = false
-  await client.cancel(task.id)
+  await client.cancelTasks({ ids: [task.id] })
   await clock.advance(5_000)
   expect(await refused).toMatchObject({ taskStatus: 'cancelled' })
 })

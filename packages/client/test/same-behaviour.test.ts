@@ -1,15 +1,8 @@
 // One suite for both ways: whatever a client does straight on an engine, it does over HTTP, with the same results and the same
 // errors. The worker's part is played on the engine.
 
-import {
-  type Client,
-  createClient,
-  defineAction,
-  type ExportedTask,
-  isRepriseError,
-  type LiveEvent,
-} from '@reprise/client'
-import { type Engine, type ErrorCode, publishActions, type TaskId } from '@reprise/core'
+import { type Client, createClient, defineAction, isRepriseError, type LiveEvent, pages } from '@reprise/client'
+import { type Engine, type ErrorCode, publishActions } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { claimAll, endAll, failAll } from './fixture.ts'
@@ -42,6 +35,14 @@ const codeOf = async (promise: Promise<unknown>): Promise<ErrorCode | 'none' | '
     (error: unknown) => (isRepriseError(error) ? error.code : ('not ours' as const)),
   )
 
+const POLICIES = `
+policies:
+  - name: patient
+    match: { actions: [invoice.*] }
+    retries: 5
+    backoff: { kind: fixed, delay: 10s, jitter: 0 }
+`
+
 const send = defineAction({
   name: 'invoice.send',
   pool: 'mail',
@@ -61,7 +62,7 @@ describe.each(ways)('$name', ({ open }) => {
     expect(await task.get()).toMatchObject({
       id: task.id,
       action: 'sum',
-      payload: '[1,2]',
+      payload: [1, 2],
       labels: { team: 'x' },
       priority: 7,
       tenant: 'acme',
@@ -72,13 +73,14 @@ describe.each(ways)('$name', ({ open }) => {
     const result = task.result({ timeout: '20s' })
     await endAll(engine, 3)
     expect(await result).toBe(3)
-    expect((await task.get())?.state).toMatchObject({ status: 'succeeded', result: '3' })
-    expect((await client.executions(task.id)).items).toMatchObject([
-      { attempt: 1, status: 'succeeded', worker: 'w1', taskSnapshot: { payload: '[1,2]' } },
+    expect((await task.get())?.state).toMatchObject({ status: 'succeeded', result: 3 })
+    expect((await client.listExecutions({ id: task.id })).items).toMatchObject([
+      { attempt: 1, status: 'succeeded', worker: 'w1', taskSnapshot: { payload: [1, 2] } },
     ])
-    expect(await client.get('nobody')).toBeNull()
-    expect(await client.explain('nobody')).toBeNull()
-    expect(await client.executions('nobody')).toEqual({ items: [], next: null })
+    expect(await client.task('nobody').get()).toBeNull()
+    const nobody = { id: 'nobody' }
+    const calls = [client.getTask(nobody), client.explainTask(nobody), client.listExecutions(nobody)]
+    expect(await Promise.all(calls.map(codeOf))).toEqual(calls.map(() => 'REPRISE_NOT_FOUND'))
   })
 
   test('a second task of one id or dedupe key is not accepted, and its handle is about the first', async () => {
@@ -132,17 +134,20 @@ describe.each(ways)('$name', ({ open }) => {
       taskStatus: 'dead',
       failure: { code: 'E_ACCOUNT', message: 'no such account' },
     })
-    const [execution] = (await client.executions(id)).items
+    const [execution] = (await client.listExecutions({ id: id })).items
     expect(execution).toMatchObject({ status: 'failed', decision: { kind: 'dead' }, failure: { code: 'E_ACCOUNT' } })
-    const [group] = (await client.failureGroups()).items
+    const [group] = (await client.listFailureGroups()).items
     expect(group).toMatchObject({ action: 'sum', count: 1, lastTask: 'bad', sample: { code: 'E_ACCOUNT' } })
 
-    expect(await client.retry(id, { reason: 'fixed' })).toEqual({ outcome: 'queued', attempt: 2 })
-    expect(await client.retry('nobody')).toEqual({ outcome: 'not_found' })
+    expect(await client.retryExecution({ id, reason: 'fixed' })).toEqual({ taskId: id, attempt: 2, status: 'queued' })
+    expect(await codeOf(client.retryExecution({ id: 'nobody' }))).toBe('REPRISE_NOT_FOUND')
     const [claimed] = await claimAll(engine)
     expect(claimed?.attempt).toBe(2)
-    expect(await client.retry(id)).toEqual({ outcome: 'wrong_status', status: 'running' })
-    expect((await client.cancel(id)).changed).toEqual([id])
+    await expect(client.retryExecution({ id })).rejects.toMatchObject({
+      code: 'REPRISE_NOT_RETRYABLE',
+      message: expect.stringContaining('is running') as string,
+    })
+    expect((await client.cancelTasks({ ids: [id] })).changed).toEqual([id])
     expect(await task.cancel()).toBe(false)
     expect(await codeOf(task.result({ timeout: '20s' }))).toBe('REPRISE_TASK_FAILED')
   })
@@ -151,73 +156,131 @@ describe.each(ways)('$name', ({ open }) => {
     const { client, engine } = await open()
     const { id } = await client.submit(defineAction({ name: 'once', maxRetries: 1, run: () => 1 }), null, { id: 'o' })
     await failAll(engine, new Error('x'))
-    expect(await client.retry(id)).toMatchObject({ outcome: 'queued' })
+    expect(await client.retryExecution({ id })).toMatchObject({ status: 'queued' })
     await failAll(engine, new Error('x'))
-    expect(await client.retry(id)).toEqual({ outcome: 'exhausted', budget: 1 })
-    expect((await client.redrive({ action: 'once' }, { reason: 'again' })).changed).toEqual([id])
+    await expect(client.retryExecution({ id })).rejects.toMatchObject({
+      code: 'REPRISE_BUDGET_EXHAUSTED',
+      message: expect.stringContaining('its 1 retries') as string,
+    })
+    expect((await client.redriveTasks({ action: 'once', reason: 'again' })).changed).toEqual([id])
     await failAll(engine, new Error('x'))
-    expect((await client.discard(id)).changed).toEqual([id])
-    expect((await client.get(id))?.state.status).toBe('discarded')
+    expect((await client.discardTasks({ ids: [id] })).changed).toEqual([id])
+    expect((await client.getTask({ id })).state.status).toBe('discarded')
   })
 
   test('B12: lists, searches, counts, series and exports agree', async () => {
     const { client, engine } = await open()
     await client.submitMany('invoice.send', ['a', 'b', 'c'], (id) => ({ id: String(id), tenant: 'acme' }))
     await endAll(engine, null)
-    await client.submit('odd "name*', 'd', { id: 'd', delay: '1h' })
-    const first = await client.list({ tenant: 'acme', limit: 2 })
-    const rest = await client.list({ tenant: 'acme', limit: 2, cursor: first.next ?? '' })
-    expect([...first.items, ...rest.items].map(({ id }) => id).sort()).toEqual(['a', 'b', 'c'])
-    expect((await client.list({ action: 'odd "name*' })).items.map(({ id }) => id)).toEqual(['d'])
-    expect((await client.list({ action: 'odd*' })).items).toEqual([])
-    expect((await client.search('status:waiting')).items.map(({ id }) => id)).toEqual(['d'])
-    expect((await client.search('action:invoice.* status:succeeded', { limit: 10 })).items).toHaveLength(3)
-    expect(await codeOf(client.search('status:nonsense'))).toBe('REPRISE_INVALID')
+    await client.submit('odd', 'd', { id: 'd', delay: '1h' })
+    const ids: string[] = []
+    for await (const { items } of pages(client.listTasks, { q: 'tenant:acme', limit: 2 })) {
+      ids.push(...items.map(({ id }) => id))
+    }
+    expect(ids.sort()).toEqual(['a', 'b', 'c'])
+    expect((await client.listTasks({ q: 'status:waiting' })).items.map(({ id }) => id)).toEqual(['d'])
+    expect((await client.listTasks({ q: 'action:invoice.* status:succeeded', limit: 10 })).items).toHaveLength(3)
+    expect(await codeOf(client.listTasks({ q: 'status:nonsense' }))).toBe('REPRISE_INVALID')
     expect(await client.counts({ tenant: 'acme' })).toMatchObject({ accepted: 3, succeeded: 3 })
-    expect((await client.series({ tenant: 'acme' })).reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(3)
-    const exported: ExportedTask[] = []
-    for await (const task of client.exportTasks('tenant:acme')) exported.push(task)
+    const { points } = await client.series({ tenant: 'acme' })
+    expect(points.reduce((sum, { succeeded }) => sum + succeeded, 0)).toBe(3)
+    const exported = []
+    for await (const task of client.exportTasks({ q: 'tenant:acme' })) exported.push(task)
     expect(exported.map(({ snapshot }) => snapshot.id).sort()).toEqual(['a', 'b', 'c'])
     expect(exported[0]).toMatchObject({ attempts: [{ attempt: 1, status: 'succeeded' }] })
-    expect((await client.promote('d')).changed).toEqual(['d'])
+    expect((await client.promoteTasks({ ids: ['d'] })).changed).toEqual(['d'])
   })
 
   test('lanes are paused, explained, limited and resumed; the journal tells it', async () => {
     const { client } = await open()
     const task = await client.submit('sum', 1, { tenant: 'acme' })
-    await client.pause({ tenant: 'acme' }, { reason: 'they asked' })
-    expect((await client.explain(task.id))?.gates).toMatchObject([
+    await client.pauseLanes({ tenant: 'acme', reason: 'they asked' })
+    expect((await client.explainTask({ id: task.id })).gates).toMatchObject([
       { kind: 'paused', scope: { tenant: 'acme' }, by: { reason: 'they asked' } },
       { kind: 'no_worker' },
     ])
-    expect((await client.lanes({ tenant: 'acme' })).items).toMatchObject([
+    expect((await client.listLanes({ tenant: 'acme' })).items).toMatchObject([
       { action: 'sum', gates: [{ kind: 'paused' }] },
     ])
-    expect([await client.resume({ tenant: 'acme' }), await client.resume({ tenant: 'acme' })]).toEqual([true, false])
-    await client.limit({}, 3)
-    await client.limit({}, null)
-    const { entries, cursor } = await client.journal()
-    const told = entries.filter(({ type }) => type.startsWith('lanes.'))
-    expect(told.map(({ type }) => type)).toEqual(['lanes.paused', 'lanes.resumed', 'lanes.limited', 'lanes.limited'])
-    expect(told[0]).toMatchObject({ reason: 'they asked', data: { tenant: 'acme' } })
-    expect((await client.journal({ cursor })).entries).toEqual([])
+    expect(await client.resumeLanes({ tenant: 'acme' })).toEqual({ changed: true })
+    expect(await client.resumeLanes({ tenant: 'acme' })).toEqual({ changed: false })
+    await client.limitLanes({ all: true, concurrency: 3 })
+    await client.limitLanes({ all: true, concurrency: null })
+    const { items, cursor } = await client.listEvents({ type: 'lanes.*' })
+    expect(items.map(({ type }) => type.replace('reprise.lanes.', ''))).toEqual([
+      'paused',
+      'resumed',
+      'limited',
+      'limited',
+    ])
+    expect(items[0]?.data).toMatchObject({ reason: 'they asked', details: { tenant: 'acme' } })
+    expect((await client.listEvents({ cursor })).items).toEqual([])
   })
 
   test('workers, breakers, an inspection, flags and what is talked to', async () => {
     const { client, engine } = await open()
     await claimAll(engine)
-    expect((await client.workers()).items).toMatchObject([{ worker: 'w1', health: { status: 'healthy' } }])
-    expect(await client.worker('w1')).toMatchObject({ worker: 'w1', draining: false })
-    expect(await client.worker('w9')).toBeNull()
-    expect([await client.drain('w1'), await client.drain('w1')]).toEqual([true, false])
-    expect(await codeOf(client.drain('w9'))).toBe('REPRISE_NOT_FOUND')
-    expect(await client.breakers()).toEqual({ items: [], next: null })
-    expect(await client.resetBreaker('dependency:stripe')).toBe(false)
+    expect((await client.listWorkers()).items).toMatchObject([{ worker: 'w1', health: { status: 'healthy' } }])
+    expect(await client.getWorker({ id: 'w1' })).toMatchObject({ worker: 'w1', draining: false })
+    expect(await client.drainWorker({ id: 'w1' })).toEqual({ changed: true })
+    expect(await client.drainWorker({ id: 'w1' })).toEqual({ changed: false })
+    const nobody = [client.getWorker({ id: 'w9' }), client.drainWorker({ id: 'w9' })]
+    expect(await Promise.all(nobody.map(codeOf))).toEqual(nobody.map(() => 'REPRISE_NOT_FOUND'))
+    expect(await client.listBreakers()).toEqual({ items: [], next: null })
+    expect(await client.resetBreaker({ name: 'dependency:stripe' })).toEqual({ changed: false })
     expect(await client.inspect()).toMatchObject({ findings: [] })
-    expect(await client.flags.list()).toContainEqual(expect.objectContaining({ name: 'dlq-inspector', on: true }))
-    expect(await client.flags.set('dlq-inspector', false)).toMatchObject({ on: false })
-    expect(await codeOf(client.flags.set('nonsense', true))).toBe('REPRISE_NOT_FOUND')
-    expect((await client.info()).engine.kind).toBe(engine.info.kind)
+    const { flags } = await client.listFlags()
+    expect(flags).toContainEqual(expect.objectContaining({ name: 'dlq-inspector', on: true }))
+    expect(await client.setFlag({ name: 'dlq-inspector', on: false })).toMatchObject({ on: false })
+    expect(await codeOf(client.setFlag({ name: 'nonsense', on: true }))).toBe('REPRISE_NOT_FOUND')
+    // B12: what belongs to the feature is refused at once, on both ways.
+    expect(await codeOf(client.listFailureGroups())).toBe('REPRISE_FEATURE_OFF')
+    expect(await codeOf(client.redriveTasks({ all: true }))).toBe('REPRISE_FEATURE_OFF')
+    expect(await client.info()).toMatchObject({
+      engine: { kind: engine.info.kind },
+      maxRetries: 1,
+      flags: { 'dlq-inspector': false },
+    })
+  })
+
+  test('B7: policies are tried, published, read back by version, and not overwritten unseen', async () => {
+    const { client } = await open()
+    expect(await client.policies()).toMatchObject({ version: null })
+    expect(await client.publishPolicies({ text: POLICIES, dryRun: true })).toMatchObject({ version: null })
+    expect(await client.publishPolicies({ text: POLICIES, expected: 0 })).toMatchObject({ version: { number: 1 } })
+    await expect(client.publishPolicies({ text: 'policies: []', expected: 0 })).rejects.toMatchObject({
+      code: 'REPRISE_CONFLICT',
+      name: 'ConflictError',
+    })
+    expect(await codeOf(client.publishPolicies({ text: 'policies: {' }))).toBe('REPRISE_INVALID')
+    expect((await client.policies()).version?.text).toBe(POLICIES)
+    expect((await client.listPolicyVersions()).items.map(({ number }) => number)).toEqual([1])
+    expect((await client.getPolicyVersion({ number: 1 })).text).toBe(POLICIES)
+    expect(await codeOf(client.getPolicyVersion({ number: 9 }))).toBe('REPRISE_NOT_FOUND')
+    expect((await client.policyTemplates()).templates.length).toBeGreaterThan(0)
+    const { attempts } = await client.simulatePolicies({ action: 'invoice.send', failure: { code: 'ECONNRESET' } })
+    expect(attempts).toHaveLength(6)
+    expect(attempts[0]).toMatchObject({ failure: { code: 'ECONNRESET' }, decision: { kind: 'retry', delayMs: 10_000 } })
+  })
+
+  test('C10: figures to watch, and how many workers a pool needs', async () => {
+    const { client } = await open()
+    expect(await client.monitoring({ window: '5m' })).toMatchObject({ level: 'ok', windowMs: 300_000 })
+    expect(await client.monitoring({ window: 300_000 })).toMatchObject({ windowMs: 300_000 })
+    const { signals } = await client.scaling({ pool: 'default', targetWait: '5s' })
+    expect(signals).toMatchObject([{ pool: 'default' }])
+  })
+
+  test('API tokens are made, seen without their secrets, and revoked', async () => {
+    const { client } = await open()
+    const made = await client.createToken({ name: 'ci', role: 'viewer', expiresIn: '1h' })
+    expect(made).toMatchObject({ name: 'ci', scopes: ['read'], tenants: null })
+    const listed = (await client.listTokens()).items.find(({ id }) => id === made.id)
+    expect(listed).toBeDefined()
+    expect(JSON.stringify(listed)).not.toContain(made.token)
+    expect(await client.revokeToken({ id: made.id })).toBeNull()
+    expect(await codeOf(client.revokeToken({ id: made.id }))).toBe('REPRISE_NOT_FOUND')
+    expect(await codeOf(client.createToken({ name: 'both', role: 'viewer', scopes: ['read'] }))).toBe('REPRISE_INVALID')
   })
 
   test('wrong input is refused with one code, before or after it is sent', async () => {
@@ -226,13 +289,17 @@ describe.each(ways)('$name', ({ open }) => {
       client.submit('sum', 1, { id: 'a\nb' }),
       client.submit('sum', 10n),
       client.submit('', 1),
-      client.list({ limit: 100_000 }),
-      client.list({ cursor: 'nonsense' }),
-      client.executions('x', { limit: 0 }),
-      client.cancel({ tenant: undefined as never }),
-      client.limit({}, -1),
-      client.resetBreaker('stripe'),
+      client.listTasks({ limit: 100_000 }),
+      client.listTasks({ cursor: 'nonsense' }),
+      client.listExecutions({ id: 'x', limit: 0 }),
+      client.cancelTasks({}),
+      client.cancelTasks({ tenant: 'acme', ids: ['x'] }),
+      client.cancelTasks({ tennant: 'acme' } as never),
+      client.limitLanes({ all: true, concurrency: -1 }),
+      client.pauseLanes({}),
+      client.resetBreaker({ name: 'stripe' }),
       client.series({ minutes: 0 }),
+      client.getTask({ id: '..' }),
     ]
     expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'REPRISE_INVALID'))
     expect(await codeOf(client.submit('sum', 'x'.repeat(1_100_000)))).toBe('REPRISE_TOO_LARGE')
@@ -256,42 +323,45 @@ describe.each(ways)('$name', ({ open }) => {
     const { client } = await open()
     const { id } = await client.submit('sum', 1, { id: 'watched' })
     await client.submit('sum', 1, { id: 'other' })
-    await client.pause({ tenant: 'before' })
+    await client.pauseLanes({ tenant: 'before' })
     const end = new AbortController()
     const seen: LiveEvent[] = []
-    const { cursor: start } = await client.journal()
+    const { cursor: start } = await client.listEvents()
     const following = (async () => {
       for await (const event of client.watch({ types: ['task.*'], taskId: id, cursor: start, signal: end.signal })) {
         seen.push(event)
         break
       }
     })()
-    await client.cancel('other')
-    await client.cancel(id, { reason: 'not needed' })
-    await client.pause({ tenant: 'after' })
+    await client.cancelTasks({ ids: ['other'] })
+    await client.cancelTasks({ ids: [id], reason: 'not needed' })
+    await client.pauseLanes({ tenant: 'after' })
     const later = client.watch({ cursor: start, signal: end.signal })
-    expect((await later.next()).value).toMatchObject({ type: 'task.cancelled', taskId: 'other' })
+    expect((await later.next()).value).toMatchObject({ type: 'reprise.task.cancelled', subject: 'other' })
     const second = (await later.next()).value as LiveEvent
-    expect(second).toMatchObject({ type: 'task.cancelled', taskId: id, reason: 'not needed' })
+    expect(second).toMatchObject({ type: 'reprise.task.cancelled', subject: id, data: { reason: 'not needed' } })
     const after = client.watch({ cursor: second.cursor, types: ['lanes.paused'], signal: end.signal })
-    expect((await after.next()).value).toMatchObject({ type: 'lanes.paused', data: { tenant: 'after' } })
+    expect((await after.next()).value).toMatchObject({
+      type: 'reprise.lanes.paused',
+      data: { details: { tenant: 'after' } },
+    })
     await following
     end.abort()
-    expect(seen.map(({ taskId }) => taskId)).toEqual([id])
+    expect(seen.map(({ data }) => data.taskId)).toEqual([id])
     expect((await later.next()).done).toBe(true)
   })
 
   test('without a cursor, events are followed from now on', async () => {
     const { client } = await open()
-    await client.pause({ tenant: 'before' })
+    await client.pauseLanes({ tenant: 'before' })
     const events = client.watch()
     let first: LiveEvent | null = null
     const following = events.next().then(({ value }) => {
       first = value as LiveEvent
     })
-    while (first === null) await client.pause({ tenant: 'after' })
+    while (first === null) await client.pauseLanes({ tenant: 'after' })
     await following
-    expect(first).toMatchObject({ type: 'lanes.paused', data: { tenant: 'after' } })
+    expect(first).toMatchObject({ type: 'reprise.lanes.paused', data: { details: { tenant: 'after' } } })
     await events.return(undefined)
   })
 
@@ -308,20 +378,9 @@ describe.each(ways)('$name', ({ open }) => {
   })
 })
 
-test('straight on an engine, what needs a server says so', async () => {
-  const engine = await openSqliteEngine({ path: ':memory:' })
-  const client = await createClient({ engine })
-  onTestFinished(() => engine.close())
-  for (const call of [client.policies.current(), client.tokens.list(), client.figures.scaling()]) {
-    await expect(call).rejects.toMatchObject({
-      code: 'REPRISE_INVALID',
-      message: expect.stringContaining('server') as unknown,
-    })
-  }
-})
-
-test('over HTTP records are the very ones of the engine, without the tokens of leases', async () => {
+test('both ways show one record, without the tokens of leases', async () => {
   const { client, engine } = await serve()
+  const local = await createClient({ engine })
   await client.submit('sum', { a: [1, null, 'é'] }, { id: 'ended', labels: { team: 'x' }, deadline: '1h' })
   await endAll(engine, { sum: 3 })
   await client.submit('sum', 1, { id: 'dead' })
@@ -329,30 +388,34 @@ test('over HTTP records are the very ones of the engine, without the tokens of l
   await client.submit('sum', 1, { id: 'running' })
   await claimAll(engine)
   await client.submit('sum', 1, { id: 'waiting', delay: '1h', dedupeKey: 'k' })
-  await client.pause({ tenant: 'default' })
+  await client.pauseLanes({ tenant: 'default' })
 
-  for (const id of ['ended', 'dead', 'running', 'waiting'] as TaskId[]) {
-    const { state, ...task } = (await engine.task(id)) ?? raise(id)
-    const { token: _own, ...shown } = { token: null, ...state }
-    expect(await client.get(id)).toEqual({ ...task, state: shown })
-    const executions = (await engine.executions(id)).items.map(({ token: _its, ...execution }) => execution)
-    expect((await client.executions(id)).items).toEqual(executions)
+  for (const id of ['ended', 'dead', 'running', 'waiting']) {
+    const task = await client.getTask({ id })
+    expect(task).toEqual(await local.getTask({ id }))
+    expect(Object.keys(task.state)).not.toContain('token')
+    expect(await client.listExecutions({ id })).toEqual(await local.listExecutions({ id }))
     // The sentence says how long ago: not the same a moment later.
-    const { task: _again, summary: _sentence, ...explanation } = (await engine.explain(id)) ?? raise(id)
-    expect(await client.explain(id)).toMatchObject(explanation)
+    const { summary: _sentence, ...explanation } = await local.explainTask({ id })
+    expect(await client.explainTask({ id })).toMatchObject(explanation)
   }
-  expect((await client.list()).items.map(({ id }) => id)).toEqual((await engine.tasks({})).items.map(({ id }) => id))
-  expect(await client.failureGroups()).toEqual(await engine.failureGroups())
-  expect(await client.lanes()).toEqual(await engine.lanes())
-  expect(await client.workers()).toEqual(await engine.workers())
-  expect(await client.counts()).toEqual(await engine.counts())
-  const { entries, cursor } = await engine.journal.read()
-  const page = await client.journal()
-  // What is noted about a token is redacted.
-  expect(page.entries.filter(({ type }) => type !== 'note')).toEqual(entries.filter(({ type }) => type !== 'note'))
-  expect(page.cursor).toBe(cursor)
+  expect(await client.getTask({ id: 'ended' })).toMatchObject({
+    payload: { a: [1, null, 'é'] },
+    state: { status: 'succeeded', result: { sum: 3 } },
+  })
+  for (const call of [
+    'listTasks',
+    'listFailureGroups',
+    'listLanes',
+    'listWorkers',
+    'counts',
+    'listBreakers',
+  ] as const) {
+    expect([call, await client[call]()]).toEqual([call, await local[call]()])
+  }
+  const [page, own] = [await client.listEvents(), await local.listEvents()]
+  // What is noted about a token is redacted by a server.
+  const isToken = ({ type }: { readonly type: string }): boolean => type === 'reprise.note'
+  expect(page.items.filter((event) => !isToken(event))).toEqual(own.items.filter((event) => !isToken(event)))
+  expect(page.cursor).toBe(own.cursor)
 })
-
-function raise(id: string): never {
-  throw new Error(`There is no task ${id}.`)
-}

@@ -38,7 +38,7 @@ export async function serve(options: Partial<ServerOptions> = {}): Promise<Serve
   })
   const url = server.url()
   const dev = await createClient({ url, headers: { 'x-dev-user': 'ann' } })
-  const { token } = await dev.tokens.create({ name: 'tests', role: 'admin' })
+  const { token } = await dev.createToken({ name: 'tests', role: 'admin' })
   await dev.close()
   const connect = async (own: Partial<HttpClientOptions> = {}): Promise<Client> => {
     const client = await createClient({ url, token, ...own })

@@ -3,8 +3,8 @@
 
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { ROUTES } from '@reprise/contract'
 import { type Logger, parseTraceparent, type Service } from '@reprise/core'
+import { type Context, type HANDLED_ROUTES, ROUTES } from '@reprise/operations'
 import type { AnsweredRequest } from '@reprise/telemetry'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { AccessControl } from './access/index.ts'
@@ -20,16 +20,13 @@ import { accessHandlers } from './routes/access.ts'
 import { eventHandlers } from './routes/events.ts'
 import { homeHandlers } from './routes/home.ts'
 import { operationHandlers } from './routes/operations.ts'
-import { policyHandlers } from './routes/policies.ts'
 import { retryHandlers } from './routes/retries.ts'
 import { serviceHandlers } from './routes/service.ts'
 import { submissionHandlers } from './routes/submissions.ts'
-import { taskHandlers } from './routes/tasks.ts'
 import { workHandlers } from './routes/work.ts'
-import type { Services } from './services.ts'
 
 export interface AppOptions {
-  readonly services: Services
+  readonly context: Context
   readonly access: AccessControl
   readonly events: Events
   readonly host: string
@@ -81,7 +78,7 @@ export function createApp(options: AppOptions): App {
       const closing = app
       app = null
       stopping.abort()
-      const forced = options.services.clock.after(DRAIN_MS, () => closing.server.closeAllConnections())
+      const forced = options.context.clock.after(DRAIN_MS, () => closing.server.closeAllConnections())
       await closing.close()
       forced.cancel()
     },
@@ -93,8 +90,8 @@ export function createApp(options: AppOptions): App {
 }
 
 function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
-  const { services, access, events } = options
-  const { clock } = services
+  const { context, access, events } = options
+  const { clock } = context
   const headers = options.isSecure ? { ...SECURITY_HEADERS, ...STRICT_TRANSPORT } : SECURITY_HEADERS
   const malformed = new MalformedRequests(headers, clock)
   const addressOf = (request: FastifyRequest): string => access.addressOf(request)
@@ -123,7 +120,7 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => tell(options, request, reply))
       reply.headers(headers).header('x-request-id', request.id)
-      answerProblem(overLimit(request, reply) ?? error, services.log, request, reply)
+      answerProblem(overLimit(request, reply) ?? error, context.log, request, reply)
     },
   })
   malformed.serveExpectations(app.server)
@@ -141,27 +138,20 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
     return request.is404 ? done(noSuchPath(request)) : done()
   })
   tellAnswered(app, options)
-  answerProblems(app, services.log)
+  answerProblems(app, context.log)
   const isNear = (request: FastifyRequest): boolean => access.isNear(request)
   const authenticate: Authenticate = (request) => access.authenticate(request)
-  const handlers: Readonly<Record<keyof typeof ROUTES, Handler<never>>> = {
-    ...homeHandlers(services.version),
-    ...serviceHandlers(services, { metricsText: options.metricsText, isNear, authenticate, stopping }),
-    ...taskHandlers(services),
-    ...submissionHandlers(services),
-    ...retryHandlers(services),
-    ...operationHandlers(services),
-    ...policyHandlers(services),
-    ...workHandlers(services, access),
+  const handled: Readonly<Record<keyof typeof HANDLED_ROUTES, Handler<never>>> = {
+    ...homeHandlers(context.version),
+    ...serviceHandlers(context, { metricsText: options.metricsText, isNear, authenticate, stopping }),
+    ...submissionHandlers(context),
+    ...retryHandlers(context),
+    ...workHandlers(context, access),
     ...eventHandlers(events, { authenticate }),
     ...accessHandlers(access),
   }
-  registerRoutes(app, ROUTES, handlers, {
-    authenticate,
-    addressOf,
-    limit,
-    stopping,
-  })
+  const handlers = { ...handled, ...operationHandlers(context) }
+  registerRoutes(app, ROUTES, handlers, { authenticate, addressOf, limit, stopping })
   return app
 }
 

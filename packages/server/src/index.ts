@@ -10,7 +10,6 @@ export type {
   RoleRule,
   SignInOptions,
 } from './access/index.ts'
-export { type OpenTokensOptions, openTokens, type StoreTokenRequest, type StoreTokens } from './access/open-tokens.ts'
 export type { RateLimitOptions } from './http/rate-limit.ts'
 export {
   createServer,

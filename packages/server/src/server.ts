@@ -7,6 +7,7 @@ import {
   createRedactor,
   type Engine,
   type FeatureFlags,
+  KnownActions,
   type Logger,
   type Random,
   type RedactionOptions,
@@ -15,14 +16,13 @@ import {
   systemClock,
   systemRandom,
 } from '@reprise/core'
+import { createContext } from '@reprise/operations'
 import type { Policies } from '@reprise/policies'
 import { createRegistry, type MetricsRegistry, metricsText, requestObserver, storeGauges } from '@reprise/telemetry'
 import { type AccessControl, type AccessOptions, openAccess } from './access/index.ts'
-import { ActionCatalogue } from './action-catalogue.ts'
 import { createApp } from './app.ts'
 import { createEvents } from './events/index.ts'
 import type { RateLimitOptions } from './http/rate-limit.ts'
-import type { Services } from './services.ts'
 
 export interface ServerOptions {
   readonly engine: Engine
@@ -68,39 +68,31 @@ export const DEFAULT_RATE_LIMIT: RateLimitOptions = { perSecond: 1_000, burst: 5
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { engine, policies, host = DEFAULT_HOST, port = DEFAULT_PORT, clock = systemClock } = options
   const { log = silentLogger, random = systemRandom, metrics = createRegistry(), publicUrl } = options
-  const redaction = createRedactor(options.redaction)
   const onError = (error: unknown): void =>
     log.error('Something beside a request failed.', { error: error instanceof Error ? error.message : String(error) })
   // Known once it listens, if any free port will do.
   const url = (): string => publicUrl ?? `http://${authority(host, app.address()?.port ?? port)}`
   const access = await openAccess({ ...options.access, engine, clock, publicUrl: publicUrl ?? url, onError })
-  const catalogue = new ActionCatalogue(engine, clock, options.actions)
-  const services: Services = {
+  const context = createContext({
     engine,
     clock,
     random,
     log,
-    redaction,
+    redaction: createRedactor(options.redaction),
     policies,
     flags: options.flags,
-    catalogue,
+    catalogue: new KnownActions(engine, clock, options.actions),
+    tokens: access.tokens,
     maxRetries: options.maxRetries,
     version: options.version,
-  }
-  const events = createEvents({
-    engine,
-    policies,
-    clock,
-    random,
-    redact: (value) => redaction.value(value),
-    isStreamingOn: () => options.flags.current()['audit-streaming'],
-    actionOf: (name) => catalogue.find(name),
     onError,
     ...(options.webhookAllow === undefined ? {} : { webhookAllow: options.webhookAllow }),
   })
+  const events = createEvents(context, onError)
+  const { delivery } = context.events
   storeGauges(engine, { metrics, clock })
   const app = createApp({
-    services,
+    context,
     access,
     events,
     host,
@@ -118,11 +110,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     start: async () => {
       await app.start()
       for (const warning of access.warnings) log.warn(warning)
-      await events.delivery.start()
+      await delivery.start()
     },
     stop: async () => {
       // Streams have no end of their own: they are told to come back elsewhere.
-      await Promise.all([events.streams.close(), app.stop(), events.delivery.stop()])
+      await Promise.all([events.streams.close(), app.stop(), delivery.stop()])
       await access.close()
     },
   }

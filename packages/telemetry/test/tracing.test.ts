@@ -77,7 +77,7 @@ describe('traces', () => {
       span.end()
       return submitted
     })
-    while ((await client.get(task.id))?.state.status !== 'succeeded') await clock.advance(1_000)
+    while ((await client.getTask({ id: task.id })).state.status !== 'succeeded') await clock.advance(1_000)
     await stop()
 
     const request = one(named(exporter, 'request'))
@@ -89,7 +89,7 @@ describe('traces', () => {
       'reprise.action': 'flaky',
       'reprise.tenant': 'acme',
     })
-    const label = parseTraceparent((await client.get(task.id))?.labels.traceparent)
+    const label = parseTraceparent((await client.getTask({ id: task.id })).labels.traceparent)
     expect(label).toMatchObject({
       traceId: submit.spanContext().traceId,
       spanId: submit.spanContext().spanId,
@@ -135,7 +135,7 @@ describe('traces', () => {
     const stuck = defineAction({ name: 'stuck', timeout: '5s', run: () => new Promise<void>(() => {}) })
     const { client, clock } = await product(stuck)
     const task = await client.submit(stuck, null)
-    while ((await client.get(task.id))?.state.status !== 'dead') await clock.advance(1_000)
+    while ((await client.getTask({ id: task.id })).state.status !== 'dead') await clock.advance(1_000)
     expect(one(named(exporter, 'reprise.attempt')).attributes).toMatchObject({
       'reprise.outcome': 'failed',
       'reprise.reason': 'timeout',
@@ -149,7 +149,7 @@ describe('traces', () => {
     const given = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
     const own = await client.submit(idle, null, { labels: { traceparent: given } })
     await Promise.all([odd.result(), own.result()])
-    expect((await client.get(odd.id))?.labels).toEqual({ traceparent: 'nonsense' })
+    expect((await client.getTask({ id: odd.id })).labels).toEqual({ traceparent: 'nonsense' })
     const links = new Map(
       named(exporter, 'reprise.attempt').map((span) => [span.attributes['reprise.task_id'], span.links]),
     )
@@ -162,7 +162,7 @@ describe('traces', () => {
     const { client } = await product(idle)
     const labels = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`l${index}`, 'x']))
     const task = await client.submit('anything', null, { labels })
-    expect((await client.get(task.id))?.labels).toEqual(labels)
+    expect((await client.getTask({ id: task.id })).labels).toEqual(labels)
   })
 
   test('a submission that is refused ends its span with an error, and the error comes through', async () => {
@@ -198,7 +198,7 @@ test('without an SDK there is no span and no label, and everything works', async
   await task.result()
   const dead = await client.submit(final, null)
   await expect(dead.result()).rejects.toThrow('no')
-  expect((await client.get(task.id))?.labels).toEqual({})
+  expect((await client.getTask({ id: task.id })).labels).toEqual({})
   expect(seen).toEqual([undefined])
 })
 

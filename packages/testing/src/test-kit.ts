@@ -14,6 +14,7 @@ import {
   seededRandom,
   silentLogger,
   type Task,
+  taskId,
   VirtualClock,
 } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
@@ -90,7 +91,7 @@ export async function createTestKit(options: TestKitOptions): Promise<TestKit> {
     expectParked: (task) => expectParked(engine, task),
     expectBreaker: (name, status) => expectBreaker(engine, name, status),
     async executionsOf(task) {
-      const { items } = await client.executions(typeof task === 'string' ? task : task.id, { limit: 1_000 })
+      const { items } = await engine.executions(taskId(typeof task === 'string' ? task : task.id), { limit: 1_000 })
       return items
     },
     async close() {

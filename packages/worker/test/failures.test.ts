@@ -82,7 +82,7 @@ test('B1: a passing fault is retried with backoff, with the same retry token, un
   await clock.advance(10_000)
   expect(await task.result()).toBe(3)
   expect(attempts).toEqual([1, 2, 3].map((attempt) => [attempt, task.id]))
-  expect((await client.executions(task.id)).items.map(({ status }) => status)).toEqual([
+  expect((await client.listExecutions({ id: task.id })).items.map(({ status }) => status)).toEqual([
     'failed',
     'failed',
     'succeeded',
@@ -146,7 +146,7 @@ test('a retry that could not make the deadline is not tried; after a redrive the
   await clock.advance(0)
   expect((await taskOf(client, task.id)).state).toMatchObject({ status: 'dead', reason: 'deadline' })
   await clock.advance(60_000)
-  await client.redrive(task.id)
+  await client.redriveTasks({ ids: [task.id] })
   await clock.advance(1_000)
   expect((await taskOf(client, task.id)).state).toMatchObject({ status: 'waiting', reason: 'transient' })
 })

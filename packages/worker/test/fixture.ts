@@ -1,7 +1,7 @@
 // A worker and a client on a store in memory and a virtual clock, plus an engine whose calls can be watched and failed.
 
-import { createClient, type EngineClient } from '@reprise/client'
-import { type Engine, type PageRequest, seededRandom, silentLogger, type Task, VirtualClock } from '@reprise/core'
+import { type Client, createClient, type OperationOutput } from '@reprise/client'
+import { type Engine, type PageRequest, seededRandom, silentLogger, VirtualClock } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createWorker, type Worker, type WorkerOptions } from '@reprise/worker'
 import { onTestFinished } from 'vitest'
@@ -11,7 +11,7 @@ type Verb = { [K in keyof Engine]: Engine[K] extends (...input: never[]) => Prom
 export interface Setup {
   readonly clock: VirtualClock
   readonly engine: WatchedEngine
-  readonly client: EngineClient
+  readonly client: Client
   readonly worker: Worker
   readonly errors: unknown[]
 }
@@ -93,11 +93,7 @@ export async function setUp(options: Change, before: (engine: WatchedEngine) => 
   return { clock, engine, client, worker, errors }
 }
 
-export async function taskOf(client: EngineClient, id: string): Promise<Task> {
-  const task = await client.get(id)
-  if (task === null) throw new Error(`There is no task ${id}.`)
-  return task
-}
+export const taskOf = (client: Client, id: string): Promise<OperationOutput<'getTask'>> => client.getTask({ id })
 
 /** A promise to be settled by hand. */
 export interface Gate<T> {

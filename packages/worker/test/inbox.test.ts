@@ -66,7 +66,9 @@ test('D2: a dispatcher finds the worker of a directed pool, and only what it is 
   expect((await taskOf(client, task.id)).state.status).toBe('queued')
   const { items: workers } = await engine.workers()
   const { healthThresholds } = engine
-  const wanted = { ...(await taskOf(client, task.id)), labels: {} }
+  const stored = await engine.task(task.id)
+  if (stored === null) throw new Error('There is no such task.')
+  const wanted = { ...stored, labels: {} }
   expect(selectWorker({ task: wanted, workers, now: clock.now(), ...healthThresholds }).worker?.worker).toBe('w1')
   const assignedAt = clock.now()
   expect(await assignAll(setup)).toEqual(['assigned'])

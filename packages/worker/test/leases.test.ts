@@ -54,7 +54,7 @@ test('a cancel fires the signal, and the result that comes later changes nothing
 
 test('an event loop that was blocked past the lease: another process swept it, and the result is refused', async () => {
   const results: string[] = []
-  const seen: Task['state'][] = []
+  const seen: (Task['state'] | undefined)[] = []
   const blocking = defineAction({
     name: 'blocking',
     async run(_: null, { attempt, taskId }) {
@@ -62,7 +62,7 @@ test('an event loop that was blocked past the lease: another process swept it, a
         // Time passes and no timer of this process fires: that is a blocked loop. Meanwhile another process sweeps.
         clock.jump(60_000)
         await sweepOnce(engine, { next: () => 0 })
-        seen.push((await taskOf(client, taskId)).state)
+        seen.push((await engine.task(taskId))?.state)
       }
       results.push(`attempt ${attempt}`)
       return attempt
@@ -84,8 +84,8 @@ test('a lease that somebody else took over fires the signal', async () => {
   const { client, clock, engine } = await setUp({ actions: [action], sweep: false })
   const task = await client.submit(action, null)
   await clock.advance(10)
-  const { state } = await taskOf(client, task.id)
-  if (state.status !== 'running') throw new Error('not running')
+  const state = (await engine.task(task.id))?.state
+  if (state?.status !== 'running') throw new Error('not running')
   await engine.settle([succeeded({ taskId: task.id, attempt: 1, token: state.token }, null)])
   await clock.advance(5_000)
   expect(reasons).toMatchObject([{ code: 'REPRISE_SUPERSEDED' }])

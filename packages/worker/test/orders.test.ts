@@ -58,18 +58,18 @@ test('a worker that is ordered to drain finishes what it has, takes nothing new,
   expect(worker.stats().inFlight).toBe(1)
   const second = await client.submit('held', null)
 
-  expect(await client.drain('w1', BY)).toBe(true)
-  expect(await client.drain('w1', BY)).toBe(false)
+  expect(await client.drainWorker({ id: 'w1' })).toEqual({ changed: true })
+  expect(await client.drainWorker({ id: 'w1' })).toEqual({ changed: false })
   await clock.advance(12_000)
   expect(worker.state).toBe('draining')
-  expect(await client.worker('w1')).toMatchObject({ draining: true })
+  expect(await client.getWorker({ id: 'w1' })).toMatchObject({ draining: true })
 
   const result = first.result()
   hold.resolve('done')
   await clock.advance(20_000)
   expect(await result).toBe('done')
   expect((await second.get())?.state.status).toBe('queued')
-  expect(await client.worker('w1')).toMatchObject({ draining: true, inFlight: 0 })
+  expect(await client.getWorker({ id: 'w1' })).toMatchObject({ draining: true, inFlight: 0 })
 
   await worker.stop()
   expect(worker.state).toBe('stopped')
@@ -81,7 +81,7 @@ test('an order for an earlier worker of the same id does not drain this one, and
     heartbeat: '1s',
     actions: [defineAction({ name: 'echo', run: (input: string) => input })],
   })
-  const { epoch } = (await client.worker('w1')) ?? { epoch: 0 }
+  const { epoch } = await client.getWorker({ id: 'w1' })
   await orderDrain(engine, W1, epoch - 1, BY)
   engine.reads.length = 0
   await clock.advance(20_000)

@@ -23,7 +23,10 @@ test('B7: a policy decides in place of the action, and the decision says which',
   const task = await client.submit(flaky, null)
   await clock.advance(0)
   expect((await taskOf(client, task.id)).state).toMatchObject({ status: 'dead', reason: 'retries_exhausted' })
-  expect((await client.executions(task.id)).items[0]?.decision?.policy).toEqual({ name: 'never', version: 7 })
+  expect((await client.listExecutions({ id: task.id })).items[0]?.decision?.policy).toEqual({
+    name: 'never',
+    version: 7,
+  })
   // The next book counts from the next failure on.
   policies.book = NO_POLICIES
   const next = await client.submit(flaky, null)
@@ -74,10 +77,10 @@ test('C9: failures that look like an outage open a breaker; what is parked is no
   const tasks = await client.submitMany(charge, [1, 2, 3, 4])
   await clock.advance(5_000)
   expect(attempts).toBe(2)
-  expect((await client.breakers()).items).toMatchObject([{ name: 'dependency:stripe', state: { status: 'open' } }])
+  expect((await client.listBreakers()).items).toMatchObject([{ name: 'dependency:stripe', state: { status: 'open' } }])
   const parked = await taskOf(client, tasks[1]?.id ?? '')
   expect(parked).toMatchObject({ failures: 0, parks: 1, state: { status: 'queued' } })
-  expect((await client.explain(parked.id))?.summary).toContain("Breaker 'dependency:stripe' is open")
+  expect((await client.explainTask({ id: parked.id })).summary).toContain("Breaker 'dependency:stripe' is open")
   isDown = false
   await clock.advance(10_000)
   expect(await Promise.all(tasks.map((task) => task.result()))).toEqual(Array(4).fill('charged'))
@@ -97,15 +100,16 @@ test('C9: an operator closes a breaker, and work goes on', async () => {
   const { client, clock } = await setUp({ actions: [charge] })
   const task = await client.submit(charge, null)
   await clock.advance(2_000)
-  expect(await client.resetBreaker('dependency:none')).toBe(false)
+  expect(await client.resetBreaker({ name: 'dependency:none' })).toEqual({ changed: false })
   isDown = false
-  const by = { actor: 'operator:ann', reason: 'stripe is back' }
-  expect(await client.resetBreaker('dependency:stripe', by)).toBe(true)
+  const reset = { name: 'dependency:stripe', reason: 'stripe is back' }
+  expect(await client.resetBreaker(reset)).toEqual({ changed: true })
   expect(await task.result()).toBe('charged')
-  expect((await client.journal({ limit: 100 })).entries).toContainEqual(
-    expect.objectContaining({ type: 'breaker.closed', ...by }),
+  const { items } = await client.listEvents({ type: 'breaker.closed' })
+  expect(items).toMatchObject([{ data: { actor: 'client', reason: 'stripe is back' } }])
+  await expect(client.resetBreaker({ name: 'stripe' })).rejects.toThrow(
+    "A breaker is named 'action:…' or 'dependency:…'",
   )
-  await expect(client.resetBreaker('stripe')).rejects.toThrow("A breaker is named 'action:…' or 'dependency:…'")
 })
 
 test('an attempt that comes too late for its SLA is not started, and says so', async () => {
@@ -203,7 +207,7 @@ describe('a lost attempt whose action must be asked first', () => {
     expect(state.status === 'dead' ? state.failure.message : '').toContain(message)
     expect(runs).toEqual([1])
     // A redrive is a person's word that it may run.
-    await setup.client.redrive(id)
+    await setup.client.redriveTasks({ ids: [id] })
     await setup.clock.advance(1_000)
     expect((await taskOf(setup.client, id)).state.status).toBe('succeeded')
   })

@@ -72,7 +72,10 @@ test('a short timeout behind a long one is not overlooked, and timeouts are retr
   const task = await client.submit(short, null)
   await clock.advance(3_000)
   expect(await task.result()).toBeNull()
-  expect((await client.executions(task.id)).items).toMatchObject([{ errorCode: 'timeout' }, { status: 'succeeded' }])
+  expect((await client.listExecutions({ id: task.id })).items).toMatchObject([
+    { errorCode: 'timeout' },
+    { status: 'succeeded' },
+  ])
   hold.resolve()
 })
 

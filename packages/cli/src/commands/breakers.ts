@@ -1,19 +1,14 @@
 // reprise breakers: what holds work back because something it depends on is down; and how to let it go on.
 
-import type { Breaker } from '@reprise/client'
-import { NotFoundError } from '@reprise/core'
-import type { CommandDefinition } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { LIMIT, listed } from '../frame/listing.ts'
-import { byOf, REASON } from '../operate/by.ts'
-import { showRows } from '../operate/rows.ts'
-import { refuseBeside, unknownVerb } from '../operate/verbs.ts'
+import { type Breaker, NotFoundError } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
+import { showList } from '../command/rows.ts'
+import { LIMIT, REASON, reasonOf, refuseBeside, unknownVerb, WATCH } from '../command/shared-options.ts'
 import { statusStyle } from '../output/colours.ts'
-import { CommandError } from '../output/errors.ts'
-import { EXIT } from '../output/exit-codes.ts'
+import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
-import { shortSpan } from '../views/spans.ts'
+import { shortSpan } from '../output/times.ts'
 
 export const breakers: CommandDefinition = {
   path: ['breakers'],
@@ -25,41 +20,34 @@ export const breakers: CommandDefinition = {
     { name: '[verb]', about: 'reset' },
     { name: '[name]', about: 'For reset: the breaker, such as dependency:stripe' },
   ],
-  options: [REASON, LIMIT, { flags: '-w, --watch', about: 'Keep looking, until interrupted' }],
+  options: [REASON, LIMIT, WATCH],
   examples: [
     { command: 'reprise breakers', says: 'What is down?' },
     { command: 'reprise breakers reset dependency:stripe --reason "it is back"', says: 'Do not wait any longer' },
   ],
   async run(invocation) {
     const [verb, name] = invocation.arguments
-    if (verb === undefined) return listBreakers(invocation)
+    if (verb === undefined) {
+      const client = await invocation.connect()
+      await showList(invocation, {
+        read: client.listBreakers,
+        key: (breaker) => breaker.name,
+        columns,
+        none: 'No breaker holds anything, and none has seen failures lately.',
+      })
+      return
+    }
     refuseBeside(invocation, verb, ['limit', 'watch'])
     if (verb !== 'reset') throw unknownVerb('breakers', verb, ['reset'])
-    if (name === undefined) {
-      throw new CommandError('Which breaker? Nothing says so.', {
-        exitCode: EXIT.usage,
-        hint: "'reprise breakers' lists them.",
-      })
-    }
+    if (name === undefined) throw usageError('Which breaker? Nothing says so.', "'reprise breakers' lists them.")
     const client = await invocation.connect()
-    if (!(await client.resetBreaker(name, await byOf(invocation)))) throw new NotFoundError('breaker', name)
-    invocation.output.one({ changed: true }, ({ line }) => line(`The breaker ${plain(name)} is closed.`))
-    return undefined
+    const answer = await client.resetBreaker({ name, ...reasonOf(invocation.options) })
+    if (!answer.changed) throw new NotFoundError('breaker', name)
+    invocation.output.one(answer, ({ line }) => line(`The breaker ${plain(name)} is closed.`))
   },
 }
 
-async function listBreakers(invocation: Invocation): Promise<undefined> {
-  const client = await invocation.connect()
-  await showRows<Breaker>(invocation, {
-    read: async () => (await listed(invocation, (page) => client.breakers(page))).items,
-    key: ({ name }) => name,
-    columns: (_, now) => breakerColumns(now),
-    none: 'No breaker holds anything, and none has seen failures lately.',
-  })
-  return undefined
-}
-
-const breakerColumns = (now: number): readonly Column<Breaker>[] => [
+const columns = (now: number): readonly Column<Breaker>[] => [
   { title: 'BREAKER', value: ({ name }) => name },
   { title: 'STATE', value: ({ state }) => state.status, style: statusStyle },
   {

@@ -1,9 +1,8 @@
 // reprise completion: a script that makes a shell complete commands and options. Made from the same definitions as help.
 
-import { completionScript, SHELLS } from '../frame/completion.ts'
-import type { CommandDefinition } from '../frame/definition.ts'
-import { CommandError } from '../output/errors.ts'
-import { EXIT } from '../output/exit-codes.ts'
+import { completionScript, SHELLS } from '../command/completion.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import { usageError } from '../output/errors.ts'
 
 export const completion: CommandDefinition = {
   path: ['completion'],
@@ -21,9 +20,7 @@ export const completion: CommandDefinition = {
   async run({ output, arguments: [given = ''], commands }) {
     const shell = SHELLS.find((known) => known === given)
     if (shell === undefined) {
-      throw new CommandError(`There is no completion for '${given.slice(0, 40)}', only for ${SHELLS.join(', ')}.`, {
-        exitCode: EXIT.usage,
-      })
+      throw usageError(`There is no completion for '${given.slice(0, 40)}', only for ${SHELLS.join(', ')}.`)
     }
     output.raw(completionScript(shell, commands))
   },

@@ -1,7 +1,7 @@
 // reprise config check: is the configuration right? Tells everything that is wrong at once.
 
+import type { CommandDefinition } from '../command/definition.ts'
 import { problemText } from '../configuration/resolve.ts'
-import type { CommandDefinition } from '../frame/definition.ts'
 import { EXIT } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 

@@ -1,11 +1,11 @@
 // reprise config print: every setting, its value and where that came from. Secrets and passwords are not shown.
 
+import type { CommandDefinition } from '../command/definition.ts'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Setting } from '../configuration/setting.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName } from '../configuration/settings.ts'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import type { LaunchPoolSettings } from '../configuration/structures.ts'
-import type { CommandDefinition } from '../frame/definition.ts'
 
 export const configPrint: CommandDefinition = {
   path: ['config', 'print'],

@@ -1,6 +1,6 @@
 // reprise doctor: is everything here as it should be, and if not, what to do?
 
-import type { CommandDefinition } from '../frame/definition.ts'
+import type { CommandDefinition } from '../command/definition.ts'
 import { EXIT } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 

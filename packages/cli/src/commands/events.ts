@@ -1,13 +1,15 @@
 // reprise events: what happened, from the journal.
 
-import type { Client, JournalEntry, JournalPage } from '@reprise/client'
-import type { CommandDefinition } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { eventLine, eventRecord, isOfTypes, typeList } from '../views/events.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { given } from '../command/options.ts'
+import { LIMIT_MAX } from '../command/rows.ts'
+import { type Event, eventLine, typeList } from '../views/events.ts'
 
 const LIMIT_DEFAULT = 50
-const LIMIT_MAX = 100_000
 const PAGE = 1_000
+/** A moment that never comes: reading from there begins, and ends, after the newest event. */
+const NEVER = String(Number.MAX_SAFE_INTEGER)
 
 export const events: CommandDefinition = {
   path: ['events'],
@@ -27,75 +29,43 @@ export const events: CommandDefinition = {
     { command: 'reprise events --task 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 -o jsonl', says: 'For a program' },
   ],
   async run(invocation) {
-    const { options, output } = invocation
-    const limit = options.whole('limit', 1, LIMIT_MAX) ?? LIMIT_DEFAULT
-    const types = typeList(options.text('type'))
-    const { entries, cursor } = await read(invocation, limit, types)
-    if (output.format === 'json') output.one(entries, () => undefined)
-    else for (const entry of entries) output.event(entry, (people) => eventLine(entry, people))
-    if (entries.length === 0) output.note('Nothing of that kind happened.')
+    const { output } = invocation
+    const { items, cursor } = await read(invocation)
+    if (output.format === 'json') output.one(items, () => undefined)
+    else for (const event of items) output.event(event, (people) => eventLine(event, people))
+    if (items.length === 0) output.note('Nothing of that kind happened.')
     output.note(`To go on from here: --cursor ${cursor}`)
-    return undefined
   },
 }
 
-async function read(invocation: Invocation, limit: number, types: readonly string[]): Promise<JournalPage> {
-  const client: Client = await invocation.connect()
-  const { options } = invocation
-  const taskId = options.text('task')
-  const wanted: Wanted = {
-    client,
-    limit,
-    isWanted: isOfTypes(types),
-    task: taskId === undefined ? {} : { taskId },
-    progress: invocation.output.progress('read'),
-  }
-  try {
-    const from = options.text('cursor')
-    return from === undefined ? await readLast(wanted) : await readOn(wanted, from)
-  } finally {
-    wanted.progress.end()
-  }
-}
-
-interface Wanted {
-  readonly client: Client
-  readonly limit: number
-  readonly isWanted: (entry: JournalEntry) => boolean
-  readonly task: { readonly taskId?: string }
-  readonly progress: ReturnType<Invocation['output']['progress']>
-}
-
-/** The last ones, in the order in which they happened. */
-async function readLast({ client, limit, isWanted, task, progress }: Wanted): Promise<JournalPage> {
+/** The first ones that follow a cursor; without one the last ones, in the order in which they happened. */
+async function read(invocation: Invocation): Promise<{ readonly items: readonly Event[]; readonly cursor: string }> {
+  const { options, output } = invocation
+  const limit = options.whole('limit', 1, LIMIT_MAX) ?? LIMIT_DEFAULT
+  const type = typeList(options.text('type')).join(',')
+  const client = await invocation.connect()
+  const from = options.text('cursor')
   // Taken before the look back: what happens meanwhile comes after it.
-  const end = await client.journalEnd()
-  const kept: JournalEntry[] = []
-  let cursor: string | null = null
-  for (let count = 0; ; ) {
-    const place: { readonly cursor?: string } = cursor === null ? {} : { cursor }
-    const page: JournalPage = await client.journal({ newest: true, limit: PAGE, ...task, ...place })
-    count += page.entries.length
-    progress.update(count, null)
-    kept.push(...page.entries.filter(isWanted).map(eventRecord))
-    if (kept.length >= limit || isEnd(page, cursor)) return { entries: kept.slice(0, limit).reverse(), cursor: end }
-    cursor = page.cursor
+  const end = from === undefined ? (await client.listEvents({ since: NEVER, limit: 1 })).cursor : null
+  const query = {
+    ...options.given('task'),
+    ...(type === '' ? {} : { type }),
+    ...(end === null ? {} : { newest: true }),
   }
-}
-
-/** The first ones that follow a cursor. */
-async function readOn({ client, limit, isWanted, task, progress }: Wanted, from: string): Promise<JournalPage> {
-  const kept: JournalEntry[] = []
+  const progress = output.progress('read')
+  const items: Event[] = []
   let cursor = from
-  for (let count = 0; ; ) {
-    const page = await client.journal({ limit: Math.min(PAGE, limit - kept.length), cursor, ...task })
-    count += page.entries.length
-    progress.update(count, null)
-    kept.push(...page.entries.filter(isWanted).map(eventRecord))
-    if (kept.length >= limit || isEnd(page, cursor)) return { entries: kept, cursor: page.cursor }
-    cursor = page.cursor
+  try {
+    for (;;) {
+      const size = end === null ? Math.min(PAGE, limit - items.length) : PAGE
+      const page = await client.listEvents({ ...query, limit: size, ...given({ cursor }) })
+      items.push(...page.items)
+      progress.update(items.length, null)
+      cursor = page.cursor
+      if (items.length >= limit || !page.more) break
+    }
+  } finally {
+    progress.end()
   }
+  return end === null ? { items, cursor } : { items: items.slice(0, limit).reverse(), cursor: end }
 }
-
-/** A server may leave out what the caller must not see: a page without entries is the end only if its place is too. */
-const isEnd = (page: JournalPage, cursor: string | null): boolean => page.entries.length === 0 && page.cursor === cursor

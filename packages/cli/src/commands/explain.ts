@@ -1,10 +1,10 @@
 // reprise explain: why a task is not running now.
 
-import { END_STATUSES, NotFoundError } from '@reprise/core'
-import type { CommandDefinition } from '../frame/definition.ts'
+import { END_STATUSES } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
-import { gateText } from '../views/scopes.ts'
+import { gateText } from '../views/gates.ts'
 import { deadAdvice, deadText } from '../views/story.ts'
 
 export const explain: CommandDefinition = {
@@ -24,10 +24,7 @@ export const explain: CommandDefinition = {
   async run(invocation) {
     const [id = ''] = invocation.arguments
     const client = await invocation.connect()
-    const found = await client.explain(id)
-    if (found === null) throw new NotFoundError('task', id)
-    const { explanationRecord } = await import('../views/records.ts')
-    const explanation = explanationRecord(found)
+    const explanation = await client.explainTask({ id })
     const { output } = invocation
     output.one(explanation, ({ line, table }) => {
       line(plain(explanation.summary))
@@ -48,6 +45,5 @@ export const explain: CommandDefinition = {
         { title: 'WHY', value: ({ reasons }) => reasons.join('; '), flexible: true, wraps: true },
       ])
     })
-    return undefined
   },
 }

@@ -1,7 +1,7 @@
 // reprise export: tasks with all their attempts, one per line, for another pipeline (B12).
 
-import type { CommandDefinition } from '../frame/definition.ts'
-import { queryOf } from '../operate/search.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import { queryOf } from '../tasks/query.ts'
 
 const LIMIT_MAX = 1_000_000_000
 
@@ -28,8 +28,8 @@ export const exportCommand: CommandDefinition = {
     const progress = output.progress('written')
     let count = 0
     try {
-      const raw = options.flag('raw')
-      for await (const task of client.exportTasks(queryOf(invocation.arguments), { raw })) {
+      const input = { q: queryOf(invocation.arguments), raw: options.flag('raw') }
+      for await (const task of client.exportTasks(input)) {
         output.raw(`${JSON.stringify(task)}\n`)
         count++
         progress.update(count, null)
@@ -39,6 +39,5 @@ export const exportCommand: CommandDefinition = {
       progress.end()
     }
     output.note(`${count} ${count === 1 ? 'task' : 'tasks'} written.`)
-    return undefined
   },
 }

@@ -1,12 +1,8 @@
 // reprise flags: parts of Reprise that can be switched off and on while everything runs (B12).
 
-import type { Flag } from '@reprise/client'
-import type { CommandDefinition } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { byOf, REASON } from '../operate/by.ts'
-import { unknownVerb } from '../operate/verbs.ts'
-import { CommandError } from '../output/errors.ts'
-import { EXIT } from '../output/exit-codes.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import { REASON, reasonOf, unknownVerb } from '../command/shared-options.ts'
+import { usageError } from '../output/errors.ts'
 
 export const flags: CommandDefinition = {
   path: ['flags'],
@@ -25,35 +21,33 @@ export const flags: CommandDefinition = {
     { command: 'reprise flags set task-retry-queue off --reason "we look into it"', says: 'No automatic retries' },
   ],
   async run(invocation) {
+    const { output } = invocation
     const [verb, name, value] = invocation.arguments
-    if (verb === undefined) return listFlags(invocation)
+    if (verb === undefined) {
+      const client = await invocation.connect()
+      const { flags: found } = await client.listFlags()
+      output.list(
+        found,
+        [
+          { title: 'FLAG', value: (flag) => flag.name },
+          { title: 'IS', value: onOrOff, style: (text) => (text === 'on' ? 'green' : 'yellow') },
+          { title: 'WHAT IT IS', value: ({ description }) => description, flexible: true, wraps: true },
+        ],
+        'There are no flags.',
+      )
+      return
+    }
     if (verb !== 'set') throw unknownVerb('flags', verb, ['set'])
     if (name === undefined || (value !== 'on' && value !== 'off')) {
-      throw new CommandError(
+      throw usageError(
         name === undefined ? 'Which flag? Nothing says so.' : `A flag is on or off, not '${value ?? ''}'.`,
-        { exitCode: EXIT.usage, hint: "'reprise flags set dlq-inspector off'; 'reprise flags' lists them." },
+        "'reprise flags set dlq-inspector off'; 'reprise flags' lists them.",
       )
     }
     const client = await invocation.connect()
-    const { flagRecord } = await import('../views/records.ts')
-    const flag = flagRecord(await client.flags.set(name, value === 'on', await byOf(invocation)))
-    invocation.output.one(flag, ({ line }) => line(`${flag.name} is ${flag.on ? 'on' : 'off'}.`))
-    return undefined
+    const flag = await client.setFlag({ name, on: value === 'on', ...reasonOf(invocation.options) })
+    output.one(flag, ({ line }) => line(`${flag.name} is ${onOrOff(flag)}.`))
   },
 }
 
-async function listFlags(invocation: Invocation): Promise<undefined> {
-  const client = await invocation.connect()
-  const { flagRecord } = await import('../views/records.ts')
-  const found = (await client.flags.list()).map(flagRecord)
-  invocation.output.list<Flag>(
-    found,
-    [
-      { title: 'FLAG', value: ({ name }) => name },
-      { title: 'IS', value: ({ on }) => (on ? 'on' : 'off'), style: (text) => (text === 'on' ? 'green' : 'yellow') },
-      { title: 'WHAT IT IS', value: ({ description }) => description, flexible: true, wraps: true },
-    ],
-    'There are no flags.',
-  )
-  return undefined
-}
+const onOrOff = ({ on }: { readonly on: boolean }): string => (on ? 'on' : 'off')

@@ -1,11 +1,11 @@
 // reprise groups: dead letters by their cause.
 
-import type { CommandDefinition } from '../frame/definition.ts'
-import { LIMIT, listed } from '../frame/listing.ts'
-import { showRows } from '../operate/rows.ts'
+import type { OperationOutput } from '@reprise/client'
+import type { CommandDefinition } from '../command/definition.ts'
+import { showList } from '../command/rows.ts'
+import { LIMIT, WATCH } from '../command/shared-options.ts'
 import type { Column } from '../output/table.ts'
-import type { GroupRecord } from '../views/records.ts'
-import { shortSpan } from '../views/spans.ts'
+import { shortSpan } from '../output/times.ts'
 
 export const groups: CommandDefinition = {
   path: ['groups'],
@@ -13,35 +13,26 @@ export const groups: CommandDefinition = {
   summary: 'List dead letters by their cause',
   details:
     'Lists failure groups, the most recent first: dead letters that failed for the same cause have one fingerprint, by which redrive and discard take them all.',
-  options: [
-    { flags: '--action <action>', about: 'Only of this action' },
-    LIMIT,
-    { flags: '-w, --watch', about: 'Keep looking, until interrupted' },
-  ],
+  options: [{ flags: '--action <action>', about: 'Only of this action' }, LIMIT, WATCH],
   examples: [
     { command: 'reprise groups', says: 'What is broken?' },
     { command: "reprise groups --action invoice.send -o json | jq -r '.[].fingerprint'", says: 'For a program' },
   ],
   async run(invocation) {
-    const { groupRecord } = await import('../views/records.ts')
     const client = await invocation.connect()
-    const action = invocation.options.text('action')
-    await showRows<GroupRecord>(invocation, {
-      read: async () => {
-        const { items } = await listed(invocation, (page) =>
-          client.failureGroups({ ...page, ...(action === undefined ? {} : { action }) }),
-        )
-        return items.map(groupRecord)
-      },
-      key: ({ fingerprint, action: name }) => `${name} ${fingerprint}`,
-      columns: (_, now) => groupColumns(now),
+    const scope = invocation.options.given('action')
+    await showList(invocation, {
+      read: (page) => client.listFailureGroups({ ...scope, ...page }),
+      key: ({ fingerprint, action }) => `${action} ${fingerprint}`,
+      columns: groupColumns,
       none: 'There are no dead letters.',
     })
-    return undefined
   },
 }
 
-const groupColumns = (now: number): readonly Column<GroupRecord>[] => [
+type FailureGroup = OperationOutput<'listFailureGroups'>['items'][number]
+
+export const groupColumns = (now: number): readonly Column<FailureGroup>[] => [
   { title: 'GROUP', value: ({ fingerprint }) => fingerprint },
   { title: 'DEAD', value: ({ count }) => count, right: true },
   { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },

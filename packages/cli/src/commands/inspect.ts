@@ -1,10 +1,10 @@
 // reprise inspect: holds the store against itself, and repairs what does not fit if it is told to (B11).
 
-import type { Client, Finding, InspectResult } from '@reprise/client'
-import { subjectText } from '@reprise/core'
-import { type CommandDefinition, YES } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { byOf, REASON } from '../operate/by.ts'
+import { type Finding, subjectText } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { given } from '../command/options.ts'
+import { REASON, reasonOf, YES } from '../command/shared-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 
@@ -42,13 +42,8 @@ async function look(invocation: Invocation): Promise<ExitCode> {
   const { options, output } = invocation
   const repair = options.flag('reconcile')
   const limit = options.whole('step', 1, STEP_MAX)
-  const client = await invocation.connect()
-  if (repair && !(await invocation.confirm('Repair whatever does not fit in the store?'))) {
-    output.note('Nothing was done.')
-    return EXIT.error
-  }
-  const result = await wholeInspection(invocation, client, { repair, ...(limit === undefined ? {} : { limit }) })
-  const { findings, checked, unchecked } = result
+  if (repair && !(await invocation.confirm('Repair whatever does not fit in the store?'))) return EXIT.error
+  const { findings, checked, unchecked } = await wholeInspection(invocation, { repair, ...given({ limit }) })
   const left = findings.filter(({ repaired }) => !repaired)
   const repaired = findings.length - left.length
   if (output.format === 'jsonl') for (const finding of findings) output.event(finding, () => undefined)
@@ -84,26 +79,20 @@ function verdict(checked: number, found: number, repaired: number): string {
   return `Looked at ${checked} things: ${found} ${found === 1 ? 'does' : 'do'} not fit, ${repaired} repaired.`
 }
 
-async function wholeInspection(
-  invocation: Invocation,
-  client: Client,
-  request: { readonly repair: boolean; readonly limit?: number },
-): Promise<Pick<InspectResult, 'checked' | 'findings' | 'unchecked'>> {
-  const by = await byOf(invocation)
+async function wholeInspection(invocation: Invocation, request: { readonly repair: boolean; readonly limit?: number }) {
+  const { pages } = await import('@reprise/client')
+  const client = await invocation.connect()
   const progress = invocation.output.progress('inspected')
   const findings: Finding[] = []
   const unchecked = new Set<string>()
   let checked = 0
-  let cursor: string | null = null
   try {
-    do {
-      const step: InspectResult = await client.inspect({ ...request, ...by, ...(cursor === null ? {} : { cursor }) })
+    for await (const step of pages(client.inspect, { ...request, ...reasonOf(invocation.options) })) {
       checked += step.checked
       findings.push(...step.findings)
       for (const sentence of step.unchecked) unchecked.add(sentence)
-      cursor = step.next
       progress.update(checked, null, `${findings.length} found`)
-    } while (cursor !== null)
+    }
   } finally {
     progress.end()
   }

@@ -1,18 +1,26 @@
 // reprise lanes: what waits and runs where, and what holds it; and how to hold, let go and limit it.
 
-import type { LaneView, ScopeQuery } from '@reprise/client'
-import { type CommandDefinition, YES } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { LIMIT, listed } from '../frame/listing.ts'
-import { byOf, REASON } from '../operate/by.ts'
-import { showRows } from '../operate/rows.ts'
-import { SCOPE, scopeOf, statedScope } from '../operate/scope.ts'
-import { refuseBeside, unknownVerb } from '../operate/verbs.ts'
-import { CommandError } from '../output/errors.ts'
+import type { LaneView } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { showList } from '../command/rows.ts'
+import {
+  LIMIT,
+  REASON,
+  reasonOf,
+  refuseBeside,
+  SCOPE,
+  scopeOf,
+  statedScope,
+  unknownVerb,
+  WATCH,
+  YES,
+} from '../command/shared-options.ts'
+import { usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
-import { gateText, scopeText } from '../views/scopes.ts'
+import { gateText, scopeText } from '../views/gates.ts'
 
 const CONCURRENCY_MAX = 1_000_000
 
@@ -32,7 +40,7 @@ export const lanes: CommandDefinition = {
     REASON,
     LIMIT,
     YES,
-    { flags: '-w, --watch', about: 'Keep looking, until interrupted' },
+    WATCH,
   ],
   examples: [
     { command: 'reprise lanes', says: 'What waits where?' },
@@ -45,21 +53,13 @@ export const lanes: CommandDefinition = {
     if (verb === undefined) return listLanes(invocation)
     refuseBeside(invocation, verb, ['limit', 'watch'])
     if (count !== undefined && verb !== 'limit') {
-      throw new CommandError(`'reprise lanes ${verb}' takes no '${count}'.`, {
-        exitCode: EXIT.usage,
-        hint: 'Which lanes are meant is said with --action, --tenant, --pool or --all.',
-      })
+      throw usageError(
+        `'reprise lanes ${verb}' takes no '${count}'.`,
+        'Which lanes are meant is said with --action, --tenant, --pool or --all.',
+      )
     }
-    switch (verb) {
-      case 'pause':
-        return pause(invocation)
-      case 'resume':
-        return resume(invocation)
-      case 'limit':
-        return limit(invocation, concurrencyOf(count))
-      default:
-        throw unknownVerb('lanes', verb, ['pause', 'resume', 'limit'])
-    }
+    if (!isVerb(verb)) throw unknownVerb('lanes', verb, Object.keys(VERBS))
+    return VERBS[verb](invocation, count)
   },
 }
 
@@ -67,22 +67,19 @@ const orderOf = ({ pool, action, tenant }: LaneView): string => `${pool}\0${acti
 
 async function listLanes(invocation: Invocation): Promise<undefined> {
   if (invocation.options.flag('all')) {
-    throw new CommandError('--all is for pause, resume and limit: lanes are all listed anyway.', {
-      exitCode: EXIT.usage,
-    })
+    throw usageError('--all is for pause, resume and limit: lanes are all listed anyway.')
   }
   const client = await invocation.connect()
   const scope = scopeOf(invocation.options)
-  await showRows<LaneView>(invocation, {
-    read: async () => {
-      const { items } = await listed(invocation, (page) => client.lanes({ ...scope, ...page }))
-      return items.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
+  await showList(invocation, {
+    read: async (page) => {
+      const { items, next } = await client.listLanes({ ...scope, ...page })
+      return { items: items.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1)), next }
     },
-    key: ({ pool, action, tenant }) => JSON.stringify([pool, action, tenant]),
-    columns: (_, now) => columns(now),
+    key: orderOf,
+    columns,
     none: 'There is no lane yet: nothing was submitted.',
   })
-  return undefined
 }
 
 const columns = (now: number): readonly Column<LaneView>[] => [
@@ -101,52 +98,53 @@ const columns = (now: number): readonly Column<LaneView>[] => [
   },
 ]
 
-/** What stops everything is asked about. */
-async function agreed(invocation: Invocation, scope: ScopeQuery, question: string): Promise<boolean> {
-  if (Object.keys(scope).length > 0 || (await invocation.confirm(question))) return true
-  invocation.output.note('Nothing was done.')
-  return false
-}
+type Verb = (invocation: Invocation, count: string | undefined) => Promise<ExitCode | undefined>
 
-async function pause(invocation: Invocation): Promise<ExitCode | undefined> {
+const VERBS = { pause, resume, limit } as const satisfies Record<string, Verb>
+const isVerb = (verb: string): verb is keyof typeof VERBS => Object.hasOwn(VERBS, verb)
+
+async function pause(invocation: Invocation): Promise<ExitCode> {
   const scope = statedScope(invocation.options, 'lanes')
-  if (!(await agreed(invocation, scope, 'Hold all lanes there are and will be?'))) return EXIT.error
+  // What stops everything is asked about.
+  if (scope.all && !(await invocation.confirm('Hold all lanes there are and will be?'))) return EXIT.error
   const client = await invocation.connect()
-  await client.pause(scope, await byOf(invocation))
-  invocation.output.one({ changed: true }, ({ line }) => line(`Held: ${plain(scopeText(scope))}.`))
-  return undefined
+  const answer = await client.pauseLanes({ ...scope, ...reasonOf(invocation.options) })
+  invocation.output.one(answer, ({ line }) => line(`Held: ${wordsOf(scope)}.`))
+  return EXIT.ok
 }
 
 async function resume(invocation: Invocation): Promise<undefined> {
   const scope = statedScope(invocation.options, 'lanes')
   const client = await invocation.connect()
-  const changed = await client.resume(scope, await byOf(invocation))
-  const words = plain(scopeText(scope))
-  invocation.output.one({ changed }, ({ line }) =>
-    line(changed ? `No longer held: ${words}.` : `Nothing to do: no hold was put on exactly this (${words}).`),
+  const answer = await client.resumeLanes({ ...scope, ...reasonOf(invocation.options) })
+  const words = wordsOf(scope)
+  invocation.output.one(answer, ({ line }) =>
+    line(answer.changed ? `No longer held: ${words}.` : `Nothing to do: no hold was put on exactly this (${words}).`),
   )
-  return undefined
 }
 
-async function limit(invocation: Invocation, concurrency: number | null): Promise<ExitCode | undefined> {
+async function limit(invocation: Invocation, count: string | undefined): Promise<ExitCode> {
+  const concurrency = concurrencyOf(count)
   const scope = statedScope(invocation.options, 'lanes')
   const question = `Let at most ${concurrency} tasks run at once, of all there are and will be?`
-  if (concurrency !== null && !(await agreed(invocation, scope, question))) return EXIT.error
+  if (concurrency !== null && scope.all && !(await invocation.confirm(question))) return EXIT.error
   const client = await invocation.connect()
-  await client.limit(scope, concurrency, await byOf(invocation))
-  const words = plain(scopeText(scope))
-  invocation.output.one({ changed: true }, ({ line }) =>
+  const answer = await client.limitLanes({ ...scope, concurrency, ...reasonOf(invocation.options) })
+  const words = wordsOf(scope)
+  invocation.output.one(answer, ({ line }) =>
     line(concurrency === null ? `No limit any more: ${words}.` : `At most ${concurrency} run at once: ${words}.`),
   )
-  return undefined
+  return EXIT.ok
 }
+
+const wordsOf = ({ all: _, ...scope }: ReturnType<typeof statedScope>): string => plain(scopeText(scope))
 
 function concurrencyOf(text: string | undefined): number | null {
   if (text === 'none') return null
   const value = text !== undefined && /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
   if (value <= CONCURRENCY_MAX) return value
-  throw new CommandError(
+  throw usageError(
     text === undefined ? 'How many may run at once? Nothing says so.' : `'${text}' is not a number of tasks.`,
-    { exitCode: EXIT.usage, hint: "'reprise lanes limit 5 --action invoice.send', or none in place of the number." },
+    "'reprise lanes limit 5 --action invoice.send', or none in place of the number.",
   )
 }

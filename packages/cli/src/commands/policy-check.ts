@@ -1,8 +1,8 @@
 // reprise policy check: are files of policies and packs right, and is anything in them hardly meant?
 
 import type { Problem } from '@reprise/policies'
-import type { CommandDefinition } from '../frame/definition.ts'
-import { CommandError } from '../output/errors.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import { messageOf, usageError } from '../output/errors.ts'
 import { EXIT } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 
@@ -34,10 +34,10 @@ export const policyCheck: CommandDefinition = {
     const given = invocation.arguments.map((file) => resolve(invocation.host.cwd, file))
     const files = given.length > 0 ? given : values.policies === null ? [] : [values.policies]
     if (files.length === 0 && values.packs.length === 0) {
-      throw new CommandError('There is nothing to check: no file was named, and none is configured.', {
-        exitCode: EXIT.usage,
-        hint: "Name a file: 'reprise policy check config/tasks/retry-policies.yaml'.",
-      })
+      throw usageError(
+        'There is nothing to check: no file was named, and none is configured.',
+        "Name a file: 'reprise policy check config/tasks/retry-policies.yaml'.",
+      )
     }
     const verdicts = [
       ...(await Promise.all(files.map(checkPolicies))),
@@ -87,15 +87,7 @@ async function verdict(
     const problems =
       error instanceof ConfigurationError
         ? error.problems
-        : [
-            {
-              file: path,
-              line: 1,
-              column: 1,
-              path: '',
-              message: error instanceof Error ? error.message : String(error),
-            },
-          ]
+        : [{ file: path, line: 1, column: 1, path: '', message: messageOf(error) }]
     return { path, kind, ok: false, count: 0, problems, notes: [] }
   }
 }

@@ -1,13 +1,13 @@
 // reprise policy simulate: what would become of a task that keeps failing the same way, under the policies in force or those
 // of a file. Nothing is run.
 
-import type { SimulatedAttempt, SimulationRequest } from '@reprise/client'
 import { formatDuration } from '@reprise/core'
-import type { CommandDefinition } from '../frame/definition.ts'
-import type { Options } from '../frame/options.ts'
-import { CommandError } from '../output/errors.ts'
-import { EXIT } from '../output/exit-codes.ts'
+import type { Simulation } from '@reprise/policies'
+import type { CommandDefinition } from '../command/definition.ts'
+import { given, type Options } from '../command/options.ts'
+import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
+import type { Simulated } from '../policies/simulation.ts'
 
 export const policySimulate: CommandDefinition = {
   path: ['policy', 'simulate'],
@@ -39,17 +39,14 @@ export const policySimulate: CommandDefinition = {
   async run(invocation) {
     const { options } = invocation
     const [action = ''] = invocation.arguments
-    const tenant = options.text('tenant')
-    const attempts = options.whole('attempts', 1, 1_000)
-    const attemptTime = options.durationMs('attempt-time')
-    const { simulated } = await import('../operate/simulation.ts')
-    const { by, ...result } = await simulated(invocation, {
+    const asked = {
       action,
       failure: failureOf(options),
-      ...(tenant === undefined ? {} : { tenant }),
-      ...(attempts === undefined ? {} : { attempts }),
-      ...(attemptTime === undefined ? {} : { attemptTime }),
-    })
+      ...options.given('tenant'),
+      ...given({ attempts: options.whole('attempts', 1, 1_000), attemptTime: options.durationMs('attempt-time') }),
+    }
+    const { simulated } = await import('../policies/simulation.ts')
+    const { by, ...result } = await simulated(invocation, asked)
     invocation.output.one({ action, ...result }, ({ line, table }) => {
       table(result.attempts, [
         { title: 'ATTEMPT', value: ({ attempt }) => attempt, right: true },
@@ -61,34 +58,25 @@ export const policySimulate: CommandDefinition = {
       line(plain(by))
       for (const note of result.notes) line(plain(note))
     })
-    return undefined
   },
 }
 
-function thenText({ decision }: SimulatedAttempt): string {
-  return decision.kind === 'retry'
-    ? `again in ${formatDuration(decision.delayMs)}`
-    : `${decision.kind}: ${decision.reason}`
-}
+const thenText = ({ decision: { kind, reason, delayMs } }: Simulated['attempts'][number]): string =>
+  kind === 'retry' && delayMs !== undefined ? `again in ${formatDuration(delayMs)}` : `${kind}: ${reason}`
 
-function failureOf(options: Options): SimulationRequest['failure'] {
-  const status = options.whole('status', 100, 599)
-  const texts = { code: options.text('code'), message: options.text('message'), name: options.text('name') }
-  const given = Object.entries({ ...texts, status }).filter(([, value]) => value !== undefined)
+function failureOf(options: Options): Simulation['failure'] {
+  const failure = {
+    ...options.given('code', 'message', 'name'),
+    ...given({ status: options.whole('status', 100, 599) }),
+  }
+  const isSaid = Object.keys(failure).length > 0
   if (options.flag('lost')) {
-    if (given.length === 0) return 'lost'
-    throw new CommandError(
-      'A lost worker says nothing: --lost can not stand beside --code, --status, --message or --name.',
-      {
-        exitCode: EXIT.usage,
-      },
-    )
+    if (!isSaid) return 'lost'
+    throw usageError('A lost worker says nothing: --lost can not stand beside --code, --status, --message or --name.')
   }
-  if (given.length === 0) {
-    throw new CommandError('How does it fail? Nothing says so.', {
-      exitCode: EXIT.usage,
-      hint: 'Give --code, --status, --message or --name, or --lost for a worker that vanishes.',
-    })
-  }
-  return Object.fromEntries(given)
+  if (isSaid) return failure
+  throw usageError(
+    'How does it fail? Nothing says so.',
+    'Give --code, --status, --message or --name, or --lost for a worker that vanishes.',
+  )
 }

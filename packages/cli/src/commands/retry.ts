@@ -1,9 +1,8 @@
 // reprise retry: runs a failed task once more, within the budget that operators have (A8, A9).
 
-import type { RetryResult } from '@reprise/client'
-import { NotFoundError, RequestError } from '@reprise/core'
-import type { CommandDefinition } from '../frame/definition.ts'
-import { byOf, REASON } from '../operate/by.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import { given } from '../command/options.ts'
+import { REASON, reasonOf } from '../command/shared-options.ts'
 import { plain } from '../output/plain-text.ts'
 
 const RETRIES_MAX = 1_000
@@ -25,32 +24,10 @@ export const retry: CommandDefinition = {
   ],
   async run(invocation) {
     const [id = ''] = invocation.arguments
-    const maxRetries = invocation.options.whole('max-retries', 0, RETRIES_MAX)
+    const { options, output } = invocation
+    const maxRetries = options.whole('max-retries', 0, RETRIES_MAX)
     const client = await invocation.connect()
-    const result = await client.retry(id, {
-      ...(await byOf(invocation)),
-      ...(maxRetries === undefined ? {} : { maxRetries }),
-    })
-    const attempt = attemptOf(id, result)
-    invocation.output.one({ taskId: id, attempt, status: 'queued' }, ({ line }) =>
-      line(`Attempt ${attempt} of ${plain(id)} is queued.`),
-    )
-    return undefined
+    const retried = await client.retryExecution({ id, ...reasonOf(options), ...given({ maxRetries }) })
+    output.one(retried, ({ line }) => line(`Attempt ${retried.attempt} of ${plain(retried.taskId)} is queued.`))
   },
-}
-
-function attemptOf(id: string, result: RetryResult): number {
-  switch (result.outcome) {
-    case 'queued':
-      return result.attempt
-    case 'not_found':
-      throw new NotFoundError('task', id)
-    case 'wrong_status':
-      throw new RequestError('REPRISE_NOT_RETRYABLE', `cannot retry execution in status '${result.status}'`)
-    case 'exhausted':
-      throw new RequestError(
-        'REPRISE_BUDGET_EXHAUSTED',
-        `The retry budget of task '${id}' is used up: operators may ask for ${result.budget} retries. Give --max-retries, or redrive it for a fresh budget.`,
-      )
-  }
 }

@@ -1,16 +1,12 @@
 // reprise scaling: how many workers each pool would need now (C9).
 
-import type { ScalingSignal } from '@reprise/client'
-import { type PoolName, poolName } from '@reprise/core'
-import type { CommandDefinition } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { showRows } from '../operate/rows.ts'
-import { storeOf } from '../operate/store.ts'
-import { shortSpan } from '../views/spans.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import { given } from '../command/options.ts'
+import { showRows } from '../command/rows.ts'
+import { WATCH } from '../command/shared-options.ts'
+import { shortSpan } from '../output/times.ts'
 
-const TARGET_WAIT_MS = 10_000
 const SLOTS_MAX = 100_000
-const POOLS_MAX = 100
 
 export const scaling: CommandDefinition = {
   path: ['scaling'],
@@ -23,16 +19,25 @@ export const scaling: CommandDefinition = {
     { flags: '--target-wait <duration>', about: 'How long a task may wait before it starts; 10s if not given' },
     { flags: '--slots-per-worker <count>', about: 'What one worker runs at once' },
     { flags: '--duration <duration>', about: 'How long one attempt takes, for when the figures do not tell' },
-    { flags: '-w, --watch', about: 'Keep looking, until interrupted' },
+    WATCH,
   ],
   examples: [
     { command: 'reprise scaling --target-wait 5s --slots-per-worker 10', says: 'How many workers?' },
     { command: "reprise scaling --pool render -o json | jq '.[0].workers'", says: 'For an autoscaler' },
   ],
   async run(invocation) {
-    const read = await reader(invocation)
-    await showRows<ScalingSignal>(invocation, {
-      read,
+    const { options } = invocation
+    const input = {
+      ...options.given('pool'),
+      ...given({
+        slotsPerWorker: options.whole('slots-per-worker', 1, SLOTS_MAX),
+        targetWait: options.durationMs('target-wait'),
+        duration: options.durationMs('duration'),
+      }),
+    }
+    const client = await invocation.connect()
+    await showRows(invocation, {
+      read: async () => (await client.scaling(input)).signals,
       key: ({ pool }) => pool,
       columns: () => [
         { title: 'POOL', value: ({ pool }) => pool },
@@ -45,39 +50,5 @@ export const scaling: CommandDefinition = {
       ],
       none: 'There is no pool yet: no worker and no task names one.',
     })
-    return undefined
   },
-}
-
-async function reader(invocation: Invocation): Promise<() => Promise<readonly ScalingSignal[]>> {
-  const { options } = invocation
-  const pool = options.text('pool')
-  const slotsPerWorker = options.whole('slots-per-worker', 1, SLOTS_MAX)
-  const targetWait = options.durationMs('target-wait')
-  const duration = options.durationMs('duration')
-  const engine = await storeOf(invocation)
-  const slots = slotsPerWorker === undefined ? {} : { slotsPerWorker }
-  if (engine === null) {
-    const client = await invocation.connect()
-    return () =>
-      client.figures.scaling({
-        ...slots,
-        ...(pool === undefined ? {} : { pool }),
-        ...(targetWait === undefined ? {} : { targetWait }),
-        ...(duration === undefined ? {} : { duration }),
-      })
-  }
-  const { registrySnapshot, scalingSignals } = await import('@reprise/orchestrator')
-  const pools = async (): Promise<readonly PoolName[]> => {
-    if (pool !== undefined) return [poolName(pool)]
-    const served = (await registrySnapshot(engine)).flatMap((worker) => worker.pools)
-    const { items } = await engine.lanes({ limit: 1_000 })
-    return [...new Set([...served, ...items.map((lane) => lane.pool)])].sort().slice(0, POOLS_MAX)
-  }
-  return async () =>
-    scalingSignals(engine, await pools(), {
-      targetWaitMs: targetWait ?? TARGET_WAIT_MS,
-      ...slots,
-      ...(duration === undefined ? {} : { durationMs: duration }),
-    })
 }

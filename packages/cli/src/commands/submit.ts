@@ -2,12 +2,11 @@
 
 import type { SubmitOptions, SubmittedTask } from '@reprise/client'
 import { InvalidError } from '@reprise/core'
-import type { CommandDefinition, OptionDefinition } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import type { Options } from '../frame/options.ts'
-import { jsonOf, textOf } from '../operate/input.ts'
-import { CommandError } from '../output/errors.ts'
-import { EXIT } from '../output/exit-codes.ts'
+import type { CommandDefinition, OptionDefinition } from '../command/definition.ts'
+import { jsonOf, textOf } from '../command/input.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { given, type Options } from '../command/options.ts'
+import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 
 const PRIORITY_MAX = 9
@@ -51,14 +50,14 @@ export const submit: CommandDefinition = {
     const bulk = options.text('bulk')
     if (bulk !== undefined) {
       refuseBesideBulk(options, payload)
-      const { submitLines } = await import('../operate/bulk-submit.ts')
+      const { submitLines } = await import('../tasks/bulk-submit.ts')
       return submitLines(invocation, bulk, action ?? null)
     }
     if (action === undefined) {
-      throw new CommandError('Which action? Nothing says so.', {
-        exitCode: EXIT.usage,
-        hint: `reprise submit greet '{"name":"Ann"}', or --bulk with a file.`,
-      })
+      throw usageError(
+        'Which action? Nothing says so.',
+        `reprise submit greet '{"name":"Ann"}', or --bulk with a file.`,
+      )
     }
     const wait = options.flag('wait') ? null : options.durationMs('wait')
     const submitOptions = optionsOf(options)
@@ -66,7 +65,7 @@ export const submit: CommandDefinition = {
     const client = await invocation.connect()
     const task = await client.submit(action, input, submitOptions)
     if (wait === undefined) showSubmitted(invocation, task)
-    const { noteIfNobodyTakes, waitForEnd } = await import('../operate/waiting.ts')
+    const { noteIfNobodyTakes, waitForEnd } = await import('../tasks/waiting.ts')
     if (task.accepted) await noteIfNobodyTakes(invocation, client, task.id)
     return wait === undefined ? undefined : waitForEnd(invocation, client, task, wait)
   },
@@ -74,35 +73,23 @@ export const submit: CommandDefinition = {
 
 function refuseBesideBulk(options: Options, payload: string | undefined): void {
   const names = [...OF_ONE.map(({ flags }) => /--([\w-]+)/.exec(flags)?.[1] ?? ''), 'wait']
-  const given = names.filter(
-    (name) => options.text(name) !== undefined || options.flag(name) || options.texts(name).length > 0,
-  )
-  if (given.length === 0 && payload === undefined) return
-  const what = given.length === 0 ? 'A payload' : `--${given.join(', --')}`
-  throw new CommandError(`${what} can not stand beside --bulk: each line says everything about its task.`, {
-    exitCode: EXIT.usage,
-  })
+  const beside = names.filter((name) => options.isGiven(name))
+  if (beside.length === 0 && payload === undefined) return
+  const what = beside.length === 0 ? 'A payload' : `--${beside.join(', --')}`
+  throw usageError(`${what} can not stand beside --bulk: each line says everything about its task.`)
 }
 
 function optionsOf(options: Options): SubmitOptions {
   const labels = options.pairs('label')
-  const priority = options.whole('priority', 0, PRIORITY_MAX)
-  const delay = options.durationMs('delay')
   const deadline = options.text('deadline')
-  const texts = {
-    id: options.text('id'),
-    tenant: options.text('tenant'),
-    pool: options.text('pool'),
-    dedupeKey: options.text('dedupe-key'),
-    preferredWorker: options.text('preferred-worker'),
-    affinityKey: options.text('affinity-key'),
-  }
   return {
-    ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)),
-    ...(Object.keys(labels).length === 0 ? {} : { labels }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(delay === undefined ? {} : { delay }),
-    ...(deadline === undefined ? {} : { deadline: deadlineOf(options, deadline) }),
+    ...options.given('id', 'tenant', 'pool', 'dedupe-key', 'preferred-worker', 'affinity-key'),
+    ...given({
+      labels: Object.keys(labels).length === 0 ? undefined : labels,
+      priority: options.whole('priority', 0, PRIORITY_MAX),
+      delay: options.durationMs('delay'),
+      deadline: deadline === undefined ? undefined : deadlineOf(options, deadline),
+    }),
   }
 }
 

@@ -1,6 +1,6 @@
 // reprise version: which version this is, and on what it runs.
 
-import type { CommandDefinition } from '../frame/definition.ts'
+import type { CommandDefinition } from '../command/definition.ts'
 import { VERSION } from '../version.ts'
 
 export const version: CommandDefinition = {

@@ -1,11 +1,12 @@
 // reprise watch: what happens, as it happens.
 
 import type { LiveEvent } from '@reprise/client'
-import type { CommandDefinition } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { queryOf } from '../operate/search.ts'
+import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { given } from '../command/options.ts'
 import { EXIT } from '../output/exit-codes.ts'
-import { eventLine, eventRecord, typeList } from '../views/events.ts'
+import { queryOf, termOf } from '../tasks/query.ts'
+import { eventLine, typeList } from '../views/events.ts'
 
 const COUNT_MAX = 1_000_000_000
 
@@ -33,20 +34,18 @@ export const watch: CommandDefinition = {
     const types = typeList(options.text('type'))
     const client = await invocation.connect()
     const agrees = await filterOf(invocation)
-    const taskId = options.text('task')
-    const cursor = options.text('cursor')
     const countMax = options.whole('count', 1, COUNT_MAX) ?? Number.POSITIVE_INFINITY
     let seen: LiveEvent | null = null
     let count = 0
     for await (const event of client.watch({
       signal: host.asked,
-      ...(types.length === 0 ? {} : { types }),
-      ...(taskId === undefined ? {} : { taskId }),
-      ...(cursor === undefined ? {} : { cursor }),
+      types,
+      ...options.given('cursor'),
+      ...given({ taskId: options.text('task') }),
     })) {
       seen = event
       if (!(await agrees(event))) continue
-      output.event({ ...eventRecord(event), cursor: event.cursor }, (people) => eventLine(event, people))
+      output.event(event, (people) => eventLine(event, people))
       count++
       if (count >= countMax) return undefined
     }
@@ -62,9 +61,9 @@ async function filterOf(invocation: Invocation): Promise<(event: LiveEvent) => P
   const client = await invocation.connect()
   const { parseQuery } = await import('@reprise/core')
   parseQuery(query)
-  return async ({ taskId }) => {
-    if (taskId === null) return false
-    const { items } = await client.search(`id:"${taskId.replaceAll(/["\\]/g, '\\$&')}" ${query}`, { limit: 1 })
+  return async ({ subject }) => {
+    if (subject === undefined) return false
+    const { items } = await client.listTasks({ q: `${termOf('id', subject)} ${query}`, limit: 1 })
     return items.length > 0
   }
 }

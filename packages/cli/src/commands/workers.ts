@@ -1,17 +1,13 @@
 // reprise workers: who works, how they are, and why; and how to have one finish.
 
 import type { Client } from '@reprise/client'
-import { formatDuration, isRepriseError, NotFoundError, type WorkerView } from '@reprise/core'
-import type { CommandDefinition } from '../frame/definition.ts'
-import type { Invocation } from '../frame/invocation.ts'
-import { LIMIT, listed } from '../frame/listing.ts'
-import { byOf, REASON } from '../operate/by.ts'
-import { allPages } from '../operate/pages.ts'
-import { showRows } from '../operate/rows.ts'
-import { refuseBeside, unknownVerb } from '../operate/verbs.ts'
+import { formatDuration, isRepriseError, type WorkerView } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { lookedThrough, showList } from '../command/rows.ts'
+import { LIMIT, REASON, reasonOf, refuseBeside, unknownVerb, WATCH } from '../command/shared-options.ts'
 import { statusStyle } from '../output/colours.ts'
-import { CommandError } from '../output/errors.ts'
-import { EXIT } from '../output/exit-codes.ts'
+import { usageError } from '../output/errors.ts'
 import type { People } from '../output/output.ts'
 import { plain } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
@@ -27,7 +23,7 @@ export const workers: CommandDefinition = {
     { name: '[worker]', about: 'One of them; or drain' },
     { name: '[id]', about: 'For drain: the worker' },
   ],
-  options: [REASON, LIMIT, { flags: '-w, --watch', about: 'Keep looking, until interrupted' }],
+  options: [REASON, LIMIT, WATCH],
   examples: [
     { command: 'reprise workers', says: 'Who works?' },
     { command: 'reprise workers --watch', says: 'While something is going on' },
@@ -40,10 +36,10 @@ export const workers: CommandDefinition = {
     if (first === undefined) return listWorkers(invocation)
     refuseBeside(invocation, first, ['limit', 'watch'])
     if (first === 'drain' && second === undefined) {
-      throw new CommandError('Which worker? Nothing says so.', {
-        exitCode: EXIT.usage,
-        hint: "'reprise workers' lists them; then 'reprise workers drain <id>'.",
-      })
+      throw usageError(
+        'Which worker? Nothing says so.',
+        "'reprise workers' lists them; then 'reprise workers drain <id>'.",
+      )
     }
     if (second === undefined) return showWorker(invocation, first)
     if (first !== 'drain') throw unknownVerb('workers', first, ['drain'])
@@ -53,13 +49,12 @@ export const workers: CommandDefinition = {
 
 async function listWorkers(invocation: Invocation): Promise<undefined> {
   const client = await invocation.connect()
-  await showRows<WorkerView>(invocation, {
-    read: async () => (await listed(invocation, (page) => client.workers(page))).items,
+  await showList(invocation, {
+    read: client.listWorkers,
     key: ({ worker }) => worker,
-    columns: (_, now) => columns(now),
+    columns,
     none: "There is no worker. Start one with 'reprise worker <module>'.",
   })
-  return undefined
 }
 
 const columns = (now: number): readonly Column<WorkerView>[] => [
@@ -80,11 +75,9 @@ const whyText = ({ draining, health }: WorkerView): string =>
 
 async function showWorker(invocation: Invocation, id: string): Promise<undefined> {
   const client = await invocation.connect()
-  const worker = await client.worker(id)
-  if (worker === null) throw new NotFoundError('worker', id)
+  const worker = await client.getWorker({ id })
   const { output } = invocation
   output.one(worker, (people) => tellOf(worker, output.now(), people))
-  return undefined
 }
 
 function tellOf(worker: WorkerView, now: number, { line, fields, paint }: People): void {
@@ -113,10 +106,10 @@ function tellOf(worker: WorkerView, now: number, { line, fields, paint }: People
 async function drain(invocation: Invocation, id: string): Promise<undefined> {
   const { output } = invocation
   const client = await invocation.connect()
-  const changed = await client.drain(id, await byOf(invocation))
-  output.one({ changed }, ({ line }) =>
+  const answer = await client.drainWorker({ id, ...reasonOf(invocation.options) })
+  output.one(answer, ({ line }) =>
     line(
-      changed
+      answer.changed
         ? `Worker ${plain(id)} finishes what it runs and takes nothing new.`
         : `Worker ${plain(id)} was told so before.`,
     ),
@@ -126,13 +119,12 @@ async function drain(invocation: Invocation, id: string): Promise<undefined> {
     const which = `${unserved.length === 1 ? 'pool' : 'pools'} ${unserved.map((pool) => `'${pool}'`).join(', ')}`
     output.note(`Nothing else serves the ${which} now. A drain is not taken back: start the worker again, or another.`)
   }
-  return undefined
 }
 
 /** None for those who may drain and not look: it is done in any case. */
 async function workersIfAllowed(client: Client): Promise<readonly WorkerView[]> {
   try {
-    return await allPages<WorkerView>((page) => client.workers(page))
+    return await lookedThrough(client.listWorkers)
   } catch (error) {
     if (isRepriseError(error, 'REPRISE_FORBIDDEN')) return []
     throw error

@@ -1,8 +1,8 @@
 // The settings that have parts: who has which role, launch pools, and how long things are kept. Each is read from YAML (or
 // JSON) into complete, read-only data; nothing is opened or started from it here.
 
-import type { Role } from '@reprise/contract'
 import { actionName, InvalidError, poolName, type RetentionOptions, tenantId } from '@reprise/core'
+import type { Role } from '@reprise/operations'
 import { checked, duration, fields, list, made, mustBe, oneOf, optional, text, whole } from '@reprise/policies/fields'
 import { z } from 'zod'
 import { type Kind, splitTexts, structure, textsOf, webAddress } from './kinds.ts'

@@ -4,7 +4,7 @@ import { stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { answers } from '../local-server.ts'
-import { roomText } from '../views/spans.ts'
+import { roomText } from '../output/times.ts'
 import { type Check, type Finding, fail, ok, reason, warn } from './finding.ts'
 
 const NODE_MIN = 24

@@ -118,7 +118,7 @@ export const workers: Check = async ({ target, resolved }) => {
   try {
     const client = await connection(target, resolved)
     try {
-      found = (await client.workers({ limit: WORKERS_SHOWN_MAX })).items
+      found = (await client.listWorkers({ limit: WORKERS_SHOWN_MAX })).items
     } finally {
       await client.close()
     }

@@ -13,7 +13,7 @@ export class CommandError extends Error {
 
   constructor(
     message: string,
-    options: { readonly exitCode?: ExitCode; readonly hint?: string; readonly cause?: unknown } = {},
+    options: { readonly exitCode?: ExitCode; readonly hint?: string | undefined; readonly cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.name = 'CommandError'
@@ -22,11 +22,19 @@ export class CommandError extends Error {
   }
 }
 
+/** What was typed can't be meant. */
+export const usageError = (message: string, hint?: string, cause?: unknown): CommandError =>
+  new CommandError(message, { exitCode: EXIT.usage, hint, cause })
+
+/** What went wrong, in words, whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   REPRISE_UNAUTHENTICATED: 'Give a token: --token, REPRISE_TOKEN or REPRISE_TOKEN_FILE.',
   REPRISE_FORBIDDEN: 'Ask an admin for a role, or a token with the scope that this needs.',
   REPRISE_UNREACHABLE: "Is it running? 'reprise doctor' looks at what is between here and there.",
   REPRISE_STORE_UNREACHABLE: "'reprise doctor' looks at the store.",
+  REPRISE_BUDGET_EXHAUSTED: "Give --max-retries for a larger budget, or 'reprise redrive <task>' for a fresh one.",
   REPRISE_RATE_LIMITED: 'Wait a little, then try again.',
   REPRISE_TASK_FAILED: "'reprise explain <task>' says more, 'reprise retry <task>' tries again.",
 }
@@ -38,8 +46,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** With a line end after each line. */
 export function errorText(error: unknown, paint: Paint): string {
-  const message = error instanceof Error ? error.message : String(error)
-  const lines = [`${paint('red', 'error:')} ${plainLines(message)}`]
+  const lines = [`${paint('red', 'error:')} ${plainLines(messageOf(error))}`]
   if (isRepriseError(error)) lines.push(`  code: ${plain(error.code)}`)
   const hint = hintOf(error)
   if (hint !== null) lines.push(`  hint: ${plain(hint)}`)

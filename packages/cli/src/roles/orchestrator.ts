@@ -1,13 +1,12 @@
 // The orchestrator as a process: the services that move tasks over one store, with the policies in force. It listens for
 // nothing but health and metrics, on loopback (A13). SIGTERM ends it when what is under way has come to rest.
 
-import type { Service } from '@reprise/core'
+import { type Clock, type Engine, type Service, sleep } from '@reprise/core'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Host } from '../host.ts'
 import { untilAskedToEnd } from './asked-to-end.ts'
 import { serveRoleHealth } from './health-server.ts'
 import { launchPools } from './launch-pools.ts'
-import { storeAnswers } from './ready.ts'
 import { openRoleContext, type RoleContext } from './role-context.ts'
 
 /** Comes back when it has stopped. */
@@ -56,4 +55,19 @@ export async function startOrchestrator({
   })
   await orchestrator.start()
   return orchestrator
+}
+
+const PATIENCE_MS = 2_000
+
+/** For /readyz: one cheap question, with a limit on how long it may take. */
+async function storeAnswers(engine: Engine, clock: Clock): Promise<boolean> {
+  const answered = new AbortController()
+  const question = engine.workers({ limit: 1 }).then(
+    () => true,
+    () => false,
+  )
+  const tooLate = sleep(clock, PATIENCE_MS, answered.signal).then(() => false)
+  const result = await Promise.race([question, tooLate])
+  answered.abort()
+  return result
 }

@@ -127,7 +127,7 @@ async function leaveWord({ resolved }: RoleContext, { server }: RunningCore): Pr
 
 /** One for each data folder: the one before it ends with its server. */
 async function localToken({ access }: RunningCore['server'], data: string): Promise<string> {
-  const { ROLES } = await import('@reprise/contract')
+  const { ROLES } = await import('@reprise/operations')
   const maker = {
     kind: 'user',
     actor: 'local:admin',

@@ -5,8 +5,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyAction } from '@reprise/worker'
 import type { Host } from '../host.ts'
-import { CommandError } from '../output/errors.ts'
-import { EXIT } from '../output/exit-codes.ts'
+import { messageOf, usageError } from '../output/errors.ts'
 
 /** Every action that these modules export: by name, as default, or in a list. Each once, however often it is exported. */
 export async function loadActions(
@@ -19,22 +18,19 @@ export async function loadActions(
 }
 
 async function actionsOf(file: string, host: Pick<Host, 'importModule'>): Promise<readonly AnyAction[]> {
-  if (!existsSync(file)) {
-    throw new CommandError(`There is no module ${file}.`, { exitCode: EXIT.usage })
-  }
+  if (!existsSync(file)) throw usageError(`There is no module ${file}.`)
   let exported: unknown
   try {
     exported = await host.importModule(pathToFileURL(file).href)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new CommandError(`The module ${file} can't be loaded: ${why}`, { exitCode: EXIT.usage, cause: error })
+    throw usageError(`The module ${file} can't be loaded: ${messageOf(error)}`, undefined, error)
   }
   const actions = actionsIn(exported)
   if (actions.length === 0) {
-    throw new CommandError(`The module ${file} exports no action with a handler.`, {
-      exitCode: EXIT.usage,
-      hint: 'Export what defineAction({ name, run }) gives, by name or in a list: export const actions = [sendInvoice].',
-    })
+    throw usageError(
+      `The module ${file} exports no action with a handler.`,
+      'Export what defineAction({ name, run }) gives, by name or in a list: export const actions = [sendInvoice].',
+    )
   }
   return actions
 }

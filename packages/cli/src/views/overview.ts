@@ -1,11 +1,11 @@
 // How everything is, for people: what is well in few words, what is not with its reason.
 
-import type { Overview } from '../operate/overview.ts'
 import { type Style, statusStyle } from '../output/colours.ts'
 import type { People } from '../output/output.ts'
 import type { Column } from '../output/table.ts'
-import { scopeText } from './scopes.ts'
-import { percent, shortSpan } from './spans.ts'
+import { percent, shortSpan } from '../output/times.ts'
+import { scopeText } from './gates.ts'
+import type { Overview, Staff } from './overview-figures.ts'
 
 const SHOWN = ['queued', 'waiting', 'running', 'succeeded', 'dead'] as const
 /** Worth a word only if there are any. */
@@ -13,17 +13,6 @@ const SHOWN_IF_ANY = ['discarded', 'cancelled'] as const
 const RAN = ['running', 'succeeded', 'dead', 'discarded'] as const
 const LEVELS: Readonly<Record<string, Style>> = { ok: 'green', warning: 'yellow', critical: 'red' }
 const UNSEEN = 'not for you to see'
-
-/** Who takes work, and what waits for somebody who does. Of every worker, counted once. */
-export interface Staff {
-  readonly healthy: number
-  readonly degraded: number
-  readonly unhealthy: number
-  /** Whatever their health: they take nothing new. */
-  readonly draining: number
-  /** Lanes with queued tasks that no worker takes. */
-  readonly unservedLanes: number
-}
 
 /** `staff` is null for who may not see workers. */
 export function tellOverview(overview: Overview, staff: Staff | null, now: number, people: People): void {

@@ -1,18 +1,20 @@
 // A task as a story for people: what was asked, what became of each attempt and why, where it stands, what can be done.
 
+import type { OperationOutput } from '@reprise/client'
 import { formatDuration, operatorMayRetry } from '@reprise/core'
 import { statusStyle } from '../output/colours.ts'
 import type { People } from '../output/output.ts'
 import { cutTo, plain } from '../output/plain-text.ts'
 import { isoTime, relativeTime } from '../output/times.ts'
-import type { ExecutionRecord, TaskRecord } from './records.ts'
-import { noteOn } from './task-rows.ts'
+import { noteOn, type Task } from './task-rows.ts'
+
+export type Execution = OperationOutput<'getExecution'>
 
 const VALUE_COLUMNS = 200
 
 export function tellStory(
-  task: TaskRecord,
-  executions: readonly ExecutionRecord[],
+  task: Task,
+  executions: readonly Execution[],
   now: number,
   { line, fields, paint }: People,
 ): void {
@@ -51,7 +53,7 @@ const labelsText = (labels: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(', ')
 
-function attemptText(execution: ExecutionRecord, now: number, status: string): string {
+function attemptText(execution: Execution, now: number, status: string): string {
   const { attempt, worker, dispatchedAt, resolvedAt, retryReason } = execution
   const who = worker === null ? 'in the queue' : `on ${plain(worker)}`
   const took = resolvedAt === null ? 'still running' : `after ${formatDuration(resolvedAt - dispatchedAt)}`
@@ -75,7 +77,7 @@ const DEAD_WORDS: Readonly<Record<string, string>> = {
 }
 
 /** What can be done about a dead letter. How many retries a server allows is its own business: this goes by the usual number. */
-export function deadAdvice({ id, settings, failures, losses }: TaskRecord): readonly string[] {
+export function deadAdvice({ id, settings, failures, losses }: Task): readonly string[] {
   const mayRetry = operatorMayRetry(settings, { failures, losses })
   const verbs = [
     ...(mayRetry ? [['retry', 'one more attempt'] as const] : []),
@@ -87,7 +89,7 @@ export function deadAdvice({ id, settings, failures, losses }: TaskRecord): read
 
 export const deadText = (reason: string): string => DEAD_WORDS[reason] ?? plain(reason)
 
-function endLines(task: TaskRecord, now: number): readonly string[] {
+function endLines(task: Task, now: number): readonly string[] {
   const { state } = task
   const id = plain(task.id)
   switch (state.status) {

@@ -1,14 +1,16 @@
 // Tasks as lines of a table, for people. The id is never cut: it is what people copy. On a narrow terminal it therefore takes
 // the room of what is said about the task, which then stands on a second line.
 
+import type { OperationOutput } from '@reprise/client'
 import { statusStyle } from '../output/colours.ts'
 import type { Column } from '../output/table.ts'
-import type { TaskRecord } from './records.ts'
-import { shortSpan } from './spans.ts'
+import { shortSpan } from '../output/times.ts'
+
+export type Task = OperationOutput<'getTask'>
 
 const USUAL_TENANT = 'default'
 
-export const taskColumns = (_: readonly TaskRecord[], now: number): readonly Column<TaskRecord>[] => [
+export const taskColumns = (now: number): readonly Column<Task>[] => [
   { title: 'TASK', value: ({ id }) => id },
   { title: 'STATUS', value: ({ state }) => state.status, style: statusStyle },
   // A column of their own for tenants would take the room that notes need.
@@ -24,7 +26,7 @@ export const taskColumns = (_: readonly TaskRecord[], now: number): readonly Col
 ]
 
 /** The one thing that is worth saying about a task where it stands. */
-export function noteOn({ state }: TaskRecord, now: number): string | null {
+export function noteOn({ state }: Task, now: number): string | null {
   switch (state.status) {
     case 'queued':
       return state.expiresAt === null ? null : `expires in ${shortSpan(state.expiresAt - now)}`

@@ -1,189 +1,70 @@
-// The client's port straight on an engine: nearly the engine itself. What it adds is what an engine leaves to others: the
-// settings of actions that are known by name, the search in the query language, orders to workers.
+// The client's backend straight on an engine: submissions and waits go to the engine itself, operations to the very functions
+// that a server runs, as a local caller who may do everything.
 
 import type { Connection } from '@reprise/connect'
 import {
-  type By,
   type Clock,
-  type CountsQuery,
+  DEFAULT_TENANT,
+  decodeJson,
   type Engine,
-  type ExportedTask,
-  exportTasks,
-  type FailureGroupQuery,
-  type InspectRequest,
-  type JournalQuery,
-  type LaneQuery,
-  NotFoundError,
-  orderDrain,
-  type PageRequest,
-  parseQuery,
-  type Scope,
-  SERIES_STEP_MS,
-  searchTasks,
+  KnownActions,
   type TaskId,
-  type TaskQuery,
-  type WorkerId,
+  type TaskSpec,
 } from '@reprise/core'
-import type { Backend, BulkRequest, ConnectionInfo, Submission, WaitLimits, WatchRequest } from '../backend.ts'
-import type { SearchPage } from '../records.ts'
-import { withoutServer } from '../server-calls.ts'
-import { engineFlags } from './engine-flags.ts'
+import type { Backend, End, LiveEvent, OperationCall, Submission, WaitLimits, WatchRequest } from '../backend.ts'
 import { watchJournal } from './journal-watch.ts'
-import { KnownActions } from './known-actions.ts'
 import { ResultWatcher } from './result-watcher.ts'
 
+export interface LocalOptions {
+  readonly clock: Clock
+  /** Who operates, for the journal. */
+  readonly actor: string
+  /** MAX_RETRIES of the environment. */
+  readonly maxRetries: number
+}
+
 export class EngineBackend implements Backend {
-  readonly policies
-  readonly flags
-  readonly tokens
-  readonly figures
   readonly #connection: Connection
   readonly #engine: Engine
-  readonly #clock: Clock
-  /** MAX_RETRIES of the environment. */
-  readonly #maxRetries: number
+  readonly #options: LocalOptions
   readonly #actions: KnownActions
   readonly #watcher: ResultWatcher
   readonly #closing = new AbortController()
 
-  constructor(connection: Connection, clock: Clock, maxRetries: number) {
+  constructor(connection: Connection, options: LocalOptions) {
     this.#connection = connection
     this.#engine = connection.engine
-    this.#clock = clock
-    this.#maxRetries = maxRetries
-    this.#actions = new KnownActions(connection.engine, clock)
-    this.#watcher = new ResultWatcher(connection.engine, clock)
-    const { policies, tokens, figures } = withoutServer()
-    this.policies = policies
-    this.flags = engineFlags(connection.engine)
-    this.tokens = tokens
-    this.figures = figures
+    this.#options = options
+    this.#actions = new KnownActions(connection.engine, options.clock)
+    this.#watcher = new ResultWatcher(connection.engine, options.clock)
   }
 
   async submit(submissions: readonly Submission[]) {
-    return this.#engine.submit(await this.#actions.specs(submissions))
+    return this.#engine.submit(submissions.every(isComplete) ? submissions : await this.#specs(submissions))
   }
 
-  ended(id: TaskId, limits: WaitLimits) {
-    return this.#watcher.ended(id, limits)
+  async ended(id: TaskId, limits: WaitLimits): Promise<End> {
+    const { state } = await this.#watcher.ended(id, limits)
+    if (state.status === 'succeeded') {
+      return { status: 'succeeded', result: state.result === null ? null : decodeJson(state.result) }
+    }
+    // The watcher waits for an end.
+    return state as End
   }
 
-  task(id: TaskId) {
-    return this.#engine.task(id)
-  }
-
-  tasks(query: TaskQuery) {
-    return this.#engine.tasks(query)
-  }
-
-  async search(text: string, page: PageRequest): Promise<SearchPage> {
-    return searchTasks(this.#engine, parseQuery(text), { ...page, now: this.#clock.now() })
-  }
-
-  exportTasks(text: string): AsyncGenerator<ExportedTask> {
-    return exportTasks(this.#engine, parseQuery(text), { now: this.#clock.now() })
-  }
-
-  executions(id: TaskId, page: PageRequest) {
-    return this.#engine.executions(id, page)
-  }
-
-  explain(id: TaskId) {
-    return this.#engine.explain(id)
-  }
-
-  counts(query: CountsQuery) {
-    return this.#engine.counts(query)
-  }
-
-  async series(scope: Scope, minutes: number) {
-    const now = await this.#engine.now()
-    const from = Math.floor(now / SERIES_STEP_MS) * SERIES_STEP_MS - (minutes - 1) * SERIES_STEP_MS
-    return this.#engine.series({ ...scope, from, to: now + 1 })
-  }
-
-  lanes(query: LaneQuery) {
-    return this.#engine.lanes(query)
-  }
-
-  failureGroups(query: FailureGroupQuery) {
-    return this.#engine.failureGroups(query)
-  }
-
-  breakers(page: PageRequest) {
-    return this.#engine.breakers(page)
-  }
-
-  workers(page: PageRequest) {
-    return this.#engine.workers(page)
-  }
-
-  worker(id: WorkerId) {
-    return this.#engine.worker(id)
-  }
-
-  journal(query: JournalQuery) {
-    return this.#engine.journal.read(query)
-  }
-
-  journalEnd() {
-    return this.#engine.journal.from(Number.POSITIVE_INFINITY)
-  }
-
-  watch(request: WatchRequest) {
+  watch(request: WatchRequest): AsyncGenerator<LiveEvent> {
     const signals = request.signal === null ? [this.#closing.signal] : [this.#closing.signal, request.signal]
-    return watchJournal(this.#engine, this.#clock, { ...request, signal: AbortSignal.any(signals) })
+    return watchJournal(this.#engine, this.#options.clock, { ...request, signal: AbortSignal.any(signals) })
   }
 
-  cancel(request: BulkRequest) {
-    return this.#engine.change({ kind: 'cancel', ...request })
+  async call(...[name, input, signal]: OperationCall): Promise<unknown> {
+    const perform = await this.#operations()
+    return perform(name, input, signal ?? this.#closing.signal)
   }
 
-  redrive(request: BulkRequest) {
-    return this.#engine.change({ kind: 'redrive', ...request })
-  }
-
-  discard(request: BulkRequest) {
-    return this.#engine.change({ kind: 'discard', ...request })
-  }
-
-  promote(request: BulkRequest) {
-    return this.#engine.change({ kind: 'promote', ...request })
-  }
-
-  retry(id: TaskId, by: By, maxRetries: number | null) {
-    return this.#engine.retry(id, { by, maxRetries: maxRetries ?? this.#maxRetries })
-  }
-
-  pause(scope: Scope, by: By) {
-    return this.#engine.pause(scope, by)
-  }
-
-  resume(scope: Scope, by: By) {
-    return this.#engine.resume(scope, by)
-  }
-
-  limit(scope: Scope, concurrency: number | null, by: By) {
-    return this.#engine.limit(scope, concurrency, by)
-  }
-
-  resetBreaker(name: string, by: By) {
-    return this.#engine.resetBreaker(name, by)
-  }
-
-  async drain(id: WorkerId, by: By) {
-    const worker = await this.worker(id)
-    if (worker === null) throw new NotFoundError('worker', id)
-    return orderDrain(this.#engine, id, worker.epoch, by)
-  }
-
-  inspect(request: InspectRequest) {
-    return this.#engine.inspect(request)
-  }
-
-  async info(): Promise<ConnectionInfo> {
-    const { kind, durability } = this.#engine.info
-    return { engine: { kind, durability }, server: null }
+  async *lines(...[name, input, signal]: OperationCall): AsyncGenerator<unknown> {
+    const perform = await this.#operations()
+    yield* (await perform(name, input, signal ?? this.#closing.signal)) as AsyncIterable<unknown>
   }
 
   /** Turns away everybody who waits, and closes the engine if it was opened here. */
@@ -192,4 +73,32 @@ export class EngineBackend implements Backend {
     this.#watcher.close()
     await this.#connection.close()
   }
+
+  /** Loaded by the first call of one: a process that only submits needs none of it. */
+  async #operations() {
+    const { openLocal } = await import('@reprise/operations')
+    this.#local ??= openLocal({ engine: this.#engine, ...this.#options })
+    return this.#local
+  }
+
+  #local: ReturnType<typeof import('@reprise/operations').openLocal> | null = null
+
+  /** With everything that a submission leaves to its action filled in. */
+  async #specs(submissions: readonly Submission[]): Promise<readonly TaskSpec[]> {
+    const specs: TaskSpec[] = []
+    for (const submission of submissions) {
+      const { action } = submission
+      const { pool, settings } = this.#actions.known(action) ?? (await this.#actions.find(action))
+      specs.push({
+        ...submission,
+        pool: submission.pool ?? pool,
+        settings: submission.settings ?? settings,
+        tenant: submission.tenant ?? DEFAULT_TENANT,
+      })
+    }
+    return specs
+  }
 }
+
+const isComplete = (submission: Submission): submission is TaskSpec =>
+  submission.pool !== null && submission.settings !== null && submission.tenant !== null

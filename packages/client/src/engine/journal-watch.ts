@@ -1,9 +1,17 @@
 // Follows the journal of an engine: reads on from a cursor, and looks again on a beat while nothing is new. It holds one page,
 // however slow its reader is.
 
-import { backoffMs, type Clock, type Engine, isRepriseError, type JournalPage, sleep } from '@reprise/core'
+import {
+  backoffMs,
+  type Clock,
+  type Engine,
+  eventOf,
+  isRepriseError,
+  type JournalPage,
+  sleep,
+  typeFilter,
+} from '@reprise/core'
 import type { LiveEvent, WatchRequest } from '../backend.ts'
-import { typeFilter } from '../event-types.ts'
 
 const POLL_MS = 250
 const PAGE_ENTRIES = 100
@@ -30,7 +38,7 @@ export async function* watchJournal(engine: Engine, clock: Clock, request: Watch
       // Only the end of a page is a place to come back to; within it that is the end of the page before.
       const place = index === page.entries.length - 1 ? page.cursor : cursor
       if (!isWanted(entry.type) || (taskId !== null && entry.taskId !== taskId)) continue
-      yield { ...entry, cursor: place }
+      yield { ...eventOf(entry), cursor: place }
       if (isOver()) return
     }
     cursor = page.cursor

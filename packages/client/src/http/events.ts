@@ -1,54 +1,22 @@
-// Events over HTTP: the journal read page by page, and followed live. The live stream is opened again whenever it breaks, from
-// the last place that the server named, so that nothing is missed; what came just before a break may come again.
+// Events over HTTP, followed live. The stream is opened again whenever it breaks, from the last place that the server named, so that nothing is missed; what came just before a break may come again.
 
-import {
-  type Backoff,
-  backoffMs,
-  isRepriseError,
-  type JournalPage,
-  type JournalQuery,
-  RequestError,
-  sleep,
-} from '@reprise/core'
+import { type Backoff, backoffMs, isRepriseError, RequestError, sleep } from '@reprise/core'
 import type { LiveEvent, WatchRequest } from '../backend.ts'
+import { parsedObject } from './answers.ts'
 import { sentEvents } from './server-sent-events.ts'
 import { textLines } from './text-lines.ts'
 import type { Transport } from './transport.ts'
-import { type EventWire, entryOf, objectOf, parsedObject } from './wire.ts'
 
 /** A server sends a sign of life every 15 s. */
 const IDLE_MS = 45_000
 const RECONNECT: Backoff = { kind: 'decorrelated', baseMs: 500, maxMs: 10_000 }
 const END = 'reprise.stream.end'
-/** The last moment that a Date can be, in ms. */
-const TIME_MAX = 8_640_000_000_000_000
 
 export class Events {
   readonly #transport: Transport
 
   constructor(transport: Transport) {
     this.#transport = transport
-  }
-
-  /** Nothing has happened yet at the end of time: reading from there begins at the end. */
-  async end(): Promise<string> {
-    const { cursor } = await this.#page({ since: String(TIME_MAX), limit: 1 })
-    return cursor
-  }
-
-  async journal({ taskId, limit, cursor, newest }: JournalQuery): Promise<JournalPage> {
-    const { items, cursor: next } = await this.#page({
-      task: taskId,
-      limit,
-      cursor,
-      newest: newest === true ? 'true' : undefined,
-    })
-    return { entries: items.map(entryOf), cursor: next }
-  }
-
-  async #page(query: Readonly<Record<string, string | number | undefined>>): Promise<EventsWire> {
-    const { body } = await this.#transport.call({ method: 'GET', path: '/api/v1/events', query, isRepeatable: true })
-    return objectOf<EventsWire>(body, this.#transport.whom)
   }
 
   /** Throws only if the stream can't be opened at first, or is refused. Goes on until the signal fires. */
@@ -95,14 +63,9 @@ export class Events {
       if (id !== null) place.cursor = id
       if (data === null) continue
       if (event === END) return refuseForGood(parsedObject<EndWire>(data, whom))
-      yield { ...entryOf(parsedObject<EventWire>(data, whom)), cursor: place.cursor ?? '' }
+      yield { ...parsedObject<Omit<LiveEvent, 'cursor'>>(data, whom), cursor: place.cursor ?? '' }
     }
   }
-}
-
-interface EventsWire {
-  readonly items: readonly EventWire[]
-  readonly cursor: string
 }
 
 interface EndWire {

@@ -4,7 +4,8 @@
 import {
   type Backoff,
   backoffMs,
-  END_STATUSES,
+  type DeadReason,
+  type Failure,
   formatDuration,
   isRepriseError,
   NotFoundError,
@@ -12,11 +13,11 @@ import {
   type TaskId,
   TimedOutError,
 } from '@reprise/core'
-import type { WaitLimits } from '../backend.ts'
-import type { Task } from '../records.ts'
+import type { OperationOutput } from '@reprise/operations'
+import type { End, WaitLimits } from '../backend.ts'
 import { path } from './address.ts'
+import { objectOf } from './answers.ts'
 import type { Transport } from './transport.ts'
-import { objectOf, type TaskWire, taskOf } from './wire.ts'
 
 /** A server gives up after 60 s; many proxies do earlier. */
 const POLL_MS = 25_000
@@ -24,6 +25,8 @@ const POLL_MS = 25_000
 const POLL_MS_CROWDED = 1_000
 const POLLS_MAX = 32
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 200, maxMs: 5_000 }
+
+type Task = OperationOutput<'getTask'>
 
 export class Results {
   readonly #transport: Transport
@@ -34,7 +37,7 @@ export class Results {
     this.#transport = transport
   }
 
-  async ended(id: TaskId, { timeoutMs, signal }: WaitLimits): Promise<Task> {
+  async ended(id: TaskId, { timeoutMs, signal }: WaitLimits): Promise<End> {
     const { clock, closed } = this.#transport
     const late = new AbortController()
     const timer =
@@ -50,14 +53,15 @@ export class Results {
     }
   }
 
-  async #follow(id: TaskId, until: number | null, stop: AbortSignal): Promise<Task> {
+  async #follow(id: TaskId, until: number | null, stop: AbortSignal): Promise<End> {
     const { clock, random } = this.#transport
     let errorsInRow = 0
     for (;;) {
       stop.throwIfAborted()
       try {
         const task = await this.#poll(id, until, stop)
-        if (END_STATUSES.has(task.state.status)) return task
+        const end = endOf(task)
+        if (end !== null) return end
         errorsInRow = 0
       } catch (error) {
         if (stop.aborted || !isPassing(error)) throw error
@@ -80,7 +84,7 @@ export class Results {
         signal: stop,
         waitMs,
       })
-      if (!('error' in answer)) return taskOf(objectOf<TaskWire>(answer.body, whom))
+      if (!('error' in answer)) return objectOf<Task>(answer.body, whom)
       throw isRepriseError(answer.error, 'REPRISE_NOT_FOUND') ? new NotFoundError('task', id) : answer.error
     } finally {
       this.#leave()
@@ -114,6 +118,25 @@ export class Results {
     const next = this.#queue.shift()
     if (next === undefined) this.#polls--
     else next()
+  }
+}
+
+/** Null while it has not ended. What JSON says is told as the store would. */
+function endOf({ state }: Task): End | null {
+  switch (state.status) {
+    case 'succeeded':
+      return { status: 'succeeded', result: state.result ?? null }
+    case 'dead': {
+      const { details } = state.failure
+      // The same record with JSON in place of JSON text.
+      const failure = { ...state.failure, details: details === null ? null : JSON.stringify(details) } as Failure
+      return { status: 'dead', reason: state.reason as DeadReason, failure }
+    }
+    case 'cancelled':
+    case 'discarded':
+      return { status: state.status }
+    default:
+      return null
   }
 }
 

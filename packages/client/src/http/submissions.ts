@@ -11,12 +11,13 @@ import {
   type TaskId,
   type TaskSettings,
 } from '@reprise/core'
+import type { OperationOutput } from '@reprise/operations'
 import type { Submission } from '../backend.ts'
 import { path } from './address.ts'
+import { objectOf, parsedObject } from './answers.ts'
 import { errorOf, isErrorCode, notReprise, reworded } from './problems.ts'
 import { textLines } from './text-lines.ts'
 import type { Transport } from './transport.ts'
-import { objectOf, parsedObject, type TaskWire } from './wire.ts'
 
 interface LineWire {
   readonly line: number
@@ -133,7 +134,7 @@ export class Submissions {
     })
     // Who may submit and not read can't be told: then it is what the server calls it.
     if ('error' in found) return result
-    const task = objectOf<TaskWire>(found.body, this.#transport.whom)
+    const task = objectOf<OperationOutput<'getTask'>>(found.body, this.#transport.whom)
     return task.retryToken === submission.retryToken ? accepted : result
   }
 }

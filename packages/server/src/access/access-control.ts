@@ -2,9 +2,8 @@
 // decides. A credential that is wrong is refused, never passed over for the next one: a caller who believes to be somebody
 // must not silently be somebody else.
 
-import type { Access } from '@reprise/contract'
 import { type Clock, type Engine, RequestError } from '@reprise/core'
-import { type ApiTokens, TOKEN_PREFIX } from './api-tokens.ts'
+import { type ApiTokens, type Caller, TOKEN_PREFIX } from '@reprise/operations'
 import { type CookieJar, cookieJar } from './cookies.ts'
 import { refuseCrossSiteChange } from './csrf.ts'
 import { DEV_USER_HEADER, devUser } from './dev-user.ts'
@@ -12,7 +11,6 @@ import type { FailureLimit } from './failure-limit.ts'
 import type { IdTokens } from './id-tokens.ts'
 import type { OidcSignIn } from './oidc-sign-in.ts'
 import type { OneTimeLinks } from './one-time-link.ts'
-import type { Principal } from './principal.ts'
 import { isSessionSafe, type PublicAddress, readPublicAddress } from './public-address.ts'
 import type { RemoteAddresses } from './remote-address.ts'
 import type { RoleRules } from './role-rules.ts'
@@ -93,7 +91,7 @@ export class AccessControl {
   }
 
   /** Null if the request says nothing about who sent it. Throws 401, 403 or 429 if what it says is not accepted. */
-  async authenticate(request: AccessRequest): Promise<Principal | null> {
+  async authenticate(request: AccessRequest): Promise<Caller | null> {
     const { authorization } = request.headers
     if (authorization !== undefined) return this.#byBearer(request, String(authorization))
     const session = this.#sessionOf(request)
@@ -126,7 +124,7 @@ export class AccessControl {
     await this.tokens.close()
   }
 
-  #byBearer(request: AccessRequest, authorization: string): Promise<Principal> {
+  #byBearer(request: AccessRequest, authorization: string): Promise<Caller> {
     return this.guarded(request, authorization, async () => {
       const [, credential] = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization) ?? []
       if (credential === undefined) {
@@ -137,8 +135,8 @@ export class AccessControl {
     })
   }
 
-  async #bySession(request: AccessRequest, secret: string): Promise<Principal> {
-    const principal = await this.guarded(request, secret, async () => {
+  async #bySession(request: AccessRequest, secret: string): Promise<Caller> {
+    const caller = await this.guarded(request, secret, async () => {
       const identity = await this.sessions.find(secret)
       if (identity === null) {
         throw new RequestError('REPRISE_UNAUTHENTICATED', 'Your session is over. Sign in again.')
@@ -146,10 +144,10 @@ export class AccessControl {
       return this.rules.principalOf(identity)
     })
     refuseCrossSiteChange(request, this.address.origins)
-    return principal
+    return caller
   }
 
-  async #byDevUser(request: AccessRequest, value: string | string[]): Promise<Principal> {
+  async #byDevUser(request: AccessRequest, value: string | string[]): Promise<Caller> {
     const { host } = request.headers
     return devUser(value, typeof host === 'string' ? host : undefined, new Set([new URL(this.#parts.publicUrl()).host]))
   }
@@ -166,20 +164,4 @@ export class AccessControl {
   guarded<T>(request: AccessRequest, credential: string, check: () => Promise<T>): Promise<T> {
     return this.#parts.failures.guarded(this.addressOf(request), credential, check)
   }
-}
-
-/** Throws 401 or 403 unless they may do what a route asks for. */
-export function authorise(principal: Principal | null, access: Access, operation: string): void {
-  if (access === 'public') return
-  if (principal === null) {
-    throw new RequestError(
-      'REPRISE_UNAUTHENTICATED',
-      'Say who you are: send an API token or an ID token as a bearer token, or sign in.',
-    )
-  }
-  if (access === 'known' || principal.scopes.has(access)) return
-  throw new RequestError(
-    'REPRISE_FORBIDDEN',
-    `${operation} needs the scope '${access}', which ${principal.actor} does not have. Ask an administrator for it.`,
-  )
 }

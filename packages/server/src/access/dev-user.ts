@@ -2,9 +2,8 @@
 // `local`. Everywhere else it is treated as if it were not there.
 
 import { isIP } from 'node:net'
-import { ROLES } from '@reprise/contract'
 import { checkedName, isRepriseError, RequestError } from '@reprise/core'
-import type { Principal } from './principal.ts'
+import { type Caller, ROLES } from '@reprise/operations'
 
 export const DEV_USER_HEADER = 'x-dev-user'
 export const isDevUserOn = (env: string | undefined): boolean => env === 'local'
@@ -13,7 +12,7 @@ export const DEV_USER_WARNING =
   'ENV=local: every request with the header x-dev-user is let in as an admin, from wherever it comes. Never set ENV=local where others can reach this server.'
 
 /** Throws 401 for a value that is no name, or for a host name that a site of somebody else may have. */
-export function devUser(value: string | string[], host: string | undefined, ownHosts: ReadonlySet<string>): Principal {
+export function devUser(value: string | string[], host: string | undefined, ownHosts: ReadonlySet<string>): Caller {
   // A web page may point its own name at this host and then talk to it as to itself. It can not choose these names.
   if (!isOwnName(host ?? '', ownHosts)) {
     throw refused('x-dev-user counts only for local host names. Use localhost, an IP address, or set the public URL.')

@@ -4,9 +4,8 @@
 // the store is away each look-up takes long, and made-up tokens cost nothing.
 
 import { type Clock, RequestError } from '@reprise/core'
-import { Recent } from './recent.ts'
+import { digestOf, Recent } from '@reprise/operations'
 import { RemoteAddresses } from './remote-address.ts'
-import { digestOf } from './secrets.ts'
 
 export interface FailureBounds {
   /** How many failures an address has at once. */

@@ -1,8 +1,8 @@
 // Puts access together: from options to one object that says of each request who it is and what they may do.
 
 import { InvalidError, refuseNoEngine, refuseUnknownKeys, systemClock } from '@reprise/core'
+import { ApiTokens } from '@reprise/operations'
 import { AccessControl } from './access-control.ts'
-import { ApiTokens } from './api-tokens.ts'
 import { type BoundedFetch, boundedFetch } from './bounded-fetch.ts'
 import { DEV_USER_WARNING, isDevUserOn } from './dev-user.ts'
 import { FailureLimit } from './failure-limit.ts'

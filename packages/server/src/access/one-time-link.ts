@@ -2,8 +2,8 @@
 // the server was started. Opening it only shows a button, so that a program that looks at links does not use it up.
 
 import { type Clock, type Collection, type Engine, isRepriseError, RequestError } from '@reprise/core'
+import { digestOf, isSecret, newSecret } from '@reprise/operations'
 import type { Identity } from './identity.ts'
-import { digestOf, isSecret, newSecret } from './secrets.ts'
 
 const LINK_PATH = '/auth/link/'
 export const LINK_MS = 15 * 60_000

@@ -1,10 +1,9 @@
 // Says what somebody may do, once it is known who they are: an ordered list of rules, and the first that fits counts. Nobody
 // has any right that no rule gives: to be known to an issuer is not enough.
 
-import { ROLE_NAMES, ROLES, type Role } from '@reprise/contract'
 import { InvalidError, RequestError, refuseUnknownKeys, type TenantId, tenantId } from '@reprise/core'
+import { type Caller, ROLE_NAMES, ROLES, type Role } from '@reprise/operations'
 import { actorOf, domainOf, type Identity, lowerCase, readEmail } from './identity.ts'
-import type { Principal } from './principal.ts'
 
 interface Gives {
   readonly role: Role
@@ -38,7 +37,7 @@ export class RoleRules {
   }
 
   /** Throws 403 if no rule fits. */
-  principalOf(identity: Identity): Principal {
+  principalOf(identity: Identity): Caller {
     const actor = actorOf(identity)
     const known = { kind: 'user', actor, name: identity.name } as const
     // Whoever has the one-time link started the server, or was shown its log.

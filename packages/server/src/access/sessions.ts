@@ -3,8 +3,8 @@
 // rules at each request, so a rule that is taken away takes effect at once.
 
 import { type Clock, type Collection, type Engine, isRepriseError, type Stored } from '@reprise/core'
+import { digestOf, isSecret, newSecret } from '@reprise/operations'
 import { actorOf, type Identity } from './identity.ts'
-import { digestOf, isSecret, newSecret } from './secrets.ts'
 
 export interface SessionTimes {
   /** From signing in, whatever happens. */

@@ -11,10 +11,10 @@ import {
   systemClock,
   type TaskId,
   type TenantId,
+  typeFilter,
 } from '@reprise/core'
+import type { EntryTenants, EventFeed, FeedPage, MakeEvent } from '@reprise/operations'
 import type { FastifyReply } from 'fastify'
-import { type EntryTenants, type MakeEvent, typeFilter } from './event.ts'
-import type { EventFeed, FeedPage } from './feed.ts'
 
 export interface LiveStreamsOptions {
   readonly feed: EventFeed

@@ -1,10 +1,9 @@
 // What a handler gets and what it gives back. A handler belongs to one line of the route table: its input has been checked
 // against the schemas there and its caller's rights by the scope there before it is called. It never sees raw JSON.
 
-import type { Route } from '@reprise/contract'
+import type { Caller, Route } from '@reprise/operations'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodType, z } from 'zod'
-import type { Principal } from '../access/principal.ts'
 
 type Parsed<Schema> = Schema extends ZodType ? z.output<Schema> : undefined
 
@@ -13,7 +12,7 @@ export interface Call<R extends Route = Route> {
   readonly query: Parsed<R['query']>
   readonly body: Parsed<R['body']>
   /** Null where the route is public: nobody is asked who they are. */
-  readonly principal: R['access'] extends 'public' ? null : Principal
+  readonly caller: R['access'] extends 'public' ? null : Caller
   /** Fires when the caller has gone, or the server stops. */
   readonly signal: AbortSignal
   /** For what the schemas don't cover: headers, streams, cookies. */

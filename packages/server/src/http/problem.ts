@@ -2,7 +2,7 @@
 // wrong inside is said to the log, and to the caller only that it did.
 
 import { ERRORS, type ErrorCode, isRepriseError, type RepriseError, RequestError } from '@reprise/core'
-import type { ZodError } from 'zod'
+import { FixedTextError, InputError, type InputProblem } from '@reprise/operations'
 
 export interface Problem {
   readonly status: number
@@ -23,49 +23,12 @@ export interface Problem {
   readonly storeSays: string | null
 }
 
-export interface InputProblem {
-  /** Where in the input: `body.settings.timeout`. */
-  readonly path: string
-  readonly message: string
-}
-
 /** docs/errors.md has a section for each code. */
 const TYPE = 'urn:reprise:problem'
 const INTERNAL = 'Something went wrong inside. It is logged under the request id; trying again may help.'
 /** Not that nothing was changed: a reply of the store may have been lost. */
 const STORE_AWAY =
   'The store does not answer. If a change was asked for, it may have taken effect or not; try again, with the same id or key.'
-const PROBLEMS_MAX = 20
-
-/** An input that its schema refuses. */
-export class InputError extends RequestError {
-  readonly problems: readonly InputProblem[]
-
-  constructor(problems: readonly InputProblem[]) {
-    const [first] = problems
-    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-    const what = first === undefined ? 'It does not fit its schema.' : `${first.path}: ${first.message}${more}`
-    super('REPRISE_INVALID', `The request is not valid. ${what}`)
-    this.problems = problems
-  }
-}
-
-/** A route that promises a fixed text for a problem (A8). */
-export class FixedTextError extends RequestError {
-  readonly error: string
-
-  constructor(code: ErrorCode, error: string, message: string, options: ErrorOptions = {}) {
-    super(code, message, options)
-    this.error = error
-  }
-}
-
-export function inputProblems(where: string, error: ZodError): readonly InputProblem[] {
-  return error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
-    path: [where, ...path.map(String)].join('.').slice(0, 200),
-    message: message.slice(0, 500),
-  }))
-}
 
 export function problemOf(error: unknown, requestId: string): Problem {
   const known = isRepriseError(error) ? error : fromFramework(error)
@@ -94,10 +57,6 @@ export function problemOf(error: unknown, requestId: string): Problem {
     },
   }
 }
-
-/** Whether the store failed, rather than what was asked of it being refused. */
-export const isStoreError = (error: unknown): error is RepriseError =>
-  isRepriseError(error) && error.code.startsWith('REPRISE_STORE_')
 
 function storeSays({ code, message, cause }: RepriseError): string | null {
   if (code === 'REPRISE_STORE_BUSY') return message

@@ -2,22 +2,27 @@
 // place where a request meets a handler, so that no route can forget a check.
 
 import { Readable } from 'node:stream'
-import type { Route } from '@reprise/contract'
 import { NotFoundError, RequestError } from '@reprise/core'
+import {
+  authorise,
+  type Caller,
+  FixedTextError,
+  isStoreError,
+  parsedInput,
+  type Route,
+  wholeStore,
+} from '@reprise/operations'
 import { inRequest } from '@reprise/telemetry'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodType } from 'zod'
-import { authorise } from '../access/access-control.ts'
-import type { Principal } from '../access/principal.ts'
 import { RemoteAddresses } from '../access/remote-address.ts'
 import type { Answer, Call, Handler } from './handler.ts'
-import { FixedTextError, InputError, inputProblems, isStoreError } from './problem.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /** Who asks, as far as the credentials of a request tell; null if it brings none. */
-export type Authenticate = (request: FastifyRequest) => Promise<Principal | null>
+export type Authenticate = (request: FastifyRequest) => Promise<Caller | null>
 
-export interface Gate {
+export interface RequestChecks {
   readonly authenticate: Authenticate
   /** The address that counts for limits, whatever a header says. */
   readonly addressOf: (request: FastifyRequest) => string
@@ -34,13 +39,13 @@ export function registerRoutes(
   app: FastifyInstance,
   table: Readonly<Record<string, Route>>,
   handlers: Readonly<Record<string, Handler<never>>>,
-  gate: Gate,
+  checks: RequestChecks,
 ): void {
   app.addHttpMethod('QUERY', { hasBody: true, overrideExisting: true })
   const methods = new Map<string, Set<string>>()
-  for (const [operation, route] of Object.entries(table)) {
-    const handler = handlers[operation]
-    if (handler === undefined) throw new Error(`No handler for '${operation}'.`)
+  for (const [name, route] of Object.entries(table)) {
+    const handler = handlers[name]
+    if (handler === undefined) throw new Error(`No handler for '${name}'.`)
     const url = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
     const known = methods.get(url) ?? new Set()
     // A stream has no end that an answer without a body could have.
@@ -51,20 +56,20 @@ export function registerRoutes(
       method: route.method,
       url,
       exposeHeadRoute: hasHead,
-      // Before the body is read: whoever may not ask should not be able to make us read.
-      onRequest: (request, reply) => admit(operation, route, gate, request, reply),
+      // Before the body is read: a caller without the right must not make us read.
+      onRequest: (request, reply) => admit(name, route, checks, request, reply),
       // The table and the handlers are tied together by the type Handlers.
-      handler: (request, reply) => serve(route, handler as Handler, gate, request, reply),
+      handler: (request, reply) => serve(route, handler as Handler, checks, request, reply),
     })
   }
-  for (const [url, known] of methods) refuseOthers(app, url, known, gate)
+  for (const [url, known] of methods) refuseOthers(app, url, known, checks)
 }
 
 /** A path that exists, asked in a way that it does not offer. */
-function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<string>, gate: Gate): void {
+function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<string>, checks: RequestChecks): void {
   const allow = [...known].sort().join(', ')
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    reply.headers(takeOf(gate, request)).header('allow', allow)
+    reply.headers(takeOf(checks, request)).header('allow', allow)
     throw new RequestError('REPRISE_METHOD_NOT_ALLOWED', `This path takes ${allow} only.`)
   }
   const method = METHODS.filter((one) => !known.has(one))
@@ -73,14 +78,20 @@ function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<stri
 }
 
 /** Takes one from whoever has this address: nobody may ask without end for what does not exist. Gives the headers that tell. */
-export function takeOf({ limit, addressOf }: Pick<Gate, 'limit' | 'addressOf'>, request: FastifyRequest) {
+export function takeOf({ limit, addressOf }: Pick<RequestChecks, 'limit' | 'addressOf'>, request: FastifyRequest) {
   return limit.take(bucketOf(addressOf(request)))
 }
 
 const bucketOf = (address: string): string => `address:${RemoteAddresses.groupOf(address)}`
 
-async function serve(route: Route, handler: Handler, gate: Gate, request: FastifyRequest, reply: FastifyReply) {
-  const call = new CheckedCall(route, principals.get(request) ?? null, gate.stopping, request, reply)
+async function serve(
+  route: Route,
+  handler: Handler,
+  checks: RequestChecks,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const call = new CheckedCall(route, callers.get(request) ?? null, checks.stopping, request, reply)
   const traced = { method: route.method, route: route.path, traceparent: headerOf(request, 'traceparent') }
   const answer = await inRequest(traced, async () => handler(call), statusOf)
   return send(answer, reply)
@@ -97,24 +108,24 @@ class CheckedCall implements Call {
   readonly params: never
   readonly query: never
   readonly body: never
-  readonly principal: Principal
+  readonly caller: Caller
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly #stopping: AbortSignal
   #signal: AbortSignal | null = null
 
   constructor(
-    route: Route,
-    principal: Principal | null,
+    { params, query, body }: Route,
+    caller: Caller | null,
     stopping: AbortSignal,
     request: FastifyRequest,
     reply: FastifyReply,
   ) {
-    this.params = parsed('path', route.params, request.params)
-    this.query = parsed('query', route.query, request.query)
-    this.body = parsed('body', route.body, request.body)
+    this.params = parsed('path', params, request.params)
+    this.query = parsed('query', query, request.query)
+    this.body = parsed('body', body, request.body)
     // Null on public routes only, where the type of the call says so.
-    this.principal = principal as Principal
+    this.caller = caller as Caller
     this.request = request
     this.reply = reply
     this.#stopping = stopping
@@ -129,32 +140,33 @@ class CheckedCall implements Call {
 
 /** Finds out who asks, and whether they may. A public route does not ask: what a caller brings along has no say there. */
 async function admit(
-  operation: string,
+  name: string,
   route: Route,
-  gate: Gate,
+  checks: RequestChecks,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   const { access, path } = route
   if (access === 'public') {
-    if (!UNLIMITED.has(path)) reply.headers(takeOf(gate, request))
+    if (!UNLIMITED.has(path)) reply.headers(takeOf(checks, request))
     return
   }
   try {
-    const principal = await gate.authenticate(request)
+    const caller = await checks.authenticate(request)
     // Whoever is not known pays by their address: a flood without credentials must not be free.
-    reply.headers(principal === null ? takeOf(gate, request) : gate.limit.take(principal.actor))
-    if (principal !== null) principals.set(request, principal)
-    authorise(principal, access, operation)
+    reply.headers(caller === null ? takeOf(checks, request) : checks.limit.take(caller.actor))
+    if (caller !== null) callers.set(request, caller)
+    authorise(caller, access, name)
+    if (caller !== null && route.tenants === 'all') wholeStore(caller)
   } catch (error) {
     throw asPromised(route, error)
   }
 }
 
-const principals = new WeakMap<FastifyRequest, Principal>()
+const callers = new WeakMap<FastifyRequest, Caller>()
 
 /** Who a request turned out to be from, for the log. */
-export const actorOf = (request: FastifyRequest): string | null => principals.get(request)?.actor ?? null
+export const actorOf = (request: FastifyRequest): string | null => callers.get(request)?.actor ?? null
 
 /** A8 promises a fixed text to the dashboard, and 502 if the store can not be read, also where it is asked who is asking. */
 function asPromised(route: Route, error: unknown): unknown {
@@ -173,9 +185,7 @@ const unreadable = (cause: Error): RequestError =>
 
 function parsed(where: string, schema: ZodType | undefined, value: unknown): never {
   if (schema === undefined) return undefined as never
-  const result = schema.safeParse(value ?? (where === 'body' ? undefined : {}))
-  if (!result.success) throw new InputError(inputProblems(where, result.error))
-  return result.data as never
+  return parsedInput(schema, value ?? (where === 'body' ? undefined : {}), () => where) as never
 }
 
 /** Fires when the caller has gone before it was answered. */

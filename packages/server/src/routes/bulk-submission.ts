@@ -3,12 +3,10 @@
 // refused by itself; once the store has failed, the rest is refused without asking it again.
 
 import type { IncomingMessage } from 'node:http'
-import { SubmissionInput } from '@reprise/contract'
 import { BATCH_MAX, InvalidError, isRepriseError, type SubmitResult, type TaskSpec } from '@reprise/core'
-import type { Principal } from '../access/principal.ts'
+import { type Caller, type Context, InputError, parsedInput, SubmissionInput } from '@reprise/operations'
 import { parsedJson } from '../http/json-body.ts'
-import { inputProblems, problemOf } from '../http/problem.ts'
-import type { Services } from '../services.ts'
+import { problemOf } from '../http/problem.ts'
 import { HeldAnswers, type LineAnswer } from './held-answers.ts'
 import { LineReader, lineTooLong, type TextLine } from './ndjson.ts'
 import { idTaken, isTakenElsewhere } from './other-tenants.ts'
@@ -28,21 +26,21 @@ interface Refusal {
 type Line = { readonly line: number; readonly spec: TaskSpec } | { readonly line: number; readonly refused: Refusal }
 
 export interface BulkCaller {
-  readonly principal: Principal
+  readonly caller: Caller
   readonly traceparent: string | null
   /** Fires when the caller has gone, or the server stops. */
   readonly signal: AbortSignal
 }
 
 export async function* submittedLines(
-  services: Services,
+  context: Context,
   request: IncomingMessage,
   caller: BulkCaller,
 ): AsyncGenerator<LineAnswer, void, undefined> {
   const answers = new HeldAnswers()
   const unread = new AbortController()
-  const reader = new LineReader(request, services.clock, AbortSignal.any([caller.signal, unread.signal]))
-  const taking = new BulkSubmission(services, caller, reader, answers).run().finally(() => answers.end())
+  const reader = new LineReader(request, context.clock, AbortSignal.any([caller.signal, unread.signal]))
+  const taking = new BulkSubmission(context, caller, reader, answers).run().finally(() => answers.end())
   try {
     yield* answers.read()
     await taking
@@ -54,7 +52,7 @@ export async function* submittedLines(
 }
 
 class BulkSubmission {
-  readonly #services: Services
+  readonly #context: Context
   readonly #caller: BulkCaller
   readonly #reader: LineReader
   readonly #answers: HeldAnswers
@@ -65,8 +63,8 @@ class BulkSubmission {
   /** Why nothing more is taken. */
   #failed: Refusal | null = null
 
-  constructor(services: Services, caller: BulkCaller, reader: LineReader, answers: HeldAnswers) {
-    this.#services = services
+  constructor(context: Context, caller: BulkCaller, reader: LineReader, answers: HeldAnswers) {
+    this.#context = context
     this.#caller = caller
     this.#reader = reader
     this.#answers = answers
@@ -87,7 +85,7 @@ class BulkSubmission {
 
   /** Whether more may come. */
   async #step(): Promise<boolean> {
-    const { clock } = this.#services
+    const { clock } = this.#context
     const waitMs = this.#batch.length === 0 ? null : Math.max(this.#goesAt - clock.monotonic(), 0)
     const arrival = await this.#reader.next(waitMs)
     if (typeof arrival !== 'string') {
@@ -101,7 +99,7 @@ class BulkSubmission {
   }
 
   async #take(one: TextLine): Promise<void> {
-    if (this.#batch.length === 0) this.#goesAt = this.#services.clock.monotonic() + BATCH_WAIT_MS
+    if (this.#batch.length === 0) this.#goesAt = this.#context.clock.monotonic() + BATCH_WAIT_MS
     this.#batch.push(await this.#read(one))
     this.#length += one.text?.length ?? 0
     if (this.#batch.length >= BATCH_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush()
@@ -109,13 +107,13 @@ class BulkSubmission {
 
   async #read({ line, text }: TextLine): Promise<Line> {
     if (this.#failed !== null) return { line, refused: this.#failed }
-    const { catalogue } = this.#services
-    const { principal, traceparent } = this.#caller
+    const { catalogue } = this.#context
+    const { caller, traceparent } = this.#caller
     try {
       if (text === null) throw lineTooLong()
       const submission = submissionOf(text)
       const action = catalogue.known(submission.action) ?? (await catalogue.find(submission.action))
-      return { line, spec: submittedTask(submission, { principal, action, idempotencyKey: null, traceparent }) }
+      return { line, spec: submittedTask(submission, { caller, action, idempotencyKey: null, traceparent }) }
     } catch (error) {
       return { line, refused: this.#refusal(error) }
     }
@@ -148,7 +146,7 @@ class BulkSubmission {
   }
 
   async #submit(specs: readonly TaskSpec[]): Promise<readonly (SubmitResult | Refusal)[]> {
-    const { engine } = this.#services
+    const { engine } = this.#context
     const failed = this.#failed
     if (failed !== null) return specs.map(() => failed)
     if (specs.length === 0) return []
@@ -174,10 +172,13 @@ class BulkSubmission {
 }
 
 function submissionOf(text: string): Submission {
-  const parsed = SubmissionInput.safeParse(parsedJson(text))
-  if (parsed.success) return parsed.data
-  const [first] = inputProblems('line', parsed.error)
-  throw new InvalidError(`The line is not valid. ${first?.path ?? ''}: ${first?.message ?? ''}`)
+  try {
+    return parsedInput(SubmissionInput, parsedJson(text), () => 'line')
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    const [first] = error.problems
+    throw new InvalidError(`The line is not valid. ${first?.path ?? ''}: ${first?.message ?? ''}`)
+  }
 }
 
 const INTERNAL: Refusal = {

@@ -10,8 +10,8 @@ import {
   released,
   untilClaimable,
 } from '@reprise/core'
+import type { Context } from '@reprise/operations'
 import type { FastifyReply } from 'fastify'
-import type { Services } from '../services.ts'
 
 /** Of payloads in one answer, in characters. One task is given in any case. */
 const PAYLOADS_LENGTH_MAX = 8 * 1_048_576
@@ -23,20 +23,20 @@ const TURNS = 3
 
 /** Claims, and waits for work if there is none. */
 export async function claimFor(
-  services: Services,
+  context: Context,
   request: ClaimRequest,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<ClaimResult> {
-  const { engine, clock } = services
+  const { engine, clock } = context
   const until = clock.monotonic() + waitMs
   for (;;) {
     const since = engine.mark()
-    const result = await claimOnce(services, request)
+    const result = await claimOnce(context, request)
     if (result.claimed.length > 0) {
       for (let turn = 0; turn < TURNS; turn++) await aTurn(clock)
       if (!signal.aborted) return result
-      await giveBack(services, result.claimed, GONE)
+      await giveBack(context, result.claimed, GONE)
       return { ...result, claimed: [] }
     }
     const restMs = until - clock.monotonic()
@@ -56,11 +56,11 @@ export async function claimFor(
 const GONE = 'The worker that asked for it had gone.'
 
 /** Makes the answer; what can't be put into one is given back. */
-export async function answerWith<T>(services: Services, claimed: readonly Claimed[], make: () => T): Promise<T> {
+export async function answerWith<T>(context: Context, claimed: readonly Claimed[], make: () => T): Promise<T> {
   try {
     return make()
   } catch (error) {
-    await giveBack(services, claimed, 'It could not be put into an answer.')
+    await giveBack(context, claimed, 'It could not be put into an answer.')
     throw error
   }
 }
@@ -69,16 +69,16 @@ export async function answerWith<T>(services: Services, claimed: readonly Claime
  * Gives back what was claimed if the connection closes before the answer was handed to the network. A worker that has read it
  * all is not meant: its answer was finished. Whatever a worker does with half an answer is fenced.
  */
-export function giveBackUnlessSent(services: Services, claimed: readonly Claimed[], { raw }: FastifyReply): void {
+export function giveBackUnlessSent(context: Context, claimed: readonly Claimed[], { raw }: FastifyReply): void {
   if (claimed.length === 0) return
   raw.once('close', () => {
     if (raw.writableFinished) return
-    void giveBack(services, claimed, GONE)
+    void giveBack(context, claimed, GONE)
   })
 }
 
 /** Never throws. */
-async function giveBack({ engine, log }: Services, claimed: readonly Claimed[], why: string): Promise<void> {
+async function giveBack({ engine, log }: Context, claimed: readonly Claimed[], why: string): Promise<void> {
   if (claimed.length === 0) return
   try {
     await engine.settle(claimed.map((one) => released(one, why)))
@@ -91,8 +91,8 @@ async function giveBack({ engine, log }: Services, claimed: readonly Claimed[], 
 }
 
 /** In a few steps, so that large payloads are not all read at once. */
-async function claimOnce(services: Services, request: ClaimRequest): Promise<ClaimResult> {
-  const { engine } = services
+async function claimOnce(context: Context, request: ClaimRequest): Promise<ClaimResult> {
+  const { engine } = context
   let ask = Math.min(request.limit, FIRST_MAX)
   let result = await engine.claim({ ...request, limit: ask })
   let taken = result.claimed
@@ -111,7 +111,7 @@ async function claimOnce(services: Services, request: ClaimRequest): Promise<Cla
     taken = [...taken, ...result.claimed]
   }
   const fitting = fittingOf(taken)
-  await giveBack(services, taken.slice(fitting), 'It did not fit into the answer.')
+  await giveBack(context, taken.slice(fitting), 'It did not fit into the answer.')
   return { ...result, claimed: taken.slice(0, fitting) }
 }
 

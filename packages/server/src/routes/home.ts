@@ -1,6 +1,6 @@
 // The page at `/`: where a browser ends up after signing in. It says what this is and where to go on, until the console is there.
 
-import type { homeRoutes } from '@reprise/contract'
+import type { homeRoutes } from '@reprise/operations'
 import { type Handlers, text } from '../http/handler.ts'
 
 const page = (version: string): string => `<!doctype html>

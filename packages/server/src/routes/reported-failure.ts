@@ -12,7 +12,7 @@ import {
   type Settlement,
   Transient,
 } from '@reprise/core'
-import type { Services } from '../services.ts'
+import type { Context } from '@reprise/operations'
 
 export interface ReportedError {
   readonly code?: string | undefined
@@ -31,7 +31,7 @@ export interface ReportedError {
  * last word on the token.
  */
 export function failedSettlement(
-  { policies, random }: Pick<Services, 'policies' | 'random'>,
+  { policies, random }: Pick<Context, 'policies' | 'random'>,
   ref: LeaseRef,
   error: ReportedError,
   attempt: JudgedAttempt,

@@ -1,11 +1,10 @@
 // Handlers about the server itself: alive, ready, metrics, what it is.
 
-import { openApiDocument, ROUTES, type serviceRoutes } from '@reprise/contract'
 import { type Clock, RequestError, sleep } from '@reprise/core'
+import { type Context, openApiDocument, ROUTES, type serviceRoutes } from '@reprise/operations'
 import type { FastifyRequest } from 'fastify'
 import { type Handlers, json, text } from '../http/handler.ts'
 import type { Authenticate } from '../http/route-registration.ts'
-import type { Services } from '../services.ts'
 
 export interface ServiceRoutesOptions {
   /** The text of all metrics, for Prometheus. */
@@ -19,42 +18,31 @@ export interface ServiceRoutesOptions {
 const READY_MS = 2_000
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-export function serviceHandlers(services: Services, options: ServiceRoutesOptions): Handlers<typeof serviceRoutes> {
-  const { engine, version, maxRetries, flags } = services
-  const document = JSON.stringify(openApiDocument(ROUTES, { version }))
+export function serviceHandlers(context: Context, options: ServiceRoutesOptions): Handlers<typeof serviceRoutes> {
+  const document = JSON.stringify(openApiDocument(ROUTES, { version: context.version }))
   return {
     health: () => json(200, { status: 'ok' }),
     ready: async () => {
-      const because = options.stopping.aborted ? 'The server is about to stop.' : await trouble(services)
+      const because = options.stopping.aborted ? 'The server is about to stop.' : await trouble(context)
       return because === null ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', because })
     },
     metrics: async ({ request }) => {
       const isNear = options.isNear(request)
-      const principal = isNear ? null : await options.authenticate(request)
-      if (!isNear && principal?.scopes.has('read') !== true) {
+      const caller = isNear ? null : await options.authenticate(request)
+      if (!isNear && caller?.scopes.has('read') !== true) {
         throw new RequestError(
-          principal === null ? 'REPRISE_UNAUTHENTICATED' : 'REPRISE_FORBIDDEN',
+          caller === null ? 'REPRISE_UNAUTHENTICATED' : 'REPRISE_FORBIDDEN',
           "Metrics are for callers on this host, and for whoever has the scope 'read'.",
         )
       }
       return text(200, await options.metricsText(), METRICS_TYPE)
-    },
-    info: async () => {
-      const { kind, durability } = engine.info
-      return json(200, {
-        version,
-        engine: { kind, durability },
-        now: await engine.now(),
-        maxRetries,
-        flags: { ...flags.current() },
-      })
     },
     openapi: () => text(200, document, 'application/json; charset=utf-8'),
   }
 }
 
 /** Why it can't serve now; null if it can. A store that hangs must not make the question hang. */
-async function trouble({ engine, clock }: Pick<Services, 'engine' | 'clock'>): Promise<string | null> {
+async function trouble({ engine, clock }: Pick<Context, 'engine' | 'clock'>): Promise<string | null> {
   const late = new AbortController()
   try {
     return await Promise.race([engine.now().then(() => null), tooLate(clock, late.signal)])

@@ -2,7 +2,6 @@
 // itself on top. How a task is built from a request is core's (task-spec.ts).
 
 import { createHash } from 'node:crypto'
-import type { SubmissionInput } from '@reprise/contract'
 import {
   type CataloguedAction,
   DEFAULT_TENANT,
@@ -19,14 +18,13 @@ import {
   taskSpecOf,
   withLabel,
 } from '@reprise/core'
+import { type Caller, mayTouch, type SubmissionInput } from '@reprise/operations'
 import type { z } from 'zod'
-import type { Principal } from '../access/principal.ts'
-import { mayTouch } from '../access/tenants.ts'
 
 export type Submission = z.output<typeof SubmissionInput>
 
 export interface SubmissionContext {
-  readonly principal: Principal
+  readonly caller: Caller
   readonly action: CataloguedAction
   readonly idempotencyKey: string | null
   /** W3C trace context of the request, if it has one. */
@@ -34,9 +32,9 @@ export interface SubmissionContext {
 }
 
 export function submittedTask(submission: Submission, context: SubmissionContext): TaskSpec {
-  const { principal, idempotencyKey, traceparent } = context
-  const tenant = tenantFor(submission.tenant, principal)
-  const { id = idempotencyKey === null ? undefined : idFromKey(tenant, principal.actor, idempotencyKey) } = submission
+  const { caller, idempotencyKey, traceparent } = context
+  const tenant = tenantFor(submission.tenant, caller)
+  const { id = idempotencyKey === null ? undefined : idFromKey(tenant, caller.actor, idempotencyKey) } = submission
   const dueAt = momentOf(submission.runAt, 'runAt')
   const deadlineAt = momentOf(submission.deadlineAt, 'deadlineAt')
   refuseNoTraceparent(submission.labels?.[TRACEPARENT_LABEL])
@@ -48,12 +46,12 @@ export function submittedTask(submission: Submission, context: SubmissionContext
   return traceparent === null ? spec : withLabel(spec, TRACEPARENT_LABEL, traceparent)
 }
 
-function tenantFor(asked: TenantId | undefined, principal: Principal): TenantId {
+function tenantFor(asked: TenantId | undefined, caller: Caller): TenantId {
   if (asked !== undefined) {
-    if (mayTouch(principal, asked)) return asked
-    throw new RequestError('REPRISE_FORBIDDEN', `${principal.actor} may not submit for the tenant '${asked}'.`)
+    if (mayTouch(caller, asked)) return asked
+    throw new RequestError('REPRISE_FORBIDDEN', `${caller.actor} may not submit for the tenant '${asked}'.`)
   }
-  const { tenants } = principal
+  const { tenants } = caller
   if (tenants === null || tenants.includes(DEFAULT_TENANT)) return DEFAULT_TENANT
   const [only] = tenants
   if (tenants.length === 1 && only !== undefined) return only

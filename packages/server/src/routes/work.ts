@@ -2,7 +2,6 @@
 // what a failure comes to is judged here, by the policies in force. Workers are outsiders: what they hold is a lease
 // credential, and every write is fenced by the token in it.
 
-import type { workRoutes } from '@reprise/contract'
 import {
   type Claimed,
   type ClaimRequest,
@@ -25,12 +24,11 @@ import {
   type TaskId,
   type Work,
 } from '@reprise/core'
+import { type Context, wholeStore, type workRoutes } from '@reprise/operations'
 import { type GivenCredential, type LeaseCredentials, openLeaseCredentials } from '@reprise/orchestrator'
 import type { FastifyRequest } from 'fastify'
 import type { AccessControl } from '../access/index.ts'
-import { wholeStore } from '../access/tenants.ts'
 import { type Handlers, json, text } from '../http/handler.ts'
-import type { Services } from '../services.ts'
 import { answerWith, claimFor, giveBackUnlessSent } from './claiming.ts'
 import { failedSettlement, type ReportedError } from './reported-failure.ts'
 
@@ -41,11 +39,11 @@ const WAIT_MS = 20_000
 const PAYLOAD_MS = 2 * 3_600_000
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-export function workHandlers(services: Services, access: AccessControl): Handlers<typeof workRoutes> {
-  const { engine } = services
+export function workHandlers(context: Context, access: AccessControl): Handlers<typeof workRoutes> {
+  const { engine } = context
   return {
-    registerWorker: async ({ body, principal }) => {
-      wholeStore(principal)
+    registerWorker: async ({ body, caller }) => {
+      wholeStore(caller)
       const { epoch } = await engine.register({
         worker: body.worker,
         pools: body.pools,
@@ -59,8 +57,8 @@ export function workHandlers(services: Services, access: AccessControl): Handler
       })
       return json(201, { worker: body.worker, epoch, beatEveryMs: BEAT_EVERY_MS, leaseMs: LEASE_MS })
     },
-    beat: async ({ params: { id }, body, principal }) => {
-      wholeStore(principal)
+    beat: async ({ params: { id }, body, caller }) => {
+      wholeStore(caller)
       const { outcome } = await engine.beat({
         worker: id,
         epoch: body.epoch,
@@ -74,13 +72,13 @@ export function workHandlers(services: Services, access: AccessControl): Handler
       })
       return json(200, { outcome, drain: await isDrainOrdered(engine, id, body.epoch) })
     },
-    deregisterWorker: async ({ params: { id }, query, principal }) => {
-      wholeStore(principal)
+    deregisterWorker: async ({ params: { id }, query, caller }) => {
+      wholeStore(caller)
       await engine.deregister(id, query.epoch)
       return { kind: 'empty' }
     },
-    claim: async ({ body, principal, signal, reply }) => {
-      wholeStore(principal)
+    claim: async ({ body, caller, signal, reply }) => {
+      wholeStore(caller)
       const request: ClaimRequest = {
         worker: body.worker,
         epoch: body.epoch,
@@ -92,16 +90,16 @@ export function workHandlers(services: Services, access: AccessControl): Handler
       const credentials = await openLeaseCredentials(engine)
       const drain = await isDrainOrdered(engine, body.worker, body.epoch)
       const waitMs = drain ? 0 : (body.waitMs ?? WAIT_MS)
-      const result = drain ? await nothing(services) : await claimFor(services, request, waitMs, signal)
+      const result = drain ? await nothing(context) : await claimFor(context, request, waitMs, signal)
       const { claimed, heldBack, now } = result
-      const written = await answerWith(services, claimed, () =>
+      const written = await answerWith(context, claimed, () =>
         JSON.stringify({ claimed: claimed.map((one) => claimedView(one, credentials)), heldBack, drain, now }),
       )
-      giveBackUnlessSent(services, claimed, reply)
+      giveBackUnlessSent(context, claimed, reply)
       return text(200, written, JSON_TYPE)
     },
-    renew: async ({ body, principal }) => {
-      wholeStore(principal)
+    renew: async ({ body, caller }) => {
+      wholeStore(caller)
       const credentials = await openLeaseCredentials(engine)
       const leases = body.leases.map((lease): RenewRequest | EntryAnswer => {
         const ref = credentials.read({ ...lease, credential: lease.token })
@@ -114,22 +112,22 @@ export function workHandlers(services: Services, access: AccessControl): Handler
       const leaseMs = body.leaseMs ?? LEASE_MS
       return json(200, { results: await answered(leases, (requests) => engine.renew(requests, leaseMs)) })
     },
-    settle: async ({ body, principal }) => {
-      wholeStore(principal)
+    settle: async ({ body, caller }) => {
+      wholeStore(caller)
       const credentials = await openLeaseCredentials(engine)
       const ends = body.settlements.map((end) => ({ end, ref: credentials.read({ ...end, credential: end.token }) }))
-      const settlements = await settlementsOf(services, ends)
-      return json(200, { results: await answered(settlements, (good) => settled(services, good)) })
+      const settlements = await settlementsOf(context, ends)
+      return json(200, { results: await answered(settlements, (good) => settled(context, good)) })
     },
     taskComplete: async ({ body, request }) => {
       const { taskId, attempt, status, token: credential } = body
-      const ref = await holder(services, access, request, { taskId, attempt, credential })
+      const ref = await holder(context, access, request, { taskId, attempt, credential })
       const end: ReportedEnd =
         status === 'succeeded'
           ? { outcome: status, result: body.result }
           : { outcome: status, error: body.error ?? { message: 'The worker failed and did not say why.' } }
       const standings = await standingsFor(engine, [{ ref, end }])
-      const settlement = settlementOf(services, ref, end, standings)
+      const settlement = settlementOf(context, ref, end, standings)
       const [result] = isEntryAnswer(settlement) ? [settlement] : await engine.settle([settlement])
       if (result === undefined) throw new RequestError('REPRISE_INTERNAL', 'The store did not answer the settlement.')
       if (result.outcome === 'superseded') throw new SupersededError(taskId, attempt, result.because)
@@ -137,7 +135,7 @@ export function workHandlers(services: Services, access: AccessControl): Handler
     },
     payload: async ({ params: { id, attempt }, request }) => {
       const [, credential = ''] = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? []
-      const { token } = await holder(services, access, request, { taskId: id, attempt, credential })
+      const { token } = await holder(context, access, request, { taskId: id, attempt, credential })
       const execution = await engine.execution(id, attempt)
       const isHeld = execution?.status === 'running' && execution.token === token
       const task = isHeld && (await engine.now()) - execution.dispatchedAt <= PAYLOAD_MS ? await engine.task(id) : null
@@ -173,7 +171,7 @@ const UNKNOWN = { outcome: 'superseded', because: 'unknown' } as const
  * attempt, without a look at the store, and counts as a failed sign-in.
  */
 async function holder(
-  { engine }: Services,
+  { engine }: Context,
   access: AccessControl,
   request: FastifyRequest,
   given: GivenCredential,
@@ -222,7 +220,7 @@ function refused(error: unknown): Refused {
 
 /** All at once; one by one if the store refuses what one of them says. */
 async function settled(
-  { engine }: Services,
+  { engine }: Context,
   settlements: readonly Settlement[],
 ): Promise<readonly (SettleResult | Refused | undefined)[]> {
   const results = await engine.settle(settlements).catch(refused)
@@ -249,12 +247,12 @@ interface Report {
 
 /** The store is asked once, however many of them failed. */
 async function settlementsOf(
-  services: Services,
+  context: Context,
   reports: readonly Report[],
 ): Promise<readonly (Settlement | EntryAnswer)[]> {
-  const standings = await standingsFor(services.engine, reports)
+  const standings = await standingsFor(context.engine, reports)
   return reports.map(({ end, ref }) =>
-    ref === null ? UNKNOWN : refusable(() => settlementOf(services, ref, end, standings)),
+    ref === null ? UNKNOWN : refusable(() => settlementOf(context, ref, end, standings)),
   )
 }
 
@@ -273,7 +271,7 @@ async function standingsFor(engine: Pick<Work, 'standings'>, reports: readonly R
 }
 
 function settlementOf(
-  services: Services,
+  context: Context,
   ref: LeaseRef,
   end: ReportedEnd,
   { of, now }: Standings,
@@ -285,12 +283,12 @@ function settlementOf(
       return released(ref, end.reason ?? 'The worker gave it back.')
     case 'failed': {
       const standing = of.get(ref.taskId)
-      return standing === undefined ? UNKNOWN : failedSettlement(services, ref, end.error, standing, now)
+      return standing === undefined ? UNKNOWN : failedSettlement(context, ref, end.error, standing, now)
     }
   }
 }
 
-async function nothing({ engine }: Services): Promise<ClaimResult> {
+async function nothing({ engine }: Context): Promise<ClaimResult> {
   return { claimed: [], nextDueAt: null, heldBack: null, now: await engine.now() }
 }
 

@@ -1,14 +1,13 @@
 // API tokens: made, used, looked at and revoked over HTTP, by people and by other tokens, on several servers of one store.
 
-import { ROLES, type Scope } from '@reprise/contract'
 import { type Engine, type TenantId, tenantId } from '@reprise/core'
+import type { Caller } from '@reprise/operations'
+import { ROLES, type Scope, tenantScope } from '@reprise/operations'
 import { expect, test } from 'vitest'
-import type { Principal } from '../../src/access/principal.ts'
-import { digestOf, isSameDigest } from '../../src/access/secrets.ts'
-import { tenantScope } from '../../src/access/tenants.ts'
+import { digestOf, isSameDigest } from '../../../operations/src/access/secrets.ts'
 import { type AccessServer, type Answered, ask, bearer, newClock, newEngine, startAccess } from './fixture.ts'
 
-const principal = (scopes: readonly Scope[], tenants: readonly string[] | null = null): Principal => ({
+const caller = (scopes: readonly Scope[], tenants: readonly string[] | null = null): Caller => ({
   kind: 'user',
   actor: 'google:ann@example.com',
   name: 'Ann',
@@ -16,7 +15,7 @@ const principal = (scopes: readonly Scope[], tenants: readonly string[] | null =
   tenants: tenants?.map((tenant) => tenantId(tenant)) ?? null,
 })
 
-const admin = principal(ROLES.admin)
+const admin = caller(ROLES.admin)
 
 async function made(server: AccessServer, name: string, scopes: readonly Scope[], tenants?: readonly TenantId[]) {
   return server.access.tokens.create({ name, scopes, ...(tenants === undefined ? {} : { tenants }) }, admin)
@@ -162,27 +161,27 @@ test('intruder 7: a token ends when it was said to', async () => {
 
 interface Wanted {
   readonly title: string
-  readonly maker: Principal
+  readonly maker: Caller
   readonly scopes: readonly Scope[]
   readonly tenants?: readonly string[] | null
 }
 
-const acmeAdmin = principal(ROLES.admin, ['acme'])
+const acmeAdmin = caller(ROLES.admin, ['acme'])
 
 const granted: readonly Wanted[] = [
   { title: 'a worker token by an admin', maker: admin, scopes: ['work'] },
   { title: 'an admin token by an admin', maker: admin, scopes: ROLES.admin },
-  { title: 'read by a holder of read and tokens', maker: principal(['read', 'tokens']), scopes: ['read'] },
-  { title: 'one of two tenants', maker: principal(ROLES.admin, ['acme', 'blue']), scopes: ['read'], tenants: ['blue'] },
+  { title: 'read by a holder of read and tokens', maker: caller(['read', 'tokens']), scopes: ['read'] },
+  { title: 'one of two tenants', maker: caller(ROLES.admin, ['acme', 'blue']), scopes: ['read'], tenants: ['blue'] },
 ]
 
 const tooMuch: readonly Wanted[] = [
   {
     title: 'operate by a holder of read and tokens',
-    maker: principal(['read', 'tokens']),
+    maker: caller(['read', 'tokens']),
     scopes: ['read', 'operate'],
   },
-  { title: 'work by a holder of tokens', maker: principal(['tokens']), scopes: ['work'] },
+  { title: 'work by a holder of tokens', maker: caller(['tokens']), scopes: ['work'] },
   { title: 'a tenant by a holder of another', maker: acmeAdmin, scopes: ['read'], tenants: ['blue'] },
   { title: 'two tenants by a holder of one', maker: acmeAdmin, scopes: ['read'], tenants: ['acme', 'blue'] },
   { title: 'all tenants by a holder of one', maker: acmeAdmin, scopes: ['read'], tenants: null },
@@ -204,10 +203,7 @@ test.each(tooMuch)('intruder 7: nobody gives away more than they have: $title', 
 
 test('intruder 7: a token whose maker has one tenant has that one too, and sees no token of others', async () => {
   const server = await startAccess()
-  const acme = await server.access.tokens.create(
-    { name: 'acme', scopes: ROLES.admin },
-    principal(ROLES.admin, ['acme']),
-  )
+  const acme = await server.access.tokens.create({ name: 'acme', scopes: ROLES.admin }, caller(ROLES.admin, ['acme']))
   const whole = await made(server, 'whole', ['read'])
   const blue = await made(server, 'blue', ['read'], [tenantId('blue')])
   expect(acme.facts.tenants).toEqual(['acme'])
@@ -222,7 +218,7 @@ test('intruder 7: a token whose maker has one tenant has that one too, and sees 
 })
 
 test("intruder 7: another tenant's id is answered with 404", () => {
-  const bound = principal(ROLES.viewer, ['acme'])
+  const bound = caller(ROLES.viewer, ['acme'])
   expect(tenantScope(bound, undefined)).toEqual({ tenant: 'acme' })
   expect(() => tenantScope(bound, tenantId('blue'))).toThrow(expect.objectContaining({ status: 404 }))
 })

@@ -1,9 +1,10 @@
 // What the tests of access share: a server on a loopback port with the real routes of access and a few that need a right,
 // a store in memory, an issuer over HTTP, and a browser that keeps cookies and follows nothing by itself.
 
-import { accessRoutes, routeTable } from '@reprise/contract'
-import { VirtualClock } from '@reprise/core'
+import { openFlags, VirtualClock } from '@reprise/core'
 import { openSqliteEngine, type SqliteEngine } from '@reprise/engine-sqlite'
+import { ALL_OPERATIONS, accessRoutes, createContext, ROUTES, routeTable } from '@reprise/operations'
+import { openPolicies } from '@reprise/policies'
 import { type OidcIssuer, type OidcIssuerOptions, startOidcIssuer } from '@reprise/test-servers'
 import Fastify from 'fastify'
 import { onTestFinished } from 'vitest'
@@ -16,6 +17,7 @@ import { RateLimit } from '../../src/http/rate-limit.ts'
 import { registerRoutes } from '../../src/http/route-registration.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { accessHandlers } from '../../src/routes/access.ts'
+import { operationHandlers } from '../../src/routes/operations.ts'
 
 const anything = { 200: { kind: 'json', schema: z.unknown(), description: 'Anything.' } } as const
 
@@ -28,10 +30,10 @@ const probeRoutes = routeTable({
 })
 
 const probeHandlers: Handlers<typeof probeRoutes> = {
-  look: ({ principal }) => json(200, { actor: principal.actor }),
-  change: ({ principal }) => json(200, { actor: principal.actor }),
-  erase: ({ principal }) => json(200, { actor: principal.actor }),
-  claim: ({ principal }) => json(200, { actor: principal.actor }),
+  look: ({ caller }) => json(200, { actor: caller.actor }),
+  change: ({ caller }) => json(200, { actor: caller.actor }),
+  erase: ({ caller }) => json(200, { actor: caller.actor }),
+  claim: ({ caller }) => json(200, { actor: caller.actor }),
 }
 
 export type Settings = Partial<AccessOptions>
@@ -85,10 +87,21 @@ export async function startAccess(settings: Settings = {}, place: Place = {}): P
     const problem = problemOf(error, request.id)
     return reply.code(problem.status).headers(problem.headers).type('application/problem+json').send(problem.body)
   })
+  const [policies, flags] = await Promise.all([openPolicies({ engine, clock }), openFlags({ engine, clock })])
+  const context = createContext({
+    engine,
+    clock,
+    policies,
+    flags,
+    tokens: access.tokens,
+    maxRetries: 1,
+    version: 'test',
+  })
+  const operations = Object.entries(ROUTES).filter(([name]) => Object.hasOwn(ALL_OPERATIONS, name))
   registerRoutes(
     app,
-    { ...accessRoutes, ...probeRoutes },
-    { ...accessHandlers(access), ...probeHandlers },
+    { ...Object.fromEntries(operations), ...accessRoutes, ...probeRoutes },
+    { ...operationHandlers(context), ...accessHandlers(access), ...probeHandlers },
     {
       authenticate: (request) => access.authenticate(request),
       addressOf: (request) => access.addressOf(request),

@@ -1,8 +1,8 @@
 // Several servers on one Redis, each with a connection of its own: what one of them takes back counts on the others.
 
-import { ROLES } from '@reprise/contract'
 import type { VirtualClock } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
+import { ROLES } from '@reprise/operations'
 import { type RedisServer, startRedis } from '@reprise/test-servers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type AccessServer, ask, Browser, bearer, newClock, startAccess } from './fixture.ts'

@@ -1,7 +1,7 @@
 // The other ways in, their order, and how wrong credentials are slowed down.
 
+import { authorise } from '@reprise/operations'
 import { expect, test } from 'vitest'
-import { authorise } from '../../src/access/access-control.ts'
 import { openAccess } from '../../src/access/index.ts'
 import { LINK_MS } from '../../src/access/one-time-link.ts'
 import { RemoteAddresses } from '../../src/access/remote-address.ts'

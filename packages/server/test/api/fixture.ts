@@ -3,11 +3,10 @@
 import { type Action, defineAction, type Engine, openFlags, publishActions, tenantId } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { type Caller, ROLES, type Role } from '@reprise/operations'
 import { openPolicies } from '@reprise/policies'
 import { startRedis } from '@reprise/test-servers'
 import { onTestFinished } from 'vitest'
-import { ROLES, type Role } from '../../../contract/src/index.ts'
-import type { Principal } from '../../src/access/principal.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server.ts'
 
 interface Store {
@@ -58,7 +57,7 @@ export interface Api {
   post(path: string, body: unknown, sent?: Sent): Promise<Answered>
 }
 
-const ADMIN: Principal = {
+const ADMIN: Caller = {
   kind: 'user',
   actor: 'test:admin',
   name: 'admin',

@@ -6,15 +6,17 @@ import {
   DEFAULT_POOL,
   DEFAULT_SETTINGS,
   type Engine,
+  publishActions,
   taskId,
   tenantId,
   type WorkerId,
 } from '@reprise/core'
 import { openLeaseCredentials } from '@reprise/orchestrator'
 import { afterAll, describe, expect, test } from 'vitest'
+import { contextOn, openStore, STORES, spec, stopRedis } from '../../../operations/test/events/fixture.ts'
 import { type CloudEvent, readCloudEvents } from '../../src/events/cloud-events.ts'
 import type { FailuresIn, Reporter } from '../../src/events/failures-in.ts'
-import { eventsOn, openStore, STORES, spec, stopRedis } from './fixture.ts'
+import { createEvents } from '../../src/events/index.ts'
 
 afterAll(stopRedis)
 
@@ -55,13 +57,16 @@ async function claimOne(engine: Engine): Promise<Claimed> {
 const credentialOf = async (engine: Engine, lease: Claimed): Promise<string> =>
   (await openLeaseCredentials(engine)).issue(lease)
 
+const failuresInOn = async (...given: Parameters<typeof contextOn>) =>
+  createEvents(await contextOn(...given), () => undefined)
+
 const one = async (failuresIn: FailuresIn, given: CloudEvent, by: Reporter = BY) =>
   (await failuresIn.receive([given], by))[0]
 
 describe.each(STORES)('on %s', (kind) => {
   test('B5: with attempt and token it ends the attempt; the same event again is answered the same', async () => {
     const engine = await openStore(kind)
-    const { failuresIn } = eventsOn(engine)
+    const { failuresIn } = await failuresInOn(engine)
     await engine.submit([spec('t1')])
     const lease = await claimOne(engine)
     const { taskId: id, attempt } = lease
@@ -76,7 +81,7 @@ describe.each(STORES)('on %s', (kind) => {
 
   test('B5: without the token, or with a wrong one, a running attempt is not touched; it is noted once', async () => {
     const engine = await openStore(kind)
-    const { failuresIn } = eventsOn(engine)
+    const { failuresIn } = await failuresInOn(engine)
     await engine.submit([spec('t1')])
     const lease = await claimOne(engine)
     const { taskId: id, attempt } = lease
@@ -99,7 +104,7 @@ describe.each(STORES)('on %s', (kind) => {
 
   test('B5: a retryable failure of a task of others enters the delay queue, and our workers run it', async () => {
     const engine = await openStore(kind)
-    const { failuresIn } = eventsOn(engine)
+    const { failuresIn } = await failuresInOn(engine)
     const report = event({ action: 'pdf.render', payload: { page: 1 }, errorMessage: 'reset by peer' })
     const first = await one(failuresIn, report)
     expect(first).toMatchObject({ outcome: 'retrying' })
@@ -129,7 +134,7 @@ describe.each(STORES)('on %s', (kind) => {
 
   test('B5: one that is not retryable is a dead letter with its failure, and runs nowhere', async () => {
     const engine = await openStore(kind)
-    const { failuresIn } = eventsOn(engine)
+    const { failuresIn } = await failuresInOn(engine)
     const report = event({ action: 'pdf.render', retryable: false, errorCode: 'BAD_TEMPLATE' })
     const first = await one(failuresIn, report)
     expect(first).toMatchObject({ outcome: 'dead' })
@@ -142,7 +147,7 @@ describe.each(STORES)('on %s', (kind) => {
 
   test('B5: the same event many times at once is one task and one transition', async () => {
     const engine = await openStore(kind)
-    const { failuresIn } = eventsOn(engine)
+    const { failuresIn } = await failuresInOn(engine)
     const reports = Array.from({ length: 20 }, () => one(failuresIn, event({ action: 'pdf.render' })))
     const outcomes = await Promise.all(reports)
     expect(new Set(outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1)
@@ -156,7 +161,7 @@ describe.each(STORES)('on %s', (kind) => {
 
   test('B5: another event with the same key, in whatever order, is noted on the task that there is', async () => {
     const engine = await openStore(kind)
-    const { failuresIn } = eventsOn(engine)
+    const { failuresIn } = await failuresInOn(engine)
     const outcomes = await failuresIn.receive(
       [
         event({ action: 'pdf.render', attempt: 2, retryable: false }, { id: 'e2' }),
@@ -177,19 +182,19 @@ describe.each(STORES)('on %s', (kind) => {
         name === 'settle' ? () => Promise.reject(new Error('killed')) : (Reflect.get(target, name) as unknown),
     })
     const report = event({ action: 'pdf.render', retryable: false })
-    await expect(eventsOn(cut).failuresIn.receive([report], BY)).rejects.toThrow('killed')
+    await expect((await failuresInOn(cut)).failuresIn.receive([report], BY)).rejects.toThrow('killed')
     const [running] = (await engine.tasks({})).items
     expect(running?.state).toMatchObject({ status: 'running', worker: 'events' })
     // Nobody sends it again: what must not run again is left to a person.
     expect(running?.settings.onLost).toBe('hold')
-    expect(await one(eventsOn(engine).failuresIn, report)).toMatchObject({ outcome: 'dead' })
+    expect(await one((await failuresInOn(engine)).failuresIn, report)).toMatchObject({ outcome: 'dead' })
     expect(await engine.counts()).toMatchObject({ accepted: 1, dead: 1, running: 0 })
   })
 })
 
 test('B5: held lanes lose no report: what is retryable waits, the rest is to be sent again', async () => {
   const engine = await openStore()
-  const { failuresIn } = eventsOn(engine)
+  const { failuresIn } = await failuresInOn(engine)
   const by = { actor: 'operator:ann', reason: 'maintenance' }
   await engine.pause({}, by)
   const retryable = event({ action: 'pdf.render' })
@@ -207,8 +212,13 @@ test('B5: held lanes lose no report: what is retryable waits, the rest is to be 
 
 test('B5: what is declared of an action holds for a task of others', async () => {
   const engine = await openStore()
-  const settings = { ...DEFAULT_SETTINGS, maxRetries: 0 }
-  const { failuresIn } = eventsOn(engine, { actionOf: async () => ({ pool: DEFAULT_POOL, settings }) })
+  const declared = {
+    name: actionName('pdf.render'),
+    pool: DEFAULT_POOL,
+    settings: { ...DEFAULT_SETTINGS, maxRetries: 0 },
+  }
+  await publishActions(engine, [declared])
+  const { failuresIn } = await failuresInOn(engine)
   expect(await one(failuresIn, event({ action: 'pdf.render' }))).toMatchObject({ outcome: 'dead' })
   const { items } = await engine.tasks({ action: actionName('pdf.render') })
   expect(items[0]?.state).toMatchObject({ status: 'dead', reason: 'retries_exhausted' })
@@ -216,7 +226,7 @@ test('B5: what is declared of an action holds for a task of others', async () =>
 
 test('intruder 7: another tenant\u2019s task is as unknown as one that does not exist', async () => {
   const engine = await openStore()
-  const { failuresIn } = eventsOn(engine)
+  const { failuresIn } = await failuresInOn(engine)
   await engine.submit([spec('t1', { tenant: tenantId('other') })])
   const token = await credentialOf(engine, await claimOne(engine))
   const acme: Reporter = { actor: 'token:acme', tenants: [tenantId('acme')] }
@@ -242,7 +252,7 @@ const WRONG: readonly (readonly [string, Readonly<Record<string, unknown>>])[] =
 
 test.each(WRONG)('intruder 8: %s is refused, and leaves nothing', async (_, data) => {
   const engine = await openStore()
-  const { failuresIn } = eventsOn(engine)
+  const { failuresIn } = await failuresInOn(engine)
   expect(await one(failuresIn, event({ action: 'a', ...data }))).toMatchObject({ outcome: 'refused' })
   expect(await engine.counts()).toMatchObject({ accepted: 0 })
 })
@@ -284,7 +294,7 @@ describe('B5: CloudEvents are read', () => {
   })
 
   test('and other types are passed over', async () => {
-    const { failuresIn } = eventsOn(await openStore())
+    const { failuresIn } = await failuresInOn(await openStore())
     expect(await one(failuresIn, event({}, { type: 'com.example.other' }))).toMatchObject({ outcome: 'ignored' })
   })
 })

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { taskId, tenantId } from '@reprise/core'
 import Fastify from 'fastify'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
-import { EntryTenants, eventMaker, type Redact } from '../../src/events/event.ts'
-import { EventFeed } from '../../src/events/feed.ts'
+import { EntryTenants, eventMaker, type Redact } from '../../../operations/src/events/event.ts'
+import { EventFeed } from '../../../operations/src/events/feed.ts'
+import { note, openStore, SkippingClock, STORES, spec, stopRedis } from '../../../operations/test/events/fixture.ts'
 import { LiveStreams, type LiveStreamsOptions, type StreamRequest } from '../../src/events/live-stream.ts'
-import { note, openStore, SkippingClock, STORES, spec, stopRedis } from './fixture.ts'
 
 afterAll(stopRedis)
 
@@ -20,7 +20,7 @@ async function serve(engine: Awaited<ReturnType<typeof openStore>>, { redact, re
   const feed = new EventFeed({ engine, pollMs: 5 })
   const streams = new LiveStreams({
     feed,
-    makeEvent: eventMaker(redact === undefined ? {} : { redact }),
+    makeEvent: eventMaker(redact ?? ((value) => value)),
     tenants: new EntryTenants(engine),
     clock: new SkippingClock(),
     ...change,

@@ -1,18 +1,19 @@
 // The routes about events on a server of their own, and what tests ask of them; every answer is held against its schema.
 
 import type { AddressInfo } from 'node:net'
-import { eventRoutes, ROLES, type Route, type Scope } from '@reprise/contract'
 import { type Clock, createRedactor, type Engine, systemClock, type TenantId, tenantId } from '@reprise/core'
+import { type Caller, ROLES, ROUTES, type Route, type Scope } from '@reprise/operations'
 import Fastify from 'fastify'
 import { expect, onTestFinished } from 'vitest'
-import type { Principal } from '../../src/access/principal.ts'
+import { openStore } from '../../../operations/test/events/fixture.ts'
+import { type Delivering, delivering } from '../../../operations/test/events/webhook-fixture.ts'
+import { createEvents } from '../../src/events/index.ts'
 import { readBodies } from '../../src/http/json-body.ts'
 import { problemOf } from '../../src/http/problem.ts'
 import { RateLimit } from '../../src/http/rate-limit.ts'
 import { registerRoutes } from '../../src/http/route-registration.ts'
 import { eventHandlers } from '../../src/routes/events.ts'
-import { openStore } from './fixture.ts'
-import { type Delivering, delivering } from './webhook-fixture.ts'
+import { operationHandlers } from '../../src/routes/operations.ts'
 
 interface Served {
   readonly engine: Engine
@@ -20,7 +21,7 @@ interface Served {
   readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answered>
   readonly origin: string
   /** Who asks from now on; an error if that can't be told. */
-  readonly as: (principal: Partial<Principal> | Error | null) => void
+  readonly as: (caller: Partial<Caller> | Error | null) => void
 }
 
 interface Answered {
@@ -28,7 +29,7 @@ interface Answered {
   readonly body: never
 }
 
-const ADMIN: Principal = {
+const ADMIN: Caller = {
   kind: 'token',
   actor: 'token:admin',
   name: 'admin',
@@ -39,11 +40,12 @@ const ADMIN: Principal = {
 export async function serve(clock?: Clock): Promise<Served> {
   const engine = await openStore('sqlite', clock)
   const redactor = createRedactor()
-  const events = await delivering(engine, { redact: (value) => redactor.value(value) })
-  let principal: Principal | Error | null = ADMIN
+  const events = await delivering(engine, { redaction: redactor })
+  const { streams, failuresIn } = createEvents(events.context, () => undefined)
+  let caller: Caller | Error | null = ADMIN
   const authenticate = async () => {
-    if (principal instanceof Error) throw principal
-    return principal
+    if (caller instanceof Error) throw caller
+    return caller
   }
   const app = Fastify({ forceCloseConnections: true })
   readBodies(app, 1_000_000)
@@ -51,7 +53,9 @@ export async function serve(clock?: Clock): Promise<Served> {
     const { status, body } = problemOf(error, request.id)
     return reply.code(status).type('application/problem+json').send(JSON.stringify(body))
   })
-  registerRoutes(app, eventRoutes, eventHandlers(events, { authenticate }), {
+  const handlers = { ...eventHandlers({ streams, failuresIn }, { authenticate }), ...operationHandlers(events.context) }
+  const table = Object.entries(ROUTES).filter(([name]) => Object.hasOwn(handlers, name))
+  registerRoutes(app, Object.fromEntries(table), handlers, {
     authenticate,
     addressOf: () => 'here',
     limit: new RateLimit({ perSecond: 1_000, burst: 1_000 }, systemClock),
@@ -59,7 +63,7 @@ export async function serve(clock?: Clock): Promise<Served> {
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
-    await events.streams.close()
+    await streams.close()
     await app.close()
   })
   const { port } = app.server.address() as AddressInfo
@@ -69,7 +73,7 @@ export async function serve(clock?: Clock): Promise<Served> {
     events,
     origin,
     as: (change) => {
-      principal = change === null || change instanceof Error ? change : { ...ADMIN, ...change }
+      caller = change === null || change instanceof Error ? change : { ...ADMIN, ...change }
     },
     call: async (method, path, body, headers = {}) => {
       const response = await fetch(`${origin}${path}`, {
@@ -86,7 +90,7 @@ export async function serve(clock?: Clock): Promise<Served> {
 }
 
 function schemaOf(method: string, path: string, status: number) {
-  const routes: readonly Route[] = Object.values(eventRoutes)
+  const routes: readonly Route[] = Object.values(ROUTES)
   const route = routes.find(
     (one) =>
       one.method === method &&

@@ -1,11 +1,11 @@
 // The routes about events, from the table through real HTTP.
 
-import { ROLES, type Scope } from '@reprise/contract'
 import { RequestError, taskId, tenantId, VirtualClock } from '@reprise/core'
+import { ROLES, type Scope } from '@reprise/operations'
 import { expect, test } from 'vitest'
-import { aReceiver, note, spec } from './fixture.ts'
+import { aReceiver, note, spec } from '../../../operations/test/events/fixture.ts'
+import { soon } from '../../../operations/test/events/webhook-fixture.ts'
 import { following, only, reasons, serve } from './routes-fixture.ts'
-import { soon } from './webhook-fixture.ts'
 
 test('B5: the journal is read as events, page by page, by type, by task, by tenant', async () => {
   const { engine, call, as } = await serve()

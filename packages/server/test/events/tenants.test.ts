@@ -2,10 +2,10 @@
 
 import { taskId, tenantId, VirtualClock } from '@reprise/core'
 import { expect, test } from 'vitest'
-import { EntryTenants } from '../../src/events/event.ts'
-import { aReceiver, note, openStore, spec } from './fixture.ts'
+import { EntryTenants } from '../../../operations/src/events/event.ts'
+import { aReceiver, note, openStore, spec } from '../../../operations/test/events/fixture.ts'
+import { soon } from '../../../operations/test/events/webhook-fixture.ts'
 import { only, reasons, serve } from './routes-fixture.ts'
-import { soon } from './webhook-fixture.ts'
 
 test('intruder 7: an id that another tenant uses again shows neither the events of the other', async () => {
   const clock = new VirtualClock()

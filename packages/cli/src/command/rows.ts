@@ -1,0 +1,119 @@
+// Lists, page by page, shown once or followed with --watch: on a terminal the table is drawn again and again, anywhere else
+// every row that is new or has changed is one line of JSON.
+
+import { PAGE_LIMIT_MAX, sleep } from '@reprise/core'
+import type { Progress } from '../output/progress.ts'
+import type { Column } from '../output/table.ts'
+import type { Invocation } from './invocation.ts'
+
+const LIMIT_DEFAULT = 100
+export const LIMIT_MAX = 100_000
+/** For commands that look through all of a list rather than show it. */
+const LOOKED_AT_MAX = 20_000
+const BEAT_MS = 2_000
+const CLEAR = '\u001b[H\u001b[2J'
+
+interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly next: string | null
+}
+
+/** An operation that lists, with everything but the page filled in. */
+export type Read<Item> = (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<Item>>
+
+interface Part {
+  readonly limit: number
+  readonly cursor?: string | undefined
+  readonly progress?: Progress
+}
+
+/** A page may be short, or empty, though more follow. */
+export async function* pagesOf<Item>(read: Read<Item>, { limit, cursor, progress }: Part): AsyncGenerator<Page<Item>> {
+  let next = cursor ?? null
+  let count = 0
+  do {
+    const size = { limit: Math.min(limit - count, PAGE_LIMIT_MAX) }
+    const page: Page<Item> = await read(next === null ? size : { ...size, cursor: next })
+    yield page
+    count += page.items.length
+    progress?.update(count, null)
+    next = page.next
+  } while (next !== null && count < limit)
+}
+
+/** At most so many, and where the list goes on. */
+export async function listed<Item>(read: Read<Item>, part: Part): Promise<Page<Item>> {
+  const items: Item[] = []
+  let next: string | null = null
+  try {
+    for await (const page of pagesOf(read, part)) {
+      items.push(...page.items)
+      next = page.next
+    }
+  } finally {
+    part.progress?.end()
+  }
+  return { items, next }
+}
+
+export const lookedThrough = async <Item>(read: Read<Item>): Promise<readonly Item[]> =>
+  (await listed(read, { limit: LOOKED_AT_MAX })).items
+
+export interface Rows<Row> {
+  readonly read: () => Promise<readonly Row[]>
+  /** What makes it the same row the next time. */
+  readonly key: (row: Row) => string
+  readonly columns: (now: number) => readonly Column<Row>[]
+  /** Said if there are none. */
+  readonly none: string
+}
+
+/** As many as --limit says. */
+export async function showList<Row>(
+  invocation: Invocation,
+  { read, ...rows }: Omit<Rows<Row>, 'read'> & { readonly read: Read<Row> },
+): Promise<void> {
+  const limit = invocation.options.whole('limit', 1, LIMIT_MAX) ?? LIMIT_DEFAULT
+  await showRows(invocation, {
+    ...rows,
+    read: async () => {
+      const { items, next } = await listed(read, { limit })
+      if (next !== null) invocation.output.note(`There are more; -n shows up to ${LIMIT_MAX}.`)
+      return items
+    },
+  })
+}
+
+export async function showRows<Row>(invocation: Invocation, { read, key, columns, none }: Rows<Row>): Promise<void> {
+  const { output } = invocation
+  const draw = async (): Promise<void> => output.list(await read(), columns(output.now()), none)
+  if (!invocation.options.flag('watch')) return draw()
+  await follow(invocation, {
+    draw,
+    read: async () => (await read()).map((row) => [key(row), row] as const),
+  })
+}
+
+export interface Followed {
+  /** On a terminal. */
+  readonly draw: () => Promise<void>
+  /** Anywhere else: what there is, each with what makes it the same the next time. */
+  readonly read: () => Promise<readonly (readonly [key: string, value: unknown])[]>
+}
+
+/** Until somebody asks the command to end. */
+export async function follow({ host, output }: Invocation, { draw, read }: Followed): Promise<void> {
+  const isScreen = output.isForPeople && host.stdout.isTTY === true
+  let before = new Map<string, string>()
+  while (!host.asked.aborted) {
+    if (isScreen) {
+      output.raw(CLEAR)
+      await draw()
+    } else {
+      const now = new Map((await read()).map(([key, value]) => [key, JSON.stringify(value)]))
+      for (const [key, text] of now) if (before.get(key) !== text) output.raw(`${text}\n`)
+      before = now
+    }
+    await sleep(host.clock, BEAT_MS, host.asked, { hold: true })
+  }
+}

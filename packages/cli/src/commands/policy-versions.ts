@@ -1,0 +1,144 @@
+// reprise policy list, show, publish and templates: the versions of the policies, and what policies can build on.
+
+import { InvalidError, isRepriseError, NotFoundError } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
+import { textOf } from '../command/input.ts'
+import { given } from '../command/options.ts'
+import { showList } from '../command/rows.ts'
+import { DRY_RUN, LIMIT } from '../command/shared-options.ts'
+import { usageError } from '../output/errors.ts'
+import { plainLines } from '../output/plain-text.ts'
+import { isoTime } from '../output/times.ts'
+
+const NUMBER_MAX = 1_000_000_000
+
+export const policyList: CommandDefinition = {
+  path: ['policy', 'list'],
+  group: 'Policies',
+  summary: 'List all versions of the policies',
+  details: 'Lists all versions of the policies, oldest first: who brought them in, and when. The last one is in force.',
+  options: [LIMIT],
+  examples: [
+    { command: 'reprise policy list', says: 'Who changed what, and when?' },
+    { command: "reprise policy list -o json | jq '.[-1].number'", says: 'The number of the newest' },
+  ],
+  async run(invocation) {
+    const client = await invocation.connect()
+    await showList(invocation, {
+      read: client.listPolicyVersions,
+      key: ({ number }) => String(number),
+      columns: () => [
+        { title: 'VERSION', value: ({ number }) => number, right: true },
+        { title: 'SINCE', value: ({ at }) => isoTime(at) },
+        { title: 'LINES', value: ({ text }) => text.split('\n').length, right: true },
+        { title: 'HASH', value: ({ hash }) => hash.slice(0, 12) },
+        { title: 'BY', value: ({ by }) => by, flexible: true },
+      ],
+      none: "There are no policies yet. 'reprise policy publish <file>' brings them in.",
+    })
+  },
+}
+
+export const policyShow: CommandDefinition = {
+  path: ['policy', 'show'],
+  group: 'Policies',
+  summary: 'Show the policies in force, or a version of them',
+  details:
+    'Writes the policies in force, or the version of this number, as YAML. What should be looked at goes to standard error.',
+  arguments: [{ name: '[number]', about: 'A version; the one in force if missing' }],
+  examples: [
+    { command: 'reprise policy show > retry-policies.yaml', says: 'To change them' },
+    { command: 'reprise policy show 3', says: 'As they were' },
+  ],
+  async run(invocation) {
+    const [text] = invocation.arguments
+    const number = text === undefined ? null : numberOf(text)
+    const { output } = invocation
+    const client = await invocation.connect()
+    const { version, notes } =
+      number === null ? await client.policies() : { version: await client.getPolicyVersion({ number }), notes: [] }
+    if (version === null) throw new NotFoundError('version of the policies', 'in force')
+    output.one(version, ({ line }) => line(plainLines(version.text.trimEnd())))
+    if (output.isForPeople) for (const note of notes) output.note(note)
+  },
+}
+
+function numberOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new InvalidError(`A version of the policies has a number from 1, not '${text.slice(0, 40)}'.`)
+}
+
+export const policyPublish: CommandDefinition = {
+  path: ['policy', 'publish'],
+  group: 'Policies',
+  summary: 'Bring policies into force',
+  details:
+    'Makes a file of retry policies the newest version, in force everywhere within seconds. It is checked first; with --dry-run, only that. With --expected <number> only if that is still the newest version: exit code 5 if somebody was faster.',
+  arguments: [{ name: '<file>', about: 'The policies, as YAML; - for standard input' }],
+  options: [{ flags: '--expected <number>', about: 'The version that the change is made for; 0 for none' }, DRY_RUN],
+  examples: [
+    { command: 'reprise policy publish config/tasks/retry-policies.yaml --dry-run', says: 'Would it be accepted?' },
+    {
+      command: 'reprise policy publish retry-policies.yaml --expected 3',
+      says: 'Unless somebody changed them meanwhile',
+    },
+  ],
+  async run(invocation) {
+    const { options, output } = invocation
+    const [file = ''] = invocation.arguments
+    const expected = options.whole('expected', 0, NUMBER_MAX)
+    const text = await textOf(invocation, file === '-' ? '-' : `@${file}`)
+    if (text.trim() === '') throw usageError('There is nothing in it: no policies were published.')
+    const client = await invocation.connect()
+    const result = await client
+      .publishPolicies({ text, dryRun: options.flag('dry-run'), ...given({ expected }) })
+      .catch((error: unknown) => {
+        throw withFileName(error, file === '-' ? 'standard input' : file)
+      })
+    output.one(result, ({ line }) => {
+      line(
+        result.version === null
+          ? 'The policies are right. Nothing was changed.'
+          : `Version ${result.version.number} is in force.`,
+      )
+    })
+    if (output.isForPeople) for (const note of result.notes) output.note(note)
+  },
+}
+
+/** Whoever checks it got the text alone, and calls it `policies`. */
+function withFileName(error: unknown, file: string): unknown {
+  if (!isRepriseError(error, 'REPRISE_INVALID')) return error
+  error.message = error.message.replaceAll(
+    /^( *)policies(?= has \d|:\d+:\d+: )/gm,
+    (_, indent: string) => indent + file,
+  )
+  return error
+}
+
+export const policyTemplates: CommandDefinition = {
+  path: ['policy', 'templates'],
+  group: 'Policies',
+  summary: 'List templates that policies can build on',
+  examples: [
+    { command: 'reprise policy templates', says: 'What is there to begin with?' },
+    { command: 'reprise policy templates -o json', says: 'All their settings' },
+  ],
+  async run(invocation) {
+    const client = await invocation.connect()
+    const { templates } = await client.policyTemplates()
+    invocation.output.list(
+      templates,
+      [
+        { title: 'TEMPLATE', value: ({ name }) => name },
+        { title: 'SETS', value: settingsText, flexible: true, wraps: true },
+      ],
+      'There are no templates.',
+    )
+  },
+}
+
+const settingsText = ({ name: _, ...settings }: { readonly name: string }): string =>
+  Object.entries(settings)
+    .map(([setting, value]) => `${setting}: ${JSON.stringify(value)}`)
+    .join(', ')

@@ -1,0 +1,96 @@
+// reprise cancel, promote, redrive and discard: change tasks that are named, or all that are found.
+
+import type { CommandDefinition, Example } from '../command/definition.ts'
+import { DRY_RUN, REASON, SCOPE, YES } from '../command/shared-options.ts'
+import type { Change } from '../tasks/changes.ts'
+
+interface Said extends Change {
+  /** Whether they can be named by their failure group. */
+  readonly byGroup: boolean
+  readonly summary: string
+  readonly details: string
+  readonly examples: readonly [Example, ...Example[]]
+}
+
+const changeCommand = ({ byGroup, summary, details, examples, ...change }: Said): CommandDefinition => ({
+  path: [change.verb],
+  group: 'Operate',
+  summary,
+  details: `${details} Tasks are named by their ids, or found by --query or by action, tenant and pool; then it says how many they are and asks.`,
+  arguments: [{ name: '[ids...]', about: 'The tasks' }],
+  options: [
+    { flags: '--query <query>', about: 'Those that this query finds, as for list' },
+    ...SCOPE,
+    ...(byGroup ? [{ flags: '--fingerprint <group>', about: 'Only of this failure group' }] : []),
+    { flags: '--all', about: 'Every one there is' },
+    REASON,
+    DRY_RUN,
+    YES,
+  ],
+  examples,
+  async run(invocation) {
+    const { changeTasks } = await import('../tasks/changes.ts')
+    return changeTasks(invocation, change)
+  },
+})
+
+export const cancel = changeCommand({
+  verb: 'cancel',
+  done: 'cancelled',
+  from: ['queued', 'waiting', 'running'],
+  byGroup: false,
+  summary: 'End tasks that have not ended',
+  details:
+    'Ends queued, waiting and running tasks. A handler that runs is told; what it settles afterwards counts no more.',
+  examples: [
+    { command: 'reprise cancel 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'One task' },
+    { command: "reprise cancel --query 'action:report.* age>1d' --dry-run", says: 'How many would that be?' },
+    { command: 'reprise cancel --action report.build --tenant acme --yes', says: 'In a script' },
+  ],
+})
+
+export const promote = changeCommand({
+  verb: 'promote',
+  done: 'made due',
+  from: ['waiting'],
+  byGroup: false,
+  summary: 'Make waiting tasks due now',
+  details: 'Makes tasks that wait for a retry or a delay due now. They keep their place in the budget.',
+  examples: [
+    { command: 'reprise promote 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'One task' },
+    {
+      command: 'reprise promote --action invoice.send --yes',
+      says: 'All retries of an action, once its service is back',
+    },
+  ],
+})
+
+export const redrive = changeCommand({
+  verb: 'redrive',
+  done: 'sent back to work',
+  from: ['dead'],
+  byGroup: true,
+  summary: 'Send dead letters back to work',
+  details: 'Sends dead letters back to work, each in a new generation with a fresh budget of retries.',
+  examples: [
+    { command: 'reprise redrive 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'One task' },
+    {
+      command: 'reprise redrive --fingerprint 5f3a0c1e9b7d2468 --yes',
+      says: 'A whole failure group, once its cause is gone',
+    },
+    { command: 'reprise redrive --action invoice.send --dry-run', says: 'How many would that be?' },
+  ],
+})
+
+export const discard = changeCommand({
+  verb: 'discard',
+  done: 'given up',
+  from: ['dead'],
+  byGroup: true,
+  summary: 'Give dead letters up for good',
+  details: 'Gives dead letters up: they end as discarded, and can not be sent back to work.',
+  examples: [
+    { command: 'reprise discard 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --reason "sent by hand"', says: 'One task' },
+    { command: "reprise discard --query 'code:EINVAL age>30d' --dry-run", says: 'How many would that be?' },
+  ],
+})

@@ -1,0 +1,20 @@
+// Answers of a server in the types that the table promises. They are not checked field by field: client and server are of one
+// version, or refuse each other's calls.
+
+import { notReprise } from './problems.ts'
+
+export function objectOf<T extends object>(body: unknown, whom: string): T {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notReprise(whom)
+  return body as T
+}
+
+/** One line of a stream, as `objectOf`. */
+export function parsedObject<T extends object>(text: string, whom: string): T {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw notReprise(whom)
+  }
+  return objectOf<T>(value, whom)
+}

@@ -1,0 +1,80 @@
+// Who asks, and what they may do: the one thing that every way of signing in comes to. A process that has the store itself is
+// a caller too, a local one, who may do everything.
+
+import { type By, NotFoundError, RequestError, type TenantId } from '@reprise/core'
+import { type Access, SCOPES, type Scope } from './scopes.ts'
+
+export interface Caller {
+  readonly kind: 'user' | 'token' | 'dev' | 'local'
+  /** As the journal names them: `google:ann@example.com`, `oidc:ann@example.com`, `token:deploys`, `dev:ann`, `cli:ann`. */
+  readonly actor: string
+  /** For people to read. */
+  readonly name: string
+  readonly scopes: ReadonlySet<Scope>
+  /** The only tenants whose tasks they may see or touch; null for all. */
+  readonly tenants: readonly TenantId[] | null
+}
+
+/** Has the store itself: there is nobody to ask. */
+export const localCaller = (actor: string): Caller => ({
+  kind: 'local',
+  actor,
+  name: actor,
+  scopes: new Set(SCOPES),
+  tenants: null,
+})
+
+/** Who did it and why, for the journal: who is what the credentials say, never what the request says. */
+export const byOf = ({ actor, kind }: Caller, reason: string | undefined): By => ({
+  actor,
+  reason: reason ?? (kind === 'local' ? 'asked for by the client' : 'asked for over HTTP'),
+})
+
+/** Throws 401 or 403 unless the caller may do what an operation or a route asks for. */
+export function authorise(caller: Caller | null, access: Access, name: string): void {
+  if (access === 'public') return
+  if (caller === null) {
+    throw new RequestError(
+      'REPRISE_UNAUTHENTICATED',
+      'Say who you are: send an API token or an ID token as a bearer token, or sign in.',
+    )
+  }
+  if (access === 'known' || caller.scopes.has(access)) return
+  throw new RequestError(
+    'REPRISE_FORBIDDEN',
+    `${name} needs the scope '${access}', which ${caller.actor} does not have. Ask an administrator for it.`,
+  )
+}
+
+export const mayTouch = ({ tenants }: Caller, tenant: TenantId): boolean => tenants === null || tenants.includes(tenant)
+
+/** The task if the caller may know of it. Another tenant's task is answered as one that does not exist. */
+export function visible<T extends { readonly tenant: TenantId }>(caller: Caller, id: string, task: T | null): T {
+  if (task === null || !mayTouch(caller, task.tenant)) throw new NotFoundError('task', id)
+  return task
+}
+
+/** The tenant that a question is about: the one asked for, or the only one that the caller has. */
+export function tenantScope(caller: Caller, asked: TenantId | undefined): { readonly tenant?: TenantId } {
+  const { tenants } = caller
+  if (asked !== undefined) {
+    if (mayTouch(caller, asked)) return { tenant: asked }
+    throw new NotFoundError('tenant', asked)
+  }
+  if (tenants === null) return {}
+  const [only] = tenants
+  if (tenants.length === 1 && only !== undefined) return { tenant: only }
+  throw new RequestError(
+    'REPRISE_INVALID',
+    `Name a tenant: your rights are limited to ${tenants.join(', ') || 'none'}.`,
+  )
+}
+
+/** For what can't be told apart by tenant. */
+export function wholeStore({ actor, tenants }: Caller): void {
+  if (tenants === null) return
+  throw new RequestError(
+    'REPRISE_FORBIDDEN',
+    `This concerns all tenants, and the rights of ${actor} are limited to ${tenants.join(', ') || 'none'}.`,
+  )
+}

@@ -1,0 +1,241 @@
+// Delivers for one webhook while this server holds its lease. Three loops side by side: one writes down a delivery for each
+// event of the journal and then moves the cursor, one sends what is due, one keeps the lease. An event is written down before
+// the cursor passes it and stays pending until an answer was recorded, so a crash between any two steps repeats and loses
+// nothing. A failing event holds up no other: each has its own next time. Only when very many are pending does the cursor wait.
+
+import { type Clock, type Engine, type JournalEntry, type Random, type Stored, sleep, typeFilter } from '@reprise/core'
+import type { EntryTenants, MakeEvent } from './event.ts'
+import type { EventFeed } from './feed.ts'
+import type { Delivery, WebhookDeliveries } from './webhook-deliveries.ts'
+import type { WebhookLease } from './webhook-lease.ts'
+import type { SendResult, WebhookTarget } from './webhook-target.ts'
+import type { Webhook, Webhooks } from './webhooks.ts'
+
+export interface RunnerPorts {
+  readonly engine: Pick<Engine, 'journal'>
+  readonly feed: EventFeed
+  readonly webhooks: Webhooks
+  readonly deliveries: WebhookDeliveries
+  readonly target: WebhookTarget
+  readonly tenants: EntryTenants
+  readonly makeEvent: MakeEvent
+  readonly clock: Clock
+  readonly random: Random
+  readonly onError: (error: unknown) => void
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** How long to wait after each failed try: 22.6 h in all, then it is given up. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  8 * HOUR,
+]
+const JITTER = 0.1
+/** Requests to one receiver at a time. */
+export const SENDS_AT_ONCE = 4
+/** Deliveries that may be pending before the cursor stands still. */
+export const PENDING_MAX = 500
+const LOOK_MS = 1_000
+const STORE_REST_MS = 5_000
+/** Entries of this actor are about deliveries; to deliver them would never end. */
+const WEBHOOKS_ACTOR = 'webhooks'
+
+interface Pending {
+  nextAt: number
+  isBusy: boolean
+}
+
+export class WebhookRunner {
+  readonly #ports: RunnerPorts
+  readonly #webhook: Webhook
+  readonly #lease: WebhookLease
+  readonly #pending = new Map<string, Pending>()
+  readonly #sending = new Set<Promise<void>>()
+  readonly #over = new AbortController()
+  #change = Promise.withResolvers<void>()
+  #ended = 0
+  /** Nothing is sent before: the receiver asked for a rest. */
+  #restUntil = 0
+
+  constructor(ports: RunnerPorts, webhook: Webhook, lease: WebhookLease) {
+    this.#ports = ports
+    this.#webhook = webhook
+    this.#lease = lease
+  }
+
+  /** Until the signal fires, the receiver is gone, or something fails: the lease lost, the store in trouble. */
+  async run(signal: AbortSignal): Promise<void> {
+    const over = AbortSignal.any([signal, this.#over.signal])
+    const { deliveries } = this.#ports
+    this.#ended = await deliveries.trim(this.#webhook.id, await deliveries.countEnded(this.#webhook.id))
+    await this.#load()
+    const loops = [this.#writeDown(over), this.#send(over), this.#keepLease(over)]
+    try {
+      await Promise.all(loops)
+    } finally {
+      this.#over.abort()
+      await Promise.allSettled(loops)
+      await Promise.allSettled(this.#sending)
+    }
+  }
+
+  async #load(): Promise<void> {
+    for await (const { document } of this.#ports.deliveries.pending(this.#webhook.id)) {
+      const known = this.#pending.get(document.id)
+      if (known?.isBusy !== true) this.#pending.set(document.id, { nextAt: document.nextAt ?? 0, isBusy: false })
+    }
+    this.#changed()
+  }
+
+  async #writeDown(over: AbortSignal): Promise<void> {
+    const { feed } = this.#ports
+    while (!over.aborted) {
+      if (this.#pending.size >= PENDING_MAX) {
+        await this.#untilChange(over, LOOK_MS)
+        continue
+      }
+      const page = await feed.next(this.#lease.cursor, over)
+      if (page === null) return
+      let written = 0
+      for (const entry of page.entries) if (await this.#writeEntry(entry)) written++
+      await this.#lease.moveTo(page.cursor, written > 0)
+      if (written > 0) this.#changed()
+    }
+  }
+
+  async #writeEntry(entry: JournalEntry): Promise<boolean> {
+    const { tenants, makeEvent, deliveries, clock } = this.#ports
+    const { id, types, tenant } = this.#webhook
+    if (entry.actor === WEBHOOKS_ACTOR || !typeFilter(types)(`reprise.${entry.type}`)) return false
+    if (!(await tenants.maySee(entry, tenant === null ? null : [tenant]))) return false
+    const now = clock.now()
+    const deliveryId = await deliveries.write(id, makeEvent(entry), now)
+    this.#pending.set(deliveryId, { nextAt: now, isBusy: false })
+    return true
+  }
+
+  async #send(over: AbortSignal): Promise<void> {
+    const { clock } = this.#ports
+    while (!over.aborted) {
+      const now = clock.now()
+      let wakeAt = now + LOOK_MS
+      for (const [id, pending] of this.#pending) {
+        if (this.#sending.size >= SENDS_AT_ONCE) break
+        if (pending.isBusy) continue
+        const dueAt = Math.max(pending.nextAt, this.#restUntil)
+        if (dueAt <= now) this.#start(id, pending, over)
+        else wakeAt = Math.min(wakeAt, dueAt)
+      }
+      await this.#untilChange(over, wakeAt - now)
+    }
+  }
+
+  #start(id: string, pending: Pending, over: AbortSignal): void {
+    pending.isBusy = true
+    const sent = this.#deliver(id, pending, over)
+      .catch((error: unknown) => {
+        // The store is in trouble: what was sent is sent again, under the same id.
+        this.#ports.onError(error)
+        pending.nextAt = this.#ports.clock.now() + STORE_REST_MS
+      })
+      .finally(() => {
+        pending.isBusy = false
+        this.#sending.delete(sent)
+        this.#changed()
+      })
+    this.#sending.add(sent)
+  }
+
+  async #deliver(id: string, pending: Pending, over: AbortSignal): Promise<void> {
+    const { deliveries, target } = this.#ports
+    const stored = await deliveries.get(id)
+    if (stored === null || stored.document.status !== 'pending') return void this.#pending.delete(id)
+    const { url, secret } = this.#webhook
+    const { eventId, body } = stored.document
+    const result = await target.send({ url, secret, eventId, body, signal: over })
+    // Given up by us, not by the receiver: whoever goes on sends it again.
+    if (over.aborted && result.log.status === null) return
+    const next = await this.#consequence(stored, result)
+    const recorded = await deliveries.record(stored, next, result.log)
+    const current = recorded ?? (await deliveries.get(id))?.document
+    if (current?.status === 'pending') {
+      pending.nextAt = current.nextAt ?? 0
+    } else {
+      this.#pending.delete(id)
+      this.#ended = await deliveries.trim(this.#webhook.id, this.#ended + 1)
+    }
+    if (result.verdict === 'gone') await this.#gone()
+  }
+
+  async #consequence(
+    { document }: Stored<Delivery>,
+    { verdict, retryAfterMs, log }: SendResult,
+  ): Promise<Pick<Delivery, 'status' | 'tries' | 'nextAt'>> {
+    const { clock, random } = this.#ports
+    const tries = document.tries + 1
+    if (verdict === 'delivered') return { status: 'delivered', tries, nextAt: null }
+    const delayMs = RETRY_DELAYS_MS[tries - 1]
+    if (verdict === 'gone' || delayMs === undefined) {
+      await this.#noteGivenUp(document, tries, log.error ?? '')
+      return { status: 'given_up', tries, nextAt: null }
+    }
+    const now = clock.now()
+    if (retryAfterMs !== null) this.#restUntil = Math.max(this.#restUntil, now + retryAfterMs)
+    const jittered = delayMs * (1 + JITTER * (random.next() * 2 - 1))
+    return { status: 'pending', tries, nextAt: now + Math.round(Math.max(jittered, retryAfterMs ?? 0)) }
+  }
+
+  /** Told before it is recorded: told twice after a crash rather than never. */
+  #noteGivenUp({ eventId, taskId }: Delivery, tries: number, error: string): Promise<void> {
+    const { id, url, tenant } = this.#webhook
+    const reason = `Event ${eventId} could not be delivered to ${new URL(url).origin} in ${tries} tries and is given up. ${error}`
+    return this.#ports.engine.journal.append([
+      {
+        type: 'note',
+        taskId: null,
+        attempt: null,
+        actor: WEBHOOKS_ACTOR,
+        reason: reason.slice(0, 1_000).trim(),
+        data: { webhook: id, event: eventId, task: taskId, ...(tenant === null ? {} : { tenant }) },
+      },
+    ])
+  }
+
+  async #gone(): Promise<void> {
+    await this.#ports.webhooks.disable(this.#webhook.id, 'Its receiver answered 410.')
+    this.#over.abort()
+  }
+
+  async #keepLease(over: AbortSignal): Promise<void> {
+    let { nudges } = this.#lease
+    while (!over.aborted) {
+      await sleep(this.#ports.clock, LOOK_MS, over)
+      if (over.aborted) return
+      await this.#lease.keep()
+      if (this.#lease.nudges === nudges) continue
+      nudges = this.#lease.nudges
+      await this.#load()
+    }
+  }
+
+  #changed(): void {
+    this.#change.resolve()
+    this.#change = Promise.withResolvers<void>()
+  }
+
+  async #untilChange(over: AbortSignal, atMostMs: number): Promise<void> {
+    const done = new AbortController()
+    const rest = sleep(this.#ports.clock, atMostMs, AbortSignal.any([over, done.signal]))
+    await Promise.race([this.#change.promise, rest])
+    done.abort()
+  }
+}

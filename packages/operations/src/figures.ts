@@ -1,0 +1,133 @@
+// Operations that tell figures: counters, minutes, what to watch, how many workers are needed, and what the store and server are.
+
+import {
+  type Counts,
+  durationMs,
+  type Engine,
+  type PoolName,
+  type ScalingSignal,
+  SERIES_POINTS_MAX,
+  SERIES_STEP_MS,
+  type SeriesPoint,
+} from '@reprise/core'
+import { registrySnapshot, scalingSignals } from '@reprise/orchestrator'
+import { type Monitoring, monitoring } from '@reprise/telemetry'
+import { z } from 'zod'
+import { given } from './given.ts'
+import { scopeOf } from './lanes.ts'
+import { operation, viewOf } from './operation.ts'
+import { DurationInput, digitsInput, listOf, Moment, PoolNameInput, ScopeInput } from './schemas/names.ts'
+import { CountsView, ScalingSignalView, SeriesPointView } from './schemas/operations.ts'
+
+const MINUTES = 60
+const TARGET_WAIT_MS = 10_000
+const WINDOW_MS = 600_000
+const POOLS_MAX = 100
+
+export const figureOperations = {
+  counts: operation({
+    route: 'GET /api/v1/counts',
+    summary: 'Count tasks by status',
+    tag: 'figures',
+    right: 'read',
+    tenants: 'own',
+    input: ScopeInput,
+    output: viewOf<Counts>(CountsView),
+    answer: 'Counters that are kept, not counted.',
+    run: ({ engine }, caller, scope) => engine.counts(scopeOf(scope, caller)),
+  }),
+  series: operation({
+    route: 'GET /api/v1/series',
+    summary: 'What happened, minute by minute',
+    tag: 'figures',
+    right: 'read',
+    tenants: 'own',
+    input: ScopeInput.extend({
+      minutes: digitsInput(1, SERIES_POINTS_MAX)
+        .optional()
+        .meta({ description: 'How many of the last; 60 if missing.' }),
+    }),
+    output: z.object({ points: listOf(viewOf<SeriesPoint>(SeriesPointView)) }).meta({ id: 'Series' }),
+    answer: 'Minutes without events are left out.',
+    run: async ({ engine }, caller, { minutes = MINUTES, ...scope }) => {
+      const now = await engine.now()
+      const from = Math.floor(now / SERIES_STEP_MS) * SERIES_STEP_MS - (minutes - 1) * SERIES_STEP_MS
+      return { points: await engine.series({ ...scopeOf(scope, caller), from, to: now + 1 }) }
+    },
+  }),
+  monitoring: operation({
+    route: 'GET /api/v1/monitoring',
+    summary: 'The monitoring figures, ready made',
+    description:
+      'Retry rate and its success, reasons, health of workers, queue depth, with warning and critical levels (C10).',
+    tag: 'figures',
+    right: 'read',
+    tenants: 'all',
+    input: z.object({ window: DurationInput.optional() }),
+    output: viewOf<Monitoring>(z.looseObject({}).meta({ id: 'Monitoring' })),
+    answer: 'The figures.',
+    run: async ({ engine }, _, { window = WINDOW_MS }) =>
+      monitoring(engine, { windowMs: durationMs(window, 'window'), now: await engine.now() }),
+  }),
+  scaling: operation({
+    route: 'GET /api/v1/scaling',
+    summary: 'How many workers each pool would need',
+    tag: 'figures',
+    right: 'read',
+    tenants: 'all',
+    input: z.object({
+      pool: PoolNameInput.optional().meta({ description: 'All pools that workers or lanes name if missing.' }),
+      targetWait: DurationInput.optional().meta({
+        description: 'How long a task may wait before it starts; 10 s if missing.',
+      }),
+      slotsPerWorker: digitsInput(1).optional(),
+      duration: DurationInput.optional(),
+    }),
+    output: z.object({ signals: listOf(viewOf<ScalingSignal>(ScalingSignalView)) }).meta({ id: 'Scaling' }),
+    answer: 'One signal per pool, with its sum.',
+    run: async ({ engine }, _, { pool, targetWait = TARGET_WAIT_MS, slotsPerWorker, duration }) => {
+      const signals = await scalingSignals(engine, pool === undefined ? await poolsOf(engine) : [pool], {
+        targetWaitMs: durationMs(targetWait, 'targetWait'),
+        ...given({ slotsPerWorker }),
+        ...(duration === undefined ? {} : { durationMs: durationMs(duration, 'duration') }),
+      })
+      return { signals }
+    },
+  }),
+  info: operation({
+    route: 'GET /api/v1/info',
+    summary: 'What this server is',
+    tag: 'service',
+    right: 'known',
+    tenants: 'none',
+    input: z.object({}),
+    output: z
+      .object({
+        version: z.string(),
+        engine: z.object({ kind: z.string(), durability: z.string() }),
+        now: Moment,
+        maxRetries: z.int(),
+        flags: z.record(z.string(), z.boolean()),
+      })
+      .meta({ id: 'Info' }),
+    answer: "Version, engine, the store's time.",
+    run: async ({ engine, version, maxRetries, flags }) => {
+      const { kind, durability } = engine.info
+      await flags.look()
+      return {
+        version,
+        engine: { kind, durability },
+        now: await engine.now(),
+        maxRetries,
+        flags: { ...flags.current() },
+      }
+    },
+  }),
+}
+
+async function poolsOf(engine: Engine): Promise<readonly PoolName[]> {
+  const workers = await registrySnapshot(engine)
+  const { items } = await engine.lanes({ limit: 1_000 })
+  const pools = new Set([...workers.flatMap((worker) => worker.pools), ...items.map((lane) => lane.pool)])
+  return [...pools].sort().slice(0, POOLS_MAX)
+}

@@ -1,0 +1,39 @@
+/**
+ * Everything that can be asked for beyond the hot path, as one table: each operation has a name, its input and output, the
+ * right it needs, and one function. The HTTP API is read off it. It starts no server and makes no request.
+ */
+
+export { ApiTokens, TOKEN_PREFIX } from './access/api-tokens.ts'
+export {
+  authorise,
+  byOf,
+  type Caller,
+  localCaller,
+  mayTouch,
+  tenantScope,
+  visible,
+  wholeStore,
+} from './access/caller.ts'
+export { Recent } from './access/recent.ts'
+export { type Access, ROLE_NAMES, ROLES, type Role, SCOPES, type Scope } from './access/scopes.ts'
+export { digestOf, isSecret, newSecret } from './access/secrets.ts'
+export type { CallOptions, OperationInput, OperationOutput, Operations } from './caller-types.ts'
+export { type Context, type ContextOptions, createContext, type EventsOut, refuseUnlessOn } from './context.ts'
+export type { EntryTenants, MakeEvent } from './events/event.ts'
+export type { EventFeed, FeedPage } from './events/feed.ts'
+export { typesOf } from './events.ts'
+export { given } from './given.ts'
+export { type LocalOptions, openLocal } from './local.ts'
+export { type ApiInfo, openApiDocument } from './openapi.ts'
+export { type Operation, Written } from './operation.ts'
+export { FixedTextError, isStoreError } from './retries.ts'
+export { type Answer, type Method, type Route, routeTable } from './route.ts'
+export * from './routes/index.ts'
+export { InputError, type InputProblem, parsedInput, perform } from './run.ts'
+export * from './schemas/names.ts'
+export * from './schemas/operations.ts'
+export * from './schemas/problem.ts'
+export * from './schemas/submission.ts'
+export * from './schemas/task.ts'
+export { ALL_OPERATIONS, OPERATIONS, type OperationName } from './table.ts'
+export * from './views.ts'

@@ -1,0 +1,116 @@
+// The operator's retry (A8, C8, B5). One atomic step of the store decides; here is only what each outcome is called.
+
+import {
+  type ErrorCode,
+  isRepriseError,
+  latestForTask,
+  NotFoundError,
+  type RepriseError,
+  RequestError,
+  type TaskId,
+  taskId,
+} from '@reprise/core'
+import { z } from 'zod'
+import { byOf, type Caller, visible } from './access/caller.ts'
+import type { Context } from './context.ts'
+import { operation } from './operation.ts'
+import { NameInput, ReasonInput, TaskParams } from './schemas/names.ts'
+
+/** A problem that promises a fixed text beside its message (A8). */
+export class FixedTextError extends RequestError {
+  readonly error: string
+
+  constructor(code: ErrorCode, error: string, message: string, options: ErrorOptions = {}) {
+    super(code, message, options)
+    this.error = error
+  }
+}
+
+/** Whether the store failed, rather than what was asked of it being refused. */
+export const isStoreError = (error: unknown): error is RepriseError =>
+  isRepriseError(error) && error.code.startsWith('REPRISE_STORE_')
+
+export const RetryView = z
+  .object({ taskId: z.string(), attempt: z.int(), status: z.literal('queued') })
+  .meta({ id: 'Retry' })
+
+export const RetryInput = TaskParams.extend({
+  maxRetries: z.int().min(0).max(1_000).optional().meta({ description: 'Takes the place of the budget.' }),
+  policy: NameInput.optional().meta({ description: 'The retries of this policy take the place of the budget.' }),
+  reason: ReasonInput.optional(),
+})
+
+export const retryOperations = {
+  retryExecution: operation({
+    route: 'POST /api/v1/executions/{id}/retry',
+    summary: 'Retry a failed task',
+    description: '`id` is the task, or one of its attempts as `<task>:<attempt>`; the latest attempt must have failed.',
+    tag: 'tasks',
+    right: 'operate',
+    tenants: 'own',
+    input: RetryInput,
+    output: RetryView,
+    answer: 'The next attempt is queued.',
+    status: 202,
+    repeatable: false,
+    problems: [404, 409, 502],
+    run: async (context, caller, input) => {
+      try {
+        return await retried(context, caller, { ...input, id: await taskOf(context, input.id) })
+      } catch (error) {
+        throw isStoreError(error) ? unreadable(error) : error
+      }
+    },
+  }),
+}
+
+/** Not that nothing was changed: the answer to the change itself may be what was lost. */
+const unreadable = (cause: Error): RequestError =>
+  new RequestError('REPRISE_STORE_UNREACHABLE', 'The store did not answer. Look at the task, then try again.', {
+    cause,
+  })
+
+async function retried(
+  context: Context,
+  caller: Caller,
+  { id, policy, reason, maxRetries }: z.output<typeof RetryInput>,
+) {
+  const { engine } = context
+  const budget = maxRetries ?? (await policyRetries(context, policy)) ?? context.maxRetries
+  visible(caller, id, await engine.task(id))
+  if ((await latestForTask(engine, id)) === null) throw new NotFoundError('execution of task', id)
+  const result = await engine.retry(id, { by: byOf(caller, reason), maxRetries: budget })
+  switch (result.outcome) {
+    case 'queued':
+      return { taskId: id, attempt: result.attempt, status: 'queued' } as const
+    case 'not_found':
+      throw new NotFoundError('execution of task', id)
+    case 'wrong_status':
+      throw new FixedTextError(
+        'REPRISE_NOT_RETRYABLE',
+        `cannot retry execution in status '${result.status}'`,
+        `The latest attempt of task '${id}' is ${result.status}; only one that has failed can be retried.`,
+      )
+    case 'exhausted':
+      throw new FixedTextError(
+        'REPRISE_BUDGET_EXHAUSTED',
+        'retry budget exhausted',
+        `Task '${id}' has used its ${result.budget} retries. Redrive it to open a new generation with a fresh budget.`,
+      )
+  }
+}
+
+/** An attempt is named `<task>:<attempt>`. A task whose own id looks like that is meant first. */
+async function taskOf({ engine }: Context, id: TaskId): Promise<TaskId> {
+  const [, task] = /^(.+):\d+$/.exec(id) ?? []
+  if (task === undefined) return id
+  return (await engine.task(id)) === null ? taskId(task) : id
+}
+
+async function policyRetries({ policies }: Context, name: string | undefined): Promise<number | null> {
+  if (name === undefined) return null
+  await policies.look()
+  const policy = policies.current().policies.find((one) => one.name === name)
+  if (policy === undefined) throw new NotFoundError('policy', name)
+  return policy.retries ?? 0
+}

@@ -1,0 +1,18 @@
+// docs/http-api.md lists every route with the scope that it needs: this keeps the page true.
+
+import { readFileSync } from 'node:fs'
+import { type Access, ROUTES, type Route } from '@reprise/operations'
+import { expect, test } from 'vitest'
+
+const page = readFileSync(new URL('../../../docs/http-api.md', import.meta.url), 'utf8')
+
+const words = (access: Access): string =>
+  access === 'public' ? 'nobody is asked' : access === 'known' ? 'anybody who is known' : `\`${access}\``
+
+test('the page lists all routes, with what they are for and need, and no others', () => {
+  const listed = page.split('\n').filter((line) => /^\| `[A-Z]+ \//.test(line))
+  const lines = (Object.values(ROUTES) as readonly Route[]).map(
+    ({ method, path, summary, access }) => `| \`${method} ${path}\` | ${summary} | ${words(access)} |`,
+  )
+  expect(listed.toSorted()).toEqual(lines.toSorted())
+})

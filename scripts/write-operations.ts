@@ -1,0 +1,41 @@
+// Writes what is made from the table of operations: docs/openapi.json, and the client's routes. With --check it only says
+// whether they are up to date.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { ALL_OPERATIONS, openApiDocument, ROUTES } from '@reprise/operations'
+
+const manifest = readFileSync(new URL('../packages/operations/package.json', import.meta.url), 'utf8')
+const { version } = JSON.parse(manifest) as { readonly version: string }
+
+const routes = Object.entries(ALL_OPERATIONS).map(([name, entry]) => {
+  const [method = '', path = ''] = entry.route.split(' ')
+  const isRepeatable = entry.repeatable ?? method === 'GET'
+  return `  ${name}: { method: '${method}', path: '${path}', isRepeatable: ${isRepeatable}, isStream: ${'lines' in entry} },`
+})
+
+const files = {
+  '../docs/openapi.json': `${JSON.stringify(openApiDocument(ROUTES, { version }), null, 2)}\n`,
+  '../packages/client/src/routes.generated.ts': `// Where each operation is found over HTTP. Made from the table of operations by npm run generate.
+
+export const ROUTES = {
+${routes.join('\n')}
+} as const
+`,
+}
+
+for (const [path, text] of Object.entries(files)) {
+  const file = new URL(path, import.meta.url)
+  if (!process.argv.includes('--check')) writeFileSync(file, text)
+  else if (readOr(file) !== text) {
+    process.stderr.write(`${path.slice(3)} is not what the table of operations says. Run: npm run generate\n`)
+    process.exitCode = 1
+  }
+}
+
+function readOr(url: URL): string | null {
+  try {
+    return readFileSync(url, 'utf8')
+  } catch {
+    return null
+  }
+}
