@@ -8,14 +8,15 @@ interface Sizes {
 }
 
 const ROUNDS_MIN = 5
-/** A busy machine interrupts most runs. Among so many are some that it did not. */
-const ROUNDS_MAX = 300
+/** A busy machine interrupts most runs. Within this time there are some that it did not. */
+const MEASURE_MS_MAX = 5_000
 
 /** How many times longer the larger input takes, each by its fastest of several runs. The two sizes take turns. */
 export function growth(run: (size: number) => void, { small, large, below }: Sizes): number {
   let [smallMs, largeMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   const ratio = () => largeMs / Math.max(smallMs, 0.005)
-  for (let round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && ratio() >= below); round++) {
+  const giveUpAt = performance.now() + MEASURE_MS_MAX
+  for (let round = 0; round < ROUNDS_MIN || (ratio() >= below && performance.now() < giveUpAt); round++) {
     smallMs = Math.min(
       smallMs,
       msOf(() => run(small)),

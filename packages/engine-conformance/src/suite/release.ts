@@ -13,19 +13,22 @@ const defer = async (store: Store, ref: LeaseRef, deferral: Deferral = { delayMs
   (await store.engine.settle([released(ref, 'No worker took it.', deferral)]))[0]
 
 export const releasing = subject('release', (check) => {
-  check('A3: deletes the reservation and queues the task again', async (store) => {
-    const lease = await store.running({ id: 'a' })
-    store.clock.jump(200)
-    expect(await release(store, lease)).toEqual({ outcome: 'settled', status: 'queued', repeated: false })
-    expect(await store.engine.execution(lease.taskId, 1)).toBe(null)
-    expect(await latestForTask(store.engine, lease.taskId)).toBe(null)
-    expect(await store.task('a')).toMatchObject({
-      attempt: 0,
-      failures: 0,
-      losses: 0,
-      state: { status: 'queued', since: START + 200 },
-    })
-  })
+  check(
+    'A3, A17: deletes the reservation and queues the task again: no execution is left that could be retried',
+    async (store) => {
+      const lease = await store.running({ id: 'a' })
+      store.clock.jump(200)
+      expect(await release(store, lease)).toEqual({ outcome: 'settled', status: 'queued', repeated: false })
+      expect(await store.engine.execution(lease.taskId, 1)).toBe(null)
+      expect(await latestForTask(store.engine, lease.taskId)).toBe(null)
+      expect(await store.task('a')).toMatchObject({
+        attempt: 0,
+        failures: 0,
+        losses: 0,
+        state: { status: 'queued', since: START + 200 },
+      })
+    },
+  )
 
   check('A3: the attempt number is used again, the token is not', async (store) => {
     const lease = await store.running({ id: 'a' })

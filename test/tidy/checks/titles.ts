@@ -1,0 +1,42 @@
+// The titles of tests, read from their sources, and the ids of requirements that they begin with.
+
+import { isNode, parse, type SourceFile, type SyntaxNode, walk } from './source.ts'
+
+/** What begins a title: `check` is the conformance suite's. */
+const TITLED = new Set(['test', 'describe', 'check'])
+
+/** Of every `test('…')`, `describe('…')`, `check('…')` and `test.each(…)('…')`. What a template fills in is left out. */
+export function titlesOf(file: SourceFile): string[] {
+  const titles: string[] = []
+  walk(parse(file).program, (node) => {
+    if (node.type !== 'CallExpression' || !TITLED.has(rootName(node.callee))) return
+    const title = textOf((node.arguments as readonly SyntaxNode[])[0])
+    if (title !== null) titles.push(title)
+  })
+  return titles
+}
+
+/** `test` of `test`, `test.each` and `test.each([…])`. */
+function rootName(callee: unknown): string {
+  if (!isNode(callee)) return ''
+  if (callee.type === 'Identifier') return String(callee.name)
+  return rootName(callee.type === 'MemberExpression' ? callee.object : callee.callee)
+}
+
+function textOf(node: SyntaxNode | undefined): string | null {
+  if (node?.type === 'Literal' && typeof node.value === 'string') return node.value
+  if (node?.type !== 'TemplateLiteral') return null
+  return (node.quasis as readonly { readonly value: { readonly raw: string } }[]).map(({ value }) => value.raw).join('')
+}
+
+/** The ids that a title begins with, such as `A4: …`, `A4, A16: …`, `B9 and C10: …` or `C1–C7: …`. */
+export function idsOf(title: string): string[] {
+  const found = /^([A-E]\d{1,2}(?:(?:, | and |–)[A-E]\d{1,2})*)[:,\s]/.exec(title)
+  if (found === null) return []
+  const [, ids = ''] = found
+  return ids.split(/, | and /).flatMap((part) => {
+    const [first = '', last = first] = part.split('–')
+    const from = Number(first.slice(1))
+    return Array.from({ length: Number(last.slice(1)) - from + 1 }, (_, index) => `${first.charAt(0)}${from + index}`)
+  })
+}
