@@ -22,30 +22,33 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 beforeEach(() => clearStore(store))
 
-test('throughput, after a warm-up that leaves nothing behind', async () => {
+test('throughput is measured after a warm-up that leaves nothing behind', async () => {
   const found = await measureThroughput({ store, side, tasks: 500, warmupTasks: 100, process: true })
   expect(found.submitPerS).toBeGreaterThan(0)
   expect(found.processPerS).toBeGreaterThan(0)
 })
 
-test('mixed', async () => {
+test('mixed submitting and processing is measured to the last task', async () => {
   expect((await measureMixed({ store, side, tasks: 500 })).processPerS).toBeGreaterThan(0)
 })
 
-test('a backlog, of which a part is worked off', async () => {
+test('a backlog is handed in, and a part of it is worked off', async () => {
   await handInBacklog({ store, tasks: 1_000 })
   expect((await measureBacklog({ store, tasks: 100 })).processPerS).toBeGreaterThan(0)
 })
 
-test('redrive', async () => {
+test('redriving dead letters is measured', async () => {
   expect((await measureRedrive({ store, side, tasks: 500 })).redrivePerS).toBeGreaterThan(0)
 })
 
-test.each(['in process', 'across processes'] as const)('latency %s', async (worker) => {
-  const { samplesMs } = await measureLatency({ store, side, samples: 3, worker })
-  expect(samplesMs).toHaveLength(3)
-  expect(Math.min(...samplesMs)).toBeGreaterThan(0)
-})
+test.each(['in process', 'across processes'] as const)(
+  'latency %s has the samples that were asked for',
+  async (worker) => {
+    const { samplesMs } = await measureLatency({ store, side, samples: 3, worker })
+    expect(samplesMs).toHaveLength(3)
+    expect(Math.min(...samplesMs)).toBeGreaterThan(0)
+  },
+)
 
 test('lateness: nothing starts before it is due', async () => {
   const { samplesMs } = await measureLateness({ store, side, tasks: 20, spreadMs: 200 })

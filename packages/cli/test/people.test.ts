@@ -191,7 +191,7 @@ describe('D6: one of this machine that refuses connections is given up soon, and
     return { error: await error, afterMs: clock.now(), said }
   }
 
-  test('a server', async () => {
+  test('a server: within 2 s, after a word about it', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`
     const { error, afterMs, said } = await tried({ kind: 'http', url, token: null, from: 'test' })
     expect(error).toMatchObject({ code: 'REPRISE_UNREACHABLE' })
@@ -199,7 +199,7 @@ describe('D6: one of this machine that refuses connections is given up soon, and
     expect(said).toEqual([`Still trying to reach ${url} …`])
   })
 
-  test('a Redis', async () => {
+  test('a Redis: within 2 s, after a word about it', async () => {
     const address = `redis://127.0.0.1:${await closedPort()}`
     const { error, afterMs, said } = await tried({ kind: 'engine', address, from: 'test' })
     expect(error).toMatchObject({ code: 'REPRISE_STORE_UNREACHABLE' })

@@ -9,7 +9,7 @@ const action = defineAction({ name: 'work', pool: 'gpu', run: () => {} })
 const declared = defineAction({ name: 'declared' })
 const engine = 'sqlite::memory:'
 
-test('defaults', () => {
+test('every setting has a default, and the pools come from the actions', () => {
   const configuration = workerConfiguration({ engine, actions: [action] })
   expect(configuration).toMatchObject({
     pools: ['gpu'],

@@ -124,7 +124,7 @@ describe('topOwnFrame', () => {
     expect(topOwnFrame(stack)).toBe(frame)
   })
 
-  test('no stack', () => {
+  test('without a stack there is no frame', () => {
     expect(topOwnFrame(null)).toBe('')
   })
 })

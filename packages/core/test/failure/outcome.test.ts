@@ -6,14 +6,14 @@ import { describe, expect, test, vi } from 'vitest'
 const OUTCOME = Symbol.for('reprise.outcome')
 
 describe('C3: the three words of a handler', () => {
-  test('Permanent', () => {
+  test('Permanent asks for no more retries, and keeps message and cause', () => {
     const thrown = new Permanent('the card was stolen', { cause: 'bank' })
     expect(outcomeRequest(thrown)).toEqual({ says: 'dead', retryAfterMs: null })
     expect(thrown).toMatchObject({ name: 'Permanent', message: 'the card was stolen', cause: 'bank' })
     expect(thrown).toBeInstanceOf(Error)
   })
 
-  test('Transient', () => {
+  test('Transient asks for a retry', () => {
     const thrown = new Transient('the bank is asleep')
     expect(outcomeRequest(thrown)).toEqual({ says: 'retry', retryAfterMs: null })
     expect(thrown.name).toBe('Transient')

@@ -99,7 +99,7 @@ describe('refused, with the place and what to write instead', () => {
     expect(() => new Pattern(source)).toThrow(message)
   })
 
-  test('says where', () => {
+  test('a refusal says at which character', () => {
     expect(() => new Pattern('abc(?=d)')).toThrow('(at character 6)')
   })
 })

@@ -116,7 +116,7 @@ describe('the deadline', () => {
     expect(decideFailed(input({ deadlineAt: NOW + 1_000 }))).toMatchObject({ kind: 'dead', reason: 'deadline' })
   })
 
-  test('is explained', () => {
+  test('is explained by how late the next attempt would be', () => {
     expect(decideFailed(input({ deadlineAt: NOW - 59_000 }))).toMatchObject({
       sentence: 'The next attempt would start 1m after the deadline.',
     })

@@ -41,7 +41,7 @@ const breaker = (state: BreakerState): Breaker => {
 const by = { actor: 'operator:ann', reason: 'maintenance' }
 
 describe('what holds a task back', () => {
-  test('nothing', () => {
+  test('nothing: it says that the task can be claimed, and by whom', () => {
     expect(explain(facts())).toEqual({
       task: taskWith(),
       summary: 'It is queued and can be claimed.',
@@ -251,7 +251,7 @@ describe('scopes', () => {
     expect(scopeMatches({ action: actionName('send') }, lane)).toBe(false)
   })
 
-  test('in words', () => {
+  test('are told in words, with every part that is set', () => {
     expect(scopeText({})).toBe('all lanes')
     expect(scopeText({ tenant: tenantId('acme'), pool: poolName('gpu') })).toBe("pool 'gpu', tenant 'acme'")
     expect(scopeText(lane)).toBe("pool 'default', action 'render', tenant 'default'")

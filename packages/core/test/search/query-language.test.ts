@@ -313,7 +313,7 @@ test('docs/query-language.md names every field and every word for statuses', () 
 
 describe('completions', () => {
   const offered = (before: string) => completions(before).options.map((option) => option.text)
-  test('of fields', () => {
+  test('offer fields that begin so', () => {
     expect(offered('status:dead fa')).toEqual(['failures>'])
     expect(completions('status:dead -fin')).toEqual({
       from: 13,
@@ -321,12 +321,12 @@ describe('completions', () => {
     })
     expect(offered('')).toHaveLength(Object.keys(QUERY_FIELDS).length)
   })
-  test('of values', () => {
+  test('offer values that the field knows', () => {
     expect(completions('status:dead,wa')).toMatchObject({ from: 12, options: [{ text: 'waiting' }] })
     expect(offered('reason:time')).toEqual(['timeout'])
     expect(offered('action:x')).toEqual([])
   })
-  test('none inside of quotes, nor for what is no field', () => {
+  test('offer nothing inside of quotes, nor for what is no field', () => {
     expect(offered('"sta')).toEqual([])
     expect(offered('12')).toEqual([])
     expect(offered('"a" sta')).toEqual(['status:'])
