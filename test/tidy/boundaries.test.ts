@@ -27,6 +27,7 @@ test.each([
   ['a computed dynamic import', 'client', 'await import(name)'],
   ['an unknown npm package', 'worker', "import express from 'express'"],
   ['a path into another package', 'client', "import { x } from '@reprise/core/src/ids.ts'"],
+  ['what is for engines only', 'client', "import { checkBatch } from '@reprise/core/engine'"],
   ['a relative path out of the package', 'client', "import { x } from '../../core/src/ids.ts'"],
   ['a Node module without its prefix', 'client', "import fs from 'fs'"],
 ])('refuses %s', (_, name, text) => {
@@ -55,4 +56,6 @@ test('lets through what is allowed, and what only looks like an import', () => {
     'export const sample = "import x from \'express\'"',
   ].join('\n')
   expect(boundaryProblems([{ path: 'packages/client/src/index.ts', text }])).toEqual([])
+  const engine = "import { checkBatch } from '@reprise/core/engine'"
+  expect(boundaryProblems([{ path: 'packages/engine-sqlite/src/index.ts', text: engine }])).toEqual([])
 })

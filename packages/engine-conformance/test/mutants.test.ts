@@ -1,7 +1,8 @@
 // The comparison finds faults: each engine here is the model with one thing broken, and each must be caught, with a
 // sequence short enough to read.
 
-import { type Claimed, type Clock, type Engine, findingOf, type Settlement } from '@reprise/core'
+import type { Claimed, Clock, Engine, Settlement } from '@reprise/core'
+import { findingOf } from '@reprise/core/engine'
 import {
   compareWithModel,
   createModel,

@@ -1,16 +1,8 @@
 // Circuit breakers as the store keeps them: listing and resetting them, and which of them cover an action. How they change
 // stands in the scripts, in the step of the settlement or claim that changes them.
 
-import {
-  type ActionName,
-  type Breaker,
-  type BreakerSettings,
-  type By,
-  isForgotten,
-  type Page,
-  type PageRequest,
-  pageLimit,
-} from '@reprise/core'
+import type { ActionName, Breaker, BreakerSettings, By, Page, PageRequest } from '@reprise/core'
+import { isForgotten, pageLimit } from '@reprise/core/engine'
 import type { DrawRequestId } from './claim.ts'
 import { finish, lookUp } from './gates.ts'
 import { asTexts, type Partition } from './partition.ts'

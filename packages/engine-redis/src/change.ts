@@ -6,13 +6,11 @@ import {
   type By,
   type ChangeRequest,
   type ChangeResult,
-  checkBatch,
-  checkLimit,
-  pageCursor,
   type RetryResult,
   StoreFailedError,
   type TaskId,
 } from '@reprise/core'
+import { checkBatch, checkLimit, pageCursor } from '@reprise/core/engine'
 import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { changeScript, retryScript } from './scripts.generated.ts'

@@ -5,10 +5,6 @@ import {
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
-  checkBatch,
-  checkLeaseMs,
-  checkLimit,
-  checkSettlements,
   type HealthStatus,
   type HealthThresholds,
   type LeaseToken,
@@ -20,6 +16,7 @@ import {
   TIMEOUT_GRACE_MS,
   WorkerFencedError,
 } from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit, checkSettlements } from '@reprise/core/engine'
 import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asList, asTexts, type Partition } from './partition.ts'
 import { CLAIMED_PLAIN, parseState, parseText, STAGE_LETTERS, snapshotOf, spentOf } from './records.ts'

@@ -5,18 +5,16 @@ import {
   type Collection,
   type CollectionDefinition,
   ConflictError,
-  DOCUMENT_BYTES_MAX,
   type Document,
   encodeJson,
   InvalidError,
   NotFoundError,
   type Page,
   type PageRequest,
-  pageCursor,
-  pageLimit,
   type Stored,
   StoreFailedError,
 } from '@reprise/core'
+import { DOCUMENT_BYTES_MAX, pageCursor, pageLimit } from '@reprise/core/engine'
 import type { DrawRequestId } from './claim.ts'
 import { ScriptRefusal } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'

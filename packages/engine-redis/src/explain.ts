@@ -1,12 +1,7 @@
 // Why a task is not running: the facts are looked up at nearly the same moment and put together by the domain.
 
-import {
-  type Explanation,
-  explain as explainFacts,
-  type HealthThresholds,
-  PAGE_LIMIT_MAX,
-  type TaskId,
-} from '@reprise/core'
+import { type Explanation, type HealthThresholds, PAGE_LIMIT_MAX, type TaskId } from '@reprise/core'
+import { explain as explainFacts } from '@reprise/core/engine'
 import { gatesFacts } from './gates-facts.ts'
 import type { Partition } from './partition.ts'
 import { allWorkers } from './registry.ts'

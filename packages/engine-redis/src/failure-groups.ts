@@ -8,10 +8,10 @@ import {
   type Fingerprint,
   InvalidError,
   type Page,
-  pageLimit,
   StoreFailedError,
   type TaskId,
 } from '@reprise/core'
+import { pageLimit } from '@reprise/core/engine'
 import { asTexts, type Partition } from './partition.ts'
 import { type AttemptRecord, failureOf } from './records.ts'
 import { listGroupsScript } from './scripts.generated.ts'

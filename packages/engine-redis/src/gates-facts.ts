@@ -1,7 +1,8 @@
 // What holds lanes back now, for whoever looks: the holds, limits and breakers that cover them. It only looks; whoever sets
 // them is in gates.ts and in breakers.ts.
 
-import type { Breaker, By, ExplainFacts, Scope } from '@reprise/core'
+import type { Breaker, By, Scope } from '@reprise/core'
+import type { ExplainFacts } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { lookUp } from './gates.ts'
 import type { LaneName } from './names.ts'

@@ -4,18 +4,16 @@
 import {
   type Assignment,
   type AssignResult,
-  checkBatch,
-  checkLeaseMs,
   type HealthThresholds,
   type Launch,
   type LaunchPage,
   type LaunchQuery,
-  pageLimit,
   StoreFailedError,
   type SupersededBecause,
   type TaskId,
   type WorkerId,
 } from '@reprise/core'
+import { checkBatch, checkLeaseMs, pageLimit } from '@reprise/core/engine'
 import { type DrawRequestId, thresholdsText } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { parseLease, parseRecord, parseState, parseText, snapshotOf, spentOf, tokenOf } from './records.ts'

@@ -4,25 +4,27 @@
 
 import {
   BATCH_MAX,
-  checkInspector,
-  checkLimit,
   type Finding,
   type FindingSubject,
   type Fingerprint,
-  findingOf,
-  type InspectPlace,
   type InspectRequest,
   type InspectResult,
   InvalidError,
-  inspectCursor,
-  inspectPlace,
-  isFindingKind,
-  nextInspectPlace,
   StoreFailedError,
   type TaskId,
   type TenantId,
   type WorkerId,
 } from '@reprise/core'
+import {
+  checkInspector,
+  checkLimit,
+  findingOf,
+  type InspectPlace,
+  inspectCursor,
+  inspectPlace,
+  isFindingKind,
+  nextInspectPlace,
+} from '@reprise/core/engine'
 import type { DrawRequestId } from './claim.ts'
 import type { Script } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'

@@ -3,18 +3,15 @@
 
 import {
   CLOCK_STEP_BACK_MS,
-  checkBatch,
   type Journal,
   type JournalEntry,
   type JournalEntryInput,
   type JournalPage,
   type JournalQuery,
   type JournalType,
-  journalMoment,
-  pageCursor,
-  pageLimit,
   type TaskId,
 } from '@reprise/core'
+import { checkBatch, journalMoment, pageCursor, pageLimit } from '@reprise/core/engine'
 import type { DrawRequestId } from './claim.ts'
 import type { Reply } from './link/link.ts'
 import { asList, asTexts, type Partition } from './partition.ts'

@@ -3,7 +3,6 @@
 
 import {
   type ActionName,
-  breakerGates,
   type Counts,
   type CountsQuery,
   type Gate,
@@ -12,8 +11,6 @@ import {
   type LaneView,
   type Page,
   type PoolName,
-  pageCursor,
-  pageLimit,
   type Scope,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
@@ -21,6 +18,7 @@ import {
   type SeriesQuery,
   type TenantId,
 } from '@reprise/core'
+import { breakerGates, pageCursor, pageLimit } from '@reprise/core/engine'
 import { type GatesFacts, gatesFactsOf, NO_GATES } from './gates-facts.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { countLanesScript, listLanesScript, seriesScript } from './scripts.generated.ts'

@@ -1,19 +1,17 @@
 // Renewing leases, and finding what is past its time.
 
-import {
-  checkBatch,
-  checkLeaseMs,
-  checkLimit,
-  type ExpiredResult,
-  type HealthThresholds,
-  type LeaseToken,
-  type Overdue,
-  type RenewRequest,
-  type RenewResult,
-  type SupersededBecause,
-  type TaskId,
-  type WorkerId,
+import type {
+  ExpiredResult,
+  HealthThresholds,
+  LeaseToken,
+  Overdue,
+  RenewRequest,
+  RenewResult,
+  SupersededBecause,
+  TaskId,
+  WorkerId,
 } from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import { asTexts, type Partition } from './partition.ts'
 import { CLAIMED_PLAIN, parseState, parseText, snapshotOf, spentOf } from './records.ts'
 import { expiredScript, renewScript } from './scripts.generated.ts'

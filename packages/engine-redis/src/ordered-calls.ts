@@ -1,15 +1,8 @@
 // The calls of one opened engine in the order in which they were made: submissions and settlements gather in groups, and
 // everything else is sent after them. Once it is closed, everything is refused.
 
-import {
-  checkBatch,
-  checkSettlements,
-  type Settlement,
-  type SettleResult,
-  StoreClosedError,
-  type SubmitResult,
-  type TaskSpec,
-} from '@reprise/core'
+import { type Settlement, type SettleResult, StoreClosedError, type SubmitResult, type TaskSpec } from '@reprise/core'
+import { checkBatch, checkSettlements } from '@reprise/core/engine'
 import { Grouping, type SendCalls } from './grouping.ts'
 
 export class OrderedCalls<Store> {

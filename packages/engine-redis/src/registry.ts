@@ -2,20 +2,18 @@
 // a goodbye, take away whatever leases the worker id still has.
 
 import {
-  assessHealth,
   type BeatReport,
   type BeatResult,
-  checkBatch,
   type HealthThresholds,
   type Page,
   type PageRequest,
   type ProbeReport,
-  pageLimit,
   StoreFailedError,
   type WorkerId,
   type WorkerRegistration,
   type WorkerView,
 } from '@reprise/core'
+import { assessHealth, checkBatch, pageLimit } from '@reprise/core/engine'
 import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import {

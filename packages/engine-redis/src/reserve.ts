@@ -5,15 +5,14 @@ import {
   BudgetExhaustedError,
   type Claimed,
   ConflictError,
-  checkLeaseMs,
   DuplicateExecutionError,
   InvalidError,
   NoAvailableSlotError,
   type ReserveRequest,
   type Scope,
   StoreFailedError,
-  scopeText,
 } from '@reprise/core'
+import { checkLeaseMs, scopeText } from '@reprise/core/engine'
 import { claimResult, type DrawRequestId } from './claim.ts'
 import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'

@@ -1,6 +1,7 @@
 // Deleting what the rules no longer keep: a bounded number per call, and never a dead letter.
 
-import { BATCH_MAX, checkLimit, pageCursor, type RetainResult, type RetentionRules } from '@reprise/core'
+import { BATCH_MAX, type RetainResult, type RetentionRules } from '@reprise/core'
+import { checkLimit, pageCursor } from '@reprise/core/engine'
 import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { retainScript } from './scripts.generated.ts'

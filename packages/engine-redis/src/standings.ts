@@ -1,6 +1,7 @@
 // Where tasks stand when a failure of theirs is judged: what was asked and what was used up, without the payloads.
 
-import { checkBatch, type JsonText, type StandingsResult, type TaskId } from '@reprise/core'
+import type { JsonText, StandingsResult, TaskId } from '@reprise/core'
+import { checkBatch } from '@reprise/core/engine'
 import { asTexts, type Partition } from './partition.ts'
 import { FRESH, parseState, parseText, snapshotOf, spentOf } from './records.ts'
 import { standingsScript } from './scripts.generated.ts'

@@ -7,8 +7,6 @@ import {
   type Page,
   type PageRequest,
   type Progress,
-  pageCursor,
-  pageLimit,
   StoreFailedError,
   type Task,
   type TaskId,
@@ -17,6 +15,7 @@ import {
   type WaitReason,
   type WorkerId,
 } from '@reprise/core'
+import { pageCursor, pageLimit } from '@reprise/core/engine'
 import type { Names } from './names.ts'
 import { asTexts, type Partition } from './partition.ts'
 import {

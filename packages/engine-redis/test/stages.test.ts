@@ -2,7 +2,6 @@
 // verbs mean is the conformance suite's part.
 
 import {
-  AVOID_MS,
   actionName,
   type Claimed,
   type ClaimRequest,
@@ -18,6 +17,7 @@ import {
   VirtualClock,
   workerId,
 } from '@reprise/core'
+import { AVOID_MS } from '@reprise/core/engine'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { startRedis } from '@reprise/test-servers'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'

@@ -1,7 +1,8 @@
 // Whom a retry avoids: the worker that failed it, and those like it, for a short while and only if a better one is there.
 // One for each claim. Entries that were never tried cost nothing.
 
-import { AVOID_MS, assessHealth, type HealthThresholds, type WorkerId } from '@reprise/core'
+import type { HealthThresholds, WorkerId } from '@reprise/core'
+import { AVOID_MS, assessHealth } from '@reprise/core/engine'
 import { type EntryRow, isOverdue } from './entries.ts'
 import { EXECUTION_NUMBER, type ExecutionRow } from './execution-rows.ts'
 import type { Lane } from './lane.ts'

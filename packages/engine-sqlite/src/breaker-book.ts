@@ -2,7 +2,8 @@
 // whether another process changed any since; while there are none, that costs nothing. What a change means for lanes
 // and for the journal is not known here: see breakers.ts.
 
-import { type ActionName, type Breaker, isForgotten } from '@reprise/core'
+import type { ActionName, Breaker } from '@reprise/core'
+import { isForgotten } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 
 interface BreakerRow {

@@ -1,21 +1,8 @@
 // Circuit breakers: core's pure functions say how one changes; here each change takes effect, on the lanes it covers and in
 // the journal, in the same transaction as what brought it.
 
-import {
-  type ActionName,
-  afterFailure,
-  afterSuccess,
-  afterTime,
-  type Breaker,
-  type BreakerState,
-  type By,
-  isForgotten,
-  isOutage,
-  type Outage,
-  type Page,
-  type PageRequest,
-  pageLimit,
-} from '@reprise/core'
+import type { ActionName, Breaker, BreakerState, By, Outage, Page, PageRequest } from '@reprise/core'
+import { afterFailure, afterSuccess, afterTime, isForgotten, isOutage, pageLimit } from '@reprise/core/engine'
 import { storedBreakers } from './breaker-book.ts'
 import type { Database } from './database.ts'
 import { refreshHolds } from './gates.ts'

@@ -7,16 +7,13 @@ import {
   type ChangeKind,
   type ChangeRequest,
   type ChangeResult,
-  checkBatch,
-  checkLimit,
   type JournalEntryInput,
   operatorMayRetry,
-  operatorRetries,
-  pageCursor,
   type RetryResult,
   type TaskId,
   type TaskStatus,
 } from '@reprise/core'
+import { checkBatch, checkLimit, operatorRetries, pageCursor } from '@reprise/core/engine'
 import { endedAttempt, endLease } from './ending.ts'
 import { EXECUTION_NUMBER, EXECUTION_STATUS } from './execution-rows.ts'
 import {

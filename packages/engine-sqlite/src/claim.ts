@@ -1,16 +1,8 @@
 // The claim: promotes what is due, then takes entries lane by lane, fairly, and reserves them under leases. The rules
 // stand in docs/engine-port.md; this file follows its numbers.
 
-import {
-  type ClaimRequest,
-  type ClaimResult,
-  checkLeaseMs,
-  checkLimit,
-  type HealthThresholds,
-  InvalidError,
-  PROMOTE_MAX,
-  type Priority,
-} from '@reprise/core'
+import { type ClaimRequest, type ClaimResult, type HealthThresholds, InvalidError, type Priority } from '@reprise/core'
+import { checkLeaseMs, checkLimit, PROMOTE_MAX } from '@reprise/core/engine'
 import { Avoidance } from './avoidance.ts'
 import { tellTime } from './breakers.ts'
 import { Claiming, type Taken } from './claiming.ts'

@@ -1,7 +1,8 @@
 // Taking entries for one claim: lane by lane, fairly, each reserved under a lease; what is past its time is retired, what
 // the worker should leave to others is passed over. Steps 4 and 5 of the claim in docs/engine-port.md.
 
-import { type Claimed, type ClaimRequest, PICKS_PER_OLDEST, RETIRE_MAX } from '@reprise/core'
+import type { Claimed, ClaimRequest } from '@reprise/core'
+import { PICKS_PER_OLDEST, RETIRE_MAX } from '@reprise/core/engine'
 import type { Avoidance } from './avoidance.ts'
 import { type EntryRow, entryPlace, entryRank, isOverdue, reserveEntry, retire } from './entries.ts'
 import { FIRST_PLACE, type Lane, type LaneFilter, type LanePlace } from './lane.ts'

@@ -5,16 +5,14 @@ import {
   type CollectionDefinition,
   ConflictError,
   checkedName,
-  DOCUMENT_BYTES_MAX,
   type Document,
   encodeJson,
   InvalidError,
   NotFoundError,
   type Page,
-  pageCursor,
-  pageLimit,
   type Stored,
 } from '@reprise/core'
+import { DOCUMENT_BYTES_MAX, pageCursor, pageLimit } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 

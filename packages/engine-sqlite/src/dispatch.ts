@@ -4,19 +4,16 @@
 import {
   type Assignment,
   type AssignResult,
-  assessHealth,
   type Claimed,
   type ClaimRequest,
-  checkBatch,
-  checkLeaseMs,
   type HealthThresholds,
   type Launch,
   type LaunchPage,
   type LaunchQuery,
-  pageLimit,
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
+import { assessHealth, checkBatch, checkLeaseMs, pageLimit } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import { becauseOf, heldLease } from './ending.ts'
 import { evidenceOf, type WorkerRow } from './registry.ts'

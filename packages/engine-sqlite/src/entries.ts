@@ -1,14 +1,7 @@
 // Queue entries as a claim reads them, and how one becomes a lease. Which entry is next is the claim's business.
 
-import {
-  type Claimed,
-  claimOrder,
-  type JsonText,
-  type Priority,
-  type RetryToken,
-  type TaskId,
-  type WaitReason,
-} from '@reprise/core'
+import type { Claimed, JsonText, Priority, RetryToken, TaskId, WaitReason } from '@reprise/core'
+import { claimOrder } from '@reprise/core/engine'
 import type { Lane } from './lane.ts'
 import type { LeaseStarter } from './lease-starter.ts'
 import { labelsOf } from './rows.ts'

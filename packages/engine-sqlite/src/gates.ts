@@ -1,16 +1,7 @@
 // What holds lanes back: holds (paused) and limits (concurrency) of operators, and beside them the breakers.
 
-import {
-  type ActionName,
-  type Breaker,
-  type By,
-  type ExplainFacts,
-  InvalidError,
-  type JournalEntryInput,
-  type Scope,
-  scopeMatches,
-  scopeText,
-} from '@reprise/core'
+import { type ActionName, type Breaker, type By, InvalidError, type JournalEntryInput, type Scope } from '@reprise/core'
+import { type ExplainFacts, scopeMatches, scopeText } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import type { Lane } from './lane.ts'
 import { type ScopeRow, scopeOfRow, scopeValues } from './rows.ts'

@@ -1,7 +1,8 @@
 // A task under inspection: whether the queue, the delay queue, its dedupe key and its failure group know of it as its own row
 // says they should. What is missing is made again from that row: a task is never dropped.
 
-import { claimOrder, type Fingerprint, type PoolName, type Priority, type TaskId, type TenantId } from '@reprise/core'
+import type { Fingerprint, PoolName, Priority, TaskId, TenantId } from '@reprise/core'
+import { claimOrder } from '@reprise/core/engine'
 import type { Inspector } from './inspect.ts'
 import { DEAD, LIVE, WAITING } from './rows.ts'
 import type { Transaction } from './transaction.ts'

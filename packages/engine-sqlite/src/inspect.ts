@@ -5,21 +5,23 @@
 
 import {
   BATCH_MAX,
-  checkInspector,
-  checkLimit,
   type Finding,
   type FindingSubject,
-  findingOf,
-  type InspectPlace,
   type InspectRequest,
   type InspectResult,
   InvalidError,
+  type TaskId,
+} from '@reprise/core'
+import {
+  checkInspector,
+  checkLimit,
+  findingOf,
+  type InspectPlace,
   inspectCursor,
   inspectPlace,
   nextInspectPlace,
   repairData,
-  type TaskId,
-} from '@reprise/core'
+} from '@reprise/core/engine'
 import type { Database, StatementName, Value } from './database.ts'
 import { endLease } from './ending.ts'
 import type { TaskCheck } from './inspect-tasks.ts'

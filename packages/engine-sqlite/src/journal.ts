@@ -3,15 +3,12 @@
 import {
   CLOCK_STEP_BACK_MS,
   type Clock,
-  checkBatch,
   type Journal,
   type JournalEntry,
   type JournalPage,
   type JournalQuery,
-  journalMoment,
-  pageCursor,
-  pageLimit,
 } from '@reprise/core'
+import { checkBatch, journalMoment, pageCursor, pageLimit } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 

@@ -1,9 +1,6 @@
 // Renewing leases, and finding what is past its time.
 
 import {
-  checkBatch,
-  checkLeaseMs,
-  checkLimit,
   type ExpiredResult,
   type Overdue,
   type RenewRequest,
@@ -11,6 +8,7 @@ import {
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import { becauseOf, heldLease, overdueKind } from './ending.ts'
 import { expiresAtOf, isUnderWay, type LeaseRow, snapshotOf, type TaskRow, tokenText } from './rows.ts'

@@ -1,12 +1,10 @@
 // Looking: attempts, workers, lanes, counters, series, groups and explanations. Reads only. Tasks are in tasks.ts.
 
 import {
-  breakerGates,
   type Counts,
   type CountsQuery,
   type Execution,
   type Explanation,
-  explain as explainFacts,
   type Failure,
   type FailureGroup,
   type FailureGroupQuery,
@@ -18,8 +16,6 @@ import {
   PAGE_LIMIT_MAX,
   type Page,
   type PageRequest,
-  pageCursor,
-  pageLimit,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
   type SeriesPoint,
@@ -28,6 +24,7 @@ import {
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
+import { breakerGates, explain as explainFacts, pageCursor, pageLimit } from '@reprise/core/engine'
 import { existingBreakers } from './breakers.ts'
 import type { Database } from './database.ts'
 import { endedAttempt } from './ending.ts'

@@ -1,6 +1,7 @@
 // Retry quotas: how a decision to retry gets its place in a window that has room. A row per window that has any, until it is past.
 
-import { quotaPlace, quotaRoom, type RetryQuota } from '@reprise/core'
+import type { RetryQuota } from '@reprise/core'
+import { quotaPlace, quotaRoom } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import type { Lane } from './lane.ts'
 import type { Transaction } from './transaction.ts'

@@ -8,11 +8,11 @@ import {
   type Clock,
   type Counts,
   type Finding,
-  findingOf,
   type InspectRequest,
   type InspectResult,
   TASK_STATUSES,
 } from '@reprise/core'
+import { findingOf } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { journalRepair } from './inspect.ts'

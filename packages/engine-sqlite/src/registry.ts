@@ -1,12 +1,9 @@
 // The worker registry: epochs, heartbeats, evidence of health, and who may claim how much.
 
 import {
-  assessHealth,
   type BeatReport,
   type BeatResult,
-  checkBatch,
   type Health,
-  type HealthEvidence,
   type HealthThresholds,
   NotFoundError,
   type ProbeReport,
@@ -14,8 +11,8 @@ import {
   type WorkerId,
   type WorkerRegistration,
   type WorkerView,
-  withOutcomes,
 } from '@reprise/core'
+import { assessHealth, checkBatch, type HealthEvidence, withOutcomes } from '@reprise/core/engine'
 import type { Transaction } from './transaction.ts'
 
 export interface WorkerRow {

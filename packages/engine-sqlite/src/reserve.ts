@@ -2,17 +2,16 @@
 // as the idempotency gate (A2) and the ceiling checked whoever sent it (A6).
 
 import {
-  attemptCeiling,
   BudgetExhaustedError,
   type Claimed,
   ConflictError,
-  checkLeaseMs,
   DuplicateExecutionError,
   InvalidError,
   NoAvailableSlotError,
   type RepriseError,
   type ReserveRequest,
 } from '@reprise/core'
+import { attemptCeiling, checkLeaseMs } from '@reprise/core/engine'
 import { tellTime } from './breakers.ts'
 import type { Database } from './database.ts'
 import { laneHolder } from './gates.ts'

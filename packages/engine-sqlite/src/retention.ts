@@ -1,13 +1,7 @@
 // Deleting what the rules no longer keep: a bounded number of rows per call, and never a dead letter.
 
-import {
-  BATCH_MAX,
-  checkLimit,
-  pageCursor,
-  type RetainResult,
-  type RetentionRules,
-  SERIES_STEP_MS,
-} from '@reprise/core'
+import { BATCH_MAX, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
+import { checkLimit, pageCursor } from '@reprise/core/engine'
 import { CANCELLED, DISCARDED } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 

@@ -1,7 +1,8 @@
 // How many more tasks may start: what is left of each limit, an operator's or that of breakers, during one claim or for
 // one message. And which lanes need not be read, since a limit that covers them has nothing left.
 
-import { type Scope, scopeMatches, scopeText } from '@reprise/core'
+import type { Scope } from '@reprise/core'
+import { scopeMatches, scopeText } from '@reprise/core/engine'
 import { type LimitRow, laneScope, runningIn } from './gates.ts'
 import type { LaneFilter } from './lane.ts'
 import { type ScopeRow, scopeOfRow } from './rows.ts'

@@ -3,14 +3,13 @@
 
 import {
   blamesWorker,
-  checkBatch,
-  checkSettlements,
   type Settlement,
   type SettleResult,
   type SupersededBecause,
   type TaskId,
   type WorkerId,
 } from '@reprise/core'
+import { checkBatch, checkSettlements } from '@reprise/core/engine'
 import { tellFailure, tellSuccess } from './breakers.ts'
 import { becauseOf, endedAttempt, endLease, heldLease, overdueKind, park, repeated, rest } from './ending.ts'
 import { EXECUTION_STATUS } from './execution-rows.ts'

@@ -1,13 +1,7 @@
 // Taking tasks in: each id and each dedupe key once, and a batch that the backlog has no room for not at all.
 
-import {
-  BacklogFullError,
-  checkBatch,
-  InvalidError,
-  type SubmitResult,
-  type TaskId,
-  type TaskSpec,
-} from '@reprise/core'
+import { BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
+import { checkBatch } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import { LIVE, WAITING } from './rows.ts'
 import type { Transaction } from './transaction.ts'

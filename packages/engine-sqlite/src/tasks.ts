@@ -19,7 +19,7 @@ import type {
   WaitReason,
   WorkerId,
 } from '@reprise/core'
-import { checkBatch, pageCursor, pageLimit } from '@reprise/core'
+import { checkBatch, pageCursor, pageLimit } from '@reprise/core/engine'
 import type { Database, StatementName, Value } from './database.ts'
 import { type Names, namesOf } from './names.ts'
 import {

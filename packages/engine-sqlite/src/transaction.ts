@@ -2,7 +2,7 @@
 // the journal. Verbs change these in memory; flush() writes each once, however many tasks the group moved.
 
 import type { JournalEntryInput, PoolName, Priority, TaskId, TaskSettings, TaskStatus, WorkerId } from '@reprise/core'
-import { claimOrder, scopeMatches } from '@reprise/core'
+import { claimOrder, scopeMatches } from '@reprise/core/engine'
 import type { BreakerBook } from './breaker-book.ts'
 import type { Database, StatementName, Value } from './database.ts'
 import type { InternedTexts, Profiles } from './interned.ts'

@@ -59,6 +59,8 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
 
 /** What a package offers beside its front door, for those who need no more than that. */
 const SIDE_DOORS: readonly string[] = ['@reprise/policies/fields']
+/** What only engines need of core stands behind a door of its own. */
+const ENGINE_DOOR = '@reprise/core/engine'
 
 /** Problems of the files under packages/<name>/src; other files are passed over. */
 export function boundaryProblems(files: readonly SourceFile[], table: typeof boundaries = boundaries): string[] {
@@ -88,9 +90,9 @@ function importProblem(specifier: string | undefined, file: SourceFile, name: st
   const [, sibling, inner] = /^@reprise\/([^/]+)(\/.*)?$/.exec(specifier) ?? []
   if (sibling !== undefined) {
     if (!allowed.packages.includes(sibling)) return `${name} may not import ${specifier}`
-    return inner === undefined || SIDE_DOORS.includes(specifier)
-      ? undefined
-      : `${specifier} reaches into another package; import @reprise/${sibling}`
+    if (inner === undefined || SIDE_DOORS.includes(specifier)) return undefined
+    if (specifier === ENGINE_DOOR && name.startsWith('engine-')) return undefined
+    return `${specifier} reaches into another package; import @reprise/${sibling}`
   }
 
   const npmName = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')

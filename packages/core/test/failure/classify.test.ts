@@ -1,8 +1,9 @@
 // Passing faults and real ones (C3), by code, by HTTP status, by words, and by the handler's own word.
 
-import { classify, type FailureReason, FINAL_REASONS, normalise, RETRIABLE_REASONS } from '@reprise/core'
+import { type FailureReason, FINAL_REASONS, normalise, RETRIABLE_REASONS } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { classify } from '../../src/failure/classify.ts'
 import { growth } from '../timing.ts'
 
 const ofCode = (code: string) => classify({ code, message: '', says: null })

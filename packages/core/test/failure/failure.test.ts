@@ -1,8 +1,9 @@
 // From whatever was thrown, or observed, to the failure that is stored and shown.
 
-import { describeFailure, fingerprintOf, normalise, observedFailure, Permanent, RetryAfter } from '@reprise/core'
+import { describeFailure, normalise, observedFailure, Permanent, RetryAfter } from '@reprise/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fingerprintOf } from '../../src/failure/fingerprint.ts'
 import { RENDER } from '../fixture.ts'
 
 test('a thrown error, normalised, classified and fingerprinted', () => {

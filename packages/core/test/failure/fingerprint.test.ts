@@ -1,8 +1,9 @@
 // One cause, one fingerprint, whatever ids, numbers and paths it names; another cause, another one.
 
-import { actionName, fingerprintOf, messageShape, topOwnFrame } from '@reprise/core'
+import { actionName } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fingerprintOf, messageShape, topOwnFrame } from '../../src/failure/fingerprint.ts'
 import { RENDER } from '../fixture.ts'
 import { growth } from '../timing.ts'
 

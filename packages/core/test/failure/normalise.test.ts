@@ -1,16 +1,9 @@
 // Whatever a handler throws becomes plain bounded text (faults 20 and 22), and reading it never throws.
 
-import {
-  CODE_LENGTH_MAX,
-  cut,
-  DETAILS_LENGTH_MAX,
-  MESSAGE_LENGTH_MAX,
-  type Normalised,
-  normalise,
-  STACK_LENGTH_MAX,
-} from '@reprise/core'
+import { CODE_LENGTH_MAX, cut, MESSAGE_LENGTH_MAX, normalise } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DETAILS_LENGTH_MAX, type Normalised, STACK_LENGTH_MAX } from '../../src/failure/normalise.ts'
 
 // '… [cut, 10469760 more characters]' and a little room.
 const MARK_LENGTH_MAX = 50

@@ -1,7 +1,9 @@
 // Own rules of classification: what each condition asks, their order, and who has the last word.
 
-import { classify, compileRules, InvalidError, normalise, RULES_MAX, type Rule, statusRange } from '@reprise/core'
+import { InvalidError, normalise, RULES_MAX, statusRange } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
+import { classify } from '../../src/failure/classify.ts'
+import { compileRules, type Rule } from '../../src/failure/rules.ts'
 
 const thrown = (message: string, fields: object = {}) => normalise(Object.assign(new Error(message), fields))
 const verdictOf = (failure: ReturnType<typeof thrown>, ...rules: Rule[]) =>

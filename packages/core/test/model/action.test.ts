@@ -9,11 +9,10 @@ import {
   InvalidError,
   implement,
   parseInput,
-  type SchemaIssue,
-  type SchemaResult,
   type StandardSchema,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
+import type { SchemaIssue, SchemaResult } from '../../src/model/standard-schema.ts'
 
 describe('defineAction', () => {
   test('C2: the defaults are 5 minutes, no retries, no queue TTL', () => {

@@ -1,8 +1,9 @@
 // Patterns: what they match, what is refused, and that no text makes one slow.
 
-import { InvalidError, PATTERN_STATES_MAX, Pattern } from '@reprise/core'
+import { InvalidError, Pattern } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { PATTERN_STATES_MAX } from '../../src/patterns/pattern.ts'
 
 describe('a pattern matches as the regular expression of the same text does', () => {
   test.each<[string, readonly string[]]>([

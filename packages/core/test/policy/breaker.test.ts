@@ -1,21 +1,10 @@
 // The circuit breaker (C9): each event on each state, the window at its exact edges, and that it always finds its way back.
 
-import {
-  actionName,
-  afterFailure,
-  afterSuccess,
-  afterTime,
-  type Breaker,
-  type BreakerSettings,
-  breakerName,
-  checkedBreaker,
-  DEFAULT_BREAKER,
-  isForgotten,
-  isOutage,
-  newBreaker,
-} from '@reprise/core'
+import { actionName, type Breaker, type BreakerSettings, DEFAULT_BREAKER } from '@reprise/core'
+import { afterFailure, afterSuccess, afterTime, isForgotten, isOutage } from '@reprise/core/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { breakerName, checkedBreaker, newBreaker } from '../../src/policy/breaker.ts'
 import { NOW, RENDER } from '../fixture.ts'
 
 const settings: BreakerSettings = { ...DEFAULT_BREAKER, windowMs: 10_000, failuresMin: 3, probes: 2, rampMax: 10 }

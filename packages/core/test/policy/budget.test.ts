@@ -1,16 +1,10 @@
 // How many attempts a task may have: by itself (C2), by an operator (A9), by a message from outside (A6).
 
-import {
-  attemptCeiling,
-  automaticRetries,
-  DEFAULT_LOSSES_MAX,
-  DEFAULT_MAX_RETRIES,
-  messageAttempt,
-  operatorMayRetry,
-  operatorRetries,
-} from '@reprise/core'
+import { DEFAULT_MAX_RETRIES, messageAttempt, operatorMayRetry } from '@reprise/core'
+import { attemptCeiling, operatorRetries } from '@reprise/core/engine'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { automaticRetries, DEFAULT_LOSSES_MAX } from '../../src/policy/budget.ts'
 
 const unsaid = { maxRetries: null }
 const allows = (maxRetries: number) => ({ maxRetries })

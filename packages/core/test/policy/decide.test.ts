@@ -4,14 +4,14 @@ import {
   DEFAULT_BACKOFF,
   DEFAULT_SETTINGS,
   type Decision,
-  type DecisionInput,
   decideFailed,
-  decideLost,
   RETRY_AFTER_MS_MAX,
   type TaskSettings,
 } from '@reprise/core'
+import { decideLost } from '@reprise/core/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { DecisionInput } from '../../src/policy/decide.ts'
 import { failureWith, NOW } from '../fixture.ts'
 
 const settings: TaskSettings = { ...DEFAULT_SETTINGS, maxRetries: 3 }

@@ -5,9 +5,7 @@ import {
   ALL_FLAGS_ON,
   DEFAULT_BREAKER,
   DEFAULT_SETTINGS,
-  FLAG_NAMES,
   FLAGS,
-  flagName,
   InvalidError,
   type JudgedAttempt,
   judgeLost,
@@ -21,6 +19,7 @@ import {
   underFlags,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
+import { FLAG_NAMES, flagName } from '../../src/policy/flags.ts'
 import { NOW, snapshotWith } from '../fixture.ts'
 
 const now = { now: NOW, roll: 0.5 }

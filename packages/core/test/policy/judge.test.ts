@@ -11,7 +11,6 @@ import {
   judgeThrown,
   mayStart,
   NO_POLICIES,
-  PARKS_MAX,
   Permanent,
   type Policy,
   type PolicyBook,
@@ -19,6 +18,7 @@ import {
   type TaskSettings,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
+import { PARKS_MAX } from '../../src/policy/judge.ts'
 import { NOW, snapshotWith } from '../fixture.ts'
 import { growth } from '../timing.ts'
 

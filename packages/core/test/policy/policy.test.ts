@@ -6,7 +6,6 @@ import {
   checkedPolicy,
   DEFAULT_BREAKER,
   DEFAULT_SETTINGS,
-  deadlineUnder,
   InvalidError,
   lostMeaning,
   NO_POLICIES,
@@ -18,6 +17,7 @@ import {
   tenantId,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
+import { deadlineUnder } from '../../src/policy/policy-match.ts'
 import { NOW, snapshotWith } from '../fixture.ts'
 
 const policy = (name: string, over: Partial<Policy> = {}): Policy => ({ name, match: {}, ...over })

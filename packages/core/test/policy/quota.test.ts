@@ -1,8 +1,10 @@
 // Retry quotas (C9): how much room a window has, which window a retry goes to, and that no window ever gets too many.
 
-import { checkedQuota, QUOTA_WINDOWS_MAX, quotaPlace, quotaRoom, type RetryQuota } from '@reprise/core'
+import type { RetryQuota } from '@reprise/core'
+import { quotaPlace, quotaRoom } from '@reprise/core/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { checkedQuota, QUOTA_WINDOWS_MAX } from '../../src/policy/quota.ts'
 import { NOW } from '../fixture.ts'
 
 const quota: RetryQuota = { name: 'mail', windowMs: 60_000, limit: 10, share: null }

@@ -7,19 +7,16 @@ import {
   DEFAULT_BREAKER,
   DEFAULT_POOL,
   DEFAULT_TENANT,
-  EXPLAIN_WORKERS_MAX,
-  type ExplainFacts,
-  explain,
   poolName,
-  scopeMatches,
-  scopeText,
   type Task,
   type TaskState,
   tenantId,
   type WorkerView,
   workerId,
 } from '@reprise/core'
+import { type ExplainFacts, explain, scopeMatches, scopeText } from '@reprise/core/engine'
 import { describe, expect, test } from 'vitest'
+import { EXPLAIN_WORKERS_MAX } from '../../src/port/explain.ts'
 import { failureWith, NOW, RENDER, running, taskWith, workerWith } from '../fixture.ts'
 
 const facts = (over: Partial<ExplainFacts> = {}): ExplainFacts => ({

@@ -1,6 +1,7 @@
 // Pages are bounded, and cursors are only what a store gave out.
 
-import { InvalidError, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, pageCursor, pageLimit } from '@reprise/core'
+import { InvalidError, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '@reprise/core'
+import { pageCursor, pageLimit } from '@reprise/core/engine'
 import { expect, test } from 'vitest'
 
 test('a page has 100 items unless it says otherwise, and at most 1,000', () => {

@@ -2,29 +2,29 @@
 
 import { readFileSync } from 'node:fs'
 import {
-  type AmountField,
-  completions,
-  formatQuery,
   InvalidError,
   isRepriseError,
   matches,
-  type NameField,
   parseQuery,
-  QUERY_FIELDS,
-  QUERY_LENGTH_MAX,
-  QUERY_REASONS,
-  QUERY_TERMS_MAX,
-  type QueryCondition,
-  QueryError,
-  STATUS_WORDS,
   TASK_STATUSES,
   type Task,
-  type TaskFilter,
   taskId,
   workerId,
 } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { completions } from '../../src/search/query-completions.ts'
+import {
+  type AmountField,
+  formatQuery,
+  type NameField,
+  QUERY_FIELDS,
+  QUERY_REASONS,
+  type QueryCondition,
+  STATUS_WORDS,
+  type TaskFilter,
+} from '../../src/search/query-language.ts'
+import { QUERY_LENGTH_MAX, QUERY_TERMS_MAX, QueryError } from '../../src/search/query-syntax.ts'
 import { failureWith, NOW, running, taskWith } from '../fixture.ts'
 import { growth } from '../timing.ts'
 

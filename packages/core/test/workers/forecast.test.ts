@@ -1,7 +1,8 @@
 // What a worker sees coming (C9): a rise is told before it crosses, and nothing else is.
 
-import { Forecast, type ForecastSample, seededRandom } from '@reprise/core'
+import { Forecast, seededRandom } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
+import type { ForecastSample } from '../../src/workers/forecast.ts'
 
 const BEAT_MS = 5_000
 

@@ -1,14 +1,7 @@
 // A worker's health (C5): every threshold at its exact boundary, the words for it, and the way back.
 
-import {
-  assessHealth,
-  blamesWorker,
-  DEFAULT_HEALTH_THRESHOLDS,
-  type HealthEvidence,
-  type HealthStatus,
-  RECENT_OUTCOMES_MAX,
-  withOutcomes,
-} from '@reprise/core'
+import { blamesWorker, DEFAULT_HEALTH_THRESHOLDS, type HealthStatus } from '@reprise/core'
+import { assessHealth, type HealthEvidence, RECENT_OUTCOMES_MAX, withOutcomes } from '@reprise/core/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NOW } from '../fixture.ts'

@@ -1,8 +1,9 @@
 // How many slots would keep the promise (C9: autoscaling signals): the sum, its bounds, and when it can't be told.
 
-import { poolName, type ScalingFacts, type ScalingOptions, scalingSignal } from '@reprise/core'
+import { poolName, type ScalingOptions, scalingSignal } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ScalingFacts } from '../../src/workers/scaling.ts'
 
 const pool = poolName('render')
 /** 10 tasks/s come and go, 20 run: one takes 2 s. */

@@ -1,19 +1,17 @@
 // Which worker gets a task of a directed pool (C6), why others don't, and how late heartbeats are (D4).
 
 import {
-  AFFINITY_LABEL,
   actionName,
   heartbeatLag,
   PREFERRED_WORKER_LABEL,
   poolName,
-  RUNTIME_LABEL,
-  type SelectionRequest,
   selectWorker,
   type WorkerView,
   workerId,
 } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { AFFINITY_LABEL, RUNTIME_LABEL, type SelectionRequest } from '../../src/workers/select-worker.ts'
 import { NOW, snapshotWith, workerWith } from '../fixture.ts'
 
 const named = (id: string, over: Partial<WorkerView> = {}): WorkerView => workerWith({ worker: workerId(id), ...over })

@@ -4,7 +4,6 @@ import {
   type Claimed,
   type Decision,
   decideFailed,
-  decideLost,
   expired,
   type Failure,
   failed,
@@ -16,6 +15,7 @@ import {
   released,
   type Settlement,
 } from '@reprise/core'
+import { decideLost } from '@reprise/core/engine'
 
 const ROLL = 0.5
 

@@ -1,6 +1,6 @@
 // Whom a retry avoids: the worker that failed it, and those like it, for a short while and only if a better one is there.
 
-import { AVOID_MS } from '@reprise/core'
+import { AVOID_MS } from '@reprise/core/engine'
 import { latestExecution } from './change.ts'
 import { healthOf } from './registry.ts'
 import type { State, TaskRecord, WorkerRecord } from './state.ts'

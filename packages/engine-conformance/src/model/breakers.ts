@@ -1,21 +1,8 @@
 // Circuit breakers as the store keeps them: core's pure functions say how one changes; here is what each change means for
 // lanes, what is noted of it, and which of them exist. A lane's gates are worked out from the breakers whenever asked.
 
-import {
-  type ActionName,
-  afterFailure,
-  afterSuccess,
-  afterTime,
-  type Breaker,
-  type BreakerState,
-  type By,
-  isForgotten,
-  isOutage,
-  type Outage,
-  type Page,
-  type PageRequest,
-  pageLimit,
-} from '@reprise/core'
+import type { ActionName, Breaker, BreakerState, By, Outage, Page, PageRequest } from '@reprise/core'
+import { afterFailure, afterSuccess, afterTime, isForgotten, isOutage, pageLimit } from '@reprise/core/engine'
 import { note } from './journal.ts'
 import { refreshHolds } from './lane.ts'
 import type { State } from './state.ts'

@@ -7,14 +7,12 @@ import {
   type ChangeKind,
   type ChangeRequest,
   type ChangeResult,
-  operatorRetries,
-  pageCursor,
   type RetryResult,
-  scopeMatches,
   type TaskId,
   type TaskSelector,
   type TaskStatus,
 } from '@reprise/core'
+import { operatorRetries, pageCursor, scopeMatches } from '@reprise/core/engine'
 import { fingerprintOfDead } from './bury.ts'
 import { checkBatch, checkLimit } from './checks.ts'
 import { note, tally } from './journal.ts'

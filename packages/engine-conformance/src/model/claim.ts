@@ -2,21 +2,18 @@
 // what was assigned to a worker has an attempt already, and is only collected.
 
 import {
-  attemptCeiling,
   BudgetExhaustedError,
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
   ConflictError,
   DuplicateExecutionError,
-  PICKS_PER_OLDEST,
   type PoolName,
-  PROMOTE_MAX,
-  RETIRE_MAX,
   type ReserveRequest,
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
+import { attemptCeiling, PICKS_PER_OLDEST, PROMOTE_MAX, RETIRE_MAX } from '@reprise/core/engine'
 import { avoidedUntil } from './avoid.ts'
 import { nextProbeAt, tellTime } from './breakers.ts'
 import { checkLeaseMs, checkLimit, checkWhole } from './checks.ts'

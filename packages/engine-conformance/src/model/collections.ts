@@ -5,17 +5,15 @@ import {
   type Collection,
   type CollectionDefinition,
   ConflictError,
-  DOCUMENT_BYTES_MAX,
   type Document,
   encodeJson,
   InvalidError,
   NotFoundError,
   type Page,
   type PageRequest,
-  pageCursor,
-  pageLimit,
   type Stored,
 } from '@reprise/core'
+import { DOCUMENT_BYTES_MAX, pageCursor, pageLimit } from '@reprise/core/engine'
 import type { State, StoredDocuments, StoredText } from './state.ts'
 
 /** Runs one step of the model: with the time of now, and refused once it is closed. */

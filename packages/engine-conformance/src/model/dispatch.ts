@@ -9,9 +9,9 @@ import {
   type Launch,
   type LaunchPage,
   type LaunchQuery,
-  pageLimit,
   TIMEOUT_GRACE_MS,
 } from '@reprise/core'
+import { pageLimit } from '@reprise/core/engine'
 import { checkBatch, checkLeaseMs } from './checks.ts'
 import { causeFor, heldLease, retoken } from './leases.ts'
 import { healthOf } from './registry.ts'

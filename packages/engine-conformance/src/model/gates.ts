@@ -1,7 +1,8 @@
 // What holds lanes back, as operators set it and as anybody sees it: pauses and limits, known by their exact scope, and
 // beside them the breakers.
 
-import { type By, breakerGates, type Gate, type Scope, scopeMatches } from '@reprise/core'
+import type { By, Gate, Scope } from '@reprise/core'
+import { breakerGates, scopeMatches } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { checkWhole } from './checks.ts'
 import { note } from './journal.ts'

@@ -1,13 +1,7 @@
 // Inspection of the model: it keeps nothing twice, so there is nothing that could differ.
 
-import {
-  BATCH_MAX,
-  checkInspector,
-  checkLimit,
-  type InspectRequest,
-  type InspectResult,
-  inspectPlace,
-} from '@reprise/core'
+import { BATCH_MAX, type InspectRequest, type InspectResult } from '@reprise/core'
+import { checkInspector, checkLimit, inspectPlace } from '@reprise/core/engine'
 import type { State } from './state.ts'
 
 export function inspect(state: State, request: InspectRequest): InspectResult {

@@ -1,13 +1,7 @@
 // The journal as a plain list. note() is how every other part of the model writes an entry in its own step.
 
-import {
-  type JournalEntryInput,
-  type JournalPage,
-  type JournalQuery,
-  journalMoment,
-  pageCursor,
-  pageLimit,
-} from '@reprise/core'
+import type { JournalEntryInput, JournalPage, JournalQuery } from '@reprise/core'
+import { journalMoment, pageCursor, pageLimit } from '@reprise/core/engine'
 import { checkBatch } from './checks.ts'
 import type { SeriesKind, State, TaskRecord } from './state.ts'
 

@@ -1,7 +1,8 @@
 // Lanes: how one is found or made, how its time stands still while it is held, what its limits and breakers say, and how
 // a task enters its queue. Every way into the queue goes through enqueue().
 
-import { type ActionName, type Breaker, NoAvailableSlotError, type Scope, scopeMatches, scopeText } from '@reprise/core'
+import { type ActionName, type Breaker, NoAvailableSlotError, type Scope } from '@reprise/core'
+import { scopeMatches, scopeText } from '@reprise/core/engine'
 import type { Lane, State, TaskRecord } from './state.ts'
 
 function findLane(state: State, place: Required<Scope>): Lane | undefined {

@@ -6,7 +6,6 @@ import {
   type CountsQuery,
   type Execution,
   type Explanation,
-  explain as explainFacts,
   type FailureGroup,
   type FailureGroupQuery,
   InvalidError,
@@ -14,20 +13,18 @@ import {
   type LaneView,
   type Page,
   type PageRequest,
-  pageCursor,
-  pageLimit,
   type Scope,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
   type SeriesPoint,
   type SeriesQuery,
   type StandingsResult,
-  scopeMatches,
   type Task,
   type TaskId,
   type TaskQuery,
   type TaskStatus,
 } from '@reprise/core'
+import { explain as explainFacts, pageCursor, pageLimit, scopeMatches } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { fingerprintOfDead } from './bury.ts'
 import { checkBatch } from './checks.ts'

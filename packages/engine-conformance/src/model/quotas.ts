@@ -1,7 +1,8 @@
 // Retry quotas: how a decision to retry gets its place in a window that has room. What a window has is kept by its
 // number; what is past is never asked for again.
 
-import { quotaPlace, quotaRoom, type RetryQuota, SERIES_STEP_MS } from '@reprise/core'
+import { type RetryQuota, SERIES_STEP_MS } from '@reprise/core'
+import { quotaPlace, quotaRoom } from '@reprise/core/engine'
 import type { Lane, State, TaskRecord } from './state.ts'
 
 /** When a retry that is wanted then may run, and the quota that moved it; null if none did. */

@@ -2,7 +2,6 @@
 // claim makes of it.
 
 import {
-  assessHealth,
   type BeatReport,
   type BeatResult,
   type Health,
@@ -11,13 +10,12 @@ import {
   type Page,
   type PageRequest,
   type ProbeReport,
-  pageLimit,
   WorkerFencedError,
   type WorkerId,
   type WorkerRegistration,
   type WorkerView,
-  withOutcomes,
 } from '@reprise/core'
+import { assessHealth, pageLimit, withOutcomes } from '@reprise/core/engine'
 import { checkBatch } from './checks.ts'
 import { note } from './journal.ts'
 import { retoken } from './leases.ts'

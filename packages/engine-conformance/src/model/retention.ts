@@ -1,6 +1,7 @@
 // Deleting what the rules no longer keep, a bounded number per call. Dead letters are kept whatever the rules say.
 
-import { BATCH_MAX, pageCursor, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
+import { BATCH_MAX, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
+import { pageCursor } from '@reprise/core/engine'
 import { checkLimit } from './checks.ts'
 import { note } from './journal.ts'
 import type { State, TaskRecord } from './state.ts'

@@ -1,7 +1,8 @@
 // A retry goes to another worker, host or version than the one that failed it, if there is one that is better; for a short
 // while, so that nothing waits long for it.
 
-import { AVOID_MS, actionName, DEFAULT_HEALTH_THRESHOLDS, failed, lost, taskId } from '@reprise/core'
+import { actionName, DEFAULT_HEALTH_THRESHOLDS, failed, lost, taskId } from '@reprise/core'
+import { AVOID_MS } from '@reprise/core/engine'
 import { expect } from 'vitest'
 import { BY, dead, failure, ids, LEASE_MS, pool, retryIn, START, type Store, type TestWorker } from './fixture.ts'
 import { subject } from './subject.ts'

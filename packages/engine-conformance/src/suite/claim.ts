@@ -1,7 +1,8 @@
 // What a claim gives and to whom: order, fairness across lanes, priorities without starvation, limits, and the lease
 // that comes with it. Health has a chapter of its own.
 
-import { actionName, DEFAULT_POOL, DURATION_MS_MAX, scopeMatches, scopeText, tenantId, workerId } from '@reprise/core'
+import { actionName, DEFAULT_POOL, DURATION_MS_MAX, tenantId, workerId } from '@reprise/core'
+import { scopeMatches, scopeText } from '@reprise/core/engine'
 import { expect } from 'vitest'
 import { ACTION, BY, expectRefused, LEASE_MS, pool, START, TIMEOUT_MS, taskSpec } from './fixture.ts'
 import { subject } from './subject.ts'

@@ -1,15 +1,8 @@
 // What operators do to many tasks, over all partitions: named ones in the order given, the others partition after partition.
 // Each step is atomic in its partition; where a later one fails, what was changed before is answered with a cursor.
 
-import {
-  BATCH_MAX,
-  type ChangeRequest,
-  type ChangeResult,
-  checkBatch,
-  checkLimit,
-  pageCursor,
-  type TaskId,
-} from '@reprise/core'
+import { BATCH_MAX, type ChangeRequest, type ChangeResult, type TaskId } from '@reprise/core'
+import { checkBatch, checkLimit, pageCursor } from '@reprise/core/engine'
 import { change } from '../change.ts'
 import type { DrawRequestId } from '../claim.ts'
 import { placeAndPosition, wholeCursor } from './merge.ts'

@@ -6,15 +6,12 @@ import {
   BATCH_MAX,
   type ClaimRequest,
   type ClaimResult,
-  checkBatch,
-  checkLeaseMs,
-  checkLimit,
-  checkSettlements,
   isRepriseError,
   type Settlement,
   type SettleResult,
   type WorkerId,
 } from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit, checkSettlements } from '@reprise/core/engine'
 import { type ClaimSettings, claim, type PartitionClaim, settleAndClaim } from '../claim.ts'
 import { settle } from '../settle.ts'
 import type { Wake } from '../wake.ts'

@@ -4,20 +4,19 @@
 // home's evidence, with which they also learn whether the worker is still registered.
 
 import {
-  assessHealth,
   blamesWorker,
   type ClaimRequest,
   type HealthStatus,
   type HealthThresholds,
   NotFoundError,
   PAGE_LIMIT_MAX,
-  RECENT_OUTCOMES_MAX,
   type Settlement,
   type SettleResult,
   WorkerFencedError,
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
+import { assessHealth, RECENT_OUTCOMES_MAX } from '@reprise/core/engine'
 import type { DrawRequestId } from '../claim.ts'
 import { findWorkers } from '../registry.ts'
 import { witnessScript } from '../scripts.generated.ts'

@@ -1,7 +1,8 @@
 // Failure groups over all partitions: dead letters with one cause may lie in each of them. A group is listed where its last
 // death was, with the counts of all.
 
-import { type FailureGroup, type FailureGroupQuery, type Page, pageLimit } from '@reprise/core'
+import type { FailureGroup, FailureGroupQuery, Page } from '@reprise/core'
+import { pageLimit } from '@reprise/core/engine'
 import { type GroupRow, groupRows } from '../failure-groups.ts'
 import { asTexts } from '../partition.ts'
 import { merge, split } from './merge.ts'

@@ -1,14 +1,8 @@
 // Assigning leases and listing what was launched, over several partitions. A lease is assigned in its task's partition; whether
 // the worker may have it is judged before, by what all partitions know of it.
 
-import {
-  type Assignment,
-  type AssignResult,
-  type Launch,
-  type LaunchPage,
-  type LaunchQuery,
-  pageLimit,
-} from '@reprise/core'
+import type { Assignment, AssignResult, Launch, LaunchPage, LaunchQuery } from '@reprise/core'
+import { pageLimit } from '@reprise/core/engine'
 import { type AssignSettings, assign, checkAssignments, launches } from '../handover.ts'
 import type { Evidence } from './evidence.ts'
 import { inwardToken, outwardToken, type Partitions } from './partitions.ts'

@@ -2,14 +2,8 @@
 // reader who follows it misses nothing, however late an entry of one comes after those of another. Entries from outside
 // go to the partition of their task, those of no task to the home.
 
-import {
-  checkBatch,
-  type Journal,
-  type JournalEntry,
-  type JournalPage,
-  type JournalQuery,
-  pageLimit,
-} from '@reprise/core'
+import type { Journal, JournalEntry, JournalPage, JournalQuery } from '@reprise/core'
+import { checkBatch, pageLimit } from '@reprise/core/engine'
 import type { DrawRequestId } from '../claim.ts'
 import { journalOf, placeBefore, readJournal } from '../journal.ts'
 import { merge, split } from './merge.ts'

@@ -9,10 +9,10 @@ import {
   type LaneQuery,
   type LaneView,
   type Page,
-  pageLimit,
   type SeriesPoint,
   type SeriesQuery,
 } from '@reprise/core'
+import { pageLimit } from '@reprise/core/engine'
 import { added, counts, countsOf, type LaneRow, laneRows, laneView, series } from '../lanes.ts'
 import { asTexts, type Partition, scopeName } from '../partition.ts'
 import { findLanesScript } from '../scripts.generated.ts'

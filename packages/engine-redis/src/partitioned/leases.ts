@@ -1,17 +1,15 @@
 // Settling, renewing and finding what is past its time, each in the partition of its task, all at once.
 
-import {
-  checkBatch,
-  checkLeaseMs,
-  checkLimit,
-  type ExpiredResult,
-  type HealthThresholds,
-  type Overdue,
-  type RenewRequest,
-  type RenewResult,
-  type Settlement,
-  type SettleResult,
+import type {
+  ExpiredResult,
+  HealthThresholds,
+  Overdue,
+  RenewRequest,
+  RenewResult,
+  Settlement,
+  SettleResult,
 } from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import { expired, renew } from '../leases.ts'
 import { settle } from '../settle.ts'
 import { inwardToken, outwardToken, type Partitions } from './partitions.ts'

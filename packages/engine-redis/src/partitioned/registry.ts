@@ -2,18 +2,18 @@
 // knows is known everywhere. An older epoch never replaces a newer one. For what the store saw of a
 // worker see evidence.ts.
 
-import {
-  assessHealth,
-  type BeatReport,
-  type BeatResult,
-  type HealthThresholds,
-  type Page,
-  type PageRequest,
-  type ProbeReport,
-  type WorkerId,
-  type WorkerRegistration,
-  type WorkerView,
+import type {
+  BeatReport,
+  BeatResult,
+  HealthThresholds,
+  Page,
+  PageRequest,
+  ProbeReport,
+  WorkerId,
+  WorkerRegistration,
+  WorkerView,
 } from '@reprise/core'
+import { assessHealth } from '@reprise/core/engine'
 import type { DrawRequestId } from '../claim.ts'
 import { beat, deregister, findWorkers, listWorkers, probed, registerThere } from '../registry.ts'
 import { drawEpochScript } from '../scripts.generated.ts'

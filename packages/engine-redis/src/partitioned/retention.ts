@@ -1,7 +1,8 @@
 // Retention over all partitions, one after the other, a bounded number per call. It also frees the dedupe keys, held in other
 // partitions, of what was removed.
 
-import { BATCH_MAX, checkLimit, pageCursor, type RetainResult, type RetentionRules } from '@reprise/core'
+import { BATCH_MAX, type RetainResult, type RetentionRules } from '@reprise/core'
+import { checkLimit, pageCursor } from '@reprise/core/engine'
 import type { DrawRequestId } from '../claim.ts'
 import { retain } from '../retention.ts'
 import type { Keys } from './keys.ts'

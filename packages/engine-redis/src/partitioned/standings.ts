@@ -1,6 +1,7 @@
 // Where tasks stand, over several partitions: each is asked once, all at the same time.
 
-import { checkBatch, type StandingsResult, type TaskId } from '@reprise/core'
+import type { StandingsResult, TaskId } from '@reprise/core'
+import { checkBatch } from '@reprise/core/engine'
 import { standings, storeTime } from '../standings.ts'
 import type { Partitions } from './partitions.ts'
 

@@ -4,16 +4,15 @@
 import {
   type Execution,
   type Explanation,
-  explain as explainFacts,
   type HealthThresholds,
   PAGE_LIMIT_MAX,
   type Page,
   type PageRequest,
-  pageLimit,
   type Task,
   type TaskId,
   type TaskQuery,
 } from '@reprise/core'
+import { explain as explainFacts, pageLimit } from '@reprise/core/engine'
 import { NO_GATES } from '../gates-facts.ts'
 import { findExecution, findTask, LOOKS_MAX, listExecutions, seeTask, type TaskRow, taskRows } from '../tasks.ts'
 import { gatesFactsOf } from './gates.ts'
