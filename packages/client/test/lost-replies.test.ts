@@ -44,7 +44,7 @@ test('A8: a retry whose reply was lost is not made a second time', async () => {
   const client = await connect({ url: proxy.url })
   proxy.treat = (method) => (method === 'POST' ? 'lose' : 'pass')
   await expect(client.retryExecution({ id: 't1' })).rejects.toMatchObject({ code: 'REPRISE_UNREACHABLE' })
-  expect(proxy.seen.filter((line) => line === 'POST /internal/tasks/retry')).toHaveLength(1)
+  expect(proxy.seen.filter((line) => line === 'POST /api/v1/executions/t1/retry')).toHaveLength(1)
 })
 
 test('B12: an export that is cut off says so: it never looks complete', async () => {

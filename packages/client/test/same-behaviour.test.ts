@@ -300,6 +300,8 @@ describe.each(ways)('$name', ({ open }) => {
       client.resetBreaker({ name: 'stripe' }),
       client.series({ minutes: 0 }),
       client.getTask({ id: '..' }),
+      client.getTask({} as never),
+      client.revokeToken({ id: '..' }),
     ]
     expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'REPRISE_INVALID'))
     expect(await codeOf(client.submit('sum', 'x'.repeat(1_100_000)))).toBe('REPRISE_TOO_LARGE')

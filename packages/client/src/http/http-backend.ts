@@ -1,6 +1,6 @@
 // The client's backend over HTTP: where an operation is found stands in the generated table, the rest is one request.
 
-import type { TaskId } from '@reprise/core'
+import { InvalidError, type TaskId } from '@reprise/core'
 import type { Backend, OperationCall, Submission, WaitLimits, WatchRequest } from '../backend.ts'
 import { ROUTES } from '../routes.generated.ts'
 import type { QueryValue } from './address.ts'
@@ -58,13 +58,21 @@ export class HttpBackend implements Backend {
   }
 }
 
+/** A part of a path that can lead to no other path: dots alone would, encoded or not. */
+function pathPart(field: string, value: unknown): string {
+  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'string' || value === '') throw new InvalidError(`The field '${field}' is missing.`)
+  if (value === '.' || value === '..') throw new InvalidError(`The field '${field}' can't be '${value}'.`)
+  return encodeURIComponent(value)
+}
+
 function requestOf(...[name, input, signal]: OperationCall): Call {
   const { method, path, isRepeatable } = ROUTES[name]
   const rest: Record<string, unknown> = { ...input }
   const pathname = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
-    const value = rest[field]
+    const { [field]: value } = rest
     delete rest[field]
-    return encodeURIComponent(String(value))
+    return pathPart(field, value)
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const content = hasBody ? { body: rest } : { query: rest as Record<string, QueryValue> }
