@@ -170,7 +170,7 @@ describe('a lost attempt whose action must be asked first', () => {
 
   test.each<[Answer, unknown]>([
     ['done', null],
-    [{ outcome: 'done', result: 'receipt 12' }, '"receipt 12"'],
+    [{ outcome: 'done', result: 'receipt 12' }, 'receipt 12'],
   ])('%j: succeeds with its result, and does not run', async (answer, result) => {
     const { action, runs, asked } = pay(() => answer)
     const setup = await setUp({ actions: [action], policies })
@@ -184,7 +184,7 @@ describe('a lost attempt whose action must be asked first', () => {
     const { action, runs, asked } = pay(() => 'not_done')
     const setup = await setUp({ actions: [action], policies })
     const id = await lose(setup, action)
-    expect((await taskOf(setup.client, id)).state).toMatchObject({ status: 'succeeded', result: '"run 2"' })
+    expect((await taskOf(setup.client, id)).state).toMatchObject({ status: 'succeeded', result: 'run 2' })
     expect([runs, asked]).toEqual([[1, 2], [id]])
   })
 
