@@ -3,9 +3,18 @@
 
 // port: the Engine port, what it answers, and the Launcher port
 
-export { checkBatch, checkLeaseMs, checkLimit, checkSettlements } from './port/bounds.ts'
+export {
+  AVOID_MS,
+  checkBatch,
+  checkLeaseMs,
+  checkLimit,
+  checkSettlements,
+  claimOrder,
+  PICKS_PER_OLDEST,
+  PROMOTE_MAX,
+  RETIRE_MAX,
+} from './port/bounds.ts'
 export { DOCUMENT_BYTES_MAX } from './port/collection.ts'
-export { AVOID_MS, claimOrder, PICKS_PER_OLDEST, PROMOTE_MAX, RETIRE_MAX } from './port/engine.ts'
 export { breakerGates, type ExplainFacts, explain, scopeMatches, scopeText } from './port/explain.ts'
 export {
   checkInspector,

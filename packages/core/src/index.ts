@@ -116,46 +116,31 @@ export { LABELS_MAX, taskSpecOf, withLabel } from './model/task-spec.ts'
 // port: the Engine port, what it answers, and the Launcher port
 
 export { allPages } from './port/all-pages.ts'
+export { BATCH_MAX, TIMEOUT_GRACE_MS } from './port/bounds.ts'
+export type {
+  By,
+  ChangeKind,
+  ChangeRequest,
+  ChangeResult,
+  RetainResult,
+  RetentionRules,
+  RetryResult,
+  Scope,
+  TaskSelector,
+} from './port/changes.ts'
 export type { Collection, CollectionDefinition, Document, Stored } from './port/collection.ts'
-export {
-  type Assignment,
-  type AssignResult,
-  BATCH_MAX,
-  type By,
-  type ChangeKind,
-  type ChangeRequest,
-  type ChangeResult,
-  type Claimed,
-  type ClaimRequest,
-  type ClaimResult,
-  type Engine,
-  type EngineInfo,
-  type ExpiredResult,
-  type Intake,
-  type Interest,
-  type Launch,
-  type LaunchPage,
-  type LaunchQuery,
-  type Mark,
-  type Observing,
-  type Operating,
-  type Overdue,
-  type Records,
-  type RenewRequest,
-  type RenewResult,
-  type ReserveRequest,
-  type RetainResult,
-  type RetentionRules,
-  type RetryResult,
-  type Scope,
-  type Standing,
-  type StandingsResult,
-  type SubmitResult,
-  type TaskSelector,
-  TIMEOUT_GRACE_MS,
-  type Upkeep,
-  type Waiting,
-  type Work,
+export type {
+  Engine,
+  EngineInfo,
+  Intake,
+  Interest,
+  Mark,
+  Observing,
+  Operating,
+  Records,
+  Upkeep,
+  Waiting,
+  Work,
 } from './port/engine.ts'
 export { type EventOut, eventOf, typeFilter } from './port/event.ts'
 export {
@@ -184,6 +169,24 @@ export {
   type LaunchSighting,
   launchKey,
 } from './port/launcher.ts'
+export type {
+  Assignment,
+  AssignResult,
+  Claimed,
+  ClaimRequest,
+  ClaimResult,
+  ExpiredResult,
+  Launch,
+  LaunchPage,
+  LaunchQuery,
+  Overdue,
+  RenewRequest,
+  RenewResult,
+  ReserveRequest,
+  Standing,
+  StandingsResult,
+  SubmitResult,
+} from './port/leases.ts'
 export {
   type Counts,
   type CountsQuery,
@@ -288,7 +291,8 @@ export { isDrainOrdered, orderDrain } from './workers/worker-orders.ts'
 // search: the query language, search and export
 
 export { type ExportedTask, exportTasks } from './search/export-tasks.ts'
-export { ALL_TASKS, matches } from './search/query-language.ts'
+export { completions } from './search/query-completions.ts'
+export { ALL_TASKS, formatQuery, matches } from './search/query-language.ts'
 export { parseQuery } from './search/query-syntax.ts'
 export { SCAN_MAX, type SearchOptions, type SearchPage, searchTasks } from './search/search.ts'
 

@@ -9,7 +9,7 @@ import { type FailureReason, isFailureReason } from './failure-reason.ts'
 import type { Normalised } from './normalise.ts'
 
 /** All that is given must hold. */
-export interface RuleCondition {
+interface RuleCondition {
   /** The failure's code: one of these, with `*` for anything. */
   readonly code?: readonly string[]
   /** The HTTP status that came along: `503`, `5xx` or `520-524`. */
@@ -31,9 +31,9 @@ export interface Rule {
 }
 
 /** What rules look at. */
-export type RuleSubject = Pick<Normalised, 'code' | 'message'> & Partial<Pick<Normalised, 'httpCode' | 'name'>>
+type RuleSubject = Pick<Normalised, 'code' | 'message'> & Partial<Pick<Normalised, 'httpCode' | 'name'>>
 
-export interface RuleHit {
+interface RuleHit {
   readonly label: string
   readonly verdict: Rule['verdict']
 }

@@ -23,7 +23,7 @@ import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
 import type { LostMeaning, TaskSettings } from './task.ts'
 
 /** The global time-out of one attempt, unless the action sets its own (C2). */
-export const DEFAULT_TIMEOUT_MS = 300_000
+const DEFAULT_TIMEOUT_MS = 300_000
 
 /** What a handler gets beside its input. */
 export interface RunContext {

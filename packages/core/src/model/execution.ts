@@ -48,8 +48,6 @@ export type Execution = ExecutionBase &
       }
   )
 
-export type ExecutionStatus = Execution['status']
-
 /** The execution with the highest attempt; null if there is none (A5). */
 export async function latestForTask(
   engine: Pick<Observing, 'task' | 'execution'>,

@@ -41,7 +41,7 @@ export interface BreakerRef {
 }
 
 /** Outcomes of one tenth of the window. */
-export interface Bucket {
+interface Bucket {
   readonly at: number
   readonly ok: number
   readonly failed: number

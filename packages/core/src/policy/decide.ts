@@ -35,13 +35,13 @@ interface DecisionBase {
 }
 
 /** Which policy decided, and of which version of the policies. */
-export interface PolicyStamp {
+interface PolicyStamp {
   readonly name: string
   readonly version: number
 }
 
 export const SEVERITIES = ['low', 'normal', 'high', 'critical'] as const
-export type Severity = (typeof SEVERITIES)[number]
+type Severity = (typeof SEVERITIES)[number]
 
 /** What a policy says about a dead letter, for whoever takes it up. */
 export interface Escalation {

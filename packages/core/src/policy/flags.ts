@@ -6,8 +6,9 @@ import { type Duration, durationMs } from '../model/duration.ts'
 import { ConflictError, InvalidError, isRepriseError } from '../model/errors.ts'
 import { nearMiss } from '../model/near-miss.ts'
 import { refuseNoEngine, refuseUnknownKeys } from '../model/options.ts'
+import type { By } from '../port/changes.ts'
 import type { Collection, Stored } from '../port/collection.ts'
-import type { By, Records } from '../port/engine.ts'
+import type { Records } from '../port/engine.ts'
 import { type Clock, sleep, systemClock } from '../runtime/clock.ts'
 import { createService, type Service } from '../runtime/service.ts'
 import type { PolicyBook } from './policy.ts'
@@ -37,7 +38,7 @@ export interface FlagState {
   readonly changedAt: number | null
 }
 
-export interface FlagSource {
+interface FlagSource {
   /** As of the last look at the store. */
   current(): Flags
 }

@@ -14,7 +14,7 @@ import { type Escalation, RETRY_AFTER_MS_MAX, type RetryAfterBounds, SEVERITIES 
 import { checkedQuota, type RetryQuota } from './quota.ts'
 
 /** Each a list of names, of which one must match, with `*` for anything; any at all if missing. */
-export interface PolicyMatch {
+interface PolicyMatch {
   readonly actions?: readonly string[]
   readonly packs?: readonly string[]
   readonly tenants?: readonly string[]

@@ -26,7 +26,7 @@ export interface QuotaOptions {
   readonly share?: number
 }
 
-export const DEPENDENCIES_MAX = 10
+const DEPENDENCIES_MAX = 10
 
 const BREAKER_FIELDS = [
   'window',

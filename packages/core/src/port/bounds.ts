@@ -5,10 +5,25 @@ import { DURATION_MS_MAX } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'
 import { checkedText, NAME_LENGTH_MAX } from '../model/ids.ts'
 import type { Guards, Settlement } from '../model/settlement.ts'
+import type { Priority } from '../model/task.ts'
 import { type BreakerRef, checkedBreaker } from '../policy/breaker.ts'
 import type { Decision } from '../policy/decide.ts'
 import { checkedQuota, type RetryQuota } from '../policy/quota.ts'
-import { BATCH_MAX } from './engine.ts'
+
+/** The most one call takes or changes. Larger work is done in several calls. */
+export const BATCH_MAX = 1_000
+/** A claim gives the oldest entry of a lane every so many picks, whatever its priority: nothing starves. */
+export const PICKS_PER_OLDEST = 8
+/** What one claim promotes from the delay queue, and retires of entries past their time, at the most. */
+export const PROMOTE_MAX = 1_000
+export const RETIRE_MAX = 1_000
+/** How long a retry waits, once it is queued, for a worker other than the one that failed it. */
+export const AVOID_MS = 2_000
+/** After its timeout an attempt gets this long to be settled by its own worker before the sweep does it. */
+export const TIMEOUT_GRACE_MS = 5_000
+
+/** The place of a priority in claim order: smaller first. */
+export const claimOrder = (priority: Priority): number => 9 - priority
 
 const LEASE_MS_MAX = 86_400_000
 
@@ -33,9 +48,6 @@ export function checkLeaseMs(leaseMs: number): void {
 
 /** The name of a breaker says its kind before the name of what it is for. */
 const BREAKER_NAME_LENGTH_MAX = NAME_LENGTH_MAX + 20
-
-/** What was found good before: settings are made once and come with every failure. */
-const checked = new WeakSet<object>()
 
 /** Throws before anything is written if a settlement says what no store could keep or keep to. */
 export function checkSettlements(settlements: readonly Settlement[]): void {
@@ -67,18 +79,11 @@ function checkDelayMs(delayMs: number): void {
 }
 
 function checkQuota(quota: RetryQuota): void {
-  if (checked.has(quota)) return
   checkedText('name of a retry quota', quota.name, NAME_LENGTH_MAX)
   checkedQuota(quota)
-  checked.add(quota)
 }
 
-function checkBreakerRef(ref: BreakerRef): void {
-  if (checked.has(ref)) return
-  checkedText('name of a breaker', ref.name, BREAKER_NAME_LENGTH_MAX)
-  if (!checked.has(ref.settings)) {
-    checkedBreaker(ref.settings)
-    checked.add(ref.settings)
-  }
-  checked.add(ref)
+function checkBreakerRef({ name, settings }: BreakerRef): void {
+  checkedText('name of a breaker', name, BREAKER_NAME_LENGTH_MAX)
+  checkedBreaker(settings)
 }

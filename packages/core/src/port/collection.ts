@@ -22,7 +22,7 @@ export interface Stored<D extends Document> {
   readonly updatedAt: number
 }
 
-export interface FindQuery extends PageRequest {
+interface FindQuery extends PageRequest {
   readonly index: string
   readonly value: string
 }

@@ -20,7 +20,7 @@ export interface EventOut {
   readonly data: EventData
 }
 
-export interface EventData {
+interface EventData {
   readonly taskId: string | null
   readonly attempt: number | null
   readonly actor: string
@@ -55,4 +55,4 @@ export function typeFilter(patterns: readonly string[]): (type: string) => boole
 }
 
 /** The type of an event as the journal has it. */
-export const bareType = (type: string): string => (type.startsWith(PREFIX) ? type.slice(PREFIX.length) : type)
+const bareType = (type: string): string => (type.startsWith(PREFIX) ? type.slice(PREFIX.length) : type)

@@ -3,7 +3,7 @@
 import { formatDuration } from '../model/duration.ts'
 import type { Task } from '../model/task.ts'
 import type { Breaker } from '../policy/breaker.ts'
-import type { By, Scope } from './engine.ts'
+import type { By, Scope } from './changes.ts'
 import type { Explanation, Gate, WorkerVerdict, WorkerView } from './queries.ts'
 
 export interface ExplainFacts {

@@ -4,7 +4,7 @@
 
 import { InvalidError } from '../model/errors.ts'
 import { checkedText, type Fingerprint, type TaskId, type TenantId, type WorkerId } from '../model/ids.ts'
-import type { By, Scope } from './engine.ts'
+import type { By, Scope } from './changes.ts'
 
 export interface InspectRequest {
   /** Sets right what is found, in the same step; otherwise nothing is written. */
@@ -84,8 +84,6 @@ const MEANING = {
 } as const
 
 export type FindingKind = keyof typeof MEANING
-
-export const FINDING_KINDS = Object.keys(MEANING) as readonly FindingKind[]
 
 export const isFindingKind = (text: string): text is FindingKind => Object.hasOwn(MEANING, text)
 

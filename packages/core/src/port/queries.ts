@@ -6,7 +6,7 @@ import { InvalidError } from '../model/errors.ts'
 import type { ActionName, Fingerprint, PoolName, TaskId, TenantId, WorkerId } from '../model/ids.ts'
 import type { Task, TaskStatus } from '../model/task.ts'
 import type { Health } from '../workers/health.ts'
-import type { By, Scope } from './engine.ts'
+import type { By, Scope } from './changes.ts'
 import type { WorkerRegistration } from './registry.ts'
 
 export const PAGE_LIMIT_MAX = 1_000

@@ -2,7 +2,7 @@
 
 import { type Duration, durationMs } from '../model/duration.ts'
 import { refuseUnknownKeys } from '../model/options.ts'
-import type { RetentionRules } from './engine.ts'
+import type { RetentionRules } from './changes.ts'
 
 /** How long ended tasks and old entries are kept; for ever what is not named. Dead letters are never deleted. */
 export interface RetentionOptions {

@@ -1,7 +1,8 @@
 // The rest of everybody who claims (a worker, a dispatcher, a launch service, a server for its workers): after a claim that
 // found less than it asked for, until the next one may find something.
 
-import type { ClaimResult, Engine, Interest, Mark } from '../port/engine.ts'
+import type { Engine, Interest, Mark } from '../port/engine.ts'
+import type { ClaimResult } from '../port/leases.ts'
 import { type Clock, sleep } from './clock.ts'
 
 /** What a claim left to wait for. */

@@ -7,7 +7,8 @@ import { InvalidError } from '../model/errors.ts'
 import type { ActionName, Fingerprint, PoolName, TaskId, TenantId } from '../model/ids.ts'
 import { NAME_LENGTH_MAX } from '../model/ids.ts'
 import { TASK_STATUSES, type Task, type TaskStatus } from '../model/task.ts'
-import type { Engine, Scope } from '../port/engine.ts'
+import type { Scope } from '../port/changes.ts'
+import type { Engine } from '../port/engine.ts'
 import { type Counts, pageLimit, type TaskQuery } from '../port/queries.ts'
 import {
   compileFilter,

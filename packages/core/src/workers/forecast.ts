@@ -15,9 +15,9 @@ export interface ForecastSample {
 }
 
 /** How far a trend is carried on. */
-export const FORECAST_MS = 30_000
+const FORECAST_MS = 30_000
 /** Before this many samples there is no trend to speak of. */
-export const FORECAST_SAMPLES_MIN = 5
+const FORECAST_SAMPLES_MIN = 5
 /** Samples further apart than this have nothing to do with each other. */
 const GAP_MS_MAX = 60_000
 /** How much the newest sample weighs, for the level and for the trend: enough to follow, too little to jump at one peak. */

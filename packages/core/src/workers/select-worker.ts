@@ -24,7 +24,7 @@ export interface SelectionRequest {
   readonly givenSince?: ReadonlyMap<WorkerId, number>
 }
 
-export interface LeftOut {
+interface LeftOut {
   readonly worker: WorkerId
   readonly verdict: Exclude<WorkerVerdict, 'eligible' | 'degraded'> | 'stale' | 'other_runtime' | 'excluded'
   /** For people. */

@@ -2,8 +2,9 @@
 // and names an epoch, so that a worker that comes back under the same id is free of it. The worker finds it at its heartbeat.
 
 import type { WorkerId } from '../model/ids.ts'
+import type { By } from '../port/changes.ts'
 import type { Document, Stored } from '../port/collection.ts'
-import type { By, Records } from '../port/engine.ts'
+import type { Records } from '../port/engine.ts'
 
 interface OrderDocument extends Document {
   readonly epoch: number

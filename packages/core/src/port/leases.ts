@@ -1,0 +1,147 @@
+// What the verbs about work take and answer: submissions, claims, leases, what is past its time.
+
+import type { ActionName, PoolName, TaskId, WorkerId } from '../model/ids.ts'
+import type { LeaseRef, SupersededBecause } from '../model/settlement.ts'
+import type { Progress, Snapshot, TaskSpec, TaskTerms, WaitReason } from '../model/task.ts'
+import type { Page, PageRequest } from './queries.ts'
+
+export type SubmitResult =
+  | { readonly outcome: 'accepted'; readonly id: TaskId }
+  /** The id, or the dedupe key, is taken. `id` is the task that has it. */
+  | { readonly outcome: 'duplicate'; readonly id: TaskId }
+
+export interface ClaimRequest {
+  readonly worker: WorkerId
+  readonly epoch: number
+  readonly pools: readonly PoolName[]
+  /** The actions this worker can run; null for any. */
+  readonly actions: readonly ActionName[] | null
+  readonly limit: number
+  readonly leaseMs: number
+  /** What the leases are for: to run the tasks (if not given), to find a worker for each, or to launch one. */
+  readonly stage?: 'run' | 'dispatch' | 'launch'
+}
+
+/** What is known of a task when one of its attempts begins or ends: what was asked, and what it has used up so far. */
+export interface Standing<Asked = Snapshot> {
+  readonly snapshot: Asked
+  readonly acceptedAt: number
+  readonly generation: number
+  readonly failures: number
+  readonly losses: number
+  readonly parks: number
+  readonly deferrals: number
+}
+
+/** One reserved execution under a lease: everything a worker needs to run it and to settle it. */
+export interface Claimed extends LeaseRef, Standing {
+  readonly retryReason: WaitReason | null
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+}
+
+export interface ClaimResult {
+  readonly claimed: readonly Claimed[]
+  /**
+   * When something may become claimable by itself: the delay queue of these pools, an open breaker's time to probe, a retry
+   * that waited for another worker. Null if nothing will.
+   */
+  readonly nextDueAt: number | null
+  /** Why this worker got nothing, or less than it asked for, though there may be work. */
+  readonly heldBack: 'unhealthy' | 'degraded' | null
+  /** The store's time. */
+  readonly now: number
+}
+
+export interface StandingsResult {
+  /** In the order of the ids; null for an unknown task. Without payloads, so that the answer stays small. */
+  readonly standings: readonly (Standing<TaskTerms> | null)[]
+  /** The store's time. */
+  readonly now: number
+}
+
+/** A message from an outside queue (SQS): the task is created if it is unknown. */
+export interface ReserveRequest {
+  readonly task: TaskSpec
+  readonly attempt: number
+  /** MAX_RETRIES in force at the consumer (A6). */
+  readonly maxRetries: number
+  readonly worker: WorkerId
+  readonly leaseMs: number
+  /** `run` if missing. */
+  readonly stage?: 'run' | 'launch'
+}
+
+export interface RenewRequest extends LeaseRef {
+  readonly progress: Progress | null
+  /** Noted from now on, if given. */
+  readonly handle?: string
+}
+
+/** A lease that a dispatcher holds (stage `dispatch`) goes into a worker's inbox. */
+export interface Assignment extends LeaseRef {
+  readonly worker: WorkerId
+  /** How long it may lie there before it is taken back. */
+  readonly ttlMs: number
+}
+
+export type AssignResult =
+  | { readonly outcome: 'assigned' }
+  /** The worker is gone, silent for too long, draining or unhealthy: pick another. Nothing was changed. */
+  | { readonly outcome: 'stale' }
+  | { readonly outcome: 'superseded'; readonly because: SupersededBecause }
+
+/** A lease of stage `launch`, for whoever sees to it that its worker lives. */
+export interface Launch extends LeaseRef, Standing {
+  readonly worker: WorkerId
+  readonly handle: string | null
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+}
+
+export interface LaunchQuery extends PageRequest {
+  readonly pool: PoolName
+}
+
+export interface LaunchPage extends Page<Launch> {
+  /** The store's time. */
+  readonly now: number
+}
+
+export type RenewResult =
+  | { readonly outcome: 'extended'; readonly leaseUntil: number }
+  | { readonly outcome: 'superseded'; readonly because: SupersededBecause }
+
+/** Something past its time, for the sweep to decide about and settle. */
+export type Overdue =
+  /** The worker stopped renewing. */
+  | (OverdueBase & { readonly kind: 'lease'; readonly ref: LeaseRef; readonly worker: WorkerId })
+  /** The worker renews, but the attempt has run past its timeout. */
+  | (OverdueBase & { readonly kind: 'timeout'; readonly ref: LeaseRef; readonly worker: WorkerId })
+  /** Nobody collected it: its dispatcher vanished, or it lay in an inbox for too long or of a worker that went silent. */
+  | (OverdueBase & { readonly kind: 'undelivered'; readonly ref: LeaseRef; readonly worker: WorkerId })
+  /** It outlived its queue TTL, or its deadline, in the queue. */
+  | (OverdueBase & {
+      readonly kind: 'queue_ttl' | 'deadline'
+      readonly ref: { readonly taskId: TaskId; readonly attempt: number }
+    })
+
+interface OverdueBase extends Standing {
+  /** When the attempt started; null for an entry that stood in the queue. */
+  readonly startedAt: number | null
+  /** When it should have ended. */
+  readonly since: number
+}
+
+export interface ExpiredResult {
+  readonly overdue: readonly Overdue[]
+  /** The store's time, for decisions. */
+  readonly now: number
+  /**
+   * Since when somebody has looked all the time, whoever it was; missing where the store does not keep it in mind. A recent
+   * time means that the store, or everybody, was away before: live workers may not have renewed yet.
+   */
+  readonly steadySince?: number
+}
