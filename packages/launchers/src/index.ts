@@ -1,7 +1,7 @@
 // Launchers: start an ephemeral worker for one execution, and tell later what became of it. They know no store. What an HTTP
 // launcher is careful with, others that call addresses from outside have to be careful with too: those parts are here as well.
 
-export { AddressPolicy, type Resolve } from './http/addresses.ts'
+export { AddressPolicy, parseAddress, type Resolve } from './http/addresses.ts'
 export { createHttpLauncher, type HttpLauncher } from './http/launcher.ts'
 export type { HttpLauncherOptions } from './http/options.ts'
 export { type HttpAnswer, HttpCallError, HttpCaller } from './http/request.ts'

@@ -3,8 +3,9 @@
 // could answer something else, does not happen.
 
 import { lookup } from 'node:dns/promises'
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { InvalidError } from '@reprise/core'
+import ipaddr from 'ipaddr.js'
 import { describedFailure } from '../described-failure.ts'
 
 export interface Address {
@@ -16,82 +17,40 @@ export type Resolve = (host: string) => Promise<readonly { readonly address: str
 
 const resolveByDns: Resolve = (host) => lookup(host, { all: true, verbatim: true })
 
-// IANA's special-purpose registry: none of these is somewhere else on the internet.
-const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.31.196.0', 24],
-  ['192.52.193.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['192.175.48.0', 24],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-]
+type ParsedAddress = ipaddr.IPv4 | ipaddr.IPv6
+type Network = readonly [ParsedAddress, number]
 
-// Within 2000::/3; everything outside of it is refused anyway. 2001::/23 has Teredo and others, 2002::/16 is 6to4: both carry
-// IPv4 addresses inside.
-const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['2620:4f:8000::', 48],
-  ['3fff::', 20],
-]
+/** All of IPv6 that somebody may have; what is special within it, the library knows from IANA's registry. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 
-const special = new BlockList()
-for (const [network, bits] of SPECIAL_IPV4) special.addSubnet(network, bits, 'ipv4')
-for (const [network, bits] of SPECIAL_IPV6) special.addSubnet(network, bits, 'ipv6')
-
-const globalUnicast = new BlockList()
-globalUnicast.addSubnet('2000::', 3, 'ipv6')
-
-/** Whether anybody on the internet has this address. Takes any spelling of it. */
+/** Whether anybody on the internet has this address. Takes any spelling that a resolver gives, and no shorthand. */
 export function isPublicAddress(address: string): boolean {
-  const family = isIP(address)
-  if (family === 0) return false
-  if (family === 4) return !special.check(address, 'ipv4')
-  const inner = innerIPv4(address)
-  if (inner !== null) return !special.check(inner, 'ipv4')
-  return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
+  const target = targetOf(address)
+  if (target === null || target.range() !== 'unicast') return false
+  return target.kind() === 'ipv4' || target.match(GLOBAL_UNICAST)
 }
 
-/** The IPv4 address that an IPv4-mapped (::ffff:0:0/96) or NAT64 (64:ff9b::/96) address leads to; null for others. */
-function innerIPv4(address: string): string | null {
-  const groups = groupsOf(address)
-  const prefix = groups.slice(0, 6).join(':')
-  if (prefix !== '0:0:0:0:0:ffff' && prefix !== '64:ff9b:0:0:0:0') return null
-  return groups
-    .slice(6)
-    .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff])
-    .join('.')
+/** NAT64 (64:ff9b::/96) addresses lead to the IPv4 address in them, as IPv4-mapped ones do: that one counts. */
+function targetOf(address: string): ParsedAddress | null {
+  const parsed = parseAddress(address)
+  if (parsed?.kind() !== 'ipv6' || !parsed.match(NAT64)) return parsed
+  return new ipaddr.IPv4(parsed.toByteArray().slice(-4))
 }
 
-/** The eight groups of an IPv6 address, whatever way it is written. */
-function groupsOf(address: string): string[] {
+/** Null for what is no address, and for shorthand such as 127.1. An IPv4-mapped address is the IPv4 address in it. */
+export function parseAddress(address: string): ParsedAddress | null {
   const bare = address.replace(/%.*$/, '')
-  // The URL parser knows every spelling, and writes the shortest one.
-  const shortest = new URL(`http://[${bare}]`).hostname.slice(1, -1)
-  const [head = '', tail] = shortest.split('::')
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after]
+  if (isIP(bare) === 0) return null
+  // The library takes ::1.2.3.4 for a mapped address, which it is not. The URL parser writes it without dots.
+  return ipaddr.process(isIPv6(bare) ? new URL(`http://[${bare}]`).hostname.slice(1, -1) : bare)
 }
 
 /** Checks where a request may go. */
 export class AddressPolicy {
   readonly #hosts = new Set<string>()
   readonly #suffixes: string[] = []
-  readonly #networks = new BlockList()
+  readonly #networks: Network[] = []
   readonly #resolve: Resolve
 
   /** Entries: 'plugins.internal', 'localhost:8080', '*.svc.cluster.local', '10.1.2.3', '10.0.0.0/8', 'fd00::/8'. */
@@ -102,11 +61,11 @@ export class AddressPolicy {
 
   #add(entry: string): void {
     const [network = '', bits] = entry.split('/')
-    const family = isIP(network)
-    if (family !== 0) {
-      const size = bits === undefined ? (family === 4 ? 32 : 128) : Number(bits)
-      if (!/^\d{1,3}$/.test(bits ?? '0') || size > (family === 4 ? 32 : 128)) throw badEntry(entry)
-      this.#networks.addSubnet(network, size, family === 4 ? 'ipv4' : 'ipv6')
+    if (isIP(network) !== 0) {
+      if (bits !== undefined && !ipaddr.isValidCIDR(entry)) throw badEntry(entry)
+      this.#networks.push(
+        bits === undefined ? [ipaddr.parse(network), isIPv6(network) ? 128 : 32] : ipaddr.parseCIDR(entry),
+      )
       return
     }
     const host = entry.startsWith('*.') ? entry.slice(2) : entry
@@ -140,9 +99,8 @@ export class AddressPolicy {
 
   #allowsAddress(address: string): boolean {
     if (isPublicAddress(address)) return true
-    const inner = isIPv6(address) ? innerIPv4(address) : null
-    if (inner !== null) return this.#networks.check(inner, 'ipv4')
-    return this.#networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+    const target = targetOf(address)
+    return this.#networks.some(([network, bits]) => target?.kind() === network.kind() && target.match(network, bits))
   }
 }
 
