@@ -167,6 +167,18 @@ test.each(Object.entries(mutants))('an engine that %s is caught', async (name, m
   expect(report.fault?.message).toMatch(/^(After .+ the answers differ:|Invariant \d+ does not hold: )/)
 })
 
+test.each([
+  ['gives a lease out twice', 3],
+  ['never counts a running task down', 13],
+  ['forgets the journal entry of a lost attempt', 9],
+  ['leaves the execution of a cancelled task running', 2],
+  ['finds damage where there is none', 10],
+])('an engine with several places that %s is caught by invariant %d alone', async (name, invariant) => {
+  const open = async (options: EngineOptions) => mutants[name]?.(createModel(options), options) ?? createModel(options)
+  const report = await compareWithModel({ name, open, placeOf: () => 0 }, { sequences: 500 })
+  expect(report.fault?.message).toMatch(new RegExp(`^Invariant ${invariant} does not hold: `))
+})
+
 test('a fault is told as a list of commands and the places that differ', async () => {
   const wrong: EngineFactory = {
     name: 'wrong',
