@@ -3,7 +3,7 @@
 import { VirtualClock } from '@reprise/core'
 import { defineAction } from '@reprise/worker'
 import { expect, test } from 'vitest'
-import { gate, setUp, type WatchedEngine } from './fixture.ts'
+import { setUp, type WatchedEngine } from './fixture.ts'
 
 const verbs = ({ calls }: WatchedEngine, ...wanted: string[]): string[] =>
   calls.map(({ verb }) => verb).filter((verb) => wanted.includes(verb))
@@ -49,7 +49,7 @@ test('never more at once than the concurrency', async () => {
 })
 
 test('a short task beside a long one is settled at once, and its slot used again', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const long = defineAction({ name: 'long', run: () => hold.promise })
   const short = defineAction({ name: 'short', run: () => 'done' })
   const { client } = await setUp({ actions: [long, short], concurrency: 2 })

@@ -94,14 +94,3 @@ export async function setUp(options: Change, before: (engine: WatchedEngine) => 
 }
 
 export const taskOf = (client: Client, id: string): Promise<OperationOutput<'getTask'>> => client.getTask({ id })
-
-/** A promise to be settled by hand. */
-export interface Gate<T> {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-  readonly reject: (error: Error) => void
-}
-
-export function gate<T = void>(): Gate<T> {
-  return Promise.withResolvers<T>()
-}

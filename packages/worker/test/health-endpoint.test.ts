@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { defineAction } from '@reprise/worker'
 import { expect, test } from 'vitest'
-import { gate, setUp } from './fixture.ts'
+import { setUp } from './fixture.ts'
 
 const noop = defineAction({ name: 'noop', run: () => {} })
 
 test('C9: a worker with a health endpoint registers its address, and answers there while it runs', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const held = defineAction({ name: 'held', run: () => hold.promise })
   const { client, clock, engine, worker } = await setUp({ actions: [held], health: {} })
   const url = worker.endpoint ?? ''

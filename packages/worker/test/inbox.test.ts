@@ -3,7 +3,7 @@
 import { type ClaimRequest, poolName, selectWorker, workerId } from '@reprise/core'
 import { defineAction } from '@reprise/worker'
 import { expect, test } from 'vitest'
-import { gate, type Setup, setUp, taskOf } from './fixture.ts'
+import { type Setup, setUp, taskOf } from './fixture.ts'
 
 const POOL = poolName('directed')
 const DISPATCHER = workerId('dispatcher')
@@ -32,7 +32,7 @@ test('D2: an idle worker hears of its inbox at once, though it does not serve th
 })
 
 test('D2: a worker without room leaves its inbox alone until a slot is free', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const started: number[] = []
   const work = defineAction({
     name: 'work',
@@ -113,7 +113,7 @@ test('D6: beside a directed pool it pulls from the others as ever', async () => 
 })
 
 test('D2: what a worker leaves in its inbox when it stops goes to somebody else', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const slow = defineAction({ name: 'slow', pool: POOL, run: () => hold.promise })
   const setup = await setUp({ actions: [slow], directedPools: [POOL], concurrency: 1, sweep: false })
   const { client, clock, engine, worker } = setup

@@ -4,10 +4,10 @@ import { StoreBusyError, silentLogger, succeeded, type Task } from '@reprise/cor
 import { sweepOnce } from '@reprise/orchestrator'
 import { createWorker, defineAction } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
-import { gate, type Setup, setUp, taskOf } from './fixture.ts'
+import { type Setup, setUp, taskOf } from './fixture.ts'
 
 function heldAction() {
-  const hold = gate<string>()
+  const hold = Promise.withResolvers<string>()
   const reasons: unknown[] = []
   const action = defineAction({
     name: 'held',
@@ -112,7 +112,7 @@ test('a machine that stood still for a minute loses nothing: the sweep waits unt
 })
 
 test('renewals that fail are repeated soon, and lose no progress', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const action = defineAction({
     name: 'reporting',
     async run(_: null, context) {

@@ -2,7 +2,7 @@
 
 import { defineAction, findAction, listActions, orderDrain, StoreBusyError, type WorkerId } from '@reprise/core'
 import { expect, test } from 'vitest'
-import { gate, setUp, taskOf } from './fixture.ts'
+import { setUp, taskOf } from './fixture.ts'
 
 const BY = { actor: 'operator:ann', reason: 'a new disk' }
 const W1 = 'w1' as WorkerId
@@ -48,7 +48,7 @@ test('a worker starts though its actions can not be published, and says so', asy
 })
 
 test('a worker that is ordered to drain finishes what it has, takes nothing new, and stays registered', async () => {
-  const hold = gate<string>()
+  const hold = Promise.withResolvers<string>()
   const { client, engine, worker, clock } = await setUp({
     concurrency: 1,
     actions: [defineAction({ name: 'held', run: () => hold.promise })],

@@ -3,11 +3,11 @@
 import { InvalidError, StoreBusyError } from '@reprise/core'
 import { defineAction } from '@reprise/worker'
 import { expect, test } from 'vitest'
-import { gate, setUp, taskOf } from './fixture.ts'
+import { setUp, taskOf } from './fixture.ts'
 
 test('a store that is away for a minute loses nothing, and the worker goes on by itself', async () => {
   const runs = new Map<number, number>()
-  const holds = [gate(), gate(), gate()]
+  const holds = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const action = defineAction({
     name: 'work',
     timeout: '1h',
@@ -74,7 +74,7 @@ test('the answer of a claim is lost: the sweep brings the task back', async () =
 })
 
 test('one settlement that the store refuses does not hold up the others', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const action = defineAction({
     name: 'work',
     timeout: '1h',

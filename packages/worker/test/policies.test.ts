@@ -3,7 +3,7 @@
 import { NO_POLICIES, type Policy, type PolicyBook, type PolicySource } from '@reprise/core'
 import { type AnyAction, defineAction, Transient } from '@reprise/worker'
 import { describe, expect, test } from 'vitest'
-import { gate, type Setup, setUp, taskOf } from './fixture.ts'
+import { type Setup, setUp, taskOf } from './fixture.ts'
 
 function source(...policies: Policy[]): PolicySource & { book: PolicyBook } {
   const made = { book: { ...NO_POLICIES, version: 7, policies }, current: () => made.book }
@@ -225,7 +225,7 @@ describe('a lost attempt whose action must be asked first', () => {
   })
 
   test('a hook that outlasts the time-out ends the attempt, and the handler is not called after it', async () => {
-    const answer = gate<Answer>()
+    const answer = Promise.withResolvers<Answer>()
     const { action, runs } = pay(() => answer.promise)
     const setup = await setUp({ actions: [action], policies })
     const id = await lose(setup, action)

@@ -2,7 +2,7 @@
 
 import { defineAction, type RunContext, type StandardSchema } from '@reprise/worker'
 import { expect, test } from 'vitest'
-import { gate, setUp, taskOf } from './fixture.ts'
+import { setUp, taskOf } from './fixture.ts'
 
 const upper: StandardSchema<{ text: string }, string> = {
   '~standard': {
@@ -114,7 +114,7 @@ test('should one arrive all the same, it fails with action_not_found', async () 
 })
 
 test('progress is stored with the next renewal, once, and bounded', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const slow = defineAction({
     name: 'slow',
     async run(_, context) {

@@ -4,10 +4,10 @@ import { EventEmitter } from 'node:events'
 import { StoreBusyError } from '@reprise/core'
 import { createWorker, defineAction, stopOnSignals, type WorkerState } from '@reprise/worker'
 import { expect, test } from 'vitest'
-import { gate, setUp, taskOf } from './fixture.ts'
+import { setUp, taskOf } from './fixture.ts'
 
 function heldAction() {
-  const hold = gate<string>()
+  const hold = Promise.withResolvers<string>()
   const events: string[] = []
   const action = defineAction({
     name: 'held',
@@ -186,7 +186,7 @@ test('an engine that was opened for it is closed with it', async () => {
 test('stopOnSignals: the first signal stops gracefully, the second at once; then the hooks are gone', async () => {
   const source = new EventEmitter()
   const calls: unknown[] = []
-  const stopped = gate()
+  const stopped = Promise.withResolvers<void>()
   stopOnSignals(
     {
       stop(options) {

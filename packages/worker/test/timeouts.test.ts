@@ -2,7 +2,7 @@
 
 import { defineAction, silentLogger } from '@reprise/worker'
 import { expect, test } from 'vitest'
-import { gate, setUp, taskOf } from './fixture.ts'
+import { setUp, taskOf } from './fixture.ts'
 
 test('a handler that never settles fails with timeout, and its signal fires', async () => {
   let reason: unknown
@@ -29,7 +29,7 @@ test('a handler that never settles fails with timeout, and its signal fires', as
 })
 
 test('a result that comes after the timeout changes nothing', async () => {
-  const late = gate<string>()
+  const late = Promise.withResolvers<string>()
   const slow = defineAction({ name: 'slow', timeout: '1s', run: () => late.promise })
   const { client, clock, worker, engine } = await setUp({ actions: [slow] })
   const task = await client.submit(slow, null)
@@ -45,7 +45,7 @@ test('a result that comes after the timeout changes nothing', async () => {
 })
 
 test('a rejection that comes after the timeout is no unhandled one', async () => {
-  const late = gate<string>()
+  const late = Promise.withResolvers<string>()
   const slow = defineAction({ name: 'slow', timeout: '1s', run: () => late.promise })
   const { client, clock, worker } = await setUp({ actions: [slow] })
   const task = await client.submit(slow, null)
@@ -57,7 +57,7 @@ test('a rejection that comes after the timeout is no unhandled one', async () =>
 })
 
 test('a short timeout behind a long one is not overlooked, and timeouts are retried', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   const long = defineAction({ name: 'long', timeout: '1h', run: () => hold.promise })
   const short = defineAction({
     name: 'short',
@@ -80,7 +80,7 @@ test('a short timeout behind a long one is not overlooked, and timeouts are retr
 })
 
 test('a signal that is first asked for after the abort has fired', async () => {
-  const hold = gate()
+  const hold = Promise.withResolvers<void>()
   let seen: AbortSignal | undefined
   const careless = defineAction({
     name: 'careless',
