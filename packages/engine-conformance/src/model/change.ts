@@ -13,8 +13,8 @@ import {
   type TaskStatus,
 } from '@reprise/core'
 import { operatorRetries, pageCursor, scopeMatches } from '@reprise/core/engine'
-import { fingerprintOfDead } from './bury.ts'
 import { checkBatch, checkLimit } from './checks.ts'
+import { fingerprintOfDead } from './dead-letter.ts'
 import { note, tally } from './journal.ts'
 import { enqueue } from './lane.ts'
 import type { State, TaskRecord } from './state.ts'

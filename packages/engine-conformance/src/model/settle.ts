@@ -12,8 +12,8 @@ import {
   type TaskStatus,
 } from '@reprise/core'
 import { tellFailure, tellSuccess } from './breakers.ts'
-import { bury } from './bury.ts'
 import { checkBatch } from './checks.ts'
+import { deadLetter } from './dead-letter.ts'
 import { note, tally } from './journal.ts'
 import { enqueue, overdueSince } from './lane.ts'
 import { causeFor, type Held, heldLease, isUnderWay } from './leases.ts'
@@ -72,7 +72,7 @@ function apply(state: State, { task, running }: Held, settlement: LeaseSettlemen
       else task.failures++
       tally(state, task, 'failed')
       const end = isParked ? { failure: settlement.failure, decision: outage.park } : settlement
-      endBadly(state, task, unresolved(execution), 'failed', end)
+      endExecution(state, task, unresolved(execution), 'failed', end)
       if (!isParked && blamesWorker(settlement.failure)) witnessed(false)
       break
     }
@@ -80,7 +80,7 @@ function apply(state: State, { task, running }: Held, settlement: LeaseSettlemen
       task.deferrals = 0
       task.losses++
       tally(state, task, 'lost')
-      endBadly(state, task, unresolved(execution), 'lost', settlement)
+      endExecution(state, task, unresolved(execution), 'lost', settlement)
       // Who registered again has begun anew.
       if (running.startedAt >= (state.workers.get(running.worker)?.registeredAt ?? 0)) witnessed(false)
       break
@@ -134,7 +134,7 @@ function settleEntry(state: State, settlement: EntrySettlement): SettleResult {
     retryReason: task.retryReason,
     taskSnapshot: task.snapshot,
   }
-  endBadly(state, task, execution, 'expired', settlement)
+  endExecution(state, task, execution, 'expired', settlement)
   state.changes++
   return { outcome: 'settled', status: task.state.status, repeated: false }
 }
@@ -158,7 +158,7 @@ interface BadEnd {
 }
 
 /** Writes the failed or lost attempt, takes the task where the decision says, and notes it. */
-function endBadly(
+function endExecution(
   state: State,
   task: TaskRecord,
   execution: Unresolved,
@@ -191,7 +191,7 @@ function endBadly(
       enqueue(state, task, 'at the end')
       break
     case 'dead':
-      bury(state, task, decision.reason, failure)
+      deadLetter(state, task, decision.reason, failure)
   }
   note(state, {
     type: `execution.${kind}`,

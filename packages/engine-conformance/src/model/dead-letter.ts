@@ -5,7 +5,7 @@ import type { DeadReason, Failure, Fingerprint } from '@reprise/core'
 import { tally } from './journal.ts'
 import type { Group, State, TaskRecord } from './state.ts'
 
-export function bury(state: State, task: TaskRecord, reason: DeadReason, failure: Failure): void {
+export function deadLetter(state: State, task: TaskRecord, reason: DeadReason, failure: Failure): void {
   task.state = { status: 'dead', at: state.now, reason, failure }
   task.retryReason = null
   tally(state, task, 'dead')
