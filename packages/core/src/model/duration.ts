@@ -4,7 +4,9 @@ import { InvalidError } from './errors.ts'
 
 export type Duration = number | string
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 }
+/** Units and their milliseconds, the largest first. */
+export const DURATION_UNITS: readonly (readonly [unit: string, ms: number])[] = Object.entries(UNIT_MS)
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/gy
 
 /** About 285 years: anything longer is a mistake, and larger numbers lose precision. */
@@ -44,16 +46,9 @@ export function formatDuration(ms: number): string {
   // The limits are where the shown number would round up to the next unit.
   if (ms < 999.5) return `${Math.round(ms)}ms`
   if (ms < 59_950) return `${Number((ms / 1_000).toFixed(1))}s`
-  const units: readonly (readonly [string, number])[] = [
-    ['d', 86_400_000],
-    ['h', 3_600_000],
-    ['m', 60_000],
-    ['s', 1_000],
-  ]
   let restMs = Math.round(ms / 1_000) * 1_000
-  const first = units.findIndex(([, unitMs]) => restMs >= unitMs)
-  return units
-    .slice(first, first + 2)
+  const first = DURATION_UNITS.findIndex(([, unitMs]) => restMs >= unitMs)
+  return DURATION_UNITS.slice(first, first + 2)
     .map(([unit, unitMs]) => {
       const count = Math.floor(restMs / unitMs)
       restMs -= count * unitMs

@@ -41,6 +41,9 @@ export interface Deferral {
   readonly reason: WaitReason
 }
 
+/** Only an attempt that failed can look like an outage. */
+type QuotaGuard = Omit<Guards, 'outage'>
+
 interface BadEnd extends Guards {
   readonly failure: Failure
   readonly decision: Decision
@@ -57,27 +60,14 @@ export type Settlement =
 export const succeeded = (ref: LeaseRef, result: JsonText | null): Settlement => ({ kind: 'succeeded', ref, result })
 
 /** The handler failed. Applies only while the attempt runs under this token. */
-export const failed = (ref: LeaseRef, failure: Failure, decision: Decision, guards: Guards = {}): Settlement => ({
-  kind: 'failed',
-  ref,
-  failure,
-  decision,
-  ...guards,
-})
+export const failed = (ref: LeaseRef, failure: Failure, decision: Decision, guards: Guards = {}): Settlement => {
+  return { kind: 'failed', ref, failure, decision, ...guards }
+}
 
 /** The worker vanished. Applies only if the lease has ended and nobody settled it. */
-export const lost = (
-  ref: LeaseRef,
-  failure: Failure,
-  decision: Decision,
-  guards: Omit<Guards, 'outage'> = {},
-): Settlement => ({
-  kind: 'lost',
-  ref,
-  failure,
-  decision,
-  ...guards,
-})
+export const lost = (ref: LeaseRef, failure: Failure, decision: Decision, guards: QuotaGuard = {}): Settlement => {
+  return { kind: 'lost', ref, failure, decision, ...guards }
+}
 
 /**
  * The attempt never really started (failed launch, graceful stop): the reservation is deleted, and the task queued again
@@ -91,18 +81,9 @@ export const released = (ref: LeaseRef, reason: string, deferral?: Deferral): Se
 })
 
 /** It stood in the queue for too long. Applies only while it is queued and past its time. */
-export const expired = (
-  ref: EntryRef,
-  failure: Failure,
-  decision: Decision,
-  guards: Omit<Guards, 'outage'> = {},
-): Settlement => ({
-  kind: 'expired',
-  ref,
-  failure,
-  decision,
-  ...guards,
-})
+export const expired = (ref: EntryRef, failure: Failure, decision: Decision, guards: QuotaGuard = {}): Settlement => {
+  return { kind: 'expired', ref, failure, decision, ...guards }
+}
 
 /** Why a lease or entry is no longer what the caller thinks. */
 export type SupersededBecause =

@@ -38,11 +38,6 @@ export interface FlagState {
   readonly changedAt: number | null
 }
 
-interface FlagSource {
-  /** As of the last look at the store. */
-  current(): Flags
-}
-
 export interface FlagsOptions {
   readonly engine: Records
   readonly clock?: Clock
@@ -52,7 +47,9 @@ export interface FlagsOptions {
   readonly onError?: (error: unknown) => void
 }
 
-export interface FeatureFlags extends FlagSource, Service {
+export interface FeatureFlags extends Service {
+  /** As of the last look at the store. */
+  current(): Flags
   list(): readonly FlagState[]
   /** Turns one on or off for everybody. The change is journalled; one that changes nothing is not. */
   set(name: string, on: boolean, by: By): Promise<FlagState>
@@ -185,11 +182,7 @@ class OpenFlags implements FeatureFlags {
     }
     this.#stored = stored
     const isOn = (name: FlagName): boolean => stored.get(name)?.document.on ?? ALL_FLAGS_ON[name]
-    this.#current = {
-      'task-retry-queue': isOn('task-retry-queue'),
-      'dlq-inspector': isOn('dlq-inspector'),
-      'audit-streaming': isOn('audit-streaming'),
-    }
+    this.#current = Object.fromEntries(FLAG_NAMES.map((name) => [name, isOn(name)])) as Flags
   }
 
   #stateOf(name: FlagName): FlagState {

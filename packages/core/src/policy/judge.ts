@@ -10,6 +10,7 @@ import type { Rules } from '../failure/rules.ts'
 import { formatDuration } from '../model/duration.ts'
 import type { Guards } from '../model/settlement.ts'
 import type { TaskSettings, TaskTerms } from '../model/task.ts'
+import type { Standing } from '../port/leases.ts'
 import {
   type Decision,
   type DecisionInput,
@@ -22,15 +23,7 @@ import { type Policy, type PolicyBook, RULES_STAMP } from './policy.ts'
 import { bookRules, deadlineUnder, policyForFailure, settingsUnder } from './policy-match.ts'
 
 /** What is known of an attempt when it ends. `Claimed`, `Overdue` and `Launch` all have it. */
-export interface JudgedAttempt {
-  readonly snapshot: TaskTerms
-  readonly generation: number
-  readonly failures: number
-  readonly losses: number
-  readonly parks: number
-  /** From when an SLA counts. */
-  readonly acceptedAt: number
-}
+export type JudgedAttempt = Omit<Standing<TaskTerms>, 'deferrals'>
 
 export interface Judgement {
   readonly failure: Failure

@@ -56,11 +56,13 @@ export function breakerGates(breakers: readonly Breaker[]): Gate[] {
   })
 }
 
-/** When its time in the queue ends, or an open breaker lets probes through, whichever comes first. */
+/**
+ * When its queue TTL or its deadline ends it, or an open breaker lets probes through, whichever comes first. The deadline
+ * binds the first generation only.
+ */
 function nextChange(task: Task, expiresAt: number | null, gates: readonly Gate[]): number | null {
-  const times = gates.flatMap((gate) => (gate.kind === 'breaker' && gate.until !== null ? [gate.until] : []))
-  const leavesAt = leavesQueueAt(task, expiresAt)
-  if (leavesAt !== null) times.push(leavesAt)
+  const opening = gates.map((gate) => (gate.kind === 'breaker' ? gate.until : null))
+  const times = [expiresAt, task.generation === 1 ? task.deadlineAt : null, ...opening].filter((at) => at !== null)
   return times.length === 0 ? null : Math.min(...times)
 }
 
@@ -70,13 +72,6 @@ function considered({ workers, task }: ExplainFacts): Explanation['workers'] {
   if (all.length <= EXPLAIN_WORKERS_MAX) return all
   const elsewhere = ({ verdict }: { readonly verdict: WorkerVerdict }): number => (verdict === 'other_pool' ? 1 : 0)
   return all.toSorted((a, b) => elsewhere(a) - elsewhere(b)).slice(0, EXPLAIN_WORKERS_MAX)
-}
-
-/** When its queue TTL or its deadline ends it, whichever comes first. The deadline binds the first generation only. */
-function leavesQueueAt(task: Task, expiresAt: number | null): number | null {
-  const deadlineAt = task.generation === 1 ? task.deadlineAt : null
-  if (expiresAt === null || deadlineAt === null) return expiresAt ?? deadlineAt
-  return Math.min(expiresAt, deadlineAt)
 }
 
 /** Whether a scope covers a lane. */
@@ -153,20 +148,10 @@ function noWorker({ action, pool }: Task, workers: Explanation['workers']): stri
   return `No worker that runs action '${action}' in pool '${pool}' takes work now.`
 }
 
-function endedOrRunning(task: Task, now: number): string {
-  const { state } = task
-  switch (state.status) {
-    case 'running':
-      return runningSentence(state, now)
-    case 'dead':
-      return `It is dead (${state.reason}): ${state.failure.message}`
-    case 'queued':
-    case 'waiting':
-    case 'succeeded':
-    case 'discarded':
-    case 'cancelled':
-      return `It has ended as ${state.status}.`
-  }
+function endedOrRunning({ state }: Task, now: number): string {
+  if (state.status === 'running') return runningSentence(state, now)
+  if (state.status === 'dead') return `It is dead (${state.reason}): ${state.failure.message}`
+  return `It has ended as ${state.status}.`
 }
 
 function runningSentence(state: Task['state'] & { readonly status: 'running' }, now: number): string {

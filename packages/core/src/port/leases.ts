@@ -116,12 +116,15 @@ export type RenewResult =
 
 /** Something past its time, for the sweep to decide about and settle. */
 export type Overdue =
-  /** The worker stopped renewing. */
-  | (OverdueBase & { readonly kind: 'lease'; readonly ref: LeaseRef; readonly worker: WorkerId })
-  /** The worker renews, but the attempt has run past its timeout. */
-  | (OverdueBase & { readonly kind: 'timeout'; readonly ref: LeaseRef; readonly worker: WorkerId })
-  /** Nobody collected it: its dispatcher vanished, or it lay in an inbox for too long or of a worker that went silent. */
-  | (OverdueBase & { readonly kind: 'undelivered'; readonly ref: LeaseRef; readonly worker: WorkerId })
+  /**
+   * `lease`: the worker stopped renewing. `timeout`: it renews, but the attempt has run past its timeout. `undelivered`: nobody
+   * collected it; its dispatcher vanished, or it lay in an inbox for too long or of a worker that went silent.
+   */
+  | (OverdueBase & {
+      readonly kind: 'lease' | 'timeout' | 'undelivered'
+      readonly ref: LeaseRef
+      readonly worker: WorkerId
+    })
   /** It outlived its queue TTL, or its deadline, in the queue. */
   | (OverdueBase & {
       readonly kind: 'queue_ttl' | 'deadline'

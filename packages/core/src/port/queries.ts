@@ -3,9 +3,9 @@
 
 import type { Failure } from '../failure/failure.ts'
 import { InvalidError } from '../model/errors.ts'
-import type { ActionName, Fingerprint, PoolName, TaskId, TenantId, WorkerId } from '../model/ids.ts'
+import type { ActionName, Fingerprint, TaskId, WorkerId } from '../model/ids.ts'
 import type { Task, TaskStatus } from '../model/task.ts'
-import type { Health } from '../workers/health.ts'
+import type { Health, HealthEvidence } from '../workers/health.ts'
 import type { By, Scope } from './changes.ts'
 import type { WorkerRegistration } from './registry.ts'
 
@@ -67,10 +67,7 @@ export type CountsQuery = Scope
 
 export interface LaneQuery extends PageRequest, Scope {}
 
-export interface LaneView {
-  readonly pool: PoolName
-  readonly action: ActionName
-  readonly tenant: TenantId
+export interface LaneView extends Required<Scope> {
   readonly counts: Counts
   readonly gates: readonly Gate[]
 }
@@ -110,26 +107,11 @@ export interface Explanation {
   readonly nextAt: number | null
 }
 
-export interface WorkerView extends WorkerRegistration {
+export interface WorkerView extends WorkerRegistration, HealthEvidence {
   readonly epoch: number
   readonly registeredAt: number
-  readonly lastBeatAt: number
-  readonly inFlight: number
-  readonly queueDepth: number
-  readonly loopLagMs: number
   readonly memoryBytes: number
   readonly draining: boolean
-  /** By the store's own evidence. */
-  readonly consecutiveFailures: number
-  readonly recentOutcomes: number
-  readonly recentFailures: number
-  readonly lastFailureAt: number | null
-  /** When it last finished something, or had nothing to do. */
-  readonly lastProgressAt: number
-  readonly quietMsMax: number
-  readonly outlook: string | null
-  /** Probes in a row that it did not answer. */
-  readonly probeFailures: number
   readonly health: Health
 }
 

@@ -11,17 +11,7 @@ const SECRETS: ReadonlySet<string> = new Set(
   basicauth authheader sessionid connectionstring creditcard cardnumber cardno ccnumber cvv cvc ssn`.split(/\s+/),
 )
 /** Secrets if they are the whole name: inside of another they mean all sorts of things. */
-const SECRETS_ALONE: ReadonlySet<string> = new Set([
-  'pass',
-  'auth',
-  'pin',
-  'pw',
-  'pan',
-  'sid',
-  'sig',
-  'signature',
-  'xamzsignature',
-])
+const SECRETS_ALONE: ReadonlySet<string> = new Set('pass auth pin pw pan sid sig signature xamzsignature'.split(' '))
 const TOKENS: ReadonlySet<string> = new Set(['token', 'tokens'])
 /** Written in one word, as in `dbpassword`: how such a word ends. */
 const SECRET_ENDINGS = ['password', 'passwd', 'secret', 'apikey', 'secretkey', 'privatekey', 'accesskey', 'creditcard']

@@ -56,14 +56,12 @@ export function sleep(
 
 interface VirtualTimer {
   readonly at: number
-  readonly order: number
   readonly callback: () => void
 }
 
 /** A clock that stands still until it is told to move. */
 export class VirtualClock implements Clock {
   #now: number
-  #order = 0
   readonly #timers = new Set<VirtualTimer>()
 
   constructor(startAt: number = Date.UTC(2030, 0, 1)) {
@@ -79,7 +77,7 @@ export class VirtualClock implements Clock {
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    const timer: VirtualTimer = { at: this.#now + Math.max(Math.ceil(delayMs), 0), order: this.#order++, callback }
+    const timer: VirtualTimer = { at: this.#now + Math.max(Math.ceil(delayMs), 0), callback }
     this.#timers.add(timer)
     return { cancel: () => void this.#timers.delete(timer) }
   }
@@ -116,15 +114,8 @@ export class VirtualClock implements Clock {
 
   #earliest(): VirtualTimer | undefined {
     let earliest: VirtualTimer | undefined
-    for (const timer of this.#timers) {
-      if (
-        earliest === undefined ||
-        timer.at < earliest.at ||
-        (timer.at === earliest.at && timer.order < earliest.order)
-      ) {
-        earliest = timer
-      }
-    }
+    // In the order in which they were set: of two for the same moment the older one goes first.
+    for (const timer of this.#timers) if (earliest === undefined || timer.at < earliest.at) earliest = timer
     return earliest
   }
 }

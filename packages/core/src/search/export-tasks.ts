@@ -3,14 +3,15 @@
 
 import type { Execution } from '../model/execution.ts'
 import { decodeJson } from '../model/json.ts'
-import type { Snapshot, Task } from '../model/task.ts'
+import type { Task, TaskTerms } from '../model/task.ts'
+import { allPages } from '../port/all-pages.ts'
 import type { Engine } from '../port/engine.ts'
 import type { TaskFilter } from './query-language.ts'
 import { type SearchEngine, type SearchOptions, searchTasks } from './search.ts'
 
 /** Plain data. Tokens of leases are left out: they are their holders' own. */
 export interface ExportedTask {
-  readonly snapshot: Omit<Snapshot, 'payload'> & { readonly payload: unknown }
+  readonly snapshot: TaskTerms & { readonly payload: unknown }
   readonly acceptedAt: number
   readonly generation: number
   readonly failures: number
@@ -42,36 +43,14 @@ export async function* exportTasks(
 
 /** A task's attempts are bounded by its budgets; an operator may have opened many generations. */
 async function attemptsOf(engine: ExportEngine, { id }: Task): Promise<readonly Execution[]> {
-  const all: Execution[] = []
-  let cursor: string | null = null
-  do {
-    const page: Awaited<ReturnType<Engine['executions']>> = await engine.executions(
-      id,
-      cursor === null ? {} : { cursor },
-    )
-    all.push(...page.items)
-    cursor = page.next
-  } while (cursor !== null)
-  return all
+  return (await allPages((page) => engine.executions(id, page), Number.POSITIVE_INFINITY)).items
 }
 
 function exported(task: Task, attempts: readonly Execution[]): ExportedTask {
-  const { acceptedAt, generation, failures, losses, state } = task
-  const { id, action, pool, tenant, payload, labels, priority, settings, retryToken, dedupeKey, deadlineAt } = task
+  const { payload, acceptedAt, generation, failures, losses, state, ...more } = task
+  const { attempt: _attempt, parks: _parks, deferrals: _deferrals, ...terms } = more
   return {
-    snapshot: {
-      id,
-      action,
-      pool,
-      tenant,
-      labels,
-      priority,
-      settings,
-      retryToken,
-      dedupeKey,
-      deadlineAt,
-      payload: decodeJson(payload),
-    },
+    snapshot: { ...terms, payload: decodeJson(payload) },
     acceptedAt,
     generation,
     failures,

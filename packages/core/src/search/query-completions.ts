@@ -1,11 +1,9 @@
 // What could come next in a line of the query language, for consoles and shells. Knows the text alone and no store: names of
 // actions and tenants are for whoever has them at hand.
 
-import { TASK_STATUSES } from '../model/task.ts'
-import { fieldNamed, QUERY_FIELDS, QUERY_REASONS, type QueryField, STATUS_WORDS } from './query-language.ts'
+import { fieldNamed, QUERY_FIELDS, QUERY_REASONS, QUERY_STATUSES, type QueryField } from './query-language.ts'
 
 const FIELDS = Object.keys(QUERY_FIELDS) as QueryField[]
-const STATUSES: readonly string[] = [...TASK_STATUSES, ...Object.keys(STATUS_WORDS)]
 
 export interface Completions {
   /** Where in the text what is to be replaced begins. */
@@ -25,7 +23,7 @@ export function completions(before: string): Completions {
     return { from: from + minus, options: word.length - minus === name.length ? fieldsLike(name) : [] }
   }
   const field = fieldNamed(name)
-  const known = field === 'status' ? STATUSES : field === 'reason' ? QUERY_REASONS : []
+  const known = field === 'status' ? QUERY_STATUSES : field === 'reason' ? QUERY_REASONS : []
   const value = list.slice(list.lastIndexOf(',') + 1)
   return {
     from: before.length - value.length,

@@ -3,6 +3,7 @@
 // line and console. How a line is read is in query-syntax.ts, how tasks are found in search.ts; docs/query-language.md is for people.
 
 import { FINAL_REASONS, RETRIABLE_REASONS } from '../failure/failure-reason.ts'
+import { DURATION_UNITS } from '../model/duration.ts'
 import { END_STATUSES, TASK_STATUSES, type Task, type TaskStatus } from '../model/task.ts'
 import { DEAD_REASONS } from '../policy/decide.ts'
 import { compileGlobs } from '../policy/glob.ts'
@@ -90,6 +91,7 @@ export const STATUS_WORDS: Readonly<Record<string, readonly TaskStatus[]>> = {
   live: TASK_STATUSES.filter((status) => !END_STATUSES.has(status)),
   ended: TASK_STATUSES.filter((status) => END_STATUSES.has(status)),
 }
+export const QUERY_STATUSES: readonly string[] = [...TASK_STATUSES, ...Object.keys(STATUS_WORDS)]
 
 /** Everything that `reason` can be. */
 export const QUERY_REASONS: readonly string[] = [
@@ -231,13 +233,6 @@ const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
 
 /** In the largest unit that it is a whole number of. */
 function exactDuration(ms: number): string {
-  for (const [unit, unitMs] of UNITS) if (ms % unitMs === 0) return `${ms / unitMs}${unit}`
-  return `${ms}ms`
+  const [unit, unitMs] = DURATION_UNITS.find(([, one]) => ms % one === 0) ?? ['ms', 1]
+  return `${ms / unitMs}${unit}`
 }
-
-const UNITS: readonly (readonly [string, number])[] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-]

@@ -11,6 +11,7 @@ import {
   type NameField,
   QUERY_FIELDS,
   QUERY_REASONS,
+  QUERY_STATUSES,
   type QueryCondition,
   type QueryField,
   type QueryLabel,
@@ -24,7 +25,6 @@ export const QUERY_LENGTH_MAX = 1_000
 export const QUERY_TERMS_MAX = 32
 
 const FIELDS = Object.keys(QUERY_FIELDS)
-const STATUSES: readonly string[] = [...TASK_STATUSES, ...Object.keys(STATUS_WORDS)]
 
 /** A query that can't be read. */
 export class QueryError extends InvalidError {
@@ -233,7 +233,7 @@ function statusesOf(values: readonly Value[]): readonly TaskStatus[] {
     if (known === undefined || known.length === 0) {
       throw new QueryError(
         at,
-        `there is no status ${shown(text)}.${nearMiss(word, STATUSES)} Known are: ${STATUSES.join(', ')}.`,
+        `there is no status ${shown(text)}.${nearMiss(word, QUERY_STATUSES)} Known are: ${QUERY_STATUSES.join(', ')}.`,
       )
     }
     for (const status of known) wanted.add(status)

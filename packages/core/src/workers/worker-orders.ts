@@ -12,13 +12,11 @@ interface OrderDocument extends Document {
   readonly reason: string
 }
 
-type Store = Records
-
 const ordersOf = (engine: Pick<Records, 'collection'>) =>
   engine.collection<OrderDocument>({ name: 'worker-orders', indexes: {} })
 
 /** Asked for again it changes nothing; true if it is new. */
-export async function orderDrain(engine: Store, worker: WorkerId, epoch: number, by: By): Promise<boolean> {
+export async function orderDrain(engine: Records, worker: WorkerId, epoch: number, by: By): Promise<boolean> {
   const orders = ordersOf(engine)
   const found: Stored<OrderDocument> | null = await orders.get(worker)
   if (found !== null && found.document.epoch >= epoch) return false
