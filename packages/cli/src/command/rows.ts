@@ -68,18 +68,21 @@ export interface Rows<Row> {
   readonly none: string
 }
 
+interface List<Row> extends Omit<Rows<Row>, 'read'> {
+  readonly read: Read<Row>
+  /** As they come if missing. */
+  readonly order?: (one: Row, other: Row) => number
+}
+
 /** As many as --limit says. */
-export async function showList<Row>(
-  invocation: Invocation,
-  { read, ...rows }: Omit<Rows<Row>, 'read'> & { readonly read: Read<Row> },
-): Promise<void> {
+export async function showList<Row>(invocation: Invocation, { read, order, ...rows }: List<Row>): Promise<void> {
   const limit = invocation.options.whole('limit', 1, LIMIT_MAX) ?? LIMIT_DEFAULT
   await showRows(invocation, {
     ...rows,
     read: async () => {
       const { items, next } = await listed(read, { limit })
       if (next !== null) invocation.output.note(`There are more; -n shows up to ${LIMIT_MAX}.`)
-      return items
+      return order === undefined ? items : items.toSorted(order)
     },
   })
 }

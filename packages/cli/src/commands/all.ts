@@ -19,6 +19,7 @@ import { policySimulate } from './policy-simulate.ts'
 import { policyList, policyPublish, policyShow, policyTemplates } from './policy-versions.ts'
 import { retry } from './retry.ts'
 import { scaling } from './scaling.ts'
+import { series } from './series.ts'
 import { core, orchestrator, up, worker } from './services.ts'
 import { status } from './status.ts'
 import { submit } from './submit.ts'
@@ -26,6 +27,7 @@ import { cancel, discard, promote, redrive } from './task-changes.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './tokens.ts'
 import { version } from './version.ts'
 import { watch } from './watch.ts'
+import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
 
 export const FAMILIES: readonly FamilyDefinition[] = [
@@ -57,6 +59,8 @@ export const COMMANDS: readonly CommandDefinition[] = [
   breakers,
   flags,
   scaling,
+  series,
+  webhooks,
   inspect,
   retryInspect,
   policyCheck,

@@ -72,10 +72,8 @@ async function listLanes(invocation: Invocation): Promise<undefined> {
   const client = await invocation.connect()
   const scope = scopeOf(invocation.options)
   await showList(invocation, {
-    read: async (page) => {
-      const { items, next } = await client.listLanes({ ...scope, ...page })
-      return { items: items.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1)), next }
-    },
+    read: (page) => client.listLanes({ ...scope, ...page }),
+    order: (one, other) => (orderOf(one) < orderOf(other) ? -1 : 1),
     key: orderOf,
     columns,
     none: 'There is no lane yet: nothing was submitted.',
@@ -109,7 +107,7 @@ async function pause(invocation: Invocation): Promise<ExitCode> {
   if (scope.all && !(await invocation.confirm('Hold all lanes there are and will be?'))) return EXIT.error
   const client = await invocation.connect()
   const answer = await client.pauseLanes({ ...scope, ...reasonOf(invocation.options) })
-  invocation.output.one(answer, ({ line }) => line(`Held: ${wordsOf(scope)}.`))
+  invocation.output.one(answer, ({ line }) => line(`Held: ${wordsOf(invocation)}.`))
   return EXIT.ok
 }
 
@@ -117,7 +115,7 @@ async function resume(invocation: Invocation): Promise<undefined> {
   const scope = statedScope(invocation.options, 'lanes')
   const client = await invocation.connect()
   const answer = await client.resumeLanes({ ...scope, ...reasonOf(invocation.options) })
-  const words = wordsOf(scope)
+  const words = wordsOf(invocation)
   invocation.output.one(answer, ({ line }) =>
     line(answer.changed ? `No longer held: ${words}.` : `Nothing to do: no hold was put on exactly this (${words}).`),
   )
@@ -130,14 +128,14 @@ async function limit(invocation: Invocation, count: string | undefined): Promise
   if (concurrency !== null && scope.all && !(await invocation.confirm(question))) return EXIT.error
   const client = await invocation.connect()
   const answer = await client.limitLanes({ ...scope, concurrency, ...reasonOf(invocation.options) })
-  const words = wordsOf(scope)
+  const words = wordsOf(invocation)
   invocation.output.one(answer, ({ line }) =>
     line(concurrency === null ? `No limit any more: ${words}.` : `At most ${concurrency} run at once: ${words}.`),
   )
   return EXIT.ok
 }
 
-const wordsOf = ({ all: _, ...scope }: ReturnType<typeof statedScope>): string => plain(scopeText(scope))
+const wordsOf = ({ options }: Invocation): string => plain(scopeText(scopeOf(options)))
 
 function concurrencyOf(text: string | undefined): number | null {
   if (text === 'none') return null

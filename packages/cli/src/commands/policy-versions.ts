@@ -138,7 +138,8 @@ export const policyTemplates: CommandDefinition = {
   },
 }
 
-const settingsText = ({ name: _, ...settings }: { readonly name: string }): string =>
-  Object.entries(settings)
+const settingsText = (template: { readonly name: string }): string =>
+  Object.entries(template)
+    .filter(([setting]) => setting !== 'name')
     .map(([setting, value]) => `${setting}: ${JSON.stringify(value)}`)
     .join(', ')

@@ -114,37 +114,27 @@ function tell(output: Output, { url, link, isDemo, toTry }: Told): void {
 }
 
 /** The address as this machine reaches it, and a token for the command line; null if it is not on this machine's loopback. */
-async function leaveWord({ resolved }: RoleContext, { server }: RunningCore): Promise<LocalServer | null> {
-  const { values } = resolved
+async function leaveWord(context: RoleContext, { server }: RunningCore): Promise<LocalServer | null> {
+  const { values } = context.resolved
   const reachable = ['127.0.0.1', 'localhost', '::1', '0.0.0.0', '::'].includes(values.host)
   const port = values.publicUrl === null ? new URL(server.url()).port : String(values.port)
   if (!reachable || port === '0') return null
   const host = values.host === '::1' ? '[::1]' : '127.0.0.1'
-  const local = { url: `http://${host}:${port}`, token: await localToken(server, values.data) }
+  const local = { url: `http://${host}:${port}`, token: await localToken(context, values.data) }
   await writeLocalServer(values.data, local)
   return local
 }
 
 /** One for each data folder: the one before it ends with its server. */
-async function localToken({ access }: RunningCore['server'], data: string): Promise<string> {
-  const { ROLES } = await import('@reprise/operations')
-  const maker = {
-    kind: 'user',
-    actor: 'local:admin',
-    name: 'Local command line',
-    scopes: new Set(ROLES.admin),
-    tenants: null,
-  } as const
+async function localToken({ engine }: RoleContext, data: string): Promise<string> {
+  const { createClient, pages } = await import('@reprise/client')
+  const client = await createClient({ engine, actor: 'local:admin' })
   // The journal shows it as token:local-…
   const name = `local-${hostname()}-${createHash('sha256').update(data).digest('hex').slice(0, 8)}`.slice(0, 200)
-  let cursor: string | null = null
-  do {
-    const page: Awaited<ReturnType<typeof access.tokens.list>> = await access.tokens.list(
-      maker,
-      cursor === null ? {} : { cursor },
-    )
-    for (const token of page.items) if (token.name === name) await access.tokens.revoke(token.id, maker)
-    cursor = page.next
-  } while (cursor !== null)
-  return (await access.tokens.create({ name, scopes: [...ROLES.admin] }, maker)).token
+  for await (const { items } of pages(client.listTokens, {})) {
+    for (const token of items) if (token.name === name) await client.revokeToken({ id: token.id })
+  }
+  const { token } = await client.createToken({ name, role: 'admin', tenants: null })
+  await client.close()
+  return token
 }

@@ -33,10 +33,12 @@ function detailsOf(data: Event['data']['details'], reason: string): string {
   for (const [name, value] of Object.entries(data)) {
     if (value === null || (typeof value === 'string' && said.has(value))) continue
     said.add(value)
-    details.push(typeof value === 'number' ? numberText(name, value) : `${name}=${String(value)}`)
+    details.push(typeof value === 'number' ? numberText(name, value) : `${name}=${textOf(value)}`)
   }
   return details.join(' ')
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function numberText(name: string, value: number): string {
   if (name === 'until' || name.endsWith('At')) return `${name.replace(/At$/, '')}=${momentText(value)}`

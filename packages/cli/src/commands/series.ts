@@ -1,0 +1,41 @@
+// reprise series: what happened, minute by minute.
+
+import { SERIES_POINTS_MAX } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
+import { given } from '../command/options.ts'
+import { showRows } from '../command/rows.ts'
+import { SCOPE, scopeOf, WATCH } from '../command/shared-options.ts'
+import { isoTime } from '../output/times.ts'
+
+const FIGURES = ['accepted', 'started', 'succeeded', 'failed', 'lost', 'retried', 'dead', 'cancelled'] as const
+
+export const series: CommandDefinition = {
+  path: ['series'],
+  group: 'Operate',
+  summary: 'Show what happened, minute by minute',
+  details:
+    'Shows for each of the last minutes how many tasks were accepted and started, and how they ended. Minutes in which nothing happened are left out.',
+  options: [{ flags: '--minutes <count>', about: 'How many of the last; 60 if not given' }, ...SCOPE, WATCH],
+  examples: [
+    { command: 'reprise series --minutes 10', says: 'Since when does it fail?' },
+    { command: "reprise series --action invoice.send -o json | jq '.[-1].failed'", says: 'For a program' },
+  ],
+  async run(invocation) {
+    const { options } = invocation
+    const minutes = options.whole('minutes', 1, SERIES_POINTS_MAX)
+    const client = await invocation.connect()
+    await showRows(invocation, {
+      read: async () => (await client.series({ ...scopeOf(options), ...given({ minutes }) })).points,
+      key: ({ at }) => String(at),
+      columns: () => [
+        { title: 'MINUTE', value: ({ at }) => isoTime(at).slice(0, 16) },
+        ...FIGURES.map((name) => ({
+          title: name.toUpperCase(),
+          value: (point: Readonly<Record<typeof name, number>>) => point[name],
+          right: true,
+        })),
+      ],
+      none: 'Nothing happened in this time.',
+    })
+  },
+}

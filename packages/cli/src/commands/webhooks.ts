@@ -1,0 +1,119 @@
+// reprise webhooks: where events are sent to, what was sent, and whether it arrives.
+
+import type { OperationOutput } from '@reprise/client'
+import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { showList } from '../command/rows.ts'
+import { LIMIT, refuseBeside, unknownVerb } from '../command/shared-options.ts'
+import { usageError } from '../output/errors.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { plain } from '../output/plain-text.ts'
+import { relativeTime } from '../output/times.ts'
+import { typeList } from '../views/events.ts'
+
+export const webhooks: CommandDefinition = {
+  path: ['webhooks'],
+  group: 'Operate',
+  summary: 'List webhooks; make, try and remove them',
+  details:
+    'Lists the addresses that events are sent to. create <url> makes one and writes its secret, now and never again. deliveries <id> lists what was sent to it, and test <id> sends a ping now: exit code 1 if it does not arrive. remove <id> ends it.',
+  arguments: [
+    { name: '[verb]', about: 'create, deliveries, test or remove' },
+    { name: '[webhook]', about: 'Its address for create, else its id' },
+  ],
+  options: [
+    { flags: '--type <types>', about: 'For create: only these types of events, such as execution.failed,task.*' },
+    { flags: '--tenant <tenant>', about: 'For create: only events of this tenant' },
+    { flags: '--description <text>', about: 'For create: what it is for' },
+    LIMIT,
+  ],
+  examples: [
+    { command: 'reprise webhooks', says: 'Who gets events?' },
+    { command: "reprise webhooks create https://hooks.example.com/in --type 'breaker.*'", says: 'Tell another system' },
+    { command: 'reprise webhooks deliveries 5f3a0c1e9b7d2468 -o jsonl', says: 'What was sent to it?' },
+    { command: 'reprise webhooks test 5f3a0c1e9b7d2468', says: 'Does it arrive?' },
+  ],
+  async run(invocation) {
+    const [verb, webhook] = invocation.arguments
+    const verbs: Readonly<Record<string, (webhook: string) => Promise<ExitCode | undefined>>> = {
+      create: (url) => create(invocation, url),
+      deliveries: (id) => listDeliveries(invocation, id),
+      test: (id) => test(invocation, id),
+      remove: (id) => remove(invocation, id),
+    }
+    if (verb === undefined) return list(invocation)
+    const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
+    if (act === undefined) throw unknownVerb('webhooks', verb, Object.keys(verbs))
+    if (verb !== 'deliveries') refuseBeside(invocation, verb, ['limit'])
+    if (webhook === undefined) throw usageError('Which webhook? Nothing says so.', "'reprise webhooks' lists them.")
+    return act(webhook)
+  },
+}
+
+async function list(invocation: Invocation): Promise<undefined> {
+  const client = await invocation.connect()
+  await showList(invocation, {
+    read: client.listWebhooks,
+    key: ({ id }) => id,
+    columns: () => [
+      { title: 'ID', value: ({ id }) => id },
+      { title: 'IS', value: ({ enabled }) => (enabled ? 'on' : 'off') },
+      { title: 'URL', value: ({ url }) => url, flexible: true },
+      { title: 'TYPES', value: ({ types }) => types.join(',') || 'all', flexible: true },
+      { title: 'TENANT', value: ({ tenant }) => tenant ?? 'all' },
+      { title: 'NOTE', value: (one) => one.disabledBecause ?? one.description, flexible: true },
+    ],
+    none: 'There is no webhook.',
+  })
+}
+
+async function create(invocation: Invocation, url: string): Promise<undefined> {
+  const { options, output } = invocation
+  const types = typeList(options.text('type')).map((type) => `reprise.${type}`)
+  const client = await invocation.connect()
+  const made = await client.createWebhook({ url, types, ...options.given('tenant', 'description') })
+  output.one(made, ({ line }) => {
+    line(`${made.webhook.id}  ${plain(made.webhook.url)}`)
+    line(`secret: ${made.secret ?? ''}`)
+  })
+  if (output.isForPeople) output.note('Keep the secret now: it is not shown again.')
+}
+
+type Delivery = OperationOutput<'testWebhook'>
+
+const outcomeOf = ({ log }: Delivery): string => {
+  const last = log.at(-1)
+  return last === undefined ? '' : (last.error ?? `HTTP ${last.status}`)
+}
+
+async function listDeliveries(invocation: Invocation, id: string): Promise<undefined> {
+  const client = await invocation.connect()
+  await showList(invocation, {
+    read: (page) => client.listDeliveries({ id, ...page }),
+    key: (delivery) => delivery.id,
+    columns: (now) => [
+      { title: 'DELIVERY', value: (delivery) => delivery.id, flexible: true },
+      { title: 'STATUS', value: ({ status }) => status.replace('_', ' ') },
+      { title: 'TRIES', value: ({ tries }) => tries, right: true },
+      { title: 'NEXT', value: ({ nextAt }) => relativeTime(nextAt, now) },
+      { title: 'EVENT', value: ({ type }) => type, flexible: true },
+      { title: 'LAST ANSWER', value: outcomeOf, flexible: true },
+    ],
+    none: 'Nothing was sent to it yet.',
+  })
+}
+
+async function test(invocation: Invocation, id: string): Promise<ExitCode> {
+  const client = await invocation.connect()
+  const delivery = await client.testWebhook({ id })
+  const arrived = delivery.status === 'delivered'
+  const outcome = plain(outcomeOf(delivery))
+  invocation.output.one(delivery, ({ line }) => line(`${arrived ? 'It arrives' : 'It does not arrive'}: ${outcome}`))
+  return arrived ? EXIT.ok : EXIT.error
+}
+
+async function remove(invocation: Invocation, id: string): Promise<undefined> {
+  const client = await invocation.connect()
+  await client.removeWebhook({ id })
+  invocation.output.one({ id, removed: true }, ({ line }) => line(`The webhook ${plain(id)} is gone.`))
+}
