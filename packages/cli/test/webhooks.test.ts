@@ -6,13 +6,13 @@ import { serverAndStore, WAYS } from './server-and-store.ts'
 
 test.each(WAYS)('over %s: a webhook is made with a secret, listed, and removed', async (way) => {
   const here = await serverAndStore()
-  const argv = ['webhooks', 'create', 'https://203.0.113.7/in', '--type', 'breaker.*', '--description', 'pager']
+  const argv = ['webhooks', 'create', 'https://8.8.8.8/in', '--type', 'breaker.*', '--description', 'pager']
   const made = await here.over(way, ...argv, '-o', 'json')
   const { webhook, secret } = OPERATIONS.createWebhook.output.parse(JSON.parse(made.stdout))
   expect([webhook.types, webhook.description, secret]).toEqual([['reprise.breaker.*'], 'pager', expect.any(String)])
   const listed = await here.over(way, 'webhooks', '-o', 'json')
   expect(OPERATIONS.listWebhooks.output.shape.items.parse(JSON.parse(listed.stdout))).toEqual([webhook])
-  expect((await here.over(way, 'webhooks')).stdout).toMatch(/on +https:\/\/203\.0\.113\.7\/in +reprise\.breaker\.\*/)
+  expect((await here.over(way, 'webhooks')).stdout).toMatch(/on +https:\/\/8\.8\.8\.8\/in +reprise\.breaker\.\*/)
   expect((await here.over(way, 'webhooks', 'deliveries', webhook.id)).stderr).toContain('Nothing was sent')
   expect(await here.over(way, 'webhooks', 'remove', webhook.id)).toMatchObject({ exitCode: 0 })
   expect(await here.over(way, 'webhooks', 'remove', webhook.id)).toMatchObject({ exitCode: 3, stdout: '' })

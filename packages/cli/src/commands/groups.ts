@@ -1,11 +1,9 @@
 // reprise groups: dead letters by their cause.
 
-import type { OperationOutput } from '@reprise/client'
 import type { CommandDefinition } from '../command/definition.ts'
 import { showList } from '../command/rows.ts'
 import { LIMIT, WATCH } from '../command/shared-options.ts'
-import type { Column } from '../output/table.ts'
-import { shortSpan } from '../output/times.ts'
+import { groupColumns } from '../views/overview.ts'
 
 export const groups: CommandDefinition = {
   path: ['groups'],
@@ -29,13 +27,3 @@ export const groups: CommandDefinition = {
     })
   },
 }
-
-type FailureGroup = OperationOutput<'listFailureGroups'>['items'][number]
-
-export const groupColumns = (now: number): readonly Column<FailureGroup>[] => [
-  { title: 'GROUP', value: ({ fingerprint }) => fingerprint },
-  { title: 'DEAD', value: ({ count }) => count, right: true },
-  { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },
-  { title: 'ACTION', value: ({ action }) => action, flexible: true },
-  { title: 'FAILURE', value: ({ sample }) => `${sample.code}: ${sample.message}`, flexible: true },
-]

@@ -4,16 +4,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { RoleContext } from './role-context.ts'
 
-interface HealthServerOptions {
-  readonly host: string
-  /** 0 for any that is free. */
-  readonly port: number
-  /** Why it can't do its work now; null if it can. Asked at each /readyz. */
-  readonly notReady: () => Promise<string | null>
-  /** What a scrape gets. */
-  readonly metrics: () => Promise<string>
-  readonly metricsType: string
-}
+/** Why the role can't do its work now; null if it can. Asked at each /readyz. */
+type NotReady = () => Promise<string | null>
 
 export interface HealthServer {
   /** `http://127.0.0.1:9320`. */
@@ -21,67 +13,50 @@ export interface HealthServer {
   close(): Promise<void>
 }
 
-async function serveHealth(options: HealthServerOptions): Promise<HealthServer> {
+/** Where the configuration says, with the metrics of the role. */
+export async function serveRoleHealth({ resolved, metrics }: RoleContext, notReady: NotReady): Promise<HealthServer> {
+  const { METRICS_CONTENT_TYPE, metricsText } = await import('@reprise/telemetry')
+  const { healthHost, healthPort } = resolved.values
+  const respond = async (path: string, response: ServerResponse): Promise<void> => {
+    switch (path) {
+      case '/healthz':
+        return json(response, 200, { status: 'ok' })
+      case '/readyz': {
+        const because = await notReady()
+        if (because === null) return json(response, 200, { status: 'ready' })
+        return json(response, 503, { status: 'not ready', because })
+      }
+      case '/metrics':
+        return answer(response, 200, METRICS_CONTENT_TYPE, await metricsText(metrics))
+      default:
+        return json(response, 404, { status: 'not found' })
+    }
+  }
   const server = createServer((request, response) => {
     const [path = ''] = (request.url ?? '').split('?', 1)
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'text/plain', '')
-    void respond(options, path, response)
+    // The log of the role has the reason; a probe needs to know only that.
+    respond(path, response).catch(() =>
+      json(response, 503, { status: 'not ready', because: 'It could not be found out.' }),
+    )
   })
   // A probe that never finishes its request must not be kept for ever.
   server.requestTimeout = 5_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(options.port, options.host, resolve)
+    server.listen(healthPort, healthHost, resolve)
   })
   // The role keeps the process alive, not this.
   server.unref()
   const bound = server.address()
   if (bound === null || typeof bound === 'string') throw new TypeError('An HTTP server on a port has an address.')
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
-    url: `http://${host}:${bound.port}`,
+    url: `http://${healthHost.includes(':') ? `[${healthHost}]` : healthHost}:${bound.port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
-  }
-}
-
-/** Where the configuration says, with the metrics of the role. */
-export async function serveRoleHealth(
-  { resolved, metrics }: RoleContext,
-  notReady: HealthServerOptions['notReady'],
-): Promise<HealthServer> {
-  const { METRICS_CONTENT_TYPE, metricsText } = await import('@reprise/telemetry')
-  const { healthHost: host, healthPort: port } = resolved.values
-  return serveHealth({
-    host,
-    port,
-    notReady,
-    metrics: () => metricsText(metrics),
-    metricsType: METRICS_CONTENT_TYPE,
-  })
-}
-
-async function respond(options: HealthServerOptions, path: string, response: ServerResponse): Promise<void> {
-  try {
-    switch (path) {
-      case '/healthz':
-        return json(response, 200, { status: 'ok' })
-      case '/readyz': {
-        const because = await options.notReady()
-        if (because === null) return json(response, 200, { status: 'ready' })
-        return json(response, 503, { status: 'not ready', because })
-      }
-      case '/metrics':
-        return answer(response, 200, options.metricsType, await options.metrics())
-      default:
-        return json(response, 404, { status: 'not found' })
-    }
-  } catch {
-    // The log of the role has the reason; a probe needs to know only that.
-    json(response, 503, { status: 'not ready', because: 'It could not be found out.' })
   }
 }
 

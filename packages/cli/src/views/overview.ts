@@ -1,5 +1,6 @@
 // How everything is, for people: what is well in few words, what is not with its reason.
 
+import type { OperationOutput } from '@reprise/client'
 import { type Style, statusStyle } from '../output/colours.ts'
 import type { People } from '../output/output.ts'
 import type { Column } from '../output/table.ts'
@@ -50,14 +51,18 @@ export function tellOverview(overview: Overview, staff: Staff | null, now: numbe
     { title: 'BY', value: ({ by }) => by.actor, flexible: true },
     { title: 'WHY', value: ({ by }) => by.reason, flexible: true },
   ])
-  tell(failureGroups, [
-    { title: 'GROUP', value: ({ fingerprint }) => fingerprint },
-    { title: 'DEAD', value: ({ count }) => count, right: true },
-    { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },
-    { title: 'ACTION', value: ({ action }) => action, flexible: true },
-    { title: 'FAILURE', value: ({ sample }) => `${sample.code}: ${sample.message}`, flexible: true },
-  ])
+  tell(failureGroups, groupColumns(now))
 }
+
+type FailureGroup = OperationOutput<'listFailureGroups'>['items'][number]
+
+export const groupColumns = (now: number): readonly Column<FailureGroup>[] => [
+  { title: 'GROUP', value: ({ fingerprint }) => fingerprint },
+  { title: 'DEAD', value: ({ count }) => count, right: true },
+  { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },
+  { title: 'ACTION', value: ({ action }) => action, flexible: true },
+  { title: 'FAILURE', value: ({ sample }) => `${sample.code}: ${sample.message}`, flexible: true },
+]
 
 /** Of tasks that were never begun there may be many. */
 const hasRun = (counts: Overview['counts']): boolean => RAN.some((status) => counts[status] > 0)
