@@ -3,10 +3,10 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type PoolName, publishActions, workerId } from '@reprise/core'
+import { publishActions } from '@reprise/core'
 import { createWorker, defineAction, Permanent, silentLogger } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { GREET, type ServerAndStore, SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
+import { GREET, registered, SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 import { shell } from './shell.ts'
 
 const THREE = 'policies:\n  - name: three\n    retries: 3\n    backoff: { kind: fixed, delay: 1s }\n'
@@ -18,19 +18,6 @@ const refuse = defineAction({
     throw new Permanent('no address')
   },
 })
-
-async function registered({ engine }: ServerAndStore, name: string, pool: string): Promise<void> {
-  await engine.register({
-    worker: workerId(name),
-    pools: [pool as PoolName],
-    actions: null,
-    host: 'h1',
-    version: '1',
-    runtimes: [],
-    endpoint: null,
-    concurrency: 4,
-  })
-}
 
 describe.each(WAYS)('D6: over %s', (way) => {
   test('policy simulate decides by what is in force there, and says so', async () => {
@@ -105,7 +92,7 @@ describe.each(WAYS)('D6: over %s', (way) => {
     expect(await here.over(way, 'submit', 'nosuch.action', '-q')).toMatchObject({ exitCode: 0, stderr: '' })
     const many = await here.over(way, 'submit', '--bulk', 'tasks.ndjson')
     expect(many.stderr.match(/No worker takes the action '\w+'/g)).toHaveLength(2)
-    await registered(here, 'w1', 'default')
+    await registered(here.engine, 'w1', 'default')
     expect(await here.over(way, 'submit', GREET)).toMatchObject({ exitCode: 0, stderr: '' })
     const elsewhere = await here.over(way, 'submit', GREET, '--pool', 'gpu')
     expect(elsewhere.stderr).toContain("in the pool 'gpu'")
@@ -113,9 +100,9 @@ describe.each(WAYS)('D6: over %s', (way) => {
 
   test('workers drain says what is served by nobody else', async () => {
     const here = await serverAndStore()
-    await registered(here, 'w1', 'default')
-    await registered(here, 'w2', 'default')
-    await registered(here, 'g1', 'gpu')
+    await registered(here.engine, 'w1', 'default')
+    await registered(here.engine, 'w2', 'default')
+    await registered(here.engine, 'g1', 'gpu')
     expect(await here.over(way, 'workers', 'drain', 'w1')).toMatchObject({ exitCode: 0, stderr: '' })
     const last = await here.over(way, 'workers', 'drain', 'g1', '-o', 'json')
     expect(last).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('true') as string })

@@ -2,23 +2,19 @@
 // and what can be done next.
 
 import { createServer } from 'node:net'
-import { type Engine, type PoolName, VirtualClock, workerId } from '@reprise/core'
+import { type Engine, VirtualClock } from '@reprise/core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { roomText } from '../src/output/times.ts'
 import { connection, type Target } from '../src/session.ts'
 import { eventLine } from '../src/views/events.ts'
 import { deadAdvice } from '../src/views/story.ts'
-import { seeded, serverAndStore, WAYS } from './server-and-store.ts'
+import { registered, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 import { shell } from './shell.ts'
 
 const words = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
-const POOLS = ['default' as PoolName]
-
-async function registered(engine: Engine, id: string): Promise<Parameters<Engine['beat']>[0]> {
-  const worker = workerId(id)
-  const about = { pools: POOLS, actions: null, host: 'h', version: '1', runtimes: [], endpoint: null, concurrency: 9 }
-  const { epoch } = await engine.register({ worker, ...about })
+async function reporting(engine: Engine, id: string): Promise<Parameters<Engine['beat']>[0]> {
+  const { worker, epoch } = await registered(engine, id)
   const figures = { inFlight: 0, queueDepth: 0, loopLagMs: 0, memoryBytes: 0, quietMsMax: 0, outlook: null }
   return { worker, epoch, ...figures, draining: false }
 }
@@ -82,8 +78,8 @@ describe.each(WAYS)('over %s', (way) => {
     const here = await serverAndStore()
     const { dead } = await seeded(here.engine)
     await here.over(way, 'retry', dead)
-    const { worker, epoch } = await registered(here.engine, 'w2')
-    await here.engine.claim({ worker, epoch, pools: POOLS, actions: null, limit: 9, leaseMs: 600_000 })
+    const { worker, epoch, pools } = await registered(here.engine, 'w2')
+    await here.engine.claim({ worker, epoch, pools, actions: null, limit: 9, leaseMs: 600_000 })
     const { stdout } = await here.over(way, 'status', dead)
     expect(stdout).toContain('a retry that an operator asked for')
     expect(stdout).not.toContain('manual')
@@ -111,7 +107,7 @@ describe.each(WAYS)('over %s', (way) => {
     const served = await here.over(way, 'status')
     expect(served.stdout).toMatch(/Workers +1 healthy, 0 degraded, 0 unhealthy\n/)
     expect(served.stdout).not.toContain('for a worker')
-    const report = await registered(here.engine, 'w1')
+    const report = await reporting(here.engine, 'w1')
     await here.engine.beat({ ...report, draining: true })
     const drained = await here.over(way, 'status')
     expect(drained.stdout).toMatch(/Workers +0 healthy, 0 degraded, 0 unhealthy, 1 draining: no worker takes work\n/)

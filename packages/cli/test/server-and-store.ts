@@ -88,6 +88,15 @@ export interface Seeded {
   readonly queued: TaskId
 }
 
+/** A worker that is there and takes nothing by itself. */
+export async function registered(engine: Engine, id: string, pool = 'default') {
+  const worker = workerId(id)
+  const pools = [pool as PoolName]
+  const about = { actions: null, host: 'h1', version: '1', runtimes: [], endpoint: null, concurrency: 4 }
+  const { epoch } = await engine.register({ worker, pools, ...about })
+  return { worker, epoch, pools }
+}
+
 /** Tasks in every status that lasts, a worker that runs one, an open breaker, a held lane. */
 export async function seeded(engine: Engine): Promise<Seeded> {
   const client = await createClient({ engine, actor: 'operator:ann' })
@@ -104,18 +113,7 @@ export async function seeded(engine: Engine): Promise<Seeded> {
   await worker.stop()
   await publishActions(engine, [greet, refuse, pay])
   const running = await client.submit(SLOW, { pages: 3 })
-  const w1 = workerId('w1')
-  const pools = ['default' as PoolName]
-  const { epoch } = await engine.register({
-    worker: w1,
-    pools,
-    actions: null,
-    host: 'h1',
-    version: '1',
-    runtimes: [],
-    endpoint: null,
-    concurrency: 4,
-  })
+  const { worker: w1, epoch, pools } = await registered(engine, 'w1')
   await engine.claim({ worker: w1, epoch, pools, actions: null, limit: 1, leaseMs: 600_000 })
   const queued = await client.submit(SLOW, { pages: 4 }, { priority: 1 })
   const waiting = await client.submit(GREET, { name: 'Bob' }, { delay: '1h' })

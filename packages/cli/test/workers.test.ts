@@ -2,8 +2,9 @@
 
 import { join } from 'node:path'
 import { connectEngine } from '@reprise/connect'
-import { type PoolName, VirtualClock, workerId } from '@reprise/core'
+import { VirtualClock } from '@reprise/core'
 import { expect, onTestFinished, test } from 'vitest'
+import { registered } from './server-and-store.ts'
 import { type ShellOptions, shell } from './shell.ts'
 
 async function staffed(options: ShellOptions, ...names: string[]) {
@@ -11,18 +12,7 @@ async function staffed(options: ShellOptions, ...names: string[]) {
   const address = `sqlite:${join(here.folder, 'store.db')}`
   const { engine, ...connection } = await connectEngine(address)
   onTestFinished(() => connection.close())
-  for (const name of names) {
-    await engine.register({
-      worker: workerId(name),
-      pools: ['default' as PoolName],
-      actions: null,
-      host: 'h1',
-      version: '1',
-      runtimes: [],
-      endpoint: null,
-      concurrency: 4,
-    })
-  }
+  for (const name of names) await registered(engine, name)
   return { ...here, workers: (...argv: string[]) => here.reprise('workers', '--engine', address, ...argv) }
 }
 
