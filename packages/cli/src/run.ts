@@ -52,7 +52,8 @@ async function perform(request: Request, host: Host): Promise<number> {
     output: new Output({
       stdout: host.stdout,
       stderr: host.stderr,
-      format: FORMATS.find((format) => format === values.output) ?? 'table',
+      // D6 has --json for what every command has as -o json.
+      format: FORMATS.find((format) => format === values.output) ?? (values.json === true ? 'json' : 'table'),
       quiet: values.quiet === true,
       noColour,
       env: host.env,

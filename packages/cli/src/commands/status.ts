@@ -1,10 +1,10 @@
 // reprise status: how everything is, at a glance; or one task with its attempts.
 
+import type { Client } from '@reprise/client'
 import type { CommandDefinition } from '../command/definition.ts'
-import type { Invocation } from '../command/invocation.ts'
 import { follow } from '../command/rows.ts'
 import { WATCH } from '../command/shared-options.ts'
-import { Output } from '../output/output.ts'
+import type { Output } from '../output/output.ts'
 import { tellStory } from '../views/story.ts'
 
 const ATTEMPTS_MAX = 1_000
@@ -24,14 +24,12 @@ export const status: CommandDefinition = {
   ],
   async run(invocation) {
     const [id] = invocation.arguments
-    const output = outputOf(invocation)
-    const read = id === undefined ? await overview(invocation, output) : await oneTask(invocation, output, id)
-    if (invocation.options.flag('watch')) {
-      await follow(invocation, {
-        draw: async () => (await read()).show(),
-        read: async () => [['status', (await read()).value]],
-      })
-    } else (await read()).show()
+    const { options, output } = invocation
+    const client = await invocation.connect()
+    const look = (): Promise<Look> => (id === undefined ? overview(client, output) : oneTask(client, output, id))
+    const draw = async (): Promise<void> => (await look()).show()
+    if (options.flag('watch')) await follow(invocation, { draw, read: async () => [['status', (await look()).value]] })
+    else await draw()
   },
 }
 
@@ -40,31 +38,17 @@ interface Look {
   readonly show: () => void
 }
 
-async function overview(invocation: Invocation, output: Output): Promise<() => Promise<Look>> {
+async function overview(client: Client, output: Output): Promise<Look> {
   const { tellOverview } = await import('../views/overview.ts')
   const { overviewOf } = await import('../views/overview-figures.ts')
-  const client = await invocation.connect()
-  return async () => {
-    const { overview: value, staff } = await overviewOf(client)
-    return { value, show: () => output.one(value, (people) => tellOverview(value, staff, output.now(), people)) }
-  }
+  const { overview: value, staff } = await overviewOf(client)
+  return { value, show: () => output.one(value, (people) => tellOverview(value, staff, output.now(), people)) }
 }
 
-async function oneTask(invocation: Invocation, output: Output, id: string): Promise<() => Promise<Look>> {
-  const client = await invocation.connect()
-  return async () => {
-    const task = await client.getTask({ id })
-    const { items: executions, next } = await client.listExecutions({ id, limit: ATTEMPTS_MAX })
-    if (next !== null) output.note(`Only the first ${executions.length} attempts are shown.`)
-    const value = { task, executions }
-    return { value, show: () => output.one(value, (people) => tellStory(task, executions, output.now(), people)) }
-  }
-}
-
-/** D6 has --json for what every command has as -o json. */
-function outputOf({ host, options, output }: Invocation): Output {
-  if (!options.flag('json') || output.format !== 'table') return output
-  const { stdout, stderr, env } = host
-  const quiet = options.flag('quiet')
-  return new Output({ stdout, stderr, env, quiet, noColour: false, format: 'json', now: output.now })
+async function oneTask(client: Client, output: Output, id: string): Promise<Look> {
+  const task = await client.getTask({ id })
+  const { items: executions, next } = await client.listExecutions({ id, limit: ATTEMPTS_MAX })
+  if (next !== null) output.note(`Only the first ${executions.length} attempts are shown.`)
+  const value = { task, executions }
+  return { value, show: () => output.one(value, (people) => tellStory(task, executions, output.now(), people)) }
 }

@@ -55,11 +55,6 @@ export class Output {
     return this.format === 'table'
   }
 
-  /** Whether notes are said to nobody: what only leads to one need not be asked. */
-  get isQuiet(): boolean {
-    return this.#options.quiet
-  }
-
   /** Many things of one kind. Programs get `items` as they are; people a table of them, or a sentence if there are none. */
   list<Row>(items: readonly Row[], columns: readonly Column<Row>[], none: string): void {
     if (this.format === 'json') this.#json(items, 2)

@@ -24,10 +24,6 @@ const STEP = 500
 
 type Selection = ReturnType<typeof selectionOf>
 type Target = { readonly ids: string[] } | Selection | { readonly all: true }
-type Meant =
-  | { readonly kind: 'query'; readonly query: string; readonly words: string }
-  | { readonly kind: 'selection'; readonly selection: Selection; readonly words: string }
-
 export async function changeTasks(invocation: Invocation, change: Change): Promise<ExitCode> {
   const { arguments: ids, options } = invocation
   const { verb } = change
@@ -43,13 +39,7 @@ export async function changeTasks(invocation: Invocation, change: Change): Promi
     )
   }
   if (ids.length > 0) return changeNamed(invocation, change, [...new Set(ids)])
-  return changeFound(
-    invocation,
-    change,
-    query === undefined
-      ? { kind: 'selection', selection, words: selectionText(selection) }
-      : { kind: 'query', query, words: `found by ${query}` },
-  )
+  return query === undefined ? changeSelected(invocation, change, selection) : changeFound(invocation, change, query)
 }
 
 const selectionOf = ({ options }: Invocation) => ({ ...scopeOf(options), ...options.given('fingerprint') })
@@ -77,22 +67,43 @@ async function changeNamed(invocation: Invocation, change: Change, ids: readonly
   return unchangedExit(invocation, change, await statuses(client, others), ids, done)
 }
 
-async function changeFound(invocation: Invocation, change: Change, meant: Meant): Promise<ExitCode> {
+async function changeFound(invocation: Invocation, change: Change, query: string): Promise<ExitCode> {
   const client = await invocation.connect()
-  const found = meant.kind === 'query' ? await idsFound(invocation, change, meant.query) : null
-  const matched = meant.kind === 'selection' ? await countOf(client, change, meant.selection) : (found?.length ?? 0)
-  if (matched === 0 && meant.kind === 'selection') await refuseUnknownGroup(client, change, meant.selection)
+  const q = `${query} status:${change.from.join(',')}`
+  const progress = invocation.output.progress('found')
+  const { items } = await listed((page) => client.listTasks({ q, ...page }), { limit: Infinity, progress })
+  const targets = inSteps(items.map(({ id }) => id))
+  return changeIfAgreed(invocation, change, { targets, matched: items.length, words: `found by ${query}` })
+}
+
+async function changeSelected(invocation: Invocation, change: Change, selection: Selection): Promise<ExitCode> {
+  const client = await invocation.connect()
+  const { fingerprint } = selection
+  const matched = await countOf(client, change, selection)
+  // None in the scope may be right; none anywhere is a fingerprint that was mistyped, or is of the past.
+  if (matched === 0 && fingerprint !== undefined && (await countOf(client, change, { fingerprint })) === 0) {
+    throw new NotFoundError('failure group', fingerprint)
+  }
+  const targets = [Object.keys(selection).length === 0 ? { all: true as const } : selection]
+  return changeIfAgreed(invocation, change, { targets, matched, words: selectionText(selection) })
+}
+
+interface Meant {
+  readonly targets: readonly Target[]
+  readonly matched: number
+  readonly words: string
+}
+
+async function changeIfAgreed(invocation: Invocation, change: Change, meant: Meant): Promise<ExitCode> {
+  const { targets, matched, words } = meant
   if (matched === 0 || invocation.options.flag('dry-run')) {
     showDone(invocation, change, { changed: [], matched })
     return EXIT.ok
   }
-  if (!(await invocation.confirm(`${capital(change.verb)} ${tasksText(matched)} (${meant.words})?`))) return EXIT.error
-  const targets = meant.kind === 'query' ? inSteps(found ?? []) : [targetOf(meant.selection)]
+  if (!(await invocation.confirm(`${capital(change.verb)} ${tasksText(matched)} (${words})?`))) return EXIT.error
   showDone(invocation, change, { changed: await changedOf(invocation, change, targets, matched), matched })
   return EXIT.ok
 }
-
-const targetOf = (selection: Selection): Target => (Object.keys(selection).length === 0 ? { all: true } : selection)
 
 const inSteps = (ids: readonly string[]): readonly Target[] =>
   Array.from({ length: Math.ceil(ids.length / STEP) }, (_, step) => ({
@@ -123,14 +134,6 @@ async function changedOf(
   return changed
 }
 
-async function idsFound(invocation: Invocation, { from }: Change, query: string): Promise<readonly string[]> {
-  const client = await invocation.connect()
-  const q = `${query} status:${from.join(',')}`
-  const progress = invocation.output.progress('found')
-  const { items } = await listed((page) => client.listTasks({ q, ...page }), { limit: Infinity, progress })
-  return items.map(({ id }) => id)
-}
-
 /** Kept counters tell it at once; a failure group is counted by looking. */
 async function countOf(client: Client, { from }: Change, selection: Selection): Promise<number> {
   const { fingerprint, ...scope } = selection
@@ -140,12 +143,6 @@ async function countOf(client: Client, { from }: Change, selection: Selection): 
   }
   const q = ['status:dead', ...Object.entries(selection).map(([field, value]) => termOf(field, value))].join(' ')
   return (await listed((page) => client.listTasks({ q, ...page }), { limit: Infinity })).items.length
-}
-
-/** None in the scope may be right; none anywhere is a fingerprint that was mistyped, or is of the past. */
-async function refuseUnknownGroup(client: Client, change: Change, { fingerprint }: Selection): Promise<void> {
-  if (fingerprint === undefined || (await countOf(client, change, { fingerprint })) > 0) return
-  throw new NotFoundError('failure group', fingerprint)
 }
 
 async function statuses(client: Client, ids: readonly string[]): Promise<ReadonlyMap<string, TaskStatus | null>> {
