@@ -116,7 +116,7 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['webhooks', 'send', 'x'], exit: 2, says: /can not 'send'/ },
   { argv: ['webhooks', 'test'], exit: 2, says: /Which webhook/ },
   { argv: ['webhooks', 'remove', 'nobody'], exit: 3, says: /There is no webhook/ },
-  { argv: ['webhooks', 'create', 'https://hooks.example.com', '--type', 'lane.*'], exit: 2, says: /Did you mean/ },
+  { argv: ['webhooks', 'create', 'https://a.example', '--type', 'lane.*'], exit: 2, says: /No event is of type/ },
   { argv: ['inspect', '-o', 'json'], json: NoFindings },
   { argv: ['retry-inspect', '-o', 'jsonl'] },
   { argv: ['inspect', '--reconcile'], exit: 2, says: /Add --yes/ },
