@@ -12,8 +12,8 @@ const steps = [
   { name: 'format and lint', command: 'biome ci .' },
   { name: 'typed lint', command: 'oxlint --type-aware' },
   { name: 'unused code', command: 'knip' },
-  { name: 'generated files', command: 'node scripts/compile-sql.ts --check' },
-  { name: 'generated scripts', command: 'node scripts/compile-lua.ts --check' },
+  { name: 'generated files', command: 'node --conditions=reprise-source scripts/compile-sql.ts --check' },
+  { name: 'generated scripts', command: 'node --conditions=reprise-source scripts/compile-lua.ts --check' },
   { name: 'API document', command: 'node --conditions=reprise-source scripts/write-operations.ts --check' },
   { name: 'tidy', command: 'vitest run test/tidy' },
 ]

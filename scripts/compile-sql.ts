@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { SQL_CONSTANTS } from '../packages/engine-sqlite/src/stored-numbers.ts'
 import { compileSql, renderModule, type SqlFile } from './sql-compiler.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -22,7 +23,7 @@ function readText(path: string): string {
 }
 
 function main(): number {
-  const compiled = compileSql(readSqlFiles(`${sqlFolder}/migrations`), readSqlFiles(sqlFolder))
+  const compiled = compileSql(readSqlFiles(`${sqlFolder}/migrations`), readSqlFiles(sqlFolder), SQL_CONSTANTS)
   if (compiled.problems.length > 0) {
     process.stderr.write(`${compiled.problems.join('\n')}\n`)
     return 1

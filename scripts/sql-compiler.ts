@@ -1,5 +1,10 @@
 // Turns SQL files into one TypeScript module. Pure: text in, text or problems out; reading and writing files is the
-// part of compile-sql.ts. It knows just enough SQL to find comments, quotes and the ends of statements.
+// part of compile-sql.ts. It knows just enough SQL to find comments, quotes, the ends of statements and their columns.
+//
+//   -- name: taskById             a statement
+//   -- name: taskById (columns)   the module also says which of its columns stands where
+//   -- part: laneInScope          text that statements of any file insert as $laneInScope
+//   $DEAD                         a constant that was given; in statements only: a migration never changes
 
 export interface SqlFile {
   /** Path as it is shown in problems, with forward slashes. */
@@ -16,6 +21,8 @@ interface Migration {
 interface Statement {
   readonly name: string
   readonly sql: string
+  /** The names of its columns in order, if they are asked for. */
+  readonly columns?: readonly string[]
 }
 
 export interface Compiled {
@@ -26,13 +33,19 @@ export interface Compiled {
 }
 
 const migrationFileName = /^(\d{4})_([a-z0-9_]+)\.sql$/
-const nameLine = /^\s*--\s*name\s*:(.*)$/i
+const nameLine = /^\s*--\s*(?<kind>name|part)\s*:(?<name>.*?)(?<columns> \(columns\))?\s*$/i
 const camelCase = /^[a-z][A-Za-z0-9]*$/
 
-export function compileSql(migrationFiles: readonly SqlFile[], statementFiles: readonly SqlFile[]): Compiled {
+export type SqlConstants = Readonly<Record<string, number>>
+
+export function compileSql(
+  migrationFiles: readonly SqlFile[],
+  statementFiles: readonly SqlFile[],
+  constants: SqlConstants = {},
+): Compiled {
   const problems: string[] = []
   const migrations = compileMigrations(migrationFiles, problems)
-  const statements = compileStatements(statementFiles, problems)
+  const statements = compileStatements(statementFiles, constants, problems)
   return { migrations, statements, problems }
 }
 
@@ -58,25 +71,57 @@ function compileMigrations(files: readonly SqlFile[], problems: string[]): Migra
   return migrations
 }
 
-function compileStatements(files: readonly SqlFile[], problems: string[]): Statement[] {
+function compileStatements(files: readonly SqlFile[], constants: SqlConstants, problems: string[]): Statement[] {
   const statements: Statement[] = []
   const firstSeenAt = new Map<string, string>()
-  for (const file of files.toSorted(byPath)) {
-    for (const block of splitByName(file, problems)) {
-      const at = `${file.path}:${block.line}`
-      const sql = trimBlankLines(block.sql)
-      const earlier = firstSeenAt.get(block.name)
-      if (earlier !== undefined) problems.push(`${at}: the name ${block.name} is already used at ${earlier}`)
-      if (sql === '') problems.push(`${at}: ${block.name} has no statement`)
-      firstSeenAt.set(block.name, earlier ?? at)
-      statements.push({ name: block.name, sql })
-    }
+  const blocks = files
+    .toSorted(byPath)
+    .flatMap((file) => splitByName(file, problems).map((block) => ({ ...block, at: `${file.path}:${block.line}` })))
+  const parts = new Map(blocks.filter(({ isPart }) => isPart).map(({ name, sql }) => [name, sql.trim()]))
+  const filled = (sql: string, at: string): string =>
+    sql.replace(inserted, (found, name: string) => {
+      const part = parts.get(name)
+      if (part !== undefined) return filled(part, at)
+      const constant = constants[name]
+      if (constant === undefined) problems.push(`${at}: there is no part and no constant ${found}`)
+      return String(constant)
+    })
+  for (const block of blocks) {
+    const { name, at } = block
+    const sql = trimBlankLines(block.isPart ? block.sql : filled(block.sql, at))
+    const earlier = firstSeenAt.get(name)
+    if (earlier !== undefined) problems.push(`${at}: the name ${name} is already used at ${earlier}`)
+    if (sql === '') problems.push(`${at}: ${name} has no statement`)
+    firstSeenAt.set(name, earlier ?? at)
+    if (!block.isPart) statements.push({ name, sql, ...(block.hasColumns ? { columns: columnsOf(sql) } : {}) })
   }
   return statements
 }
 
+const inserted = /\$(\w+)/g
+
+/** The names of what the first SELECT of a statement gives: the last word of each item. */
+function columnsOf(sql: string): string[] {
+  const columns: string[] = []
+  let depth = 0
+  let item = ''
+  for (const [piece] of sql.slice(sql.search(/\bSELECT\b/i) + 'SELECT'.length).matchAll(/\bFROM\b|[(),]|[^(),]/gi)) {
+    if (piece === '(') depth++
+    if (piece === ')') depth--
+    const isEnd = depth === 0 && /^from$/i.test(piece)
+    if (isEnd || (depth === 0 && piece === ',')) {
+      columns.push(/\w+$/.exec(item.trimEnd())?.[0] ?? '')
+      item = ''
+    } else item += piece
+    if (isEnd) break
+  }
+  return columns
+}
+
 interface Block {
   readonly name: string
+  readonly isPart: boolean
+  readonly hasColumns: boolean
   /** Of the `-- name:` line, from 1. */
   readonly line: number
   readonly sql: string
@@ -87,25 +132,29 @@ function splitByName({ path, text }: SqlFile, problems: string[]): Block[] {
   // Blanking keeps every line in its place, so that a line number here is one in the file.
   const code = blankComments(text).split('\n')
   const blocks: Block[] = []
-  let open: { name: string; line: number; from: number } | undefined
+  let open: (Omit<Block, 'sql'> & { readonly from: number }) | undefined
 
   const close = (end: number) => {
     if (open === undefined) return
-    const { name, line, from } = open
+    const { from, ...named } = open
     const stray = lineAfterFirstStatement(code.slice(from, end))
     if (stray !== undefined) {
-      problems.push(`${path}:${from + stray + 1}: a statement without a name, after ${name}; add a "-- name:" line`)
+      problems.push(
+        `${path}:${from + stray + 1}: a statement without a name, after ${named.name}; add a "-- name:" line`,
+      )
     }
-    blocks.push({ name, line, sql: stripComments(lines.slice(from, end).join('\n')) })
+    blocks.push({ ...named, sql: stripComments(lines.slice(from, end).join('\n')) })
   }
 
   for (const [index, line] of lines.entries()) {
     const isComment = code[index]?.trim() === ''
-    const name = isComment ? nameLine.exec(line)?.[1]?.trim() : undefined
-    if (name !== undefined) {
+    const found = isComment ? nameLine.exec(line)?.groups : undefined
+    if (found !== undefined) {
+      const name = found.name?.trim() ?? ''
+      const isPart = found.kind?.toLowerCase() === 'part'
       close(index)
       if (!camelCase.test(name)) problems.push(`${path}:${index + 1}: "${name}" is not a camelCase name`)
-      open = { name, line: index + 1, from: index + 1 }
+      open = { name, isPart, hasColumns: found.columns !== undefined, line: index + 1, from: index + 1 }
     } else if (open === undefined && !isComment) {
       problems.push(`${path}:${index + 1}: a statement without a name; put a "-- name: someName" line above it`)
       return blocks
@@ -167,11 +216,16 @@ export function renderModule({ migrations, statements }: Compiled): string {
     ({ version, name, sql }) => `  { version: ${version}, name: '${name}', sql: ${templateLiteral(sql)} },\n`,
   )
   const statementLines = statements.map(({ name, sql }) => `  ${name}: ${templateLiteral(sql)},\n`)
+  const columnLines = statements.flatMap(({ name, columns }) => {
+    if (columns === undefined) return []
+    return [`  ${name}: { ${columns.map((column, place) => `${column}: ${place}`).join(', ')} },\n`]
+  })
   return [
     '// The SQL of this package, compiled from its sql folder. Do not edit: change the .sql files and run\n',
     '// `npm run generate`.\n\n',
     `export const migrations = [${wrapped(migrationLines)}] as const\n\n`,
     `export const statements = {${wrapped(statementLines)}} as const\n`,
+    columnLines.length === 0 ? '' : `\nexport const columns = {${wrapped(columnLines)}} as const\n`,
   ].join('')
 }
 

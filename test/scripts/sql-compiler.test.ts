@@ -61,6 +61,33 @@ describe('statements', () => {
   })
 })
 
+describe('what statements insert', () => {
+  const compiled = (text: string) => compileSql([], [{ path: 'sql/tasks.sql', text }], { DEAD: 4 })
+
+  test('a constant, and a part that may have constants of its own', () => {
+    const { statements: found, problems } = compiled(
+      ['-- part: isDead', 'status = $DEAD', '-- name: dead', 'SELECT seq FROM tasks WHERE $isDead AND seq > ?;'].join(
+        '\n',
+      ),
+    )
+    expect(problems).toEqual([])
+    expect(found).toEqual([{ name: 'dead', sql: 'SELECT seq FROM tasks WHERE status = 4 AND seq > ?;' }])
+  })
+
+  test('columns are named by their last word, in order', () => {
+    const text =
+      '-- name: seen (columns)\nSELECT t.seq, coalesce(a, (SELECT b FROM c)) AS b,\n CASE WHEN x THEN 1 END AS at FROM t'
+    expect(compiled(text).statements[0]?.columns).toEqual(['seq', 'b', 'at'])
+    expect(renderModule(compiled(text))).toContain('  seen: { seq: 0, b: 1, at: 2 },\n')
+  })
+
+  test('refuses what is not there', () => {
+    expect(compiled('-- name: one\nSELECT $LIVE;').problems).toEqual([
+      'sql/tasks.sql:1: there is no part and no constant $LIVE',
+    ])
+  })
+})
+
 describe('migrations', () => {
   test('are whole files in the order of their numbers', () => {
     const compiled = migrations(['0002_add_label.sql', 'B;\nC;'], ['0001_initial.sql', '-- Why.\nA;\n'])

@@ -1,22 +1,22 @@
 -- Claims, leases and ended attempts.
 -- LIMIT ? + 0: SQLite plans a statement anew whenever a bare LIMIT ? is bound, which takes longer than to run it.
 
--- The next entries of a lane in claim order after the place (?3, ?4), with what a worker needs.
--- name: nextEntries
-SELECT
-  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
-  iif(t.attempt = 0, NULL, r.since)
+-- A queue entry r and its task t, with what a worker needs; since is null for one that was never tried.
+-- part: entryColumns
+  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures, t.losses,
+  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  iif(t.attempt = 0, NULL, r.since) AS since
+
+-- The next entries of a lane in claim order after the place (?3, ?4).
+-- name: nextEntries (columns)
+SELECT $entryColumns
 FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
-WHERE r.lane = ?1 AND (r.place, r.rank) > (?3, ?4) AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?2 + 0;
+WHERE r.lane = ?1 AND (r.place, r.rank) > (?3, ?4) AND r.place < $PLACES ORDER BY r.place, r.rank LIMIT ?2 + 0;
 
 -- The entry of a lane that came first, of whatever priority: the first of each place after a rank, then the lowest of
 -- them. ?2 is a JSON array of those ranks, by place.
 -- name: oldestEntry
-SELECT
-  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
-  iif(t.attempt = 0, NULL, r.since)
+SELECT $entryColumns
 FROM json_each(?2) p
 CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.key
   AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.key AND rank > p.value ORDER BY rank LIMIT 1)
@@ -26,12 +26,12 @@ ORDER BY r.rank LIMIT 1;
 -- The places of the first and the last claimable entry: equal when the lane has one priority only.
 -- name: placesOfLane
 SELECT
-  (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place, rank LIMIT 1) AS first,
-  (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;
+  (SELECT place FROM ready WHERE lane = ?1 AND place < $PLACES ORDER BY place, rank LIMIT 1) AS first,
+  (SELECT place FROM ready WHERE lane = ?1 AND place < $PLACES ORDER BY place DESC, rank DESC LIMIT 1) AS last;
 
 -- Puts an entry where no claim finds it.
 -- name: retireEntry
-UPDATE ready SET place = 100 WHERE lane = ? AND place = ? AND rank = ?;
+UPDATE ready SET place = $RETIRED_PLACE WHERE lane = ? AND place = ? AND rank = ?;
 
 -- name: deleteReadyUpTo
 DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;
@@ -45,9 +45,9 @@ INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at, 
 SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7, ?8 FROM json_each(?1) j;
 
 -- Leases of stage run (0) by task, with what settling them needs. ?1 is a JSON array of seqs.
--- name: leasesOf
+-- name: leasesOf (columns)
 SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
-FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = 0 CROSS JOIN tasks t ON t.seq = e.seq;
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = $STAGE_RUN CROSS JOIN tasks t ON t.seq = e.seq;
 
 -- name: leaseStart
 SELECT started_at FROM leases WHERE seq = ?;
@@ -83,31 +83,29 @@ SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, ?3 FROM leases e W
 INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: executionOf
-SELECT
+-- part: executionColumns
   x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
   (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
-FROM executions x WHERE seq = ? AND attempt = ?;
+
+-- name: executionOf
+SELECT $executionColumns FROM executions x WHERE seq = ? AND attempt = ?;
 
 -- name: executionsAfter
-SELECT
-  x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
-  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
-FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;
+SELECT $executionColumns FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;
 
 -- Those of stage launch (3) are for whoever launches.
 -- name: expiredLeases
-SELECT e.seq, e.until AS since FROM leases e WHERE e.until <= ? AND e.stage < 3 ORDER BY e.until, e.seq LIMIT ?;
+SELECT e.seq, e.until AS since FROM leases e WHERE e.until <= ? AND e.stage < $STAGE_LAUNCH ORDER BY e.until, e.seq LIMIT ?;
 
 -- name: retiredEntries
-SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;
+SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = $RETIRED_PLACE WHERE l.queued > l.ready LIMIT ?;
 
 -- name: entriesPastDeadline
-SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at LIMIT ?;
+SELECT seq FROM ready WHERE deadline_at <= ? AND place < $PLACES ORDER BY deadline_at LIMIT ?;
 
 -- ?1 is now; lane time stands still while a lane is held.
 -- name: entriesPastTtl
-SELECT r.seq FROM lanes l CROSS JOIN ready r INDEXED BY ready_expires ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < 10
+SELECT r.seq FROM lanes l CROSS JOIN ready r INDEXED BY ready_expires ON r.lane = l.id AND r.expires <= coalesce(l.held_since, ?1) - l.held_ms AND r.place < $PLACES
 WHERE l.ready > 0 LIMIT ?2;
 
 -- name: upsertFailureGroup

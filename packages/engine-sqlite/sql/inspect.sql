@@ -6,11 +6,11 @@
 SELECT
   t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.rank, t.due_at, t.deadline_at, t.dedupe_key,
   t.fingerprint, l.pool, l.action, l.tenant,
-  EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND r.seq = t.seq) AS is_ready,
+  EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place IN ($PRIORITY_MAX - t.priority, $RETIRED_PLACE) AND r.rank = t.rank AND r.seq = t.seq) AS is_ready,
   EXISTS (SELECT 1 FROM waiting w WHERE w.pool = l.pool AND w.due_at = t.due_at AND w.seq = t.seq) AS is_delayed,
   EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) AS is_leased,
   EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq) AS is_done,
-  t.status <> 4 OR EXISTS (SELECT 1 FROM failure_groups g WHERE g.fingerprint = t.fingerprint) AS is_grouped,
+  t.status <> $DEAD OR EXISTS (SELECT 1 FROM failure_groups g WHERE g.fingerprint = t.fingerprint) AS is_grouped,
   (SELECT d.seq FROM dedupe d WHERE d.tenant = l.tenant AND d.key = t.dedupe_key) AS key_seq
 FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.seq > ?1 ORDER BY t.seq LIMIT ?2;
@@ -18,27 +18,27 @@ WHERE t.seq > ?1 ORDER BY t.seq LIMIT ?2;
 -- name: inspectReady
 SELECT
   r.lane, r.place, r.rank, r.seq, t.id,
-  t.lane IS r.lane AND t.rank IS r.rank AND r.place IN (9 - t.priority, 100) AS is_right,
-  t.status IS 0 AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = r.seq) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = r.seq) AS is_queued,
-  r.place = 100 AND EXISTS (SELECT 1 FROM ready o WHERE o.lane = r.lane AND o.place = 9 - t.priority AND o.rank = r.rank AND o.seq = r.seq) AS is_second
+  t.lane IS r.lane AND t.rank IS r.rank AND r.place IN ($PRIORITY_MAX - t.priority, $RETIRED_PLACE) AS is_right,
+  t.status IS $LIVE AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = r.seq) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = r.seq) AS is_queued,
+  r.place = $RETIRED_PLACE AND EXISTS (SELECT 1 FROM ready o WHERE o.lane = r.lane AND o.place = $PRIORITY_MAX - t.priority AND o.rank = r.rank AND o.seq = r.seq) AS is_second
 FROM ready r LEFT JOIN tasks t ON t.seq = r.seq
 WHERE (r.lane, r.place, r.rank) > (?1, ?2, ?3) ORDER BY r.lane, r.place, r.rank LIMIT ?4;
 
 -- name: inspectWaiting
-SELECT w.pool, w.due_at, w.seq, t.id, t.status IS 1 AND t.due_at IS w.due_at AND l.pool IS w.pool AS is_right
+SELECT w.pool, w.due_at, w.seq, t.id, t.status IS $WAITING AND t.due_at IS w.due_at AND l.pool IS w.pool AS is_right
 FROM waiting w LEFT JOIN tasks t ON t.seq = w.seq LEFT JOIN lanes l ON l.id = t.lane
 WHERE (w.pool, w.due_at, w.seq) > (?1, ?2, ?3) ORDER BY w.pool, w.due_at, w.seq LIMIT ?4;
 
 -- name: inspectLeases
 SELECT
   e.seq, e.attempt, e.stage, e.worker, t.id,
-  t.status IS 0 AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = e.seq) AS is_right,
-  e.stage <> 2 OR EXISTS (SELECT 1 FROM inboxes i WHERE i.seq = e.seq AND i.worker = e.worker) AS is_in_inbox
+  t.status IS $LIVE AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = e.seq) AS is_right,
+  e.stage <> $STAGE_INBOX OR EXISTS (SELECT 1 FROM inboxes i WHERE i.seq = e.seq AND i.worker = e.worker) AS is_in_inbox
 FROM leases e LEFT JOIN tasks t ON t.seq = e.seq
 WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2;
 
 -- name: inspectInboxes
-SELECT i.seq, i.worker, t.id, e.stage IS 2 AND e.worker IS i.worker AS is_right
+SELECT i.seq, i.worker, t.id, e.stage IS $STAGE_INBOX AND e.worker IS i.worker AS is_right
 FROM inboxes i LEFT JOIN leases e ON e.seq = i.seq LEFT JOIN tasks t ON t.seq = i.seq
 WHERE i.seq > ?1 ORDER BY i.seq LIMIT ?2;
 
@@ -48,11 +48,11 @@ FROM dedupe d LEFT JOIN tasks t ON t.seq = d.seq LEFT JOIN lanes l ON l.id = t.l
 WHERE (d.tenant, d.key) > (?1, ?2) ORDER BY d.tenant, d.key LIMIT ?3;
 
 -- name: inspectGroups
-SELECT g.id AS seq, g.fingerprint, g.count, (SELECT count(*) FROM tasks t WHERE t.fingerprint = g.fingerprint AND t.status = 4) AS recount
+SELECT g.id AS seq, g.fingerprint, g.count, (SELECT count(*) FROM tasks t WHERE t.fingerprint = g.fingerprint AND t.status = $DEAD) AS recount
 FROM failure_groups g WHERE g.id > ?1 ORDER BY g.id LIMIT ?2;
 
 -- name: entryAt
-SELECT seq FROM ready WHERE lane = ? AND place IN (?, 100) AND rank = ?;
+SELECT seq FROM ready WHERE lane = ? AND place IN (?, $RETIRED_PLACE) AND rank = ?;
 
 -- name: setRank
 UPDATE tasks SET rank = ? WHERE seq = ?;
@@ -67,20 +67,20 @@ UPDATE failure_groups SET count = ? WHERE id = ?;
 -- Of how many dead letters a group would be, and what went wrong with this one.
 -- name: groupToBe
 SELECT
-  (SELECT count(*) FROM tasks t WHERE t.fingerprint = ?3 AND t.status = 4) AS count,
+  (SELECT count(*) FROM tasks t WHERE t.fingerprint = ?3 AND t.status = $DEAD) AS count,
   (SELECT x.failure FROM executions x WHERE x.seq = ?1 AND x.attempt = ?2) AS failure;
 
--- Tasks by lane and by where they stand: as tasks.status says, but 2 for running, 3 for succeeded, 7 for queued and retired.
+-- Tasks by lane and by where they stand: as tasks.status says; a live task by the row it has beside that.
 -- name: countTasksBetween
 SELECT
   t.lane,
   CASE
-    WHEN t.status <> 0 THEN t.status
-    WHEN EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq) THEN 3
-    WHEN EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) THEN 2
-    WHEN EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = 100 AND r.rank = t.rank AND r.seq = t.seq)
-      AND NOT EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = 9 - t.priority AND r.rank = t.rank AND r.seq = t.seq) THEN 7
-    ELSE 0
+    WHEN t.status <> $LIVE THEN t.status
+    WHEN EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq) THEN $SUCCEEDED
+    WHEN EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) THEN $RUNNING
+    WHEN EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = $RETIRED_PLACE AND r.rank = t.rank AND r.seq = t.seq)
+      AND NOT EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = $PRIORITY_MAX - t.priority AND r.rank = t.rank AND r.seq = t.seq) THEN $RETIRED
+    ELSE $LIVE
   END AS stand,
   count(*) AS count
 FROM tasks t WHERE t.seq > ?1 AND t.seq <= ?2 GROUP BY t.lane, stand;

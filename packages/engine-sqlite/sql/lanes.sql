@@ -105,5 +105,5 @@ SELECT
   minute, sum(m.accepted) AS accepted, sum(m.started) AS started, sum(m.succeeded) AS succeeded, sum(m.failed) AS failed,
   sum(m.lost) AS lost, sum(m.retried) AS retried, sum(m.dead) AS dead, sum(m.cancelled) AS cancelled
 FROM minutes m CROSS JOIN lanes l ON l.id = m.lane
-WHERE m.minute >= ?4 AND m.minute < ?5 AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+WHERE m.minute >= ?4 AND m.minute < ?5 AND $laneInScope
 GROUP BY minute ORDER BY minute;

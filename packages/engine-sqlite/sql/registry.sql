@@ -38,7 +38,7 @@ DELETE FROM workers WHERE id = ?;
 
 -- All but those of stage launch (3): what was launched goes on, whatever becomes of its launcher.
 -- name: leasesOfWorker
-SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?) AND stage < 3;
+SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?) AND stage < $STAGE_LAUNCH;
 
 -- name: takeLeaseAway
 UPDATE leases SET token = ?, until = ? WHERE seq = ?;

@@ -1,5 +1,15 @@
 -- Tasks: taking them in, finding them, moving them between their places.
 
+-- Whether the lane l is in the scope ?1, ?2, ?3; '' is any.
+-- part: laneInScope
+(?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+
+-- Whether the task t is queued.
+-- part: isQueued
+(t.status = $LIVE
+  AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+  AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq))
+
 -- name: findProfile
 SELECT id FROM profiles WHERE settings = ?;
 
@@ -59,16 +69,17 @@ WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ? + 0;
 SELECT due_at FROM waiting WHERE pool = ? ORDER BY due_at, seq LIMIT 1;
 
 -- name: enterQueue
-UPDATE tasks SET status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL WHERE seq = ?;
+UPDATE tasks SET status = $LIVE, since = ?, rank = ?, due_at = NULL, wait_reason = NULL WHERE seq = ?;
 
 -- An operator's way back to the queue, from dead or waiting.
 -- name: requeueTask
 UPDATE tasks SET
-  status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
+  status = $LIVE, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
   generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?
 WHERE seq = ?;
 
--- name: restTask
+-- Its attempt ended badly.
+-- name: taskAfterBadEnd
 UPDATE tasks SET
   status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
   attempt = ?, failures = ?, losses = ?, deferrals = ?
@@ -81,7 +92,7 @@ UPDATE tasks SET rank = ?1, since = ?2, retry_reason = ?3, attempt = ?4, parks =
 -- To the delay queue, as if the attempt had never been.
 -- name: deferTask
 UPDATE tasks SET
-  status = 1, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = NULL, deferrals = deferrals + 1
+  status = $WAITING, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = NULL, deferrals = deferrals + 1
 WHERE seq = ?;
 
 -- A final state without an attempt's end: cancelled, discarded.
@@ -98,16 +109,16 @@ SELECT * FROM task_view WHERE seq = ?;
 
 -- Tasks as callers see them, in the order in which their seqs are listed in ?1, a JSON array; ?2 is the time. Names and
 -- settings stay numbers, and what only some states have shares its columns: node:sqlite asks its price for each of them.
---   status: as in tasks, but of a live task 2 if it runs, 3 if it succeeded.
+--   status: as in tasks; a live task by the row it has beside that.
 --   at: since when it is there.
 --   until: when a queued one expires, or a waiting one is due.
 --   reason: why it waits or is dead.
---   detail: the result, the quota, the failure, or the lease as a JSON array.
+--   detail: the result, the quota, the failure, or the lease, as JSON.
 -- A null among the keys of a join spares the search there.
--- name: tasksBySeq
+-- name: tasksBySeq (columns)
 SELECT
   t.seq, t.id, t.lane, t.profile,
-  CASE WHEN s.seq IS NOT NULL THEN 3 WHEN e.seq IS NOT NULL THEN 2 ELSE t.status END AS status,
+  CASE WHEN s.seq IS NOT NULL THEN $SUCCEEDED WHEN e.seq IS NOT NULL THEN $RUNNING ELSE t.status END AS status,
   t.priority, t.generation, coalesce(e.attempt, s.attempt, t.attempt) AS attempt, t.failures, t.losses, t.parks,
   -- A success does not write the task's row, and puts an end to deferrals all the same.
   CASE WHEN s.seq IS NULL THEN t.deferrals ELSE 0 END AS deferrals,
@@ -115,25 +126,25 @@ SELECT
   coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
   coalesce(s.resolved_at, r.since, t.since) AS at,
   CASE
-    WHEN t.status = 1 THEN t.due_at
+    WHEN t.status = $WAITING THEN t.due_at
     WHEN r.expires IS NOT NULL THEN
       r.expires + ?2 - (SELECT coalesce(l.held_since, ?2) - l.held_ms FROM lanes l WHERE l.id = t.lane)
   END AS until,
-  CASE t.status WHEN 1 THEN t.wait_reason WHEN 4 THEN t.dead_reason END AS reason,
+  CASE t.status WHEN $WAITING THEN t.wait_reason WHEN $DEAD THEN t.dead_reason END AS reason,
   CASE
     WHEN s.seq IS NOT NULL THEN s.result
-    WHEN e.seq IS NOT NULL THEN json_array(
-      e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker), e.started_at, e.until, e.timeout_at, e.stage,
-      e.handle, e.progress)
-    WHEN t.status = 1 THEN t.wait_quota
-    WHEN t.status = 4 THEN (SELECT failure FROM executions f WHERE f.seq = t.seq AND f.attempt = t.attempt)
+    WHEN e.seq IS NOT NULL THEN json_object(
+      'token', e.token, 'worker', (SELECT name FROM worker_names w WHERE w.id = e.worker), 'startedAt', e.started_at,
+      'leaseUntil', e.until, 'timeoutAt', e.timeout_at, 'stage', e.stage, 'handle', e.handle, 'progress', e.progress)
+    WHEN t.status = $WAITING THEN t.wait_quota
+    WHEN t.status = $DEAD THEN (SELECT failure FROM executions f WHERE f.seq = t.seq AND f.attempt = t.attempt)
   END AS detail
 FROM json_each(?1) j
   CROSS JOIN tasks t ON t.seq = j.value
-  LEFT JOIN successes s ON s.seq = CASE t.status WHEN 0 THEN t.seq END
-  LEFT JOIN leases e ON e.seq = CASE WHEN t.status = 0 AND s.seq IS NULL THEN t.seq END
-  LEFT JOIN ready r ON r.lane = CASE WHEN t.status = 0 AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
-    AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank;
+  LEFT JOIN successes s ON s.seq = CASE t.status WHEN $LIVE THEN t.seq END
+  LEFT JOIN leases e ON e.seq = CASE WHEN t.status = $LIVE AND s.seq IS NULL THEN t.seq END
+  LEFT JOIN ready r ON r.lane = CASE WHEN t.status = $LIVE AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
+    AND r.place IN ($PRIORITY_MAX - t.priority, $RETIRED_PLACE) AND r.rank = t.rank;
 
 -- Which tasks a page has, newest first: their seqs as a JSON array, for tasksBySeq. ?1 to ?3 are the scope, and the seqs
 -- are below ?4.
@@ -145,9 +156,7 @@ SELECT json_array(seq) AS seqs FROM tasks WHERE id = ?;
 SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t
   WHERE ?1 = '' AND ?2 = '' AND ?3 = '' AND t.seq < ?4 AND t.seq >= ?5
-    AND (?7 = 0 OR (t.status = 0
-      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
-      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+    AND (?7 = 0 OR $isQueued)
   ORDER BY t.seq DESC LIMIT ?6);
 
 -- The same of a scope, where there are few lanes: they are looked through beforehand.
@@ -157,10 +166,8 @@ SELECT json_group_array(seq) AS seqs FROM (
   WHERE t.seq < ?4 AND t.seq >= ?5
     AND t.lane IN (
       SELECT l.id FROM lanes l
-      WHERE (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3))
-    AND (?7 = 0 OR (t.status = 0
-      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
-      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+      WHERE $laneInScope)
+    AND (?7 = 0 OR $isQueued)
   ORDER BY t.seq DESC LIMIT ?6);
 
 -- The same where there are many: each task's lane is looked at.
@@ -168,56 +175,54 @@ SELECT json_group_array(seq) AS seqs FROM (
 SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
   WHERE t.seq < ?4 AND t.seq >= ?5
-    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
-    AND (?7 = 0 OR (t.status = 0
-      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
-      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+    AND $laneInScope
+    AND (?7 = 0 OR $isQueued)
   ORDER BY t.seq DESC LIMIT ?6);
 
 -- name: seqsSucceeded
 SELECT json_group_array(seq) AS seqs FROM (
   SELECT s.seq FROM successes s CROSS JOIN tasks t ON t.seq = s.seq CROSS JOIN lanes l ON l.id = t.lane
   WHERE s.seq < ?4 AND s.seq >= ?5
-    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+    AND $laneInScope
   ORDER BY s.seq DESC LIMIT ?6);
 
 -- name: seqsSetAside
 SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-  WHERE t.status = ?5 AND t.status > 3 AND t.seq < ?4 AND t.seq >= ?7
-    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  WHERE t.status = ?5 AND t.status > $SUCCEEDED AND t.seq < ?4 AND t.seq >= ?7
+    AND $laneInScope
   ORDER BY t.seq DESC LIMIT ?6);
 
 -- name: seqsWaiting
 SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-  WHERE t.status = 1 AND t.seq < ?4 AND t.seq >= ?6
-    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  WHERE t.status = $WAITING AND t.seq < ?4 AND t.seq >= ?6
+    AND $laneInScope
   ORDER BY t.seq DESC LIMIT ?5);
 
 -- name: seqsRunning
 SELECT json_group_array(seq) AS seqs FROM (
   SELECT e.seq FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane
   WHERE e.seq < ?4
-    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+    AND $laneInScope
   ORDER BY e.seq DESC LIMIT ?5);
 
 -- name: seqsOfGroup
 SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-  WHERE t.fingerprint = ?5 AND t.status = 4 AND t.seq < ?4 AND t.seq >= ?7
-    AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+  WHERE t.fingerprint = ?5 AND t.status = $DEAD AND t.seq < ?4 AND t.seq >= ?7
+    AND $laneInScope
   ORDER BY t.seq DESC LIMIT ?6);
 
 -- Where a look for a scope ends, so many rows below ?1; nothing if there are not so many.
 -- name: setAsideFloor
-SELECT seq FROM tasks WHERE seq < ?1 AND status = ?3 AND status > 3 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
+SELECT seq FROM tasks WHERE seq < ?1 AND status = ?3 AND status > $SUCCEEDED ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
 
 -- name: waitingFloor
-SELECT seq FROM tasks WHERE seq < ?1 AND status = 1 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
+SELECT seq FROM tasks WHERE seq < ?1 AND status = $WAITING ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
 
 -- name: groupFloor
-SELECT seq FROM tasks WHERE seq < ?1 AND fingerprint = ?3 AND status = 4 ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
+SELECT seq FROM tasks WHERE seq < ?1 AND fingerprint = ?3 AND status = $DEAD ORDER BY seq DESC LIMIT 1 OFFSET ?2 - 1;
 
 -- name: laneName
 SELECT pool, action, tenant FROM lanes WHERE id = ?;
@@ -241,27 +246,27 @@ SELECT coalesce(min(seq), 0) AS seq FROM successes;
 -- Bulk selection, oldest first: seqs only; what they are is read one by one.
 -- name: selectDead
 SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-WHERE t.status = 4 AND t.status > 3 AND t.seq > ?4
-  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+WHERE t.status = $DEAD AND t.status > $SUCCEEDED AND t.seq > ?4
+  AND $laneInScope
 ORDER BY t.seq LIMIT ?5;
 
 -- name: selectDeadOfGroup
 SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-WHERE t.fingerprint = ?6 AND t.status = 4 AND t.seq > ?4
-  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+WHERE t.fingerprint = ?6 AND t.status = $DEAD AND t.seq > ?4
+  AND $laneInScope
 ORDER BY t.seq LIMIT ?5;
 
 -- name: selectWaiting
 SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-WHERE t.status = 1 AND t.seq > ?4
-  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+WHERE t.status = $WAITING AND t.seq > ?4
+  AND $laneInScope
 ORDER BY t.seq LIMIT ?5;
 
 -- Live and waiting ones within a window of seq.
 -- name: selectUnended
 SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
-WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
-  AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
+WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN ($LIVE, $WAITING) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+  AND $laneInScope
 ORDER BY t.seq LIMIT ?5;
 
 -- Around reads that belong to one moment.

@@ -3,10 +3,11 @@
 
 import type { HealthThresholds, WorkerId } from '@reprise/core'
 import { AVOID_MS, assessHealth } from '@reprise/core/engine'
-import { type EntryRow, isOverdue } from './entries.ts'
-import { EXECUTION_NUMBER, type ExecutionRow } from './execution-rows.ts'
+import { ENTRY, type EntryRow, isOverdue } from './entries.ts'
+import type { ExecutionRow } from './execution-rows.ts'
 import type { Lane } from './lane.ts'
 import { allWorkers, evidenceOf, registrationOf, type StoredRegistration, type WorkerRow } from './registry.ts'
+import { EXECUTION_NUMBER } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 interface Peer {
@@ -35,15 +36,15 @@ export class Avoidance {
 
   /** Until when this worker should leave a queue entry to others; null if it may have it now. */
   until(lane: Lane, entry: EntryRow): number | null {
-    const since = entry[19]
+    const since = entry[ENTRY.since]
     if (since === null) return null
     const until = since + AVOID_MS
     const { db, now } = this.#transaction
     if (now >= until || isOverdue(this.#transaction, entry, lane)) return null
     this.#peers ??= this.#lookAround()
     if (this.#peers.able.length === 0) return null
-    const latest = db.get<ExecutionRow>('executionOf', entry[0], entry[8])
-    if (latest === undefined || latest.generation !== entry[7] || latest.worker === null) return null
+    const latest = db.get<ExecutionRow>('executionOf', entry[ENTRY.seq], entry[ENTRY.attempt])
+    if (latest === undefined || latest.generation !== entry[ENTRY.generation] || latest.worker === null) return null
     if (latest.status === EXECUTION_NUMBER.cancelled) return null
     return this.#isBetterThere(this.#peers, lane, latest.worker) ? until : null
   }

@@ -1,19 +1,21 @@
 // Circuit breakers: core's pure functions say how one changes; here each change takes effect, on the lanes it covers and in
 // the journal, in the same transaction as what brought it.
 
-import type { ActionName, Breaker, BreakerState, By, Outage, Page, PageRequest } from '@reprise/core'
-import { afterFailure, afterSuccess, afterTime, isForgotten, isOutage, pageLimit } from '@reprise/core/engine'
+import type { ActionName, Breaker, By, Outage, Page, PageRequest } from '@reprise/core'
+import {
+  afterFailure,
+  afterSuccess,
+  afterTime,
+  breakerEntry,
+  isForgotten,
+  isOutage,
+  pageLimit,
+  resetEntry,
+} from '@reprise/core/engine'
 import { storedBreakers } from './breaker-book.ts'
 import type { Database } from './database.ts'
 import { refreshHolds } from './gates.ts'
 import type { Transaction } from './transaction.ts'
-
-const WORDS = {
-  open: 'Too many failures: nothing starts until it has rested.',
-  half_open: 'A few attempts are let through.',
-  ramping: 'The attempts succeeded: more and more are let through.',
-  closed: 'Work goes on as before.',
-} as const satisfies Record<BreakerState['status'], string>
 
 /** An attempt of this action failed with an outage. Whether it is to be parked. */
 export function tellFailure(transaction: Transaction, outage: Outage, action: string, startedAt: number): boolean {
@@ -58,26 +60,10 @@ function become(transaction: Transaction, before: Breaker | null, breaker: Break
   const joined = before === null ? breaker.actions : breaker.actions.slice(before.actions.length)
   if (was !== status) {
     if (was === 'open' || status === 'open') for (const action of breaker.actions) refreshHolds(transaction, { action })
-    note(transaction, breaker)
+    transaction.journal(breakerEntry(breaker))
   } else if (status === 'open') for (const action of joined) refreshHolds(transaction, { action })
   // Whoever waits for work may have some now, or has a new time to look again.
   if (was !== status || status === 'ramping') transaction.wakeEverybody()
-}
-
-function note(transaction: Transaction, { name, state }: Breaker): void {
-  const by = { actor: 'breaker', reason: WORDS[state.status] }
-  if (state.status === 'closed') {
-    noteClosed(transaction, name, by)
-    return
-  }
-  const { status, opens } = state
-  const type = status === 'open' ? 'breaker.opened' : (`breaker.${status}` as const)
-  const until = state.status === 'open' ? state.until : null
-  transaction.journal({ type, taskId: null, attempt: null, ...by, data: { breaker: name, opens, until } })
-}
-
-function noteClosed(transaction: Transaction, name: string, { actor, reason }: By): void {
-  transaction.journal({ type: 'breaker.closed', taskId: null, attempt: null, actor, reason, data: { breaker: name } })
 }
 
 export function resetBreaker(transaction: Transaction, name: string, by: By): boolean {
@@ -87,7 +73,7 @@ export function resetBreaker(transaction: Transaction, name: string, by: By): bo
   breakers.remove(name)
   for (const action of breaker.actions) refreshHolds(transaction, { action })
   transaction.wakeEverybody()
-  noteClosed(transaction, name, by)
+  transaction.journal(resetEntry(name, by))
   return true
 }
 

@@ -14,18 +14,9 @@ import {
   type TaskStatus,
 } from '@reprise/core'
 import { checkBatch, checkLimit, operatorRetries, pageCursor } from '@reprise/core/engine'
-import { endedAttempt, endLease } from './ending.ts'
-import { EXECUTION_NUMBER, EXECUTION_STATUS } from './execution-rows.ts'
-import {
-  CANCELLED,
-  DISCARDED,
-  latestAttempt,
-  RETIRED_PLACE,
-  scopeValues,
-  snapshotOf,
-  statusOf,
-  type TaskRow,
-} from './rows.ts'
+import { endedAttempt, endLease, recordAttempt } from './ending.ts'
+import { latestAttempt, scopeValues, snapshotOf, statusOf, type TaskRow } from './rows.ts'
+import { CANCELLED, DISCARDED, EXECUTION_STATUS, RETIRED_PLACE } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 const APPLIES_TO: Readonly<Record<ChangeKind, ReadonlySet<TaskStatus>>> = {
@@ -93,14 +84,13 @@ function applyTo(transaction: Transaction, kind: ChangeKind, task: TaskRow, by: 
     case 'redrive': {
       const generation = task.generation + 1
       leaveGroup(transaction, task)
+      const unspent = { failures: 0, losses: 0, parks: 0, deferrals: 0 }
       requeue(transaction, task, {
+        ...task,
         generation,
-        attemptBase: task.attempt,
-        failures: 0,
-        losses: 0,
-        parks: 0,
-        deferrals: 0,
-        retryReason: 'manual',
+        attempt_base: task.attempt,
+        ...unspent,
+        retry_reason: 'manual',
       })
       note(transaction, 'task.redriven', task, by, { generation })
       return
@@ -116,10 +106,7 @@ function applyTo(transaction: Transaction, kind: ChangeKind, task: TaskRow, by: 
       return
     case 'promote':
       leaveDelayQueue(transaction, task)
-      requeue(transaction, task, {
-        ...standing(task),
-        retryReason: task.retry_reason,
-      })
+      requeue(transaction, task)
       note(transaction, 'task.promoted', task, by, {})
       return
   }
@@ -135,20 +122,11 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
     if (task.place !== RETIRED_PLACE) lane.ready--
   } else {
     endLease(db, task.seq, task.lease_stage)
-    db.run(
-      'insertExecution',
-      task.seq,
-      task.lease_attempt,
-      task.generation,
-      EXECUTION_NUMBER.cancelled,
-      task.lease_worker === null ? null : transaction.workerNames.idOf(task.lease_worker),
-      task.lease_token,
-      task.lease_started_at,
-      now,
-      task.retry_reason,
-      null,
-      null,
-    )
+    recordAttempt(transaction, { ...task, attempt: task.lease_attempt ?? 0 }, 'cancelled', {
+      worker: task.lease_worker,
+      token: task.lease_token ?? 0,
+      dispatchedAt: task.lease_started_at ?? 0,
+    })
   }
   db.run('endTask', CANCELLED, now, task.lease_attempt ?? task.attempt, task.seq)
   transaction.move(lane, from, 'cancelled')
@@ -173,49 +151,27 @@ export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: 
     return { outcome: 'exhausted', budget: operatorRetries(settings, maxRetries) }
   if (status === 'dead') leaveGroup(transaction, task)
   else leaveDelayQueue(transaction, task)
-  requeue(transaction, task, {
-    ...standing(task),
-    retryReason: 'manual',
-  })
+  requeue(transaction, task, { ...task, retry_reason: 'manual' })
   const attempt = task.attempt + 1
   note(transaction, 'task.retried', task, by, { attempt })
   return { outcome: 'queued', attempt }
 }
 
-interface Requeued {
-  readonly generation: number
-  readonly attemptBase: number
-  readonly failures: number
-  readonly losses: number
-  readonly parks: number
-  readonly deferrals: number
-  readonly retryReason: string | null
-}
-
-/** What a task has spent so far, and keeps. */
-function standing(task: TaskRow): Omit<Requeued, 'retryReason'> {
-  const { generation, attempt_base: attemptBase, failures, losses, parks, deferrals } = task
-  return { generation, attemptBase, failures, losses, parks, deferrals }
-}
-
-function requeue(transaction: Transaction, task: TaskRow, as: Requeued): void {
+/** `as` says what is kept of what the task has spent. */
+function requeue(transaction: Transaction, task: TaskRow, as: TaskRow = task): void {
   const lane = transaction.lane(task.lane)
-  const rank = transaction.nextRank()
-  transaction.db.run(
-    'requeueTask',
-    transaction.now,
-    rank,
-    as.generation,
-    as.attemptBase,
-    as.failures,
-    as.losses,
-    as.parks,
-    as.deferrals,
-    as.retryReason,
-    task.seq,
-  )
+  const rank = saveRequeued(transaction, as)
   transaction.move(lane, statusOf(task), 'queued')
-  transaction.enqueue(lane, { ...task, generation: as.generation }, rank, transaction.profiles.settingsOf(task.profile))
+  transaction.enqueue(lane, as, rank, transaction.profiles.settingsOf(task.profile))
+}
+
+/** Writes a task as one that is queued. Answers its rank. */
+export function saveRequeued(transaction: Transaction, as: TaskRow): number {
+  const { generation, attempt_base, failures, losses, parks, deferrals, retry_reason, seq } = as
+  const spent = [generation, attempt_base, failures, losses, parks, deferrals]
+  const rank = transaction.nextRank()
+  transaction.db.run('requeueTask', transaction.now, rank, ...spent, retry_reason, seq)
+  return rank
 }
 
 function leaveGroup(transaction: Transaction, task: TaskRow): void {

@@ -17,7 +17,8 @@ import { assessHealth, checkBatch, checkLeaseMs, pageLimit } from '@reprise/core
 import type { Database } from './database.ts'
 import { becauseOf, heldLease } from './ending.ts'
 import { evidenceOf, type WorkerRow } from './registry.ts'
-import { STAGE_NUMBER, snapshotOf, type TaskRow, tokenText } from './rows.ts'
+import { snapshotOf, spentOf, type TaskRow, tokenText } from './rows.ts'
+import { STAGE_NUMBER } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 export function assign(
@@ -91,23 +92,16 @@ function launchOf(task: TaskRow): Launch {
     token: tokenText(task.lease_token ?? 0, task.seq),
     worker: task.lease_worker ?? ('' as WorkerId),
     handle: task.lease_handle,
-    acceptedAt: task.accepted_at,
     startedAt: task.lease_started_at ?? 0,
     leaseUntil: task.lease_until ?? 0,
     timeoutAt: task.lease_timeout_at ?? 0,
   }
 }
 
-function leaseFacts(task: TaskRow) {
-  return {
-    taskId: task.id,
-    attempt: task.lease_attempt ?? 0,
-    snapshot: snapshotOf(task),
-    generation: task.generation,
-    failures: task.failures,
-    losses: task.losses,
-    parks: task.parks,
-    deferrals: task.deferrals,
-    acceptedAt: task.accepted_at,
-  }
-}
+const leaseFacts = (task: TaskRow) => ({
+  taskId: task.id,
+  attempt: task.lease_attempt ?? 0,
+  snapshot: snapshotOf(task),
+  ...spentOf(task),
+  acceptedAt: task.accepted_at,
+})

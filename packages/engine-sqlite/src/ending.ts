@@ -12,19 +12,12 @@ import type {
   TaskStatus,
   WorkerId,
 } from '@reprise/core'
+import { badEndEntry, STATUS_AFTER } from '@reprise/core/engine'
 import type { Database } from './database.ts'
-import { EXECUTION_NUMBER, EXECUTION_STATUS, type ExecutionRow, successRowOf } from './execution-rows.ts'
+import { type ExecutionRow, successRowOf } from './execution-rows.ts'
 import { placeRetry } from './quotas.ts'
-import {
-  DEAD,
-  expiresAtOf,
-  type LeaseRow,
-  latestAttempt,
-  parseToken,
-  STAGE_NUMBER,
-  type TaskRow,
-  WAITING,
-} from './rows.ts'
+import { expiresAtOf, type LeaseRow, latestAttempt, parseToken, type TaskRow } from './rows.ts'
+import { DEAD, EXECUTION_NUMBER, EXECUTION_STATUS, STAGE_NUMBER, WAITING } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 interface Ending {
@@ -47,8 +40,8 @@ interface BadEnd {
   readonly quota?: RetryQuota
 }
 
-/** Writes an attempt's bad end and lays its task where the decision says: in the delay queue, or among the dead letters. */
-export function rest(
+/** Ends an attempt badly. Its task goes where the decision says: into the delay queue, or among the dead letters. */
+export function endAttempt(
   transaction: Transaction,
   task: EndingTask,
   ending: Ending,
@@ -59,10 +52,10 @@ export function rest(
   const isLost = ending.kind === 'lost'
   const place = decision.kind === 'retry' ? placeRetry(transaction, lane, now + decision.delayMs, quota) : null
   const dueAt = place?.dueAt ?? null
-  record(transaction, task, ending, failure, decision)
+  recordAttempt(transaction, task, ending.kind === 'lost' ? 'lost' : 'failed', ending, { failure, decision })
   const isDead = decision.kind === 'dead'
   db.run(
-    'restTask',
+    'taskAfterBadEnd',
     isDead ? DEAD : WAITING,
     now,
     dueAt,
@@ -88,12 +81,13 @@ export function rest(
     db.run('insertWaiting', lane.pool, dueAt, task.seq)
     transaction.wakePool(lane.pool)
   }
-  note(transaction, task, ending, failure, decision, dueAt)
+  const ref = { taskId: task.id, attempt: task.attempt }
+  transaction.journal(badEndEntry(ending.kind, ref, ending.actor, failure, decision, dueAt))
   return status
 }
 
-/** A failed attempt that is not charged: its task goes back to the end of the queue, where a breaker holds it. */
-export function park(
+/** Parks a failed attempt: it is not charged, and its task goes back to the end of the queue, where a breaker holds it. */
+export function parkAttempt(
   transaction: Transaction,
   task: LeaseRow,
   ending: Ending,
@@ -103,62 +97,30 @@ export function park(
   const { db, now } = transaction
   const lane = transaction.lane(task.lane)
   const rank = transaction.nextRank()
-  record(transaction, task, ending, failure, decision)
+  recordAttempt(transaction, task, ending.kind === 'lost' ? 'lost' : 'failed', ending, { failure, decision })
   db.run('parkTask', rank, now, decision.reason, task.attempt, task.seq)
   transaction.move(lane, ending.from, 'queued')
   transaction.count(lane, 'failed')
   transaction.enqueue(lane, task, rank, transaction.profiles.settingsOf(task.profile))
-  note(transaction, task, ending, failure, decision, null)
+  const ref = { taskId: task.id, attempt: task.attempt }
+  transaction.journal(badEndEntry(ending.kind, ref, ending.actor, failure, decision, null))
   return 'queued'
 }
 
-/** The attempt's record. */
-function record(
-  transaction: Transaction,
-  task: EndingTask,
-  ending: Ending,
-  failure: Failure,
-  decision: Decision,
+/** Writes the record of an attempt that did not succeed. */
+export function recordAttempt(
+  { db, now, workerNames }: Transaction,
+  task: Pick<EndingTask, 'seq' | 'attempt' | 'generation' | 'retry_reason'>,
+  status: Exclude<keyof typeof EXECUTION_NUMBER, 'succeeded'>,
+  { worker, token, dispatchedAt }: Pick<Ending, 'worker' | 'token' | 'dispatchedAt'>,
+  end: { readonly failure: Failure; readonly decision: Decision } | null = null,
 ): void {
-  transaction.db.run(
-    'insertExecution',
-    task.seq,
-    task.attempt,
-    task.generation,
-    EXECUTION_NUMBER[ending.kind === 'lost' ? 'lost' : 'failed'],
-    ending.worker === null ? null : transaction.workerNames.idOf(ending.worker),
-    ending.token,
-    ending.dispatchedAt,
-    transaction.now,
+  const ran = [worker === null ? null : workerNames.idOf(worker), token, dispatchedAt, now]
+  const why = [
     task.retry_reason,
-    JSON.stringify(failure),
-    JSON.stringify(decision),
-  )
-}
-
-function note(
-  transaction: Transaction,
-  task: EndingTask,
-  ending: Ending,
-  failure: Failure,
-  decision: Decision,
-  dueAt: number | null,
-): void {
-  transaction.journal({
-    type: `execution.${ending.kind}`,
-    taskId: task.id,
-    attempt: task.attempt,
-    actor: ending.actor,
-    reason: decision.sentence,
-    data: {
-      code: failure.code,
-      reason: failure.reason,
-      fingerprint: failure.fingerprint,
-      decision: decision.kind,
-      detail: decision.reason,
-      dueAt,
-    },
-  })
+    ...(end === null ? [null, null] : [JSON.stringify(end.failure), JSON.stringify(end.decision)]),
+  ]
+  db.run('insertExecution', task.seq, task.attempt, task.generation, EXECUTION_NUMBER[status], ...ran, ...why)
 }
 
 export function overdueKind(task: TaskRow, now: number): 'deadline' | 'queue_ttl' | null {
@@ -193,11 +155,6 @@ export function repeated(ended: ExecutionRow): SettleResult {
   const decision = JSON.parse(ended.decision ?? 'null') as Decision
   return { outcome: 'settled', status: STATUS_AFTER[decision.kind], repeated: true }
 }
-
-const STATUS_AFTER = { retry: 'waiting', park: 'queued', dead: 'dead' } as const satisfies Record<
-  Decision['kind'],
-  TaskStatus
->
 
 /** Why a lease of this attempt is not held any more. */
 export function becauseOf(transaction: Transaction, task: TaskRow | undefined, attempt: number): SupersededBecause {

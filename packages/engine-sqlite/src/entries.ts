@@ -1,49 +1,35 @@
 // Queue entries as a claim reads them, and how one becomes a lease. Which entry is next is the claim's business.
 
-import type { Claimed, JsonText, Priority, RetryToken, TaskId, WaitReason } from '@reprise/core'
+import type { Claimed, JsonText, RetryToken } from '@reprise/core'
 import { claimOrder } from '@reprise/core/engine'
+import type { RowOf } from './database.ts'
 import type { Lane } from './lane.ts'
 import type { LeaseStarter } from './lease-starter.ts'
-import { labelsOf } from './rows.ts'
+import { labelsOf, type TaskRow } from './rows.ts'
+import { columns } from './sql.generated.ts'
 import type { Transaction } from './transaction.ts'
 
-/** A row of nextEntries and oldestEntry: queue entry and task together, in column order. */
-export type EntryRow = readonly [
-  seq: number,
-  rank: number,
-  expires: number | null,
-  id: TaskId,
-  payload: JsonText | null,
-  profile: number,
-  priority: Priority,
-  generation: number,
-  attempt: number,
-  failures: number,
-  losses: number,
-  acceptedAt: number,
-  deadlineAt: number | null,
-  retryReason: WaitReason | null,
-  retryToken: RetryToken | null,
-  dedupeKey: string | null,
-  labels: string | null,
-  parks: number,
-  deferrals: number,
-  /** When it entered the queue; null for one that was never tried. */
-  since: number | null,
-]
+export const ENTRY = columns.nextEntries
 
-export const entryRank = (entry: EntryRow): number => entry[1]
-export const entryPlace = (entry: EntryRow): number => claimOrder(entry[6])
+/** A row of nextEntries and oldestEntry: queue entry and task together. */
+export type EntryRow = RowOf<
+  typeof ENTRY,
+  Omit<TaskRow, 'rank' | 'payload' | 'since'> & {
+    readonly rank: number
+    /** Null for a long one, which has a row of its own. */
+    readonly payload: JsonText | null
+    /** When it entered the queue; null for one that was never tried. */
+    readonly since: number | null
+  }
+>
 
-/** In lane time; null if it may wait for ever. */
-const entryExpires = (entry: EntryRow): number | null => entry[2]
-
-/** A deadline binds the first generation only. */
-const entryDeadline = (entry: EntryRow): number | null => (entry[7] === 1 ? entry[12] : null)
+export const entryRank = (entry: EntryRow): number => entry[ENTRY.rank]
+export const entryPlace = (entry: EntryRow): number => claimOrder(entry[ENTRY.priority])
 
 export function isOverdue(transaction: Transaction, entry: EntryRow, lane: Lane): boolean {
-  const expires = entryExpires(entry)
-  const deadline = entryDeadline(entry)
+  const expires = entry[ENTRY.expires]
+  // A deadline binds the first generation only.
+  const deadline = entry[ENTRY.generation] === 1 ? entry[ENTRY.deadline_at] : null
   return (
     (expires !== null && transaction.laneTime(lane) >= expires) || (deadline !== null && transaction.now >= deadline)
   )
@@ -56,29 +42,10 @@ export function retire(transaction: Transaction, entry: EntryRow, lane: Lane): v
 
 /** Reserves the next attempt of an entry's task and starts its lease. The entry itself is the caller's to delete. */
 export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryRow, leases: LeaseStarter): Claimed {
-  const [
-    seq,
-    ,
-    ,
-    id,
-    payload,
-    profile,
-    priority,
-    generation,
-    attempt,
-    failures,
-    losses,
-    acceptedAt,
-    deadlineAt,
-    retryReason,
-    retryToken,
-    dedupeKey,
-    labels,
-    parks,
-    deferrals,
-  ] = entry
-  const settings = transaction.profiles.settingsOf(profile)
-  const lease = leases.start(lane, { seq, id, attempt: attempt + 1, from: 'queued', settings })
+  const seq = entry[ENTRY.seq]
+  const id = entry[ENTRY.id]
+  const settings = transaction.profiles.settingsOf(entry[ENTRY.profile])
+  const lease = leases.start(lane, { seq, id, attempt: entry[ENTRY.attempt] + 1, from: 'queued', settings })
   return {
     ...lease,
     snapshot: {
@@ -86,21 +53,21 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
       action: lane.action as Claimed['snapshot']['action'],
       pool: lane.pool as Claimed['snapshot']['pool'],
       tenant: lane.tenant as Claimed['snapshot']['tenant'],
-      payload: payload ?? longPayload(transaction, seq),
-      labels: labelsOf(labels),
-      priority,
+      payload: entry[ENTRY.payload] ?? longPayload(transaction, seq),
+      labels: labelsOf(entry[ENTRY.labels]),
+      priority: entry[ENTRY.priority],
       settings,
-      retryToken: retryToken ?? (id as string as RetryToken),
-      dedupeKey,
-      deadlineAt,
+      retryToken: entry[ENTRY.retry_token] ?? (id as string as RetryToken),
+      dedupeKey: entry[ENTRY.dedupe_key],
+      deadlineAt: entry[ENTRY.deadline_at],
     },
-    generation,
-    failures,
-    losses,
-    parks,
-    deferrals,
-    retryReason,
-    acceptedAt,
+    generation: entry[ENTRY.generation],
+    failures: entry[ENTRY.failures],
+    losses: entry[ENTRY.losses],
+    parks: entry[ENTRY.parks],
+    deferrals: entry[ENTRY.deferrals],
+    retryReason: entry[ENTRY.retry_reason],
+    acceptedAt: entry[ENTRY.accepted_at],
   }
 }
 

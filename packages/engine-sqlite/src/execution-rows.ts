@@ -2,10 +2,7 @@
 
 import type { Decision, Execution, Failure, WaitReason, WorkerId } from '@reprise/core'
 import { snapshotOf, type TaskRow, tokenText } from './rows.ts'
-
-/** executions.status, by number. */
-export const EXECUTION_STATUS = ['running', 'succeeded', 'failed', 'lost', 'cancelled'] as const
-export const EXECUTION_NUMBER = { succeeded: 1, failed: 2, lost: 3, cancelled: 4 } as const
+import { EXECUTION_NUMBER, EXECUTION_STATUS } from './stored-numbers.ts'
 
 export interface ExecutionRow {
   readonly seq: number

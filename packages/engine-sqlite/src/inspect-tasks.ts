@@ -2,9 +2,9 @@
 // says they should. What is missing is made again from that row: a task is never dropped.
 
 import type { Fingerprint, PoolName, Priority, TaskId, TenantId } from '@reprise/core'
-import { claimOrder } from '@reprise/core/engine'
+import { claimOrder, FINDING_WORDS, filled } from '@reprise/core/engine'
 import type { Inspector } from './inspect.ts'
-import { DEAD, LIVE, WAITING } from './rows.ts'
+import { DEAD, LIVE, WAITING } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A row of inspectTasks. */
@@ -38,15 +38,21 @@ export function inspectTask(inspector: Inspector, task: TaskCheck): void {
   const subject = { kind: 'task', id: task.id } as const
   const isQueued = task.status === LIVE && task.is_leased === 0 && task.is_done === 0
   if (isQueued && task.is_ready === 0) {
-    find('queue_entry_missing', subject, 'no entry', 'an entry in its lane', (repairing) =>
+    find('queue_entry_missing', subject, FINDING_WORDS.noEntry, FINDING_WORDS.entryInLane, (repairing) =>
       enqueueAgain(repairing, task),
     )
   }
   if (task.status === WAITING && task.is_delayed === 0) {
-    find('delay_entry_missing', subject, 'no entry', `an entry due at ${task.due_at}`, (repairing) => {
-      db.run('insertWaiting', task.pool, task.due_at, task.seq)
-      repairing.wakePool(task.pool)
-    })
+    find(
+      'delay_entry_missing',
+      subject,
+      FINDING_WORDS.noEntry,
+      `${FINDING_WORDS.entryDueAt}${task.due_at}`,
+      (repairing) => {
+        db.run('insertWaiting', task.pool, task.due_at, task.seq)
+        repairing.wakePool(task.pool)
+      },
+    )
   }
   if (task.dedupe_key !== null && task.key_seq !== task.seq) inspectKey(inspector, task, task.dedupe_key)
   if (task.status === DEAD && task.is_grouped === 0) {
@@ -77,13 +83,14 @@ function enqueueAgain(transaction: Transaction, task: TaskCheck): void {
 function inspectKey({ find, db }: Inspector, task: TaskCheck, key: string): void {
   const { seq, key_seq, tenant } = task
   const holder = key_seq === null ? undefined : db.get<{ id: TaskId }>('keyOfTask', key_seq, key, tenant)
-  const expected = `key '${key}' held by it`
+  const held = (by: string): string => filled(FINDING_WORDS.keyHeld, key) + by
+  const expected = held('it')
   const subject = { kind: 'task', id: task.id } as const
   if (holder !== undefined) {
-    find('key_twice', subject, `key '${key}' held by task '${holder.id}'`, expected)
+    find('key_twice', subject, held(`task '${holder.id}'`), expected)
     return
   }
-  const found = key_seq === null ? `key '${key}' held by nobody` : `key '${key}' held by something else`
+  const found = held(key_seq === null ? 'nobody' : FINDING_WORDS.somethingElse)
   find('key_missing', subject, found, expected, () => {
     db.run('deleteDedupe', tenant, key)
     db.run('insertDedupe', tenant, key, seq)

@@ -9,13 +9,15 @@ import {
   type FindingSubject,
   type InspectRequest,
   type InspectResult,
-  InvalidError,
   type TaskId,
 } from '@reprise/core'
 import {
   checkInspector,
   checkLimit,
+  FINDING_WORDS,
+  filled,
   findingOf,
+  foreignCursor,
   type InspectPlace,
   inspectCursor,
   inspectPlace,
@@ -144,7 +146,7 @@ function positionOf(text: string, start: readonly (string | number)[]): readonly
   } catch {
     // Said below.
   }
-  throw new InvalidError('The cursor is not one that this store gave out.')
+  throw foreignCursor()
 }
 
 /** A task, or the number under which it is missing. */
@@ -159,15 +161,15 @@ function checkEntry({ find, db }: Inspector, row: Row): void {
   const isRight = row.is_right === 1 && row.is_queued === 1 && row.is_second === 0
   if (isRight) return
   const kind = row.is_queued === 1 ? 'queue_entry_twice' : 'queue_entry_extra'
-  const expected = row.is_queued === 1 ? 'one entry' : 'no entry'
+  const expected = row.is_queued === 1 ? FINDING_WORDS.oneEntry : FINDING_WORDS.noEntry
   const found = `an entry at place ${row.place}, rank ${row.rank}${missing(row)}`
   find(kind, named(row), found, expected, () => void db.run('deleteReady', row.lane, row.place, row.rank))
 }
 
 function checkDelay({ find, db }: Inspector, row: Row): void {
   if (row.is_right === 1) return
-  const found = `an entry due at ${row.due_at}${missing(row)}`
-  find('delay_entry_extra', named(row), found, 'no such entry', () => {
+  const found = `${FINDING_WORDS.entryDueAt}${row.due_at}${missing(row)}`
+  find('delay_entry_extra', named(row), found, FINDING_WORDS.noEntry, () => {
     db.run('deleteWaiting', row.pool, row.due_at, row.seq)
   })
 }
@@ -175,22 +177,28 @@ function checkDelay({ find, db }: Inspector, row: Row): void {
 function checkLease({ find, db }: Inspector, row: Row): void {
   if (row.is_right === 0) {
     const found = `a lease of attempt ${row.attempt}${missing(row)}`
-    find('lease_extra', named(row), found, 'no lease', () => endLease(db, row.seq, row.stage))
+    find('lease_extra', named(row), found, FINDING_WORDS.noLease, () => endLease(db, row.seq, row.stage))
     return
   }
   if (row.is_in_inbox === 1) return
-  find('inbox_entry_missing', named(row), 'no entry', 'an entry in the inbox of its worker', (transaction) => {
-    db.run('deleteInbox', row.seq)
-    db.run('insertInbox', row.seq, row.worker, transaction.nextToken())
-    transaction.hasInboxes = true
-    transaction.wakeEverybody()
-  })
+  find(
+    'inbox_entry_missing',
+    named(row),
+    FINDING_WORDS.noEntry,
+    'an entry in the inbox of its worker',
+    (transaction) => {
+      db.run('deleteInbox', row.seq)
+      db.run('insertInbox', row.seq, row.worker, transaction.nextToken())
+      transaction.hasInboxes = true
+      transaction.wakeEverybody()
+    },
+  )
 }
 
 function checkInbox({ find, db }: Inspector, row: Row): void {
   if (row.is_right === 1) return
   const found = `an entry in an inbox${missing(row)}`
-  find('inbox_entry_extra', named(row), found, 'no entry', () => void db.run('deleteInbox', row.seq))
+  find('inbox_entry_extra', named(row), found, FINDING_WORDS.noEntry, () => void db.run('deleteInbox', row.seq))
 }
 
 /** Claims look into inboxes only while the store says that there may be something. */
@@ -205,9 +213,10 @@ function checkInboxFlag({ find, db, transaction }: Inspector, rows: number): voi
 
 function checkKey({ find, db }: Inspector, row: Row): void {
   if (row.is_right === 1) return
-  const found = row.id === null ? `held by a task that is gone (number ${row.seq})` : `held by task '${row.id}'`
+  const found =
+    row.id === null ? `held by a task that is gone (number ${row.seq})` : filled(FINDING_WORDS.heldByTask, row.id)
   const subject: FindingSubject = { kind: 'key', tenant: row.tenant, key: row.key }
-  find('key_extra', subject, found, 'held by nobody', () => void db.run('deleteDedupe', row.tenant, row.key))
+  find('key_extra', subject, found, FINDING_WORDS.heldByNobody, () => void db.run('deleteDedupe', row.tenant, row.key))
 }
 
 function checkGroup({ find, db }: Inspector, row: Row): void {

@@ -10,7 +10,8 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import type { Lane } from './lane.ts'
-import { STAGE_NUMBER, tokenText } from './rows.ts'
+import { tokenText } from './rows.ts'
+import { STAGE_NUMBER } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 export interface LeaseStart extends LeaseRef {

@@ -11,7 +11,7 @@ import {
 import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import { becauseOf, heldLease, overdueKind } from './ending.ts'
-import { expiresAtOf, isUnderWay, type LeaseRow, snapshotOf, type TaskRow, tokenText } from './rows.ts'
+import { expiresAtOf, isUnderWay, type LeaseRow, snapshotOf, spentOf, type TaskRow, tokenText } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 export function renew(transaction: Transaction, leases: readonly RenewRequest[], leaseMs: number): RenewResult[] {
@@ -117,14 +117,8 @@ function overdueEntry(task: TaskRow, now: number): Overdue | null {
   }
 }
 
-function factsOf(task: TaskRow) {
-  return {
-    snapshot: snapshotOf(task),
-    generation: task.generation,
-    failures: task.failures,
-    losses: task.losses,
-    parks: task.parks,
-    deferrals: task.deferrals,
-    acceptedAt: task.accepted_at,
-  }
-}
+const factsOf = (task: TaskRow) => ({
+  snapshot: snapshotOf(task),
+  ...spentOf(task),
+  acceptedAt: task.accepted_at,
+})

@@ -3,8 +3,18 @@
 import { SERIES_STEP_MS, type SeriesPoint } from '@reprise/core'
 import type { Database } from './database.ts'
 
-type MinuteCounts = Omit<SeriesPoint, 'at'>
-export type Flow = keyof MinuteCounts
+/** What is counted, in the order of addMinute. */
+const FLOWS = [
+  'accepted',
+  'started',
+  'succeeded',
+  'failed',
+  'lost',
+  'retried',
+  'dead',
+  'cancelled',
+] as const satisfies (keyof SeriesPoint)[]
+export type Flow = (typeof FLOWS)[number]
 
 export class Minutes {
   readonly #db: Database
@@ -34,20 +44,8 @@ export class Minutes {
   }
 
   flush(): void {
-    for (const [lane, m] of this.#counts) {
-      this.#db.run(
-        'addMinute',
-        this.#minute,
-        lane,
-        m.accepted,
-        m.started,
-        m.succeeded,
-        m.failed,
-        m.lost,
-        m.retried,
-        m.dead,
-        m.cancelled,
-      )
+    for (const [lane, counts] of this.#counts) {
+      this.#db.run('addMinute', this.#minute, lane, ...FLOWS.map((flow) => counts[flow]))
     }
     this.#counts.clear()
   }

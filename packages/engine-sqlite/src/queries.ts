@@ -8,7 +8,6 @@ import {
   type Failure,
   type FailureGroup,
   type FailureGroupQuery,
-  type Gate,
   type HealthThresholds,
   InvalidError,
   type LaneQuery,
@@ -24,12 +23,12 @@ import {
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
-import { breakerGates, explain as explainFacts, pageCursor, pageLimit } from '@reprise/core/engine'
+import { explain as explainFacts, foreignCursor, laneGates, pageCursor, pageLimit } from '@reprise/core/engine'
 import { existingBreakers } from './breakers.ts'
 import type { Database } from './database.ts'
 import { endedAttempt } from './ending.ts'
 import { type ExecutionRow, executionOf, runningExecutionOf, successRowOf } from './execution-rows.ts'
-import { allGates, type Gates, gatesOf, laneScope } from './gates.ts'
+import { allGates, gatesOf, laneScope } from './gates.ts'
 import type { Lane } from './lane.ts'
 import { type WorkerRow, workerViewOf } from './registry.ts'
 import { scopeValues, type TaskRow } from './rows.ts'
@@ -88,16 +87,9 @@ export function listLanes(db: Database, query: LaneQuery | undefined, now: numbe
   const gates = allGates(db, existingBreakers(db, now))
   const rows = db.all<Lane>('lanesInScope', ...scopeValues(query ?? {}), pageCursor(query) ?? 0, limit)
   return {
-    items: rows.map((row) => laneViewOf(row, gatesOf(gates, row))),
+    items: rows.map((row) => ({ ...laneScope(row), counts: countsOf(row), gates: laneGates(gatesOf(gates, row)) })),
     next: rows.length === limit ? String(rows.at(-1)?.id ?? 0) : null,
   }
-}
-
-function laneViewOf(lane: Lane, { holds, limits, breakers }: Gates): LaneView {
-  const gates: Gate[] = holds.map((hold) => ({ kind: 'paused', ...hold }))
-  gates.push(...breakerGates(breakers))
-  for (const limit of limits) if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
-  return { ...laneScope(lane), counts: countsOf(lane), gates }
 }
 
 export function counts(db: Database, query: CountsQuery | undefined): Counts {
@@ -156,7 +148,7 @@ function groupCursor(cursor: string | undefined): [lastAt: number, id: number] {
   if (cursor === undefined) return [Number.MAX_SAFE_INTEGER, 0]
   const [lastAt, id] = cursor.split('.').map(Number)
   if (lastAt === undefined || id === undefined || !Number.isSafeInteger(lastAt) || !Number.isSafeInteger(id)) {
-    throw new InvalidError('The cursor is not one that this store gave out.')
+    throw foreignCursor()
   }
   return [lastAt, id]
 }

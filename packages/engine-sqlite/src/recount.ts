@@ -17,7 +17,8 @@ import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { journalRepair } from './inspect.ts'
 import type { Lane } from './lane.ts'
-import { CANCELLED, DEAD, DISCARDED, LIVE, scopeOfRow, WAITING } from './rows.ts'
+import { scopeOfRow } from './rows.ts'
+import { CANCELLED, DEAD, DISCARDED, LIVE, RETIRED, RUNNING, SUCCEEDED, WAITING } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 const SLICE = 5_000
@@ -25,11 +26,6 @@ const SLICE = 5_000
 const COUNTED = [...TASK_STATUSES, 'ready'] as const
 type Counted = (typeof COUNTED)[number]
 type Numbers = Readonly<Record<Counted, number>>
-
-/** countTasksBetween's words for where a task stands. */
-const RUNNING = 2
-const SUCCEEDED = 3
-const RETIRED = 7
 
 interface Off {
   readonly lane: Lane

@@ -12,7 +12,7 @@ import {
   type WorkerRegistration,
   type WorkerView,
 } from '@reprise/core'
-import { assessHealth, checkBatch, type HealthEvidence, withOutcomes } from '@reprise/core/engine'
+import { assessHealth, checkBatch, type HealthEvidence, replacedEntry, withOutcomes } from '@reprise/core/engine'
 import type { Transaction } from './transaction.ts'
 
 export interface WorkerRow {
@@ -45,16 +45,7 @@ export function register(transaction: Transaction, registration: WorkerRegistrat
   const before = db.get<WorkerRow>('findWorker', worker)
   const leases = takeLeasesAway(transaction, worker)
   db.run('saveWorker', worker, epoch, JSON.stringify(rest satisfies StoredRegistration), now)
-  if (before !== undefined) {
-    transaction.journal({
-      type: 'worker.replaced',
-      taskId: null,
-      attempt: null,
-      actor: 'registry',
-      reason: 'registered again under the same id',
-      data: { worker, epoch, leases },
-    })
-  }
+  if (before !== undefined) transaction.journal(replacedEntry(worker, epoch, leases))
   return { epoch }
 }
 

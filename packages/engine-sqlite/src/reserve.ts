@@ -6,19 +6,20 @@ import {
   type Claimed,
   ConflictError,
   DuplicateExecutionError,
-  InvalidError,
   NoAvailableSlotError,
   type RepriseError,
   type ReserveRequest,
 } from '@reprise/core'
-import { attemptCeiling, checkLeaseMs } from '@reprise/core/engine'
+import { ACTORS, attemptCeiling, checkReserve } from '@reprise/core/engine'
 import { tellTime } from './breakers.ts'
+import { saveRequeued } from './change.ts'
 import type { Database } from './database.ts'
 import { laneHolder } from './gates.ts'
 import type { Lane } from './lane.ts'
 import { LeaseStarter } from './lease-starter.ts'
 import { limitRooms, roomsOver } from './rooms.ts'
-import { latestAttempt, RETIRED_PLACE, type ScopeRow, snapshotOf, statusOf, type TaskRow } from './rows.ts'
+import { latestAttempt, type ScopeRow, snapshotOf, spentOf, statusOf, type TaskRow } from './rows.ts'
+import { RETIRED_PLACE } from './stored-numbers.ts'
 import { acceptTask, holderOf } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -27,10 +28,7 @@ import type { Transaction } from './transaction.ts'
  * finds no slot what time has made of the breakers.
  */
 export function reserve(transaction: Transaction, request: ReserveRequest): Claimed | RepriseError {
-  checkLeaseMs(request.leaseMs)
-  if (!Number.isSafeInteger(request.attempt) || request.attempt < 1) {
-    throw new InvalidError(`An attempt is a whole number from 1, not ${request.attempt}.`)
-  }
+  checkReserve(request)
   const { db } = transaction
   const { task: spec, attempt } = request
   const known = db.get<TaskRow>('taskById', spec.id)
@@ -56,7 +54,7 @@ function dropMessage(transaction: Transaction, request: ReserveRequest, attemptM
     type: 'message.dropped',
     taskId: request.task.id,
     attempt: request.attempt,
-    actor: 'caller',
+    actor: ACTORS.caller,
     reason: error.message,
     data: { attempt: request.attempt },
   })
@@ -103,19 +101,7 @@ function takeOut(transaction: Transaction, lane: Lane, task: TaskRow, request: R
       db.run('leaveFailureGroup', task.fingerprint)
       retryReason = 'manual'
     }
-    db.run(
-      'requeueTask',
-      transaction.now,
-      transaction.nextRank(),
-      task.generation,
-      task.attempt_base,
-      task.failures,
-      task.losses,
-      task.parks,
-      task.deferrals,
-      retryReason,
-      task.seq,
-    )
+    saveRequeued(transaction, { ...task, retry_reason: retryReason })
   }
   const snapshot = snapshotOf(task)
   const leases = new LeaseStarter(transaction, request.worker, request.leaseMs, request.stage ?? 'run')
@@ -130,11 +116,7 @@ function takeOut(transaction: Transaction, lane: Lane, task: TaskRow, request: R
   return {
     ...lease,
     snapshot,
-    generation: task.generation,
-    failures: task.failures,
-    losses: task.losses,
-    parks: task.parks,
-    deferrals: task.deferrals,
+    ...spentOf(task),
     retryReason,
     acceptedAt: task.accepted_at,
   }

@@ -1,11 +1,9 @@
 // Deleting what the rules no longer keep: a bounded number of rows per call, and never a dead letter.
 
 import { BATCH_MAX, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
-import { checkLimit, pageCursor } from '@reprise/core/engine'
-import { CANCELLED, DISCARDED } from './rows.ts'
+import { checkLimit, pageCursor, removedEntry, WORKER_SILENT_MS } from '@reprise/core/engine'
+import { CANCELLED, DISCARDED } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
-
-const SILENT_WORKER_MS = 86_400_000
 
 interface WindowRow {
   readonly seq: number
@@ -35,7 +33,7 @@ export function retain(
     rules.journalMs === undefined ? 0 : db.run('deleteJournalBefore', now - rules.journalMs, limit).changes
   if (rules.seriesMs !== undefined)
     db.run('deleteMinutesBefore', Math.floor((now - rules.seriesMs) / SERIES_STEP_MS), limit)
-  db.run('deleteSilentWorkers', now - SILENT_WORKER_MS)
+  db.run('deleteSilentWorkers', now - WORKER_SILENT_MS)
   db.run('deletePastQuotaWindows', now)
   return {
     tasksRemoved: old.length,
@@ -56,14 +54,7 @@ function removeTasks(transaction: Transaction, rows: readonly WindowRow[]): void
     const status = endOf(row)
     if (status !== null) transaction.move(transaction.lane(row.lane), status, 'removed')
   }
-  transaction.journal({
-    type: 'tasks.removed',
-    taskId: null,
-    attempt: null,
-    actor: 'retention',
-    reason: 'kept long enough',
-    data: { count: rows.length },
-  })
+  transaction.journal(removedEntry(rows.length))
 }
 
 /** The end a task has come to, if it is one that a rule can name: dead letters are kept for ever. */

@@ -1,11 +1,10 @@
-// Rows as SQLite holds them, and the domain values they stand for. The only place that knows the status numbers.
+// Rows as SQLite holds them, and the domain values they stand for. For the numbers in them see stored-numbers.ts.
 
 import type {
   ActionName,
   DeadReason,
   Fingerprint,
   JsonText,
-  LeaseStage,
   LeaseToken,
   PoolName,
   Priority,
@@ -19,22 +18,7 @@ import type {
   WaitReason,
   WorkerId,
 } from '@reprise/core'
-
-/** tasks.status. A live task is queued, running or succeeded, by the row it has beside this one. */
-export const LIVE = 0
-export const WAITING = 1
-export const DEAD = 4
-export const DISCARDED = 5
-export const CANCELLED = 6
-
-/** Statuses that have an index of their own. */
-export const SET_ASIDE_NUMBER = { dead: DEAD, discarded: DISCARDED, cancelled: CANCELLED } as const
-
-export const RETIRED_PLACE = 100
-
-/** leases.stage, by number. */
-export const LEASE_STAGE = ['run', 'dispatch', 'inbox', 'launch'] as const satisfies LeaseStage[]
-export const STAGE_NUMBER = { run: 0, dispatch: 1, inbox: 2, launch: 3 } as const satisfies Record<LeaseStage, number>
+import { DEAD, DISCARDED, LIVE, STAGE_NUMBER, WAITING } from './stored-numbers.ts'
 
 /** On its way to a worker: nothing of it runs yet. */
 export function isUnderWay(stage: number): boolean {
@@ -197,6 +181,11 @@ export function snapshotOf(row: TaskRow): Snapshot {
     dedupeKey: row.dedupe_key,
     deadlineAt: row.deadline_at,
   }
+}
+
+/** What was spent in a task's generation. */
+export const spentOf = ({ generation, failures, losses, parks, deferrals }: TaskRow) => {
+  return { generation, failures, losses, parks, deferrals }
 }
 
 /** When the entry outlives its TTL, as wall-clock time. */

@@ -1,25 +1,31 @@
 // Settling: the end of attempts. Many that succeeded take three statements together; everything unusual goes one by one.
 // Each settlement is fenced by its token against the lease as it stands in this very transaction.
 
-import {
-  blamesWorker,
-  type Settlement,
-  type SettleResult,
-  type SupersededBecause,
-  type TaskId,
-  type WorkerId,
-} from '@reprise/core'
-import { checkBatch, checkSettlements } from '@reprise/core/engine'
+import { blamesWorker, type Settlement, type SettleResult, type SupersededBecause, type WorkerId } from '@reprise/core'
+import { ACTORS, checkBatch, checkSettlements, releasedEntry, supersededEntry, workerActor } from '@reprise/core/engine'
 import { tellFailure, tellSuccess } from './breakers.ts'
-import { becauseOf, endedAttempt, endLease, heldLease, overdueKind, park, repeated, rest } from './ending.ts'
-import { EXECUTION_STATUS } from './execution-rows.ts'
+import type { RowOf } from './database.ts'
+import {
+  becauseOf,
+  endAttempt,
+  endedAttempt,
+  endLease,
+  heldLease,
+  overdueKind,
+  parkAttempt,
+  repeated,
+} from './ending.ts'
 import { Outcomes } from './outcomes.ts'
 import type { WorkerRow } from './registry.ts'
-import { isUnderWay, type LeaseRow, parseToken, RETIRED_PLACE, STAGE_NUMBER, statusOf, type TaskRow } from './rows.ts'
+import { isUnderWay, type LeaseRow, parseToken, statusOf, type TaskRow } from './rows.ts'
+import { columns } from './sql.generated.ts'
+import { EXECUTION_STATUS, RETIRED_PLACE, STAGE_NUMBER } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
-/** A row of leasesOf, in column order. */
-type LeaseOfRow = readonly [seq: number, attempt: number, token: number, worker: number, id: TaskId, lane: number]
+const LEASE = columns.leasesOf
+
+/** A row of leasesOf. */
+type LeaseOfRow = RowOf<typeof LEASE, Omit<LeaseRow, 'worker'> & { readonly worker: number }>
 type Succeeded = Extract<Settlement, { kind: 'succeeded' }>
 type Failed = Extract<Settlement, { kind: 'failed' }>
 type Lost = Extract<Settlement, { kind: 'lost' }>
@@ -60,9 +66,8 @@ class Settling {
         !this.#winners.has(parsed.seq) &&
         matches(lease, settlement, parsed.token)
       ) {
-        const [seq, , , worker, id, lane] = lease
-        this.#outcomes.add(this.#transaction.workerNames.textOf(worker) as WorkerId, true)
-        return this.#win({ seq, id, lane }, settlement)
+        this.#outcomes.add(this.#transaction.workerNames.textOf(lease[LEASE.worker]) as WorkerId, true)
+        return this.#win({ seq: lease[LEASE.seq], id: lease[LEASE.id], lane: lease[LEASE.lane] }, settlement)
       }
       return this.#settleOne(settlement, parsed)
     })
@@ -80,7 +85,8 @@ class Settling {
     }
     const leases = new Map<number, LeaseOfRow>()
     if (seqs.length === 0) return leases
-    for (const row of this.#transaction.db.arrays<LeaseOfRow>('leasesOf', jsonArray(seqs))) leases.set(row[0], row)
+    for (const row of this.#transaction.db.arrays<LeaseOfRow>('leasesOf', jsonArray(seqs)))
+      leases.set(row[LEASE.seq], row)
     return leases
   }
 
@@ -137,8 +143,8 @@ class Settling {
     transaction.db.run('deleteLease', lease.seq)
     const ending = endingOf(lease, 'failed')
     const status = isParked
-      ? park(transaction, lease, ending, failure, outage.park)
-      : rest(transaction, lease, ending, settlement)
+      ? parkAttempt(transaction, lease, ending, failure, outage.park)
+      : endAttempt(transaction, lease, ending, settlement)
     if (lease.stage === STAGE_NUMBER.run) {
       if (!isParked && blamesWorker(failure)) this.#outcomes.add(lease.worker, false)
       this.#outcomes.progressed(lease.worker)
@@ -150,7 +156,7 @@ class Settling {
     const transaction = this.#transaction
     if (lease.until > transaction.now) return { outcome: 'superseded', because: 'renewed' }
     transaction.db.run('deleteLease', lease.seq)
-    const status = rest(transaction, lease, endingOf(lease, 'lost'), settlement)
+    const status = endAttempt(transaction, lease, endingOf(lease, 'lost'), settlement)
     if (lease.stage === STAGE_NUMBER.run && !this.#beganAnew(lease)) this.#outcomes.add(lease.worker, false)
     return { outcome: 'settled', status, repeated: false }
   }
@@ -176,14 +182,7 @@ class Settling {
       transaction.wakePool(lane.pool)
     }
     if (lease.stage === STAGE_NUMBER.run) this.#outcomes.progressed(lease.worker)
-    transaction.journal({
-      type: 'execution.released',
-      taskId: lease.id,
-      attempt: lease.attempt,
-      actor: `worker:${lease.worker}`,
-      reason,
-      data: {},
-    })
+    transaction.journal(releasedEntry(lease.id, lease.attempt, lease.worker, reason))
     return { outcome: 'settled', status, repeated: false }
   }
 
@@ -210,12 +209,12 @@ class Settling {
     const end = {
       kind: 'expired',
       from: 'queued',
-      actor: 'sweep',
+      actor: ACTORS.sweep,
       worker: null,
       token: transaction.nextToken(),
       dispatchedAt: transaction.now,
     } as const
-    const status = rest(transaction, { ...task, attempt }, end, settlement)
+    const status = endAttempt(transaction, { ...task, attempt }, end, settlement)
     return { outcome: 'settled', status, repeated: false }
   }
 
@@ -237,14 +236,7 @@ class Settling {
 
   #supersede({ kind, ref }: OfLease, because: SupersededBecause): SettleResult {
     if (kind === 'succeeded' || kind === 'failed') {
-      this.#transaction.journal({
-        type: 'execution.superseded',
-        taskId: ref.taskId,
-        attempt: ref.attempt,
-        actor: 'caller',
-        reason: `${kind} refused: ${because}`,
-        data: { kind, because },
-      })
+      this.#transaction.journal(supersededEntry({ kind, ref }, because))
     }
     return { outcome: 'superseded', because }
   }
@@ -253,7 +245,7 @@ class Settling {
 const SETTLED_SUCCEEDED: SettleResult = { outcome: 'settled', status: 'succeeded', repeated: false }
 
 function matches(lease: LeaseOfRow, { ref }: Succeeded, token: number): boolean {
-  return lease[2] === token && lease[1] === ref.attempt && lease[4] === ref.taskId
+  return lease[LEASE.token] === token && lease[LEASE.attempt] === ref.attempt && lease[LEASE.id] === ref.taskId
 }
 
 function jsonArray(numbers: Iterable<number>): string {
@@ -268,7 +260,7 @@ function endingOf(lease: LeaseRow, kind: 'failed' | 'lost') {
   return {
     kind,
     from: 'running',
-    actor: kind === 'lost' ? 'sweep' : `worker:${lease.worker}`,
+    actor: kind === 'lost' ? ACTORS.sweep : workerActor(lease.worker),
     worker: lease.worker,
     token: lease.token,
     dispatchedAt: lease.started_at,

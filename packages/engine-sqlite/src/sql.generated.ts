@@ -361,16 +361,14 @@ WHERE e.stage = 3 AND v.pool = ?1 AND v.id > ?2 ORDER BY v.id LIMIT ?3;`,
 WHERE i.collection = ? AND i.name = ? AND i.value = ? AND i.number > ? ORDER BY i.number LIMIT ?;`,
   insertDocumentIndex: `INSERT INTO document_indexes (collection, name, value, number) VALUES (?, ?, ?, ?);`,
   deleteDocumentIndexes: `DELETE FROM document_indexes WHERE number = ?;`,
-  nextEntries: `SELECT
-  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
-  iif(t.attempt = 0, NULL, r.since)
+  nextEntries: `SELECT r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures, t.losses,
+  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  iif(t.attempt = 0, NULL, r.since) AS since
 FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
 WHERE r.lane = ?1 AND (r.place, r.rank) > (?3, ?4) AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?2 + 0;`,
-  oldestEntry: `SELECT
-  r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures,
-  t.losses, t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
-  iif(t.attempt = 0, NULL, r.since)
+  oldestEntry: `SELECT r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures, t.losses,
+  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  iif(t.attempt = 0, NULL, r.since) AS since
 FROM json_each(?2) p
 CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.key
   AND r.rank = (SELECT rank FROM ready WHERE lane = ?1 AND place = p.key AND rank > p.value ORDER BY rank LIMIT 1)
@@ -402,14 +400,10 @@ SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) 
 SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, ?3 FROM leases e WHERE e.seq = ?1;`,
   insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
-  executionOf: `SELECT
-  x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
-  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
-FROM executions x WHERE seq = ? AND attempt = ?;`,
-  executionsAfter: `SELECT
-  x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
-  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
-FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;`,
+  executionOf: `SELECT x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker FROM executions x WHERE seq = ? AND attempt = ?;`,
+  executionsAfter: `SELECT x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;`,
   expiredLeases: `SELECT e.seq, e.until AS since FROM leases e WHERE e.until <= ? AND e.stage < 3 ORDER BY e.until, e.seq LIMIT ?;`,
   retiredEntries: `SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;`,
   entriesPastDeadline: `SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at LIMIT ?;`,
@@ -607,7 +601,7 @@ WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ? + 0;`,
   status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
   generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?
 WHERE seq = ?;`,
-  restTask: `UPDATE tasks SET
+  taskAfterBadEnd: `UPDATE tasks SET
   status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
   attempt = ?, failures = ?, losses = ?, deferrals = ?
 WHERE seq = ?;`,
@@ -636,9 +630,9 @@ WHERE seq = ?;`,
   CASE t.status WHEN 1 THEN t.wait_reason WHEN 4 THEN t.dead_reason END AS reason,
   CASE
     WHEN s.seq IS NOT NULL THEN s.result
-    WHEN e.seq IS NOT NULL THEN json_array(
-      e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker), e.started_at, e.until, e.timeout_at, e.stage,
-      e.handle, e.progress)
+    WHEN e.seq IS NOT NULL THEN json_object(
+      'token', e.token, 'worker', (SELECT name FROM worker_names w WHERE w.id = e.worker), 'startedAt', e.started_at,
+      'leaseUntil', e.until, 'timeoutAt', e.timeout_at, 'stage', e.stage, 'handle', e.handle, 'progress', e.progress)
     WHEN t.status = 1 THEN t.wait_quota
     WHEN t.status = 4 THEN (SELECT failure FROM executions f WHERE f.seq = t.seq AND f.attempt = t.attempt)
   END AS detail
@@ -653,8 +647,8 @@ FROM json_each(?1) j
   SELECT t.seq FROM tasks t
   WHERE ?1 = '' AND ?2 = '' AND ?3 = '' AND t.seq < ?4 AND t.seq >= ?5
     AND (?7 = 0 OR (t.status = 0
-      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
-      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+  AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
   ORDER BY t.seq DESC LIMIT ?6);`,
   seqsInWindowOfLanes: `SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t
@@ -663,16 +657,16 @@ FROM json_each(?1) j
       SELECT l.id FROM lanes l
       WHERE (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3))
     AND (?7 = 0 OR (t.status = 0
-      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
-      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+  AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
   ORDER BY t.seq DESC LIMIT ?6);`,
   seqsInWindowByLane: `SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
   WHERE t.seq < ?4 AND t.seq >= ?5
     AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
     AND (?7 = 0 OR (t.status = 0
-      AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
-      AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
+  AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+  AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq)))
   ORDER BY t.seq DESC LIMIT ?6);`,
   seqsSucceeded: `SELECT json_group_array(seq) AS seqs FROM (
   SELECT s.seq FROM successes s CROSS JOIN tasks t ON t.seq = s.seq CROSS JOIN lanes l ON l.id = t.lane
@@ -726,4 +720,10 @@ WHERE t.seq > ?4 AND t.seq <= ?6 AND t.status IN (0, 1) AND NOT EXISTS (SELECT 1
 ORDER BY t.seq LIMIT ?5;`,
   beginLook: `BEGIN;`,
   endLook: `COMMIT;`,
+} as const
+
+export const columns = {
+  nextEntries: { seq: 0, rank: 1, expires: 2, id: 3, payload: 4, profile: 5, priority: 6, generation: 7, attempt: 8, failures: 9, losses: 10, accepted_at: 11, deadline_at: 12, retry_reason: 13, retry_token: 14, dedupe_key: 15, labels: 16, parks: 17, deferrals: 18, since: 19 },
+  leasesOf: { seq: 0, attempt: 1, token: 2, worker: 3, id: 4, lane: 5 },
+  tasksBySeq: { seq: 0, id: 1, lane: 2, profile: 3, status: 4, priority: 5, generation: 6, attempt: 7, failures: 8, losses: 9, parks: 10, deferrals: 11, accepted_at: 12, deadline_at: 13, retry_token: 14, dedupe_key: 15, labels: 16, payload: 17, at: 18, until: 19, reason: 20, detail: 21 },
 } as const

@@ -3,7 +3,7 @@
 import { BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
 import { checkBatch } from '@reprise/core/engine'
 import type { Database } from './database.ts'
-import { LIVE, WAITING } from './rows.ts'
+import { LIVE, WAITING } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A longer payload gets a row of its own, so that the task's row stays cheap to update. */

@@ -7,7 +7,6 @@ import type {
   Fingerprint,
   JsonText,
   Page,
-  Priority,
   Progress,
   RetryToken,
   StandingsResult,
@@ -20,66 +19,41 @@ import type {
   WorkerId,
 } from '@reprise/core'
 import { checkBatch, pageCursor, pageLimit } from '@reprise/core/engine'
-import type { Database, StatementName, Value } from './database.ts'
+import type { Database, RowOf, StatementName, Value } from './database.ts'
 import { type Names, namesOf } from './names.ts'
-import {
-  DEAD,
-  DISCARDED,
-  LEASE_STAGE,
-  LIVE,
-  labelsOf,
-  SET_ASIDE_NUMBER,
-  scopeValues,
-  tokenText,
-  WAITING,
-} from './rows.ts'
+import { labelsOf, scopeValues, type TaskRow, tokenText } from './rows.ts'
+import { columns } from './sql.generated.ts'
+import { DEAD, DISCARDED, LEASE_STAGE, LIVE, RUNNING, SET_ASIDE_NUMBER, SUCCEEDED, WAITING } from './stored-numbers.ts'
 
 /** How many tasks one call may look at, when no index leads to the right ones. */
 const WINDOW = 20_000
 /** Up to so many lanes, those of a scope are looked up beforehand. */
 const FEW_LANES = 5_000
 
-/** Of a live task in tasksBySeq. */
-const RUNNING = 2
-const SUCCEEDED = 3
+const SEEN = columns.tasksBySeq
 
 /** A row of tasksBySeq. */
-type SeenTask = readonly [
-  seq: number,
-  id: TaskId,
-  lane: number,
-  profile: number,
-  status: number,
-  priority: Priority,
-  generation: number,
-  attempt: number,
-  failures: number,
-  losses: number,
-  parks: number,
-  deferrals: number,
-  acceptedAt: number,
-  deadlineAt: number | null,
-  retryToken: RetryToken | null,
-  dedupeKey: string | null,
-  labels: string | null,
-  payload: JsonText,
-  at: number,
-  until: number | null,
-  reason: string | null,
-  detail: string | null,
-]
+type SeenTask = RowOf<
+  typeof SEEN,
+  TaskRow & {
+    readonly at: number
+    readonly until: number | null
+    readonly reason: string | null
+    readonly detail: string | null
+  }
+>
 
 /** The lease in a row of tasksBySeq. */
-type SeenLease = readonly [
-  token: number,
-  worker: WorkerId,
-  startedAt: number,
-  until: number,
-  timeoutAt: number,
-  stage: number,
-  handle: string | null,
-  progress: string | null,
-]
+interface SeenLease {
+  readonly token: number
+  readonly worker: WorkerId
+  readonly startedAt: number
+  readonly leaseUntil: number
+  readonly timeoutAt: number
+  readonly stage: number
+  readonly handle: string | null
+  readonly progress: string | null
+}
 
 export function findTask(db: Database, id: TaskId, now: number): Task | null {
   const found = db.get<{ seqs: string }>('seqOfId', id)
@@ -200,43 +174,43 @@ function seenTasks(db: Database, seqs: string, now: number): { readonly items: T
   let last = 0
   for (const row of rows) {
     items.push(taskOf(row, names))
-    last = row[0]
+    last = row[SEEN.seq]
   }
   return { items, last }
 }
 
 function taskOf(row: SeenTask, names: Names): Task {
-  const id = row[1]
-  const lane = names.lane(row[2])
+  const id = row[SEEN.id]
+  const lane = names.lane(row[SEEN.lane])
   return {
     id,
     action: lane.action,
     pool: lane.pool,
     tenant: lane.tenant,
-    payload: row[17],
-    labels: labelsOf(row[16]),
-    priority: row[5],
-    settings: names.settings(row[3]),
-    retryToken: row[14] ?? (id as string as RetryToken),
-    dedupeKey: row[15],
-    deadlineAt: row[13],
-    acceptedAt: row[12],
-    generation: row[6],
-    attempt: row[7],
-    failures: row[8],
-    losses: row[9],
-    parks: row[10],
-    deferrals: row[11],
+    payload: row[SEEN.payload],
+    labels: labelsOf(row[SEEN.labels]),
+    priority: row[SEEN.priority],
+    settings: names.settings(row[SEEN.profile]),
+    retryToken: row[SEEN.retry_token] ?? (id as string as RetryToken),
+    dedupeKey: row[SEEN.dedupe_key],
+    deadlineAt: row[SEEN.deadline_at],
+    acceptedAt: row[SEEN.accepted_at],
+    generation: row[SEEN.generation],
+    attempt: row[SEEN.attempt],
+    failures: row[SEEN.failures],
+    losses: row[SEEN.losses],
+    parks: row[SEEN.parks],
+    deferrals: row[SEEN.deferrals],
     state: stateOf(row),
   }
 }
 
 function stateOf(row: SeenTask): TaskState {
-  const at = row[18]
-  const until = row[19]
-  const reason = row[20]
-  const detail = row[21]
-  switch (row[4]) {
+  const at = row[SEEN.at]
+  const until = row[SEEN.until]
+  const reason = row[SEEN.reason]
+  const detail = row[SEEN.detail]
+  switch (row[SEEN.status]) {
     case LIVE:
       return { status: 'queued', since: at, expiresAt: until }
     case WAITING:
@@ -248,7 +222,7 @@ function stateOf(row: SeenTask): TaskState {
         quota: detail,
       }
     case RUNNING:
-      return runningState(row[0], row[7], JSON.parse(detail ?? '[]') as SeenLease)
+      return runningState(row[SEEN.seq], row[SEEN.attempt], JSON.parse(detail ?? '{}') as SeenLease)
     case SUCCEEDED:
       return { status: 'succeeded', at, result: detail as JsonText | null }
     case DEAD:
@@ -266,17 +240,13 @@ function stateOf(row: SeenTask): TaskState {
 }
 
 function runningState(seq: number, attempt: number, lease: SeenLease): TaskState {
-  const [token, worker, startedAt, leaseUntil, timeoutAt, stage, handle, progress] = lease
+  const { token, progress, stage, ...rest } = lease
   return {
     status: 'running',
     attempt,
-    worker,
+    ...rest,
     token: tokenText(token, seq),
-    startedAt,
-    leaseUntil,
-    timeoutAt,
     progress: progress === null ? null : (JSON.parse(progress) as Progress),
     stage: LEASE_STAGE[stage] ?? 'run',
-    handle,
   }
 }

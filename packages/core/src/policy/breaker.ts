@@ -70,7 +70,10 @@ export interface Breaker extends BreakerRef {
   readonly buckets: readonly Bucket[]
 }
 
-const BUCKETS = 10
+/** A window is counted in this many parts. */
+export const BREAKER_BUCKETS = 10
+/** Its open time is doubled this often at the most, whatever its maximum. */
+export const BREAKER_DOUBLINGS_MAX = 30
 
 export function newBreaker(ref: BreakerRef): Breaker {
   return { name: ref.name, settings: ref.settings, actions: [], state: { status: 'closed' }, buckets: [] }
@@ -150,7 +153,7 @@ function live({ buckets, settings }: Breaker, now: number): readonly Bucket[] {
 }
 
 function counted(breaker: Breaker, ok: boolean, now: number): Breaker {
-  const widthMs = Math.max(Math.floor(breaker.settings.windowMs / BUCKETS), 1)
+  const widthMs = Math.max(Math.floor(breaker.settings.windowMs / BREAKER_BUCKETS), 1)
   const at = Math.floor(now / widthMs) * widthMs
   const kept = live(breaker, now)
   const last = kept.at(-1)
@@ -173,7 +176,7 @@ function orOpened(breaker: Breaker, opens: number, now: number): Breaker {
 
 function opened(breaker: Breaker, opens: number, now: number): Breaker {
   const { openMs, openMsMax } = breaker.settings
-  const until = now + Math.min(openMs * 2 ** Math.min(opens - 1, 30), openMsMax)
+  const until = now + Math.min(openMs * 2 ** Math.min(opens - 1, BREAKER_DOUBLINGS_MAX), openMsMax)
   return { ...breaker, state: { status: 'open', since: now, until, opens }, buckets: [] }
 }
 

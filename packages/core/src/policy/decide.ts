@@ -4,7 +4,7 @@
 import type { Failure } from '../failure/failure.ts'
 import type { FailureReason } from '../failure/failure-reason.ts'
 import { formatDuration } from '../model/duration.ts'
-import type { TaskSettings } from '../model/task.ts'
+import type { TaskSettings, TaskStatus } from '../model/task.ts'
 import { backoffMs } from './backoff.ts'
 import { automaticRetries, type Spent } from './budget.ts'
 
@@ -61,6 +61,12 @@ export type Decision = DecisionBase &
   )
 
 export type ParkDecision = Decision & { readonly kind: 'park' }
+
+/** Where a task is once a decision about it was applied. */
+export const STATUS_AFTER = { retry: 'waiting', park: 'queued', dead: 'dead' } as const satisfies Record<
+  Decision['kind'],
+  TaskStatus
+>
 
 export interface DecisionInput {
   readonly settings: TaskSettings

@@ -5,10 +5,11 @@ import { DURATION_MS_MAX } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'
 import { checkedText, NAME_LENGTH_MAX } from '../model/ids.ts'
 import type { Guards, Settlement } from '../model/settlement.ts'
-import type { Priority } from '../model/task.ts'
+import { PRIORITY_MAX, type Priority } from '../model/task.ts'
 import { type BreakerRef, checkedBreaker } from '../policy/breaker.ts'
 import type { Decision } from '../policy/decide.ts'
 import { checkedQuota, type RetryQuota } from '../policy/quota.ts'
+import type { ReserveRequest } from './leases.ts'
 
 /** The most one call takes or changes. Larger work is done in several calls. */
 export const BATCH_MAX = 1_000
@@ -21,11 +22,24 @@ export const RETIRE_MAX = 1_000
 export const AVOID_MS = 2_000
 /** After its timeout an attempt gets this long to be settled by its own worker before the sweep does it. */
 export const TIMEOUT_GRACE_MS = 5_000
+/** A worker that was not heard of for this long is forgotten by retention. */
+export const WORKER_SILENT_MS = 86_400_000
+
+// Bounds that an engine may apply, so that one call stays short in a very large store: see docs/engine-port.md.
+
+/** Breakers that cover one action. A failure does not count for a further one. */
+export const COVERING_MAX = 100
+/** Workers that a claim looks at, by id, to see whether an unhealthy worker has help. */
+export const HELP_LOOK_MAX = 1_000
+/** Workers that a claim looks at, by id, to see whether a retry has a better one. */
+export const FLEET_LOOK_MAX = 100
+/** Retries that one claim leaves to other workers. Then it takes what comes. */
+export const AVOIDED_MAX = 1_000
 
 /** The place of a priority in claim order: smaller first. */
-export const claimOrder = (priority: Priority): number => 9 - priority
+export const claimOrder = (priority: Priority): number => PRIORITY_MAX - priority
 
-const LEASE_MS_MAX = 86_400_000
+export const LEASE_MS_MAX = 86_400_000
 
 export function checkBatch(size: number): void {
   if (size > BATCH_MAX) {
@@ -43,6 +57,13 @@ export function checkLimit(limit: number): void {
 export function checkLeaseMs(leaseMs: number): void {
   if (!Number.isInteger(leaseMs) || leaseMs < 1 || leaseMs > LEASE_MS_MAX) {
     throw new InvalidError(`A lease lasts between 1 ms and a day, not ${leaseMs} ms.`)
+  }
+}
+
+export function checkReserve({ leaseMs, attempt }: Pick<ReserveRequest, 'leaseMs' | 'attempt'>): void {
+  checkLeaseMs(leaseMs)
+  if (!Number.isSafeInteger(attempt) || attempt < 1) {
+    throw new InvalidError(`An attempt is a whole number from 1, not ${attempt}.`)
   }
 }
 

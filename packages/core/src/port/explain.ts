@@ -32,10 +32,7 @@ export function explain(facts: ExplainFacts): Explanation {
     const { dueAt, reason, quota } = task.state
     gates.push(quota === null ? { kind: 'not_due', dueAt, reason } : { kind: 'retry_quota', name: quota, dueAt })
   }
-  for (const hold of facts.holds) gates.push({ kind: 'paused', ...hold })
-  gates.push(...breakerGates(facts.breakers))
-  for (const limit of facts.limits)
-    if (limit.running >= limit.concurrency) gates.push({ kind: 'concurrency', ...limit })
+  gates.push(...laneGates(facts))
   if (!workers.some(({ verdict }) => verdict === 'eligible' || verdict === 'degraded'))
     gates.push({ kind: 'no_worker' })
   return {
@@ -47,8 +44,19 @@ export function explain(facts: ExplainFacts): Explanation {
   }
 }
 
+/** What holds a lane now: its pauses, its breakers, then its full limits. */
+export function laneGates({ holds, limits, breakers }: Pick<ExplainFacts, 'holds' | 'limits' | 'breakers'>): Gate[] {
+  return [
+    ...holds.map((hold) => ({ kind: 'paused', ...hold }) as const),
+    ...breakerGates(breakers),
+    ...limits
+      .filter(({ running, concurrency }) => running >= concurrency)
+      .map((full) => ({ kind: 'concurrency', ...full }) as const),
+  ]
+}
+
 /** What breakers that are not closed mean for the lanes they cover. */
-export function breakerGates(breakers: readonly Breaker[]): Gate[] {
+function breakerGates(breakers: readonly Breaker[]): Gate[] {
   return breakers.flatMap(({ name, state }): Gate[] => {
     if (state.status === 'closed') return []
     const until = state.status === 'open' ? state.until : null

@@ -2,9 +2,9 @@
 // record is the truth; queue, delay queue, leases, keys, groups and counts are held against it. How an engine looks, and
 // how it repairs, is its own business; the words for what it found are here, so that all engines use the same.
 
-import { InvalidError } from '../model/errors.ts'
 import { checkedText, type Fingerprint, type TaskId, type TenantId, type WorkerId } from '../model/ids.ts'
 import type { By, Scope } from './changes.ts'
+import { foreignCursor } from './queries.ts'
 
 export interface InspectRequest {
   /** Sets right what is found, in the same step; otherwise nothing is written. */
@@ -97,24 +97,61 @@ export function repairData({ kind, subject, found, expected }: Finding): Readonl
   return { kind, subject: subjectText(subject), found, expected }
 }
 
+/** A subject in words; %s is what it is named by, of a key first the key and then its tenant. */
+export const SUBJECT_WORDS = {
+  task: "task '%s'",
+  worker: "worker '%s'",
+  lane: 'lane of %s',
+  limit: 'limit of %s',
+  key: "key '%s' of tenant '%s'",
+  group: "failure group '%s'",
+  store: 'store',
+} as const satisfies Record<FindingSubject['kind'], string>
+
+/** A scope that names nothing, in words. */
+export const EVERYTHING = 'everything'
+
 export function subjectText(subject: FindingSubject): string {
+  return filled(SUBJECT_WORDS[subject.kind], ...namesOf(subject))
+}
+
+/** Words with their %s replaced, one after the other. */
+export const filled = (words: string, ...names: readonly string[]): string => {
+  let at = 0
+  return words.replace(/%s/g, () => names[at++] ?? '')
+}
+
+function namesOf(subject: FindingSubject): string[] {
   switch (subject.kind) {
     case 'task':
     case 'worker':
-      return `${subject.kind} '${subject.id}'`
+      return [subject.id]
     case 'lane':
     case 'limit': {
       const parts = Object.entries(subject.scope).map(([name, value]) => `${name} '${value}'`)
-      return `${subject.kind} of ${parts.length === 0 ? 'everything' : parts.join(', ')}`
+      return [parts.length === 0 ? EVERYTHING : parts.join(', ')]
     }
     case 'key':
-      return `key '${subject.key}' of tenant '${subject.tenant}'`
+      return [subject.key, subject.tenant]
     case 'group':
-      return `failure group '${subject.fingerprint}'`
+      return [subject.fingerprint]
     case 'store':
-      return 'store'
+      return []
   }
 }
+
+/** What was found, and what was expected, where stores of any kind say the same. */
+export const FINDING_WORDS = {
+  noEntry: 'no entry',
+  oneEntry: 'one entry',
+  noLease: 'no lease',
+  entryInLane: 'an entry in its lane',
+  entryDueAt: 'an entry due at ',
+  heldByNobody: 'held by nobody',
+  heldByTask: "held by task '%s'",
+  keyHeld: "key '%s' held by ",
+  somethingElse: 'something else',
+} as const
 
 const ACTOR_LENGTH_MAX = 200
 const REASON_LENGTH_MAX = 1_000
@@ -145,7 +182,7 @@ export function inspectPlace<Stage extends string>(
   if (cursor === undefined) return { stage: stages[0], position: '' }
   const colon = cursor.indexOf(':')
   const stage = stages.find((name) => name === cursor.slice(0, colon))
-  if (stage === undefined) throw new InvalidError('The cursor is not one that this store gave out.')
+  if (stage === undefined) throw foreignCursor()
   return { stage, position: cursor.slice(colon + 1) }
 }
 

@@ -32,12 +32,14 @@ export function pageLimit(page: PageRequest | undefined): number {
   return limit
 }
 
+export const foreignCursor = (): InvalidError => new InvalidError('The cursor is not one that this store gave out.')
+
 /** A cursor is a position in some order: a whole number, opaque to callers. */
 export function pageCursor(page: PageRequest | undefined): number | null {
   if (page?.cursor === undefined) return null
   const position = Number(page.cursor)
   if (!/^\d+$/.test(page.cursor) || !Number.isSafeInteger(position)) {
-    throw new InvalidError('The cursor is not one that this store gave out.')
+    throw foreignCursor()
   }
   return position
 }

@@ -1,8 +1,17 @@
 // Circuit breakers as the store keeps them: core's pure functions say how one changes; here is what each change means for
 // lanes, what is noted of it, and which of them exist. A lane's gates are worked out from the breakers whenever asked.
 
-import type { ActionName, Breaker, BreakerState, By, Outage, Page, PageRequest } from '@reprise/core'
-import { afterFailure, afterSuccess, afterTime, isForgotten, isOutage, pageLimit } from '@reprise/core/engine'
+import type { ActionName, Breaker, By, Outage, Page, PageRequest } from '@reprise/core'
+import {
+  afterFailure,
+  afterSuccess,
+  afterTime,
+  breakerEntry,
+  isForgotten,
+  isOutage,
+  pageLimit,
+  resetEntry,
+} from '@reprise/core/engine'
 import { note } from './journal.ts'
 import { refreshHolds } from './lane.ts'
 import type { State } from './state.ts'
@@ -47,30 +56,7 @@ function become(state: State, before: Breaker | null, breaker: Breaker): void {
   state.breakers.set(breaker.name, breaker)
   refreshHolds(state)
   state.changes++
-  if (isChange) noteChange(state, breaker)
-}
-
-const WORDS = {
-  open: 'Too many failures: nothing starts until it has rested.',
-  half_open: 'A few attempts are let through.',
-  ramping: 'The attempts succeeded: more and more are let through.',
-  closed: 'Work goes on as before.',
-} as const satisfies Record<BreakerState['status'], string>
-
-function noteChange(state: State, { name, state: next }: Breaker): void {
-  const { status } = next
-  const by = { actor: 'breaker', reason: WORDS[status] }
-  if (status === 'closed') {
-    noteClosed(state, name, by)
-    return
-  }
-  const until = status === 'open' ? next.until : null
-  const type = status === 'open' ? 'breaker.opened' : (`breaker.${status}` as const)
-  note(state, { type, taskId: null, attempt: null, ...by, data: { breaker: name, opens: next.opens, until } })
-}
-
-function noteClosed(state: State, name: string, { actor, reason }: By): void {
-  note(state, { type: 'breaker.closed', taskId: null, attempt: null, actor, reason, data: { breaker: name } })
+  if (isChange) note(state, breakerEntry(breaker))
 }
 
 export function resetBreaker(state: State, name: string, by: By): boolean {
@@ -78,7 +64,7 @@ export function resetBreaker(state: State, name: string, by: By): boolean {
   state.breakers.delete(name)
   refreshHolds(state)
   state.changes++
-  noteClosed(state, name, by)
+  note(state, resetEntry(name, by))
   return true
 }
 

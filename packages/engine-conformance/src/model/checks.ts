@@ -2,8 +2,7 @@
 // here are only the sizes and ranges that each verb sets.
 
 import { BATCH_MAX, InvalidError } from '@reprise/core'
-
-const LEASE_MS_MAX = 24 * 3_600_000
+import { LEASE_MS_MAX } from '@reprise/core/engine'
 
 export function checkBatch(batch: readonly unknown[], what: string): void {
   if (batch.length > BATCH_MAX) {

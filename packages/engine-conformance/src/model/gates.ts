@@ -2,7 +2,7 @@
 // beside them the breakers.
 
 import type { By, Gate, Scope } from '@reprise/core'
-import { breakerGates, scopeMatches } from '@reprise/core/engine'
+import { laneGates, scopeMatches } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { checkWhole } from './checks.ts'
 import { note } from './journal.ts'
@@ -41,13 +41,8 @@ export function limit(state: State, scope: Scope, concurrency: number | null, by
 
 /** What holds this lane now: its pauses, its breakers, then its full limits. */
 export function gatesOf(state: State, lane: Lane): Gate[] {
-  return [
-    ...holdsOn(state, lane).map((hold) => ({ kind: 'paused', ...hold }) as const),
-    ...breakerGates(breakersOn(state, lane.action)),
-    ...limitsOn(state, lane)
-      .filter(({ running, concurrency }) => running >= concurrency)
-      .map((full) => ({ kind: 'concurrency', ...full }) as const),
-  ]
+  const [holds, limits] = [holdsOn(state, lane), limitsOn(state, lane)]
+  return laneGates({ holds, limits, breakers: breakersOn(state, lane.action) })
 }
 
 export const holdsOn = (state: State, lane: Lane) =>

@@ -15,7 +15,7 @@ import {
   type WorkerRegistration,
   type WorkerView,
 } from '@reprise/core'
-import { assessHealth, pageLimit, withOutcomes } from '@reprise/core/engine'
+import { assessHealth, pageLimit, replacedEntry, withOutcomes } from '@reprise/core/engine'
 import { checkBatch } from './checks.ts'
 import { note } from './journal.ts'
 import { retoken } from './leases.ts'
@@ -52,17 +52,7 @@ export function register(state: State, registration: WorkerRegistration): { read
     probeFailures: 0,
   })
   const leases = takeLeases(state, worker)
-  if (wasKnown) {
-    const reason = 'registered again under the same id'
-    note(state, {
-      type: 'worker.replaced',
-      taskId: null,
-      attempt: null,
-      actor: 'registry',
-      reason,
-      data: { worker, epoch, leases },
-    })
-  }
+  if (wasKnown) note(state, replacedEntry(worker, epoch, leases))
   return { epoch }
 }
 

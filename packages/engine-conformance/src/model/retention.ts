@@ -1,12 +1,10 @@
 // Deleting what the rules no longer keep, a bounded number per call. Dead letters are kept whatever the rules say.
 
 import { BATCH_MAX, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
-import { pageCursor } from '@reprise/core/engine'
+import { pageCursor, removedEntry, WORKER_SILENT_MS } from '@reprise/core/engine'
 import { checkLimit } from './checks.ts'
 import { note } from './journal.ts'
 import type { State, TaskRecord } from './state.ts'
-
-const WORKER_SILENT_MS = 86_400_000
 
 export function retain(
   state: State,
@@ -27,17 +25,7 @@ export function retain(
   for (const { worker, lastBeatAt } of state.workers.values()) {
     if (state.now - lastBeatAt >= WORKER_SILENT_MS) state.workers.delete(worker)
   }
-  if (outdated.length > 0) {
-    const data = { count: outdated.length }
-    note(state, {
-      type: 'tasks.removed',
-      taskId: null,
-      attempt: null,
-      actor: 'retention',
-      reason: 'kept long enough',
-      data,
-    })
-  }
+  if (outdated.length > 0) note(state, removedEntry(outdated.length))
   const next = rest.length > limit ? String(seen.at(-1)?.seq) : null
   return { tasksRemoved: outdated.length, entriesRemoved, next }
 }

@@ -11,6 +11,7 @@ import {
   type SupersededBecause,
   type TaskStatus,
 } from '@reprise/core'
+import { ACTORS, badEndEntry, releasedEntry, STATUS_AFTER, supersededEntry, workerActor } from '@reprise/core/engine'
 import { tellFailure, tellSuccess } from './breakers.ts'
 import { checkBatch } from './checks.ts'
 import { deadLetter } from './dead-letter.ts'
@@ -104,14 +105,7 @@ function release(
     const dueAt = state.now + deferral.delayMs
     task.state = { status: 'waiting', since: state.now, dueAt, reason: deferral.reason, quota: null }
   }
-  note(state, {
-    type: 'execution.released',
-    taskId: task.snapshot.id,
-    attempt: running.attempt,
-    actor: `worker:${running.worker}`,
-    reason,
-    data: {},
-  })
+  note(state, releasedEntry(task.snapshot.id, running.attempt, running.worker, reason))
 }
 
 function settleEntry(state: State, settlement: EntrySettlement): SettleResult {
@@ -193,27 +187,10 @@ function endExecution(
     case 'dead':
       deadLetter(state, task, decision.reason, failure)
   }
-  note(state, {
-    type: `execution.${kind}`,
-    taskId: execution.taskId,
-    attempt: execution.attempt,
-    actor: kind === 'failed' ? `worker:${execution.worker}` : 'sweep',
-    reason: decision.sentence,
-    data: {
-      code: failure.code,
-      reason: failure.reason,
-      fingerprint: failure.fingerprint,
-      decision: decision.kind,
-      detail: decision.reason,
-      dueAt,
-    },
-  })
+  const { worker } = execution
+  const actor = kind === 'failed' && worker !== null ? workerActor(worker) : ACTORS.sweep
+  note(state, badEndEntry(kind, execution, actor, failure, decision, dueAt))
 }
-
-const STATUS_AFTER = { retry: 'waiting', park: 'queued', dead: 'dead' } as const satisfies Record<
-  Decision['kind'],
-  TaskStatus
->
 
 /** If an earlier try of this very call took effect: the answer it got, or would have got. */
 function repeatedStatus(state: State, settlement: Settlement): SettleResult | null {
@@ -236,14 +213,7 @@ function repeatedStatus(state: State, settlement: Settlement): SettleResult | nu
 
 function refuse(state: State, { kind, ref }: Settlement, because: SupersededBecause): SettleResult {
   if ((kind === 'succeeded' || kind === 'failed') && state.tasks.has(ref.taskId)) {
-    note(state, {
-      type: 'execution.superseded',
-      taskId: ref.taskId,
-      attempt: ref.attempt,
-      actor: 'caller',
-      reason: `${kind} refused: ${because}`,
-      data: { kind, because },
-    })
+    note(state, supersededEntry({ kind, ref }, because))
   }
   return { outcome: 'superseded', because }
 }
