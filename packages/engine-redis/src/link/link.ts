@@ -4,10 +4,10 @@
 import { type Clock, InvalidError, type Random, StoreClosedError, sleep } from '@reprise/core'
 import { ClusterRoutes } from './cluster.ts'
 import type { Reply, Script } from './connection.ts'
-import { Dispatcher } from './dispatcher.ts'
 import { type Endpoint, parseEndpoint } from './endpoint.ts'
 import type { KeeperOptions } from './keeper.ts'
 import { type Routes, ServerRoutes } from './routes.ts'
+import { Sender } from './sender.ts'
 import { Subscriber } from './subscriber.ts'
 
 export type { Library, Reply, Script } from './connection.ts'
@@ -88,7 +88,7 @@ class RedisLink implements Link {
   readonly #clock: Clock
   readonly #closeMs: number
   readonly #routes: Routes
-  readonly #dispatcher: Dispatcher
+  readonly #sender: Sender
   readonly #subscriber: Subscriber
   #closing: Promise<void> | null = null
 
@@ -105,9 +105,9 @@ class RedisLink implements Link {
       backoffMaxMs: options.backoffMaxMs ?? 1_000,
       protocol: 2,
       report: (server, reason) => options.onTrouble?.(server, reason),
-      recover: (call, connection, error) => this.#dispatcher.recover(call, connection, error),
+      recover: (call, connection, error) => this.#sender.recover(call, connection, error),
     }
-    const onChange = (): void => this.#dispatcher.look()
+    const onChange = (): void => this.#sender.look()
     const [first] = endpoints
     this.isCluster = isCluster
     this.#clock = clock
@@ -116,7 +116,7 @@ class RedisLink implements Link {
       first === undefined || isCluster
         ? new ClusterRoutes(endpoints, keeping, onChange)
         : new ServerRoutes(first, keeping, onChange)
-    this.#dispatcher = new Dispatcher(this.#routes, {
+    this.#sender = new Sender(this.#routes, {
       clock,
       random,
       patienceMs,
@@ -133,15 +133,15 @@ class RedisLink implements Link {
   }
 
   run(script: Script, key: string, args: readonly string[]): Promise<Reply> {
-    return this.#dispatcher.send(key, [script.readOnly ? 'FCALL_RO' : 'FCALL', script.name, '1', key, ...args], script)
+    return this.#sender.send(key, [script.readOnly ? 'FCALL_RO' : 'FCALL', script.name, '1', key, ...args], script)
   }
 
   command(key: string | null, args: readonly string[]): Promise<Reply> {
-    return this.#dispatcher.send(key, args, null)
+    return this.#sender.send(key, args, null)
   }
 
   pipeline(key: string, commands: readonly (readonly string[])[]): Promise<readonly Reply[]> {
-    return Promise.all(commands.map((args) => this.#dispatcher.send(key, args, null)))
+    return Promise.all(commands.map((args) => this.#sender.send(key, args, null)))
   }
 
   subscribe(channel: string, onMessage: (message: string) => void, onGap: () => void): Promise<void> {
@@ -156,9 +156,9 @@ class RedisLink implements Link {
   async #close(): Promise<void> {
     this.#subscriber.close()
     const isOver = new AbortController()
-    const drained = this.#dispatcher.close().then(() => isOver.abort())
+    const drained = this.#sender.close().then(() => isOver.abort())
     await Promise.race([drained, sleep(this.#clock, this.#closeMs, isOver.signal, { hold: true })])
-    this.#dispatcher.abandon()
+    this.#sender.abandon()
     this.#routes.close(new StoreClosedError())
   }
 }

@@ -2,8 +2,7 @@
 // that only listens does not notice that nobody is at the other end, so it asks now and then whether it is still subscribed.
 // After every new connection the listeners are told that they may have missed something.
 
-import type { Clock, Timer } from '@reprise/core'
-import { StoreBusyError, StoreClosedError } from '@reprise/core'
+import { type Clock, StoreBusyError, StoreClosedError, type Timer } from '@reprise/core'
 import type { Connection } from './connection.ts'
 import { faultOf, finalError, outOfPatience } from './faults.ts'
 import { Keeper, type KeeperOptions } from './keeper.ts'

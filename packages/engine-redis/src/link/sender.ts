@@ -7,7 +7,7 @@ import type { Call, Connection, Reply, Script } from './connection.ts'
 import { faultOf, finalError, outOfPatience, reasonOf } from './faults.ts'
 import type { Routes } from './routes.ts'
 
-export interface DispatcherOptions {
+export interface SenderOptions {
   readonly clock: Clock
   readonly random: Random
   readonly patienceMs: number
@@ -33,16 +33,16 @@ interface Repeat {
 /** Those who wait are looked at no more often than this. */
 const LOOK_MS_MIN = 5
 
-export class Dispatcher {
+export class Sender {
   readonly #routes: Routes
   readonly #clock: Clock
-  readonly #options: DispatcherOptions
+  readonly #options: SenderOptions
   readonly #repeats = new Set<Repeat>()
   #timer: Timer | null = null
   #looksAt = Number.POSITIVE_INFINITY
   #closed = false
 
-  constructor(routes: Routes, options: DispatcherOptions) {
+  constructor(routes: Routes, options: SenderOptions) {
     this.#routes = routes
     this.#clock = options.clock
     this.#options = options
