@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CompiledLua, compileLua, type LuaFile, renderLuaModule } from './lua-compiler.ts'
+import { REDIS_FACTS } from './redis-facts.ts'
 
 const root = join(import.meta.dirname, '..')
 const luaFolder = 'packages/engine-redis/lua'
@@ -32,6 +33,7 @@ function main(): number {
     compileLua(
       scripts.filter(({ name }) => isIn(name)),
       includes,
+      REDIS_FACTS,
     )
   const libraries = new Map([
     ['hotLibrary', compiled((name) => HOT.has(name))],

@@ -3,8 +3,10 @@
 // writing files is the part of compile-lua.ts.
 //
 // An include shares the top-level names that others use and keeps the rest to itself: Lua allows 200 locals at a time.
+// A name in capitals that no Lua file declares is a fact or a record of the package's TypeScript (see lua-facts.ts).
 
 import { createHash } from 'node:crypto'
+import { type LuaFacts, NO_FACTS, undeclared, withFacts } from './lua-facts.ts'
 
 export interface LuaFile {
   /** The name without folder and extension. */
@@ -18,6 +20,8 @@ interface CompiledFunction {
   /** As the library names it, behind the library's own name: settle_and_claim. */
   readonly suffix: string
   readonly flags: readonly string[]
+  /** A repetition, known by the request id in ARGV[2], gets the first answer; unless the script says false behind that. */
+  readonly isOnce: boolean
   readonly body: string
 }
 
@@ -29,6 +33,7 @@ export interface CompiledLua {
 }
 
 const shebang = /^#!lua(?: flags=(?<flags>[a-z,-]+))?$/
+const onceLine = /^-- @once$/m
 const includeLine = /^-- @include (?<names>.+)$/m
 const declaration = /^local (?:function (?<single>\w+)|(?<list>\w+(?:, \w+)*))(?<value> =)?/
 
@@ -44,8 +49,16 @@ local function begin(keys, args)
 end`
 
 /** One library of these scripts; of the includes, it takes those that its scripts name. */
-export function compileLua(scripts: readonly LuaFile[], includes: readonly LuaFile[]): CompiledLua {
+export function compileLua(
+  scriptFiles: readonly LuaFile[],
+  includeFiles: readonly LuaFile[],
+  facts: LuaFacts = NO_FACTS,
+): CompiledLua {
   const problems: string[] = []
+  const filled = (files: readonly LuaFile[], folder: string): LuaFile[] =>
+    files.map(({ name, text }) => ({ name, text: withFacts(`${folder}${name}`, text, facts, problems) }))
+  const scripts = filled(scriptFiles, '')
+  const includes = filled(includeFiles, 'include/')
   const texts = new Map(includes.map(({ name, text }) => [name, text]))
   const lists = scripts.map(({ text }) => includeLine.exec(text)?.groups?.names?.split(' ') ?? [])
   const order = inOrder(lists, problems)
@@ -64,11 +77,16 @@ export function compileLua(scripts: readonly LuaFile[], includes: readonly LuaFi
       name: name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
       suffix: name.replaceAll('-', '_'),
       flags: head?.groups?.flags?.split(',') ?? [],
+      isOnce: onceLine.test(text),
       body: stripped(rest.join('\n')),
     }
   })
   const used = [...texts].filter(([name]) => order.includes(name))
-  const words = new Map([...used, ...scripts.map(({ name, text }) => [`${name}.lua`, text] as const)].map(wordsOf))
+  problems.push(...undeclared([...used.map(([name, text]) => ({ name: `include/${name}`, text })), ...scripts]))
+  const around = (text: string): string => (onceLine.test(text) ? onceAround(text) : text)
+  const words = new Map(
+    [...used, ...scripts.map(({ name, text }) => [`${name}.lua`, around(text)] as const)].map(wordsOf),
+  )
   const isUsedOutside =
     (include: string) =>
     (name: string): boolean =>
@@ -93,11 +111,11 @@ function renderLibrary(constant: string, { functions, includes }: CompiledLua): 
       `#!lua name=${name}`,
       PRELUDE,
       ...includes,
-      ...functions.map(({ suffix, flags, body }) =>
+      ...functions.map(({ suffix, flags, isOnce, body }) =>
         [
           'redis.register_function{',
           `function_name = '${name}_${suffix}', flags = {${flags.map((flag) => `'${flag}'`).join(', ')}},`,
-          `callback = function(keys, args)\nbegin(keys, args)\n${body}\nend }`,
+          `callback = function(keys, args)\nbegin(keys, args)\n${isOnce ? onceAround(body) : body}\nend }`,
         ].join(' '),
       ),
     ].join('\n')
@@ -112,6 +130,15 @@ function renderLibrary(constant: string, { functions, includes }: CompiledLua): 
     entries.join(''),
   ].join('')
 }
+
+/** See include/answers.lua. A refusal is no answer. */
+const onceAround = (body: string): string => `local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+${body}
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)`
 
 /** All names of the lists, so that each comes after those that stand before it in any list. */
 function inOrder(lists: readonly (readonly string[])[], problems: string[]): string[] {

@@ -28,8 +28,8 @@ test('a library has the includes its scripts name, in an order that fits all, an
   )
   expect(compiled.problems).toEqual([])
   expect(compiled.functions).toEqual([
-    { name: 'claimOne', suffix: 'claim_one', flags: ['allow-oom'], body: 'return lane(), a' },
-    { name: 'look', suffix: 'look', flags: ['no-writes'], body: "return key('x')" },
+    { name: 'claimOne', suffix: 'claim_one', flags: ['allow-oom'], isOnce: false, body: 'return lane(), a' },
+    { name: 'look', suffix: 'look', flags: ['no-writes'], isOnce: false, body: "return key('x')" },
   ])
   // What nobody else uses stays inside; what is only declared is declared outside.
   expect(compiled.includes).toEqual([
@@ -71,4 +71,45 @@ test('refuses an include that does not say what it is', () => {
   expect(compileLua([script('look', '#!lua', '-- @include silent')], [silent]).problems).toEqual([
     'include/silent: it must open with a comment that says what it is',
   ])
+})
+
+test('a script that answers once is asked for its first answer before it runs, and keeps it after', () => {
+  const compiled = compileLua([script('look', '#!lua', '-- @once', 'return 1, false')], [])
+  const [, rendered = ''] = renderLuaModule(new Map([['library', compiled]])).split('begin(keys, args)\n', 2)
+  expect(rendered).toMatch(
+    /^local known = recall\(ARGV\[2\]\)\n[\s\S]*return 1, false\nend\)\(\)\nif isKept == false or/,
+  )
+})
+
+const facts = {
+  constants: { AVOID_MS: 2000, REASON: "it's over", AFTER: { park: 'queued' }, STATUSES: ['queued', 'dead'] },
+  records: { LANE: ['turn', 'picks'] },
+}
+
+test.each([
+  ['a constant', 'return AVOID_MS', 'return 2000'],
+  ['a text', 'return REASON', "return 'it\\'s over'"],
+  ['a table', 'local after, all = AFTER, STATUSES', "local after, all = { park = 'queued' }, { 'queued', 'dead' }"],
+  ['the size of a list', 'return #STATUSES', "return #{ 'queued', 'dead' }"],
+  ['a place in a record', 'return was[LANE.picks], ARGV[at + LANE_AT.picks]', 'return was[2], ARGV[at + 1]'],
+  ['the size of a record', 'for at = 1, #LANE do', 'for at = 1, 2 do'],
+  ['the names of a record', 'return LANE', "return { 'turn', 'picks' }"],
+  ['the fields of an array', '{ LANE.fields(was) }', '{ turn = was[1], picks = was[2] }'],
+  ['the fields of arguments', '{ LANE.args(at) }', '{ turn = ARGV[at + 0], picks = ARGV[at + 1] }'],
+  ['the values of a table', '{ LANE.values(lane) }', '{ lane.turn, lane.picks }'],
+  ['nothing in a text', "return 'AVOID_MS'", "return 'AVOID_MS'"],
+  ['nothing behind a dot', 'return limits.AVOID_MS', 'return limits.AVOID_MS'],
+])('puts facts in their places: %s', (_, line, expected) => {
+  const { functions, problems } = compileLua([script('look', '#!lua', line)], [], facts)
+  expect(problems).toEqual([])
+  expect(functions[0]?.body).toBe(expected)
+})
+
+test.each([
+  ['a fact that is declared again', 'local AVOID_MS = 2000', "look: AVOID_MS is a fact: don't declare it"],
+  ['a record that is declared again', 'local at, LANE', "look: LANE is a fact: don't declare it"],
+  ['a field that a record has not', 'return LANE.size', "look: LANE has no field 'size'"],
+  ['a name that nobody declares', 'return LOOK_MAX', 'look: LOOK_MAX is neither a fact nor declared'],
+])('refuses %s', (_, line, problem) => {
+  expect(compileLua([script('look', '#!lua', line)], [], facts).problems).toContain(problem)
 })

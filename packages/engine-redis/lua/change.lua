@@ -7,16 +7,14 @@
 -- number of ids looked at, or a seq.
 -- Nothing can be refused; a call that changed something answers its repetition (same request id) alike.
 
+-- @once
 -- @include base answers lanes tasks queue limits wake journal leases stages endings operators order scope
 
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
 local BYTES_MAX = 8000000
 
-local request, kind, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-
-local known = recall(request)
-if known then return known end
+local kind, actor, reason, limit = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 
 local changed = {}
 local bytes = 0
@@ -162,10 +160,9 @@ else
 end
 
 local answer = { goOnAt and int(goOnAt) or '', unpack(changed) }
-if #changed > 0 then remember(request, answer) end
 flushOperators()
 flushLimits()
 flushLeases()
 flushLanes()
 flushWake()
-return answer
+return answer, #changed > 0

@@ -2,7 +2,7 @@
 -- counts: the counters of a scope's lanes, added up over a bounded number of lanes; its caller adds up several calls.
 -- ARGV: time, number of the lane to begin after, scope (3).
 -- Answers { number of the lane to go on from ('' when all were looked at), then the sums in the order of
--- include/counters.lua }.
+-- COUNTERS }.
 
 -- @include base lanes scope counters
 
@@ -11,7 +11,7 @@ local after = tonumber(ARGV[2])
 local scope = parseScope(3)
 
 local sums = {}
-for index = 1, LAST_COUNTER - FIRST_COUNTER + 1 do sums[index] = 0 end
+for index = 1, #COUNTERS do sums[index] = 0 end
 
 local function add(number)
   for index, count in ipairs(countersOf(number)) do sums[index] = sums[index] + tonumber(count) end

@@ -5,12 +5,10 @@
 -- Checks before the first write: that there is none (REPRISE taken), or that there is one (REPRISE missing) and that it has
 -- the version (REPRISE taken).
 
+-- @once
 -- @include base answers documents
 
-local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local remembered = recall(request)
-if remembered then return remembered end
-
+local collection, id, version, text = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local known = call('HMGET', documentKey(collection, id), 'version', 'createdAt', 'order', 'indexes')
 if version == '' then
   if known[1] then return refuse('taken') end
@@ -36,4 +34,4 @@ for at = 7, #ARGV do
 end
 call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, 'createdAt', createdAt,
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\n'))
-return remember(request, { newVersion, createdAt, int(now) })
+return { newVersion, createdAt, int(now) }

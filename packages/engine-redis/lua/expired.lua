@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- expired: leases and queue entries past their time. It changes no task; it only brings its own indexes up to date.
 -- ARGV: time, limit, heartbeatStaleMs.
--- Answers { time, since when somebody has looked all the time, then per item: kind, since, id, attempt, token or '', worker or '', its text, its state or '',
--- when the attempt started or '' }.
+-- Answers { time, since when somebody has looked all the time, then per item an
+-- OVERDUE_ROW, '' for what is missing }.
 
 -- @include base lanes tasks queue limits wake leases stages workers lifting
 
@@ -37,7 +37,7 @@ local function add(id, worker, lease)
   if taken[id] then return end
   taken[id] = true
   local since = lease.untilAt
-  if lease.kind == INBOX_STAGE and workerNamed(worker) then since = math.min(since, silentSince(worker) or since) end
+  if lease.kind == STAGE_LETTERS.inbox and workerNamed(worker) then since = math.min(since, silentSince(worker) or since) end
   leases[#leases + 1] = { id = id, since = since, worker = worker, lease = lease }
 end
 
@@ -59,7 +59,7 @@ for _, worker in ipairs(call('ZRANGE', key('leases'), '-inf', int(now), 'BYSCORE
   local first
   for index = 1, #held, 2 do
     local lease = parseLease(held[index + 1])
-    if lease.kind ~= LAUNCH_STAGE then
+    if lease.kind ~= STAGE_LETTERS.launch then
       if lease.untilAt <= now then add(held[index], worker, lease) end
       if not first or lease.untilAt < first then first = lease.untilAt end
     end

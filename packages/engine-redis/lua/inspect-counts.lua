@@ -5,16 +5,14 @@
 -- A store with more tasks than one step may count is not recounted: then claimable tasks are held against the sizes of the queues,
 -- and running ones against the leases.
 
+-- @once
 -- @include base answers lanes tasks queue limits wake journal leases stages order inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local TASKS_MAX = 20000
 local BYTES_MAX = 67108864
 local LANES_MAX = 20000
-local STATUSES = { 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled' }
-local READY = { 'ready', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local STATUSES = TASK_STATUSES
+local READY = { 'ready', unpack(PRIORITY_COUNTS) }
 
 -- By lane number: how many tasks stand where. `starts` has when attempts began, by action.
 local recounts, starts = {}, {}
@@ -55,7 +53,7 @@ local function countTask(id)
   if not status or not recount[status] then return 0 end
   recount[status] = recount[status] + 1
   if status == 'queued' and not isRetired then
-    local slot = SLOTS[tonumber(string.match(values[1], '^[^\n]*"priority":(%d)')) or 5]
+    local slot = SLOTS[tonumber(string.match(values[1], '^[^\n]*"priority":(%d)')) or DEFAULT_PRIORITY]
     recount.ready = recount.ready + 1
     recount[slot] = recount[slot] + 1
   elseif status == 'running' then
@@ -93,7 +91,7 @@ local function countLeases()
   for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do
     if count + call('HLEN', leasesKey(worker)) > TASKS_MAX then return nil end
     for _, lease in ipairs(call('HVALS', leasesKey(worker))) do
-      if part(lease, 1, 1) ~= LAUNCH_STAGE then add(string.match(lease, '^%S+ (%S+)')) end
+      if part(lease, 1, 1) ~= STAGE_LETTERS.launch then add(string.match(lease, '^%S+ (%S+)')) end
     end
   end
   for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
@@ -112,7 +110,7 @@ local function recountByIndexes(lane, running)
   local recount = { running = running and (running[lane.number] or 0) }
   if lane.stale > 0 then return recount end
   recount.ready = 0
-  for priority = 0, 9 do
+  for priority = 0, PRIORITY_MAX do
     local size = call('LLEN', queueKey(lane, priority)) + call('ZCARD', returnedKey(lane, priority))
     recount[SLOTS[priority]] = size
     recount.ready = recount.ready + size
@@ -129,7 +127,7 @@ end
 -- How many entries stand among those that came back.
 local function sizeOfReturned(lane)
   local size = 0
-  for priority = 0, 9 do size = size + call('ZCARD', returnedKey(lane, priority)) end
+  for priority = 0, PRIORITY_MAX do size = size + call('ZCARD', returnedKey(lane, priority)) end
   return size
 end
 
@@ -163,8 +161,8 @@ local function inspectListing(lane)
   local member = laneMember(lane.number)
   local missing = {}
   local isClaimable = lane.ready > 0 and not lane.heldSince
-  if isClaimable and not call('ZSCORE', listKey(lane, lane.parked), member) then missing[#missing + 1] = 'claimable' end
-  if isClaimable and lane.parked and call('SISMEMBER', parkingsKey(lane.parked), lane.pool .. '\n' .. lane.action) == 0 then
+  if isClaimable and not call('ZSCORE', listKey(lane, lane.atLimit), member) then missing[#missing + 1] = 'claimable' end
+  if isClaimable and lane.atLimit and call('SISMEMBER', standingsKey(lane.atLimit), lane.pool .. '\n' .. lane.action) == 0 then
     missing[#missing + 1] = 'parked'
   end
   if lane.queued > 0 and not call('ZSCORE', key('stocked'), lane.action .. '\n' .. member) and not call('ZSCORE', key('stocked'), member) then
@@ -175,8 +173,8 @@ local function inspectListing(lane)
   if #missing == 0 then return end
   find('lane_unlisted', 'lane', laneName(lane), 'not listed as ' .. table.concat(missing, ', '), 'listed', function()
     if isClaimable then
-      call('ZADD', listKey(lane, lane.parked), int(lane.turn), member)
-      if lane.parked then call('SADD', parkingsKey(lane.parked), lane.pool .. '\n' .. lane.action) end
+      call('ZADD', listKey(lane, lane.atLimit), int(lane.turn), member)
+      if lane.atLimit then call('SADD', standingsKey(lane.atLimit), lane.pool .. '\n' .. lane.action) end
     end
     if lane.queued > 0 then call('ZADD', key('stocked'), '0', lane.action .. '\n' .. member) end
     if lane.running > 0 then call('SADD', key('busy'), member) end

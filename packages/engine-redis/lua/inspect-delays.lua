@@ -2,10 +2,8 @@
 -- inspectDelays: whether each entry of the delay queues belongs to a task that waits for just that time.
 -- ARGV: see include/inspecting.lua; to begin at: a pool ('' for the first), place in its delay queue.
 
+-- @once
 -- @include base answers lanes tasks journal inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local limit = tonumber(ARGV[6])
 
@@ -40,7 +38,7 @@ local function walk()
       looked = looked + 1
       local member, dueAt = page[at], tonumber(page[at + 1])
       if not isRight(pool, member, dueAt) then
-        find('delay_entry_extra', 'task', string.sub(member, 17), 'an entry due at ' .. int(dueAt), 'no such entry', function()
+        find('delay_entry_extra', 'task', string.sub(member, 17), FINDING_WORDS.entryDueAt .. int(dueAt), FINDING_WORDS.noEntry, function()
           gone = gone + call('ZREM', delays, member)
         end)
       end

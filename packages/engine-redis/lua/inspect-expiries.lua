@@ -2,10 +2,8 @@
 -- inspectExpiries: whether each queue TTL and each deadline that is noted for the sweep is that of a queued task.
 -- ARGV: see include/inspecting.lua; to begin at: number of a list (0 is that of the deadlines, then the lanes'), place in it.
 
+-- @once
 -- @include base answers lanes tasks queue journal inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local limit = tonumber(ARGV[6])
 local LISTS_MAX = 2000

@@ -3,10 +3,8 @@
 -- ARGV: see include/inspecting.lua; to begin at: number of a list (0 is that of all dead letters, then the groups as they are
 --   listed), place in it.
 
+-- @once
 -- @include base answers lanes tasks journal endings inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local limit = tonumber(ARGV[6])
 
@@ -20,7 +18,7 @@ local function inspectList(list, fingerprint, from)
     local isDead = task and task.state.status == 'dead'
     if not isDead or (fingerprint and task.state.fingerprint ~= fingerprint) then
       find('group_entry_extra', 'task', id, fingerprint and "an entry in group '" .. fingerprint .. "'" or 'an entry among the dead letters',
-        'no entry', function() gone = gone + call('ZREM', list, id) end)
+        FINDING_WORDS.noEntry, function() gone = gone + call('ZREM', list, id) end)
     end
   end
   return #ids, gone

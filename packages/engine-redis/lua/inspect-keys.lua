@@ -2,10 +2,8 @@
 -- inspectKeys: whether each dedupe key is held by a task that has it. Only for a store with one partition.
 -- ARGV: see include/inspecting.lua; to begin at: a cursor ('0' at first).
 
+-- @once
 -- @include base answers lanes tasks journal inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local reply = call('HSCAN', key('keys'), ARGV[7], 'COUNT', ARGV[6])
 local page = reply[2]
@@ -15,7 +13,7 @@ for at = 1, #page, 2 do
   local task = readTask(holder)
   local itsKey = task and task.head.dedupeKey and task.lane.tenant .. '\n' .. task.head.dedupeKey
   if itsKey ~= name then
-    find('key_extra', 'key', name, (task and 'held by task' or 'held by a task that is gone') .. " '" .. holder .. "'", 'held by nobody',
+    find('key_extra', 'key', name, format(task and FINDING_WORDS.heldByTask or "held by a task that is gone '%s'", holder), FINDING_WORDS.heldByNobody,
       function() call('HDEL', key('keys'), name) end)
   end
 end

@@ -3,10 +3,8 @@
 -- ARGV: see include/inspecting.lua; to begin at: the worker after whom ('' for the first).
 -- All leases of a worker are looked at in one step.
 
+-- @once
 -- @include base answers lanes tasks wake journal leases stages workers order inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local function workersAfter(last)
   local names, seen = {}, {}
@@ -39,14 +37,14 @@ local function openInbox(worker)
 end
 
 local function inspectStage(worker, id, lease, task)
-  if lease.kind == INBOX_STAGE and not call('ZSCORE', inboxKey(worker), id) then
-    find('inbox_entry_missing', 'task', id, 'no entry', "an entry in the inbox of worker '" .. worker .. "'", function()
+  if lease.kind == STAGE_LETTERS.inbox and not call('ZSCORE', inboxKey(worker), id) then
+    find('inbox_entry_missing', 'task', id, FINDING_WORDS.noEntry, "an entry in the inbox of worker '" .. worker .. "'", function()
       call('ZADD', inboxKey(worker), int(draw(1)), id)
       openInbox(worker)
     end)
-  elseif lease.kind == LAUNCH_STAGE
+  elseif lease.kind == STAGE_LETTERS.launch
     and not (call('ZSCORE', launchesKey(task.lane.pool), id) and call('SISMEMBER', key('launching'), task.lane.pool) == 1) then
-    find('launch_entry_missing', 'task', id, 'no entry', "an entry among the launches of pool '" .. task.lane.pool .. "'", function()
+    find('launch_entry_missing', 'task', id, FINDING_WORDS.noEntry, "an entry among the launches of pool '" .. task.lane.pool .. "'", function()
       call('ZADD', launchesKey(task.lane.pool), '0', id)
       call('SADD', key('launching'), task.lane.pool)
     end)
@@ -56,8 +54,8 @@ end
 local function inspectInbox(worker, kinds)
   local ids = call('ZRANGE', inboxKey(worker), 0, -1)
   for _, id in ipairs(ids) do
-    if kinds[id] ~= INBOX_STAGE then
-      find('inbox_entry_extra', 'task', id, "an entry in the inbox of worker '" .. worker .. "'", 'no entry', function()
+    if kinds[id] ~= STAGE_LETTERS.inbox then
+      find('inbox_entry_extra', 'task', id, "an entry in the inbox of worker '" .. worker .. "'", FINDING_WORDS.noEntry, function()
         leaveInbox(worker, id)
       end)
     end
@@ -78,10 +76,10 @@ local function inspectWorker(worker)
     local right, task = isRight(worker, id, lease and lease.attempt and lease)
     if right then
       kinds[id] = lease.kind
-      if lease.kind ~= LAUNCH_STAGE and (not first or lease.untilAt < first) then first = lease.untilAt end
+      if lease.kind ~= STAGE_LETTERS.launch and (not first or lease.untilAt < first) then first = lease.untilAt end
       inspectStage(worker, id, lease, task)
     else
-      find('lease_extra', 'task', id, "a lease of worker '" .. worker .. "'", 'no lease', function()
+      find('lease_extra', 'task', id, "a lease of worker '" .. worker .. "'", FINDING_WORDS.noLease, function()
         call('HDEL', leasesKey(worker), id)
         if lease and task then leaveStage(lease.kind, worker, id, task.lane) end
       end)
@@ -105,9 +103,9 @@ local function inspectLaunches(pool)
     local _, _, _, workerJson = string.match(record or '', RECORD_PATTERN)
     local worker = workerJson and workerJson ~= 'null' and cjson.decode('[' .. workerJson .. ']')[1]
     local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
-    if not (lease and lease.kind == LAUNCH_STAGE and task.lane.pool == pool and isRight(worker, id, lease)) then
-      find('launch_entry_extra', 'task', id, "an entry among the launches of pool '" .. pool .. "'", 'no entry', function()
-        leaveStage(LAUNCH_STAGE, '', id, { pool = pool })
+    if not (lease and lease.kind == STAGE_LETTERS.launch and task.lane.pool == pool and isRight(worker, id, lease)) then
+      find('launch_entry_extra', 'task', id, "an entry among the launches of pool '" .. pool .. "'", FINDING_WORDS.noEntry, function()
+        leaveStage(STAGE_LETTERS.launch, '', id, { pool = pool })
       end)
     end
   end

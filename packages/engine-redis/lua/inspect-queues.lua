@@ -4,10 +4,8 @@
 -- ARGV: see include/inspecting.lua; to begin at: number of a lane, of a source in it, place in that.
 -- A lane with many entries is looked at in parts; then what it says about entries to be passed over is believed.
 
+-- @once
 -- @include base answers lanes tasks queue wake journal order inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local WHOLE_MAX = 5000
 local SOURCES = 20
@@ -36,7 +34,7 @@ local function isRight(lane, priority, isList, rank, id)
   local values = call('HMGET', taskKey(id), 'task', 'state', '1')
   if not values[1] then return false, false end
   local seq, _, laneNumber = string.match(values[1], HEAD_PATTERN)
-  local isHome = tonumber(laneNumber) == lane.number and (tonumber(string.match(values[1], '^[^\n]*"priority":(%d)')) or 5) == priority
+  local isHome = tonumber(laneNumber) == lane.number and (tonumber(string.match(values[1], '^[^\n]*"priority":(%d)')) or DEFAULT_PRIORITY) == priority
   if not values[2] then
     local isQueued = not values[3]
     return isQueued and isHome and isList and seq == rank, isQueued
@@ -58,7 +56,7 @@ local function inspectEntries(lane, number, from, to, seen, stale)
     local right, isQueued = false, false
     if id then right, isQueued = isRight(lane, number % 10, isList, rank, id) end
     if right and seen[id] then
-      find('queue_entry_twice', 'task', id, 'a second entry of rank ' .. rank, 'one entry', function()
+      find('queue_entry_twice', 'task', id, 'a second entry of rank ' .. rank, FINDING_WORDS.oneEntry, function()
         remove(lane, itsKey, isList, entry, true)
       end)
     elseif right then
@@ -74,7 +72,7 @@ local function inspectStale(lane, stale, isWhole)
     for _, item in ipairs(stale) do
       local name = item.id or ''
       find(item.isQueued and 'queue_entry_twice' or 'queue_entry_extra', 'task', name, 'an entry of rank ' .. (item.rank or '?'),
-        item.isQueued and 'one entry' or 'no entry', function() remove(lane, item.key, item.isList, item.entry) end)
+        item.isQueued and FINDING_WORDS.oneEntry or FINDING_WORDS.noEntry, function() remove(lane, item.key, item.isList, item.entry) end)
     end
   elseif isWhole and #stale > lane.stale then
     find('queue_entry_extra', 'lane', lane.pool .. '\n' .. lane.action .. '\n' .. lane.tenant,

@@ -3,10 +3,8 @@
 -- ARGV: see include/inspecting.lua; to begin at: number of a chunk of the order, place in it; then '1' if dedupe keys are kept here.
 -- What is missing is made again from the record: no task is dropped.
 
+-- @once
 -- @include base answers lanes tasks queue limits wake journal leases stages endings order inspecting
-
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
 
 local PAGE = 200
 -- A search through a whole list is dear: so many are enough for one step.
@@ -44,9 +42,9 @@ end
 
 local function entryOf(task)
   local state, timeoutMs, deadlineAt = task.state, task.profile.timeoutMs, deadlineOf(task)
-  if task.stateText then return entryText(state.rank, timeoutMs, state.expires, deadlineAt, 's', task.id) end
+  if task.stateText then return entryText(state.rank, timeoutMs, state.expires, deadlineAt, STAGE_LETTERS.run, task.id) end
   if state.expires or deadlineAt or timeoutMs > PLAIN_TIMEOUT_MAX then
-    return entryText(state.rank, timeoutMs, state.expires, deadlineAt, 'p', task.id)
+    return entryText(state.rank, timeoutMs, state.expires, deadlineAt, PLAIN, task.id)
   end
   return plainEntry(int(state.rank), plainTimeout(timeoutMs), task.id)
 end
@@ -56,7 +54,7 @@ local function enqueueAgain(task)
   local state, lane = task.state, task.lane
   if not state.rank then state.rank = draw(1) end
   state.returned = true
-  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), 's', task.id)
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), STAGE_LETTERS.run, task.id)
   lane.returned = lane.returned + call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
   saveState(task)
   stir(lane)
@@ -75,7 +73,7 @@ local function inspectQueued(task)
       end
     end
     if not isThere then
-      find('queue_entry_missing', 'task', task.id, 'no entry', 'an entry in its lane', function() enqueueAgain(task) end)
+      find('queue_entry_missing', 'task', task.id, FINDING_WORDS.noEntry, FINDING_WORDS.entryInLane, function() enqueueAgain(task) end)
     end
   end
   local deadlineAt = deadlineOf(task)
@@ -92,8 +90,8 @@ local function inspectWaiting(task)
   local delays, dueAt = key('waiting:' .. task.lane.pool), task.state.dueAt
   local at = tonumber(call('ZSCORE', delays, waitingMember(task)))
   if at and at == dueAt then return end
-  find('delay_entry_missing', 'task', task.id, at and 'an entry due at ' .. int(at) or 'no entry',
-    'an entry due at ' .. (dueAt and int(dueAt) or 'any time'), function()
+  find('delay_entry_missing', 'task', task.id, at and FINDING_WORDS.entryDueAt .. int(at) or FINDING_WORDS.noEntry,
+    FINDING_WORDS.entryDueAt .. (dueAt and int(dueAt) or 'any time'), function()
       call('ZADD', delays, int(dueAt or now), waitingMember(task))
       if not dueAt then
         task.state.dueAt = now
@@ -124,10 +122,10 @@ local function inspectRunning(task)
   local lease = parseLease(call('HGET', leasesKey(worker), task.id))
   if lease and lease.token == token and lease.attempt == task.state.attempt then return end
   -- A lease that ends now under the token of its record: a worker that lives may renew it, else the sweep finds it and decides.
-  find('lease_missing', 'task', task.id, lease and 'a lease under another token' or 'no lease', "a lease of worker '" .. worker .. "'",
+  find('lease_missing', 'task', task.id, lease and 'a lease under another token' or FINDING_WORDS.noLease, "a lease of worker '" .. worker .. "'",
     function()
       call('HSET', leasesKey(worker), task.id, leaseText({
-        kind = task.stateText and RUN_STAGE or 'p', startedAt = tonumber(startedAt), token = token, attempt = task.state.attempt,
+        kind = task.stateText and STAGE_LETTERS.run or PLAIN, startedAt = tonumber(startedAt), token = token, attempt = task.state.attempt,
         untilAt = now, timeoutAt = tonumber(startedAt) + task.profile.timeoutMs,
       }))
       call('ZADD', key('leases'), 'LT', NOW, worker)
@@ -143,7 +141,7 @@ local function inspectDead(task)
     and call('ZSCORE', key('groups'), member) then
     return
   end
-  find('group_entry_missing', 'task', task.id, 'no entry', "an entry in group '" .. fingerprint .. "'", function()
+  find('group_entry_missing', 'task', task.id, FINDING_WORDS.noEntry, "an entry in group '" .. fingerprint .. "'", function()
     if not member then
       local record = call('HGET', taskKey(task.id), int(task.state.attempt)) or ''
       local sample = string.match(record, '(,"errorCode":.*),"resolvedAt":%d+}$')
@@ -186,12 +184,13 @@ local function inspectKey(task)
   local name = task.lane.tenant .. '\n' .. dedupeKey
   local holder = call('HGET', key('keys'), name)
   if holder == task.id then return end
-  local expected = "key '" .. dedupeKey .. "' held by it"
+  local held = format(FINDING_WORDS.keyHeld, dedupeKey)
+  local expected = held .. 'it'
   if holder and hasKey(holder, name) then
-    find('key_twice', 'task', task.id, "key '" .. dedupeKey .. "' held by task '" .. holder .. "'", expected)
+    find('key_twice', 'task', task.id, held .. "task '" .. holder .. "'", expected)
     return
   end
-  find('key_missing', 'task', task.id, "key '" .. dedupeKey .. "' held by " .. (holder and 'something else' or 'nobody'), expected,
+  find('key_missing', 'task', task.id, held .. (holder and FINDING_WORDS.somethingElse or 'nobody'), expected,
     function() call('HSET', key('keys'), name, task.id) end)
 end
 
@@ -201,7 +200,7 @@ local function inspectTask(chunk, id)
   looked = looked + 1
   local task = readTask(id)
   if task == nil then
-    find('order_entry_extra', 'task', id, 'an entry in the order of acceptance', 'no entry', function()
+    find('order_entry_extra', 'task', id, 'an entry in the order of acceptance', FINDING_WORDS.noEntry, function()
       call('LREM', orderKey(chunk), 1, id)
       if call('EXISTS', orderKey(chunk)) == 0 then call('ZREM', key('order'), int(chunk)) end
     end)

@@ -4,11 +4,8 @@
 --   the journal entry.
 -- Answers 1 if every lane was told, 0 if lift must go on. A repetition (same request id) changes nothing.
 
+-- @once
 -- @include base answers lanes limits wake journal lifting
-
-local request = ARGV[2]
-local known = recall(request)
-if known then return known end
 
 local concurrency = tonumber(ARGV[6])
 local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
@@ -33,4 +30,4 @@ if not room or room > 0 then stirStocked(scopeName) end
 flushLimits()
 flushLanes()
 flushWake()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0

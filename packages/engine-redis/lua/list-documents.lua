@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- list, find: a part of a page of documents, by creation.
 -- ARGV: time, collection, index ('' for all documents), order of the document that comes before the page, how many are wanted.
--- Answers { order to go on from ('' when all were looked at), then per document: order, text, version, createdAt, updatedAt }.
+-- Answers { order to go on from ('' when all were looked at), then per document a DOCUMENT_ROW }.
 
 -- @include base documents
 
@@ -17,11 +17,11 @@ local found, bytes = 0, 0
 while true do
   local page = call('ZRANGE', list, '(' .. from, '+inf', 'BYSCORE', 'LIMIT', 0, PAGE_MAX)
   for _, id in ipairs(page) do
-    local values = call('HMGET', documentKey(collection, id), 'order', 'text', 'version', 'createdAt', 'updatedAt')
-    from = values[1]
+    local values = call('HMGET', documentKey(collection, id), unpack(DOCUMENT_ROW))
+    from = values[DOCUMENT_ROW.order]
     found = found + 1
-    bytes = bytes + #values[2]
-    for field = 1, 5 do answer[#answer + 1] = values[field] end
+    bytes = bytes + #values[DOCUMENT_ROW.text]
+    for field = 1, #DOCUMENT_ROW do answer[#answer + 1] = values[field] end
     if found >= wanted or bytes >= BYTES_MAX then
       answer[1] = from
       return answer

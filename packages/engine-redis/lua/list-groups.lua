@@ -2,8 +2,8 @@
 -- failureGroups: a part of a page of groups that have dead letters, the most recent first.
 -- ARGV: time, last death and number of the group that comes before the page ('' and '' for none), how many are wanted,
 --   action ('' or '=' and its name).
--- Answers { '' when all were looked at, else last death of the group to go on from, its number, then per group: fingerprint,
---   number, how many dead letters, action, firstAt, lastAt, lastTask, sample }.
+-- Answers { '' when all were looked at, else last death of the group to go on from, its number, then per group a
+--   GROUP_ROW }.
 
 -- @include base
 
@@ -37,16 +37,16 @@ local found, looked, bytes = 0, 0, 0
 
 local function add(member)
   local fingerprint = string.sub(member, 17)
-  local values = call('HMGET', key('group:' .. fingerprint), 'action', 'firstAt', 'lastAt', 'lastTask', 'sample')
+  local values = call('HMGET', key('group:' .. fingerprint), unpack(GROUP_FIELDS))
   looked = looked + 1
-  if action ~= '' and string.sub(action, 2) ~= values[1] then return end
+  if action ~= '' and string.sub(action, 2) ~= values[GROUP_FIELDS.action] then return end
   found = found + 1
-  bytes = bytes + #values[5]
+  bytes = bytes + #values[GROUP_FIELDS.sample]
   local size = #answer
-  answer[size + 1] = fingerprint
-  answer[size + 2] = int(numberOf(member))
-  answer[size + 3] = int(call('ZCARD', key('dead:' .. fingerprint)))
-  for index = 1, 5 do answer[size + 3 + index] = values[index] end
+  answer[size + GROUP_ROW.fingerprint] = fingerprint
+  answer[size + GROUP_ROW.number] = int(numberOf(member))
+  answer[size + GROUP_ROW.count] = int(call('ZCARD', key('dead:' .. fingerprint)))
+  for index = 1, #GROUP_FIELDS do answer[size + GROUP_ROW.count + index] = values[index] end
 end
 
 local place = startPlace()

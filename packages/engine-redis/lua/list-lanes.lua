@@ -1,8 +1,7 @@
 #!lua flags=no-writes
 -- lanes: a part of a page of lanes with their counters, by creation.
 -- ARGV: time, number of the lane that comes before the page, how many are wanted, scope (3).
--- Answers { number of the lane to go on from ('' when all were looked at), then per lane: number, pool, action, tenant,
--- and the counters of include/counters.lua }.
+-- Answers { number of the lane to go on from ('' when all were looked at), then per lane a LANE_ROW }.
 
 -- @include base lanes scope counters
 
@@ -17,9 +16,9 @@ local found = 0
 local function add(number)
   local parts = partsOf(number)
   local size = #answer
-  answer[size + 1] = number
-  for index = 1, 3 do answer[size + 1 + index] = parts[index] end
-  for index, count in ipairs(countersOf(number)) do answer[size + 4 + index] = count end
+  answer[size + LANE_ROW.number] = number
+  for index = 1, 3 do answer[size + LANE_ROW.number + index] = parts[index] end
+  for index, count in ipairs(countersOf(number)) do answer[size + LANE_ROW.tenant + index] = count end
   found = found + 1
 end
 

@@ -1,8 +1,7 @@
 #!lua flags=no-writes
 -- launches: a page of the leases of stage launch in a pool, by task id.
 -- ARGV: time, pool, the task id that comes before the page ('' for the first page), how many are wanted.
--- Answers { time, the id to go on from ('' when these are the last), then per lease: task id, its text, its state, the record
--- of its attempt, the lease }.
+-- Answers { time, the id to go on from ('' when these are the last), then per lease a LAUNCH_ROW }.
 
 -- @include base lanes tasks leases stages
 
@@ -23,11 +22,11 @@ for index, id in ipairs(ids) do
   local record = call('HGET', taskKey(id), attempt)
   local worker = cjson.decode('[' .. select(4, string.match(record, RECORD_PATTERN)) .. ']')[1]
   local size = #answer
-  answer[size + 1] = id
-  answer[size + 2] = values[1]
-  answer[size + 3] = values[2]
-  answer[size + 4] = record
-  answer[size + 5] = call('HGET', leasesKey(worker), id)
+  answer[size + LAUNCH_ROW.id] = id
+  answer[size + LAUNCH_ROW.text] = values[1]
+  answer[size + LAUNCH_ROW.state] = values[2]
+  answer[size + LAUNCH_ROW.record] = record
+  answer[size + LAUNCH_ROW.lease] = call('HGET', leasesKey(worker), id)
   bytes = bytes + #values[1] + #record
 end
 return answer

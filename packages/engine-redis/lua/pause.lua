@@ -4,11 +4,8 @@
 --   journal entry ('' for none).
 -- Answers 1 if every lane was told, 0 if lift must go on. A repetition (same request id) changes nothing.
 
+-- @once
 -- @include base answers lanes journal lifting
-
-local request = ARGV[2]
-local known = recall(request)
-if known then return known end
 
 local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
 local before = call('HGET', key('holds'), scopeName)
@@ -19,4 +16,4 @@ call('HDEL', key('unfinished'), 'resume ' .. scopeName)
 if ARGV[9] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9]) end
 local isDone = beginHold(scopeName, '')
 flushLanes()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0

@@ -7,12 +7,10 @@
 -- Answers { epoch, 1 if all its leases were taken away, 0 if take-over must go on, how many were taken }. A repetition (same
 -- request id) gets the same answer.
 
+-- @once
 -- @include base answers lanes tasks journal leases stages workers takeover
 
-local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
-local known = recall(request)
-if known then return known end
-
+local worker, workerJson = ARGV[3], ARGV[4]
 local given = tonumber(ARGV[12])
 if given and given < (tonumber(call('HGET', workerKey(worker), 'epoch')) or 0) then return { int(given), 1, 0 } end
 local wasKnown = call('DEL', workerKey(worker)) == 1
@@ -26,4 +24,4 @@ call('HSET', workerKey(worker), 'epoch', int(epoch), 'pools', ARGV[5], 'actions'
 call('ZADD', key('workers'), 0, worker)
 local isTold = wasKnown and ARGV[13] ~= ''
 local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[13]) or 0, isTold and epoch or 0)
-return remember(request, { int(epoch), isDone, taken })
+return { int(epoch), isDone, taken }

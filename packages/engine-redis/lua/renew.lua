@@ -1,7 +1,6 @@
 #!lua flags=allow-oom
 -- renew: extends leases.
--- ARGV: time, leaseMs, then per lease: task id, attempt, token, progress (JSON, '' for none), handle ('' for none, else '=' and
---   the handle).
+-- ARGV: time, leaseMs, then per lease a RENEWAL: progress is JSON, '' for none; handle is '' for none, else '=' and the handle.
 -- Answers per lease: the new end of the lease as text, or 'superseded <why>'.
 -- Checks before each renewal's first write: that the attempt runs under the token.
 
@@ -9,7 +8,9 @@
 
 local leaseMs = tonumber(ARGV[2])
 
-local function renew(id, attempt, token, progress, handle)
+local function renew(at)
+  local id, attempt, token = ARGV[at + RENEWAL_AT.id], ARGV[at + RENEWAL_AT.attempt], ARGV[at + RENEWAL_AT.token]
+  local progress, handle = ARGV[at + RENEWAL_AT.progress], ARGV[at + RENEWAL_AT.handle]
   local shortToken, worker = splitToken(token)
   local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
   if not lease or lease.attempt ~= tonumber(attempt) or lease.token ~= shortToken then
@@ -24,7 +25,5 @@ local function renew(id, attempt, token, progress, handle)
 end
 
 local answers = {}
-for at = 3, #ARGV, 5 do
-  answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
-end
+for at = 3, #ARGV, #RENEWAL do answers[#answers + 1] = renew(at) end
 return answers

@@ -30,7 +30,7 @@ local behind = task and state.attempt or attempt - 1
 local ceiling = operatorRetries(task and task.profile or cjson.decode(settings), maxRetries) + 1
 if task then ceiling = ceiling + state.before + state.losses + (state.parks or 0) end
 if attempt > ceiling then
-  note('message.dropped', id, attempt, 'caller', ARGV[9] .. int(ceiling) .. ARGV[10], '{"attempt":' .. int(attempt) .. '}')
+  note('message.dropped', id, attempt, ACTORS.caller, ARGV[9] .. int(ceiling) .. ARGV[10], '{"attempt":' .. int(attempt) .. '}')
   return remember(request, { 'dropped', int(ceiling) })
 end
 

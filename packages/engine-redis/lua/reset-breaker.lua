@@ -4,17 +4,14 @@
 -- Answers -1 if there is none of this name (then nothing is written), 1 if every lane was told, 0 if lift must go on. A
 -- repetition (same request id) gets the same answer.
 
+-- @once
 -- @include base answers lanes tasks limits wake journal leases stages lifting breakers gates outages
 
-local request = ARGV[2]
-local known = recall(request)
-if known then return known end
-
 local breaker = breakerNamed(ARGV[3])
-if not breaker or isForgotten(breaker) then return -1 end
+if not breaker or isForgotten(breaker) then return -1, false end
 local isDone = forgetBreaker(breaker)
 if ARGV[6] == '1' then noteClosed(breaker, ARGV[4], ARGV[5]) end
 flushLimits()
 flushLanes()
 flushWake()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0

@@ -5,17 +5,14 @@
 -- Answers -1 if there was no such hold (then nothing is written), 1 if every lane was told, 0 if lift must go on. A repetition
 -- (same request id) gets the same answer.
 
+-- @once
 -- @include base answers lanes wake journal lifting
 
-local request = ARGV[2]
-local known = recall(request)
-if known then return known end
-
 local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
-if call('HDEL', key('holds'), scopeName) == 0 then return -1 end
+if call('HDEL', key('holds'), scopeName) == 0 then return -1, false end
 call('HDEL', key('unfinished'), 'pause ' .. scopeName)
 if ARGV[8] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8]) end
 local isDone = endHold(scopeName, '')
 flushLanes()
 flushWake()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0

@@ -4,30 +4,25 @@
 --   tasks, journal entries, minutes of the series.
 -- Answers { tasks removed, journal entries removed, seq to go on from or '' }. There is nothing to check before the first write.
 
+-- @once
 -- @include base answers lanes tasks journal order keys workers
 
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
-local STEP_MS = 60000
-local SILENT_MS = 86400000
 local WORKERS_MAX = 1000
 
-local request = ARGV[2]
 local limit = tonumber(ARGV[3])
 local after = tonumber(ARGV[4])
 local kept = { succeeded = tonumber(ARGV[5]), cancelled = tonumber(ARGV[6]), discarded = tonumber(ARGV[7]) }
 local journalMs = tonumber(ARGV[8])
 local seriesMs = tonumber(ARGV[9])
 
-local remembered = recall(request)
-if remembered then return remembered end
-
 local bytes = 0
 
 -- Status and time of a task's end; for a plain one they stand in the record of its only attempt.
 local function endOf(id)
   local state = call('HGET', taskKey(id), 'state')
-  if state then return string.match(state, '^{"status":"(%a+)"'), tonumber(string.match(state, '"at":(%d+)')) end
+  if state then return statusOf(state), tonumber(string.match(state, '"at":(%d+)')) end
   local record = call('HGET', taskKey(id), '1')
   if not record then return 'queued' end
   bytes = bytes + #record
@@ -97,7 +92,7 @@ end
 
 -- A minute is as old as its end.
 local function removeMinutes()
-  local upTo = int(now - seriesMs - STEP_MS)
+  local upTo = int(now - seriesMs - SERIES_STEP_MS)
   for _, minute in ipairs(call('ZRANGE', key('minutes'), '-inf', upTo, 'BYSCORE', 'LIMIT', 0, limit)) do
     call('UNLINK', key('series:' .. minute))
     call('ZREM', key('minutes'), minute)
@@ -111,7 +106,7 @@ local function forgetSilentWorkers()
   local forgotten = 0
   for _, worker in ipairs(page) do
     local known = workerNamed(worker)
-    if not known or now - known.lastBeatAt >= SILENT_MS then
+    if not known or now - known.lastBeatAt >= WORKER_SILENT_MS then
       call('DEL', key('worker:' .. worker))
       call('ZREM', key('workers'), worker)
       call('DEL', key('listening:' .. worker))
@@ -131,7 +126,7 @@ local entriesRemoved = journalMs and removeEntries() or 0
 if seriesMs then removeMinutes() end
 forgetSilentWorkers()
 if #outdated > 0 then
-  note('tasks.removed', nil, nil, 'retention', 'kept long enough', '{"count":' .. #outdated .. '}')
+  note('tasks.removed', nil, nil, ACTORS.retention, JOURNAL_REASONS.removed, '{"count":' .. #outdated .. '}')
 end
 flushLanes()
-return remember(request, { int(#outdated), int(entriesRemoved), goOn })
+return { int(#outdated), int(entriesRemoved), goOn }

@@ -4,12 +4,10 @@
 -- Answers { 'queued', attempt }, { 'not_found', '' }, { 'wrong_status', status } or { 'exhausted', budget }.
 -- Checks before the first write: that the latest attempt failed, that the task is dead or waiting, and the budget.
 
+-- @once
 -- @include base answers lanes tasks queue wake journal endings operators
 
-local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-
-local known = recall(request)
-if known then return known end
+local id, maxRetries, actor, reason = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 
 local task = loadTask(id)
 local latest = task and call('HGET', taskKey(id), int(task.state.attempt))
@@ -25,7 +23,6 @@ local attempt = int(state.attempt + 1)
 state.retryReason = 'manual'
 requeue(task)
 noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. '}')
-remember(request, { 'queued', attempt })
 flushOperators()
 flushLanes()
 flushWake()

@@ -2,15 +2,14 @@
 -- series: the events of a scope's lanes by the minute, over a bounded number of fields; its caller adds up several calls.
 -- ARGV: time, first moment, moment after the last, scope (3), minute in the middle of which the call before stopped ('' for
 --   none), its position there.
--- Answers { minute to go on with ('' when all were looked at), position in it, then per minute with events: the minute, then
---   how many of each kind }. A minute in several answers is to be added up: no field is counted twice, as these hashes only grow.
+-- Answers { minute to go on with ('' when all were looked at), position in it, then per minute with events a MINUTE_ROW }. A minute in several answers is to be added up: no field is counted twice, as these hashes only grow.
 
 -- @include base lanes scope
 
 local FIELDS_MAX = 10000
-local SCAN_MAX = 1000
+local FIELDS_PER_SCAN = 1000
 local MINUTES_MAX = 100
-local KINDS = { 'accepted', 'started', 'succeeded', 'failed', 'lost', 'retried', 'dead', 'cancelled' }
+local KINDS = SERIES
 local KIND_INDEX = {}
 for index, kind in ipairs(KINDS) do KIND_INDEX[kind] = index end
 
@@ -47,7 +46,7 @@ local function addMinute(minute)
   local counts = {}
   local isEmpty = true
   repeat
-    local page = call('HSCAN', key('series:' .. minute), position, 'COUNT', SCAN_MAX)
+    local page = call('HSCAN', key('series:' .. minute), position, 'COUNT', FIELDS_PER_SCAN)
     position = page[1]
     for index = 1, #page[2], 2 do
       local number, kind = string.match(page[2][index], '^(%d+):(%a+)$')

@@ -7,7 +7,7 @@
 
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
-unparkFreed()
+activateFreed()
 flushLeases()
 local request = parseClaim(claimAt)
 local claimed = claim(request)

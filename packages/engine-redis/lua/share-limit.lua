@@ -4,12 +4,10 @@
 -- ARGV: time, request id, scope (3), concurrency ('' lifts the limit), actor, reason, data of the journal entry.
 -- Answers the version. A repetition (same request id) changes nothing.
 
+-- @once
 -- @include base answers journal
 
-local request, concurrency = ARGV[2], ARGV[6]
-local known = recall(request)
-if known then return known end
-
+local concurrency = ARGV[6]
 local scopeName = ARGV[3] .. '\n' .. ARGV[4] .. '\n' .. ARGV[5]
 local ledger = key('ledger:' .. scopeName)
 local version = int(draw(1))
@@ -22,4 +20,4 @@ else
 end
 call('SADD', key('unsettled'), scopeName)
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
-return remember(request, version)
+return version

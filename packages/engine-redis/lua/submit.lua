@@ -144,7 +144,7 @@ local function accept(classNumber, extra, id, rest)
   if isQueued then
     local entries = class.entries
     if expires or deadlineAt or not class.isPlain then
-      entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
+      entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, PLAIN, id)
       watchTimes(lane, id, expires, deadlineAt)
     else
       entries[#entries + 1] = plainEntry(int(sequence), class.timeout, id)

@@ -5,12 +5,12 @@
 
 -- @include base
 
-local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
+local ENDS = END_STATUSES
 local answer = ''
 for at = 3, #ARGV do
   local id = ARGV[at]
   local values = call('HMGET', taskKey(id), 'state', '1')
-  local status = string.match(values[1] or values[2] or '', '^{"status":"(%a+)"')
+  local status = string.match(values[1] or values[2] or '', STATUS_PATTERN)
   if ENDS[status] then
     answer = '1'
   else

@@ -3,7 +3,6 @@
 
 import type { ActionName, Breaker, BreakerSettings, By, Page, PageRequest } from '@reprise/core'
 import { isForgotten, pageLimit } from '@reprise/core/engine'
-import type { DrawRequestId } from './claim.ts'
 import { finish, lookUp } from './gates.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { resetBreakerScript } from './scripts.generated.ts'
@@ -55,15 +54,9 @@ export async function breakersOn(
 }
 
 /** False if there is none of this name. `isTold`: the journal tells of it. In a store with several partitions one of them does. */
-export async function resetBreaker(
-  partition: Partition,
-  name: string,
-  by: By,
-  drawRequestId: DrawRequestId,
-  isTold = true,
-): Promise<boolean> {
-  const args = [drawRequestId(), name, by.actor, by.reason, isTold ? '1' : '0']
-  const answer = await partition.run(resetBreakerScript, args)
+export async function resetBreaker(partition: Partition, name: string, by: By, isTold = true): Promise<boolean> {
+  const args = [name, by.actor, by.reason, isTold ? '1' : '0']
+  const answer = await partition.once(resetBreakerScript, args)
   if (Number(answer) === NO_SUCH_BREAKER) return false
   await finish(partition, answer)
   return true

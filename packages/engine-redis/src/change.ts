@@ -11,7 +11,6 @@ import {
   type TaskId,
 } from '@reprise/core'
 import { checkBatch, checkLimit, pageCursor } from '@reprise/core/engine'
-import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { changeScript, retryScript } from './scripts.generated.ts'
 import { given, givenScope } from './tasks.ts'
@@ -19,18 +18,14 @@ import { given, givenScope } from './tasks.ts'
 /** How often one call goes on looking; then the caller, who has the cursor, decides whether to. */
 const ROUNDS_MAX = 50
 
-export async function change(
-  partition: Partition,
-  request: ChangeRequest,
-  drawRequestId: DrawRequestId,
-): Promise<ChangeResult> {
+export async function change(partition: Partition, request: ChangeRequest): Promise<ChangeResult> {
   const limit = request.limit ?? BATCH_MAX
   checkLimit(limit)
   const after = pageCursor(request) ?? 0
   const { kind, select, by } = request
   const step: Step = async (left, rest) => {
-    const args = [drawRequestId(), kind, by.actor, by.reason, String(left), ...rest]
-    const [next = '', ...changed] = asTexts(await partition.run(changeScript, args))
+    const args = [kind, by.actor, by.reason, String(left), ...rest]
+    const [next = '', ...changed] = asTexts(await partition.once(changeScript, args))
     return { next: next === '' ? null : Number(next), changed: changed as TaskId[] }
   }
   if ('ids' in select) {
@@ -73,15 +68,9 @@ async function overAll(step: Step, which: readonly string[], after: number, limi
 }
 
 /** An operator's retry of one failed task, within its budget (A8, A9). */
-export async function retry(
-  partition: Partition,
-  id: TaskId,
-  by: By,
-  maxRetries: number,
-  drawRequestId: DrawRequestId,
-): Promise<RetryResult> {
-  const args = [drawRequestId(), id, String(maxRetries), by.actor, by.reason]
-  const [outcome, detail = ''] = asTexts(await partition.run(retryScript, args))
+export async function retry(partition: Partition, id: TaskId, by: By, maxRetries: number): Promise<RetryResult> {
+  const args = [id, String(maxRetries), by.actor, by.reason]
+  const [outcome, detail = ''] = asTexts(await partition.once(retryScript, args))
   switch (outcome) {
     case 'queued':
       return { outcome, attempt: Number(detail) }

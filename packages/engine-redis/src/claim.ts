@@ -6,25 +6,21 @@ import {
   type ClaimRequest,
   type ClaimResult,
   type HealthStatus,
-  type HealthThresholds,
   type LeaseToken,
   NotFoundError,
   type Settlement,
-  type SettleResult,
   StoreFailedError,
   type TaskId,
   TIMEOUT_GRACE_MS,
   WorkerFencedError,
 } from '@reprise/core'
 import { checkBatch, checkLeaseMs, checkLimit, checkSettlements } from '@reprise/core/engine'
+import { BLOCKED_ROW, CLAIM, ordered, records, STAGE_LETTERS } from './layout.ts'
 import { type Reply, ScriptRefusal } from './link/link.ts'
-import { asList, asTexts, type Partition } from './partition.ts'
-import { CLAIMED_PLAIN, parseState, parseText, STAGE_LETTERS, snapshotOf, spentOf } from './records.ts'
+import { asList, asTexts, type Partition, scopeName } from './partition.ts'
+import { CLAIMED_PLAIN, parseState, parseText, snapshotOf, spentOf } from './records.ts'
 import { claimScript, settleAndClaimScript } from './scripts.generated.ts'
-import { settlementArguments, settleResults } from './settle.ts'
-import type { DrawRequestId } from './unheard-claims.ts'
-
-export type { DrawRequestId } from './unheard-claims.ts'
+import { type Settled, settledOf, settlementArguments } from './settle.ts'
 
 /** A part of a shared limit that is full, while lanes of the asked pools stand at it. */
 export interface Blocked {
@@ -42,21 +38,15 @@ export interface PartitionClaim extends ClaimResult {
   readonly blocked: readonly Blocked[]
 }
 
-export interface ClaimSettings {
-  readonly thresholds: HealthThresholds
-  readonly drawRequestId: DrawRequestId
-  /** In a store with several partitions: the worker's, judged by what all of them saw. */
-  readonly health?: HealthStatus
-}
-
+/** `health`, in a store with several partitions: the worker's, judged by what all of them saw. */
 export async function claim(
   partition: Partition,
   request: ClaimRequest,
-  settings: ClaimSettings,
+  health?: HealthStatus,
 ): Promise<PartitionClaim> {
   try {
-    return await partition.unheardClaims.claim(request, settings.drawRequestId, async (requestId) => {
-      const reply = await partition.run(claimScript, claimArguments(request, settings, requestId))
+    return await partition.unheardClaims.claim(request, partition.drawRequestId, async (requestId) => {
+      const reply = await partition.run(claimScript, claimArguments(partition, request, requestId, health))
       return claimResult(partition, reply, request)
     })
   } catch (error) {
@@ -74,47 +64,46 @@ export async function settleAndClaim(
   partition: Partition,
   settlements: readonly Settlement[],
   request: ClaimRequest,
-  settings: ClaimSettings,
-): Promise<{ readonly settled: readonly SettleResult[] } & PartitionClaim> {
+  health?: HealthStatus,
+): Promise<{ readonly settled: readonly Settled[] } & PartitionClaim> {
   checkBatch(settlements.length)
   checkSettlements(settlements)
   const settling = settlementArguments(settlements, partition.position)
-  return partition.unheardClaims.claim(request, settings.drawRequestId, async (requestId) => {
-    const claiming = claimArguments(request, settings, requestId)
+  return partition.unheardClaims.claim(request, partition.drawRequestId, async (requestId) => {
+    const claiming = claimArguments(partition, request, requestId, health)
     const reply = asList(
       await partition.run(settleAndClaimScript, [String(settling.length + 3), ...settling, ...claiming]),
     )
     const result = await claimResult(partition, reply[1], request)
-    return { settled: settleResults(asList(reply[0])), ...result }
+    return { settled: settledOf(asList(reply[0])), ...result }
   })
 }
 
-function claimArguments(request: ClaimRequest, settings: ClaimSettings, requestId: string): string[] {
+function claimArguments(
+  { thresholdsText }: Partition,
+  request: ClaimRequest,
+  requestId: string,
+  health: HealthStatus | undefined,
+): string[] {
   const { worker, epoch, pools, actions, limit, leaseMs } = request
   checkLimit(limit)
   checkLeaseMs(leaseMs)
   return [
-    worker,
-    JSON.stringify(worker),
-    String(epoch),
-    String(limit),
-    String(leaseMs),
-    thresholdsText(settings.thresholds),
-    requestId,
-    STAGE_LETTERS[request.stage ?? 'run'],
+    ...ordered(CLAIM, {
+      worker,
+      workerJson: JSON.stringify(worker),
+      epoch: String(epoch),
+      limit: String(limit),
+      leaseMs: String(leaseMs),
+      thresholds: thresholdsText,
+      id: requestId,
+      stage: STAGE_LETTERS[request.stage ?? 'run'],
+    }),
     String(pools.length),
     ...pools,
     ...(actions === null ? ['-1'] : [String(actions.length), ...actions]),
-    ...(settings.health === undefined ? [] : [settings.health]),
+    ...(health === undefined ? [] : [health]),
   ]
-}
-
-const thresholdsTexts = new WeakMap<HealthThresholds, string>()
-
-export function thresholdsText(thresholds: HealthThresholds): string {
-  const known = thresholdsTexts.get(thresholds) ?? JSON.stringify(thresholds)
-  thresholdsTexts.set(thresholds, known)
-  return known
 }
 
 const FIELDS_BEFORE_TASKS = 5
@@ -161,17 +150,10 @@ export async function claimResult(
     heldBack: fields[2] === 'unhealthy' || fields[2] === 'degraded' ? fields[2] : null,
     now,
     versions: versions.split(' '),
-    blocked: blocked.length === 0 ? [] : blockedOf(blocked),
+    blocked: records(BLOCKED_ROW, blocked).map((row) => ({
+      scope: scopeName(row),
+      lane: `${row.lanePool}\n${row.laneAction}`,
+      version: Number(row.version),
+    })),
   }
-}
-
-const LINES_PER_BLOCKED = 6
-
-function blockedOf(lines: readonly string[]): Blocked[] {
-  const found: Blocked[] = []
-  for (let at = 0; at < lines.length; at += LINES_PER_BLOCKED) {
-    const [pool, action, tenant, ...lane] = lines.slice(at, at + LINES_PER_BLOCKED)
-    found.push({ scope: `${pool}\n${action}\n${tenant}`, lane: lane.slice(0, 2).join('\n'), version: Number(lane[2]) })
-  }
-  return found
 }

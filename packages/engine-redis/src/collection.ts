@@ -15,7 +15,7 @@ import {
   StoreFailedError,
 } from '@reprise/core'
 import { DOCUMENT_BYTES_MAX, pageCursor, pageLimit } from '@reprise/core/engine'
-import type { DrawRequestId } from './claim.ts'
+import { DOCUMENT_ROW, recordOf, records } from './layout.ts'
 import { ScriptRefusal } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { documentPutScript, documentRemoveScript, listDocumentsScript } from './scripts.generated.ts'
@@ -23,7 +23,6 @@ import { documentPutScript, documentRemoveScript, listDocumentsScript } from './
 export function collectionOf<D extends Document>(
   partition: Partition,
   definition: CollectionDefinition<D>,
-  drawRequestId: DrawRequestId,
 ): Collection<D> {
   const name = JSON.stringify(definition.name)
 
@@ -42,9 +41,10 @@ export function collectionOf<D extends Document>(
       const value = indexed(stored)
       return typeof value === 'string' ? [indexName(index, value)] : []
     })
-    const args = [drawRequestId(), name, JSON.stringify(document.id), version, text, ...indexes]
+    const args = [name, JSON.stringify(document.id), version, text, ...indexes]
     try {
-      return storedOf(text, asTexts(await partition.run(documentPutScript, args)))
+      const [version = '', createdAt = '', updatedAt = ''] = asTexts(await partition.once(documentPutScript, args))
+      return storedOf({ text, version, createdAt, updatedAt })
     } catch (error) {
       throw refusal(error, document.id)
     }
@@ -53,19 +53,17 @@ export function collectionOf<D extends Document>(
   const page = async (request: PageRequest, index: string): Promise<Page<Stored<D>>> => {
     const limit = pageLimit(request)
     let after = String(pageCursor(request) ?? 0)
-    const rows: string[][] = []
+    const rows: Row[] = []
     do {
       const wanted = String(limit + 1 - rows.length)
       const fields = asTexts(await partition.run(listDocumentsScript, [name, index, after, wanted]))
-      for (let at = 1; at < fields.length; at += FIELDS_PER_DOCUMENT) {
-        rows.push(fields.slice(at, at + FIELDS_PER_DOCUMENT))
-      }
+      rows.push(...records(DOCUMENT_ROW, fields, 1))
       after = fields[0] ?? ''
     } while (after !== '' && rows.length <= limit)
     const shown = rows.slice(0, limit)
     return {
-      items: shown.map(([, text = '', ...numbers]) => storedOf<D>(text, numbers)),
-      next: rows.length > limit ? String(shown.at(-1)?.[0]) : null,
+      items: shown.map((row) => storedOf<D>(row)),
+      next: rows.length > limit ? String(shown.at(-1)?.order) : null,
     }
   }
 
@@ -73,19 +71,17 @@ export function collectionOf<D extends Document>(
     insert: (document) => put(document, ''),
     update: (document, version) => put(document, String(version)),
     async remove(id, version) {
-      const args = [drawRequestId(), name, JSON.stringify(id), version === undefined ? '' : String(version)]
+      const args = [name, JSON.stringify(id), version === undefined ? '' : String(version)]
       try {
-        return (await partition.run(documentRemoveScript, args)) === 1
+        return (await partition.once(documentRemoveScript, args)) === 1
       } catch (error) {
         throw refusal(error, id)
       }
     },
     async get(id) {
       const key = partition.key(`document:${name}\n${JSON.stringify(id)}`)
-      const [text = '', ...numbers] = asTexts(
-        await partition.command('HMGET', key, 'text', 'version', 'createdAt', 'updatedAt'),
-      )
-      return text === '' ? null : storedOf<D>(text, numbers)
+      const row = recordOf(DOCUMENT_ROW, asTexts(await partition.command('HMGET', key, ...DOCUMENT_ROW)))
+      return row.text === '' ? null : storedOf<D>(row)
     },
     list: async (request = {}) => page(request, ''),
     async find(query) {
@@ -97,12 +93,12 @@ export function collectionOf<D extends Document>(
   }
 }
 
-const FIELDS_PER_DOCUMENT = 5
+type Row = Readonly<Record<(typeof DOCUMENT_ROW)[number], string>>
 
 const indexName = (index: string, value: string): string => JSON.stringify([index, value])
 
 /** What is stored under this name was put there through this definition. */
-function storedOf<D extends Document>(text: string, [version, createdAt, updatedAt]: readonly string[]): Stored<D> {
+function storedOf<D extends Document>({ text, version, createdAt, updatedAt }: Omit<Row, 'order'>): Stored<D> {
   return {
     document: JSON.parse(text) as D,
     version: Number(version),

@@ -12,7 +12,7 @@ import {
   systemRandom,
 } from '@reprise/core'
 import { openLink } from './link/link.ts'
-import { Partition, type Position } from './partition.ts'
+import { Partition, type PartitionSettings, requestIds } from './partition.ts'
 import { partitionEngine } from './partition-engine.ts'
 import { partitionedEngine } from './partitioned/partitioned-engine.ts'
 import { Partitions } from './partitioned/partitions.ts'
@@ -61,7 +61,11 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const checks = await checkServer(link, `${prefix}/store`, durability)
     const partitions = await openStore(link, prefix, asked)
     const [only = prefix, ...others] = partitionPrefixes(prefix, partitions)
-    const at = (place: number): Position => ({ place, places: partitions })
+    const thresholds = options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS
+    const drawRequestId = requestIds()
+    const at = (place: number): PartitionSettings => {
+      return { position: { place, places: partitions }, thresholds, drawRequestId }
+    }
     // They may live on other servers than the one that was looked at.
     if (link.isCluster) for (const other of others) await checkServer(link, `${other}/numbers`, durability)
     const partition = new Partition(link, only, clock ?? null, at(0))
@@ -72,14 +76,10 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     await Promise.all(store.all.map((one) => one.open()))
     const wake = new Wake(store.all, randomUUID(), clock ?? systemClock, (id) => store.placeOf(id))
     await wake.open()
-    const session = randomUUID().slice(0, 13)
-    let requests = 0
     const parts = {
       wake,
       info: { kind: 'redis', durability: checks.durability, callsAtOnce: 2, lacks: [] },
-      thresholds: options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS,
       backlogMax: options.backlogMax ?? DEFAULT_BACKLOG_MAX,
-      drawRequestId: () => `${session}.${++requests}`,
       close: () => link.close(),
     }
     return store.size === 1 ? partitionEngine({ partition, ...parts }) : partitionedEngine({ store, ...parts })

@@ -6,18 +6,16 @@ import {
   type FailureGroup,
   type FailureGroupQuery,
   type Fingerprint,
-  InvalidError,
   type Page,
   StoreFailedError,
   type TaskId,
 } from '@reprise/core'
-import { pageLimit } from '@reprise/core/engine'
+import { foreignCursor, pageLimit } from '@reprise/core/engine'
+import { GROUP_ROW, records } from './layout.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { type AttemptRecord, failureOf } from './records.ts'
 import { listGroupsScript } from './scripts.generated.ts'
 import { given } from './tasks.ts'
-
-const FIELDS_PER_GROUP = 8
 
 export async function listFailureGroups(
   partition: Partition,
@@ -49,9 +47,8 @@ export async function groupRows(
   do {
     const args = [...after, String(wanted - rows.length), given(query.action)]
     const fields = asTexts(await partition.run(listGroupsScript, args))
-    for (let at = 2; at < fields.length; at += FIELDS_PER_GROUP) {
-      const row = fields.slice(at, at + FIELDS_PER_GROUP)
-      rows.push({ cursor: `${row[5]}.${row[1]}`, group: groupOf(row) })
+    for (const row of records(GROUP_ROW, fields, 2)) {
+      rows.push({ cursor: `${row.lastAt}.${row.number}`, group: groupOf(row) })
     }
     after = fields.slice(0, 2)
   } while (after[0] !== '' && rows.length < wanted)
@@ -61,22 +58,22 @@ export async function groupRows(
 function parseCursor(cursor: string | undefined): readonly string[] {
   if (cursor === undefined) return ['', '']
   const parts = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor)
-  if (parts === null) throw new InvalidError('The cursor is not one that this store gave out.')
+  if (parts === null) throw foreignCursor()
   return parts.slice(1)
 }
 
-function groupOf(fields: readonly string[]): FailureGroup {
-  const [fingerprint = '', , count, action = '', firstAt, lastAt, lastTask = '', tail = ''] = fields
+function groupOf(row: Readonly<Record<(typeof GROUP_ROW)[number], string>>): FailureGroup {
+  const { fingerprint } = row
   // The part of a record that tells of a bad end: it begins with a comma.
-  const sample = failureOf(JSON.parse(`{${tail.slice(1)}}`) as AttemptRecord)
+  const sample = failureOf(JSON.parse(`{${row.sample.slice(1)}}`) as AttemptRecord)
   if (sample === null) throw new StoreFailedError(`The store has no sample of the failure group '${fingerprint}'.`)
   return {
     fingerprint: fingerprint as Fingerprint,
-    action: action as ActionName,
-    count: Number(count),
-    firstAt: Number(firstAt),
-    lastAt: Number(lastAt),
-    lastTask: lastTask as TaskId,
+    action: row.action as ActionName,
+    count: Number(row.count),
+    firstAt: Number(row.firstAt),
+    lastAt: Number(row.lastAt),
+    lastTask: row.lastTask as TaskId,
     sample,
   }
 }

@@ -2,57 +2,38 @@
 // of a change, it takes several steps; the store remembers what is left to do, should we die on the way.
 
 import { type By, InvalidError, type Scope } from '@reprise/core'
-import type { DrawRequestId } from './claim.ts'
 import type { Reply } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { liftScript, limitScript, pauseScript, resumeScript } from './scripts.generated.ts'
 
 /** `isTold`: the journal tells of it. In a store with several partitions one of them does. */
-export async function pause(
-  partition: Partition,
-  scope: Scope,
-  by: By,
-  drawRequestId: DrawRequestId,
-  isTold = true,
-): Promise<void> {
+export async function pause(partition: Partition, scope: Scope, by: By, isTold = true): Promise<void> {
   const { actor, reason } = by
-  const args = [drawRequestId(), ...partsOf(scope), JSON.stringify({ actor, reason }), actor, reason]
-  await finish(partition, await partition.run(pauseScript, [...args, isTold ? JSON.stringify(given(scope)) : '']))
+  const args = [...partsOf(scope), JSON.stringify({ actor, reason }), actor, reason]
+  await finish(partition, await partition.once(pauseScript, [...args, isTold ? JSON.stringify(given(scope)) : '']))
 }
 
 /** False if there was no hold on exactly this scope. */
-export async function resume(
-  partition: Partition,
-  scope: Scope,
-  by: By,
-  drawRequestId: DrawRequestId,
-  isTold = true,
-): Promise<boolean> {
+export async function resume(partition: Partition, scope: Scope, by: By, isTold = true): Promise<boolean> {
   const data = isTold ? JSON.stringify(given(scope)) : ''
-  const args = [drawRequestId(), ...partsOf(scope), by.actor, by.reason, data]
-  const answer = await partition.run(resumeScript, args)
+  const args = [...partsOf(scope), by.actor, by.reason, data]
+  const answer = await partition.once(resumeScript, args)
   if (Number(answer) === NOTHING_TO_LIFT) return false
   await finish(partition, answer)
   return true
 }
 
-export async function limit(
-  partition: Partition,
-  scope: Scope,
-  concurrency: number | null,
-  by: By,
-  drawRequestId: DrawRequestId,
-): Promise<void> {
-  await finish(partition, await partition.run(limitScript, limitArguments(scope, concurrency, by, drawRequestId())))
+export async function limit(partition: Partition, scope: Scope, concurrency: number | null, by: By): Promise<void> {
+  await finish(partition, await partition.once(limitScript, limitArguments(scope, concurrency, by)))
 }
 
-export function limitArguments(scope: Scope, concurrency: number | null, by: By, requestId: string): string[] {
+export function limitArguments(scope: Scope, concurrency: number | null, by: By): string[] {
   if (concurrency !== null && (!Number.isSafeInteger(concurrency) || concurrency < 0)) {
     throw new InvalidError(`A limit is a whole number of running tasks, 0 or more, not ${concurrency}.`)
   }
   const data = JSON.stringify({ ...given(scope), concurrency })
   const text = concurrency === null ? '' : String(concurrency)
-  return [requestId, ...partsOf(scope), text, by.actor, by.reason, data]
+  return [...partsOf(scope), text, by.actor, by.reason, data]
 }
 
 const NOTHING_TO_LIFT = -1

@@ -4,7 +4,6 @@
 import {
   type Assignment,
   type AssignResult,
-  type HealthThresholds,
   type Launch,
   type LaunchPage,
   type LaunchQuery,
@@ -14,30 +13,26 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import { checkBatch, checkLeaseMs, pageLimit } from '@reprise/core/engine'
-import { type DrawRequestId, thresholdsText } from './claim.ts'
+import { ASSIGNMENT, LAUNCH_ROW, ordered, records } from './layout.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { parseLease, parseRecord, parseState, parseText, snapshotOf, spentOf, tokenOf } from './records.ts'
 import { assignScript, listLaunchesScript } from './scripts.generated.ts'
 
-export interface AssignSettings {
-  readonly thresholds: HealthThresholds
-  readonly drawRequestId: DrawRequestId
-  /** In a store with several partitions: which workers may be given work, by what all of them saw. */
-  readonly isFit?: (worker: WorkerId) => boolean
-}
-
+/** `isFit`, in a store with several partitions: which workers may be given work, by what all of them saw. */
 export async function assign(
   partition: Partition,
   assignments: readonly Assignment[],
-  { thresholds, drawRequestId, isFit }: AssignSettings,
+  isFit?: (worker: WorkerId) => boolean,
 ): Promise<readonly AssignResult[]> {
   checkAssignments(assignments)
   if (assignments.length === 0) return []
   const args = assignments.flatMap(({ taskId, attempt, token, worker, ttlMs }) => {
     const judged = isFit === undefined ? '' : isFit(worker) ? 'fit' : 'unfit'
-    return [taskId, String(attempt), token, worker, JSON.stringify(worker), String(ttlMs), judged]
+    const workerJson = JSON.stringify(worker)
+    const known = { id: taskId, attempt: String(attempt), token, worker, workerJson, ttlMs: String(ttlMs), judged }
+    return ordered(ASSIGNMENT, known)
   })
-  const answers = asTexts(await partition.run(assignScript, [drawRequestId(), thresholdsText(thresholds), ...args]))
+  const answers = asTexts(await partition.once(assignScript, [partition.thresholdsText, ...args]))
   return answers.map((answer): AssignResult => {
     const [outcome, because] = answer.split(' ')
     if (outcome === 'assigned' || outcome === 'stale') return { outcome }
@@ -52,18 +47,15 @@ export function checkAssignments(assignments: readonly Assignment[]): void {
 }
 
 const FIELDS_BEFORE_LAUNCHES = 2
-const FIELDS_PER_LAUNCH = 5
 
 /** By task id. */
 export async function launches(partition: Partition, query: LaunchQuery): Promise<LaunchPage> {
   const wanted = String(pageLimit(query))
   const fields = asTexts(await partition.run(listLaunchesScript, [query.pool, query.cursor ?? '', wanted]))
-  const rows = []
-  for (let at = FIELDS_BEFORE_LAUNCHES; at < fields.length; at += FIELDS_PER_LAUNCH) {
-    const [id = '', text = '', state = '', record = '', lease = ''] = fields.slice(at, at + FIELDS_PER_LAUNCH)
+  const rows = records(LAUNCH_ROW, fields, FIELDS_BEFORE_LAUNCHES).map(({ id, text, state, record, lease }) => {
     const { record: attempt } = parseRecord(record)
-    rows.push({ id, attempt, lease: parseLease(lease), state: parseState(state), ...parseText(text) })
-  }
+    return { id, attempt, lease: parseLease(lease), state: parseState(state), ...parseText(text) }
+  })
   const names = await partition.learn(rows.map(({ head }) => head))
   const items = rows.map(({ id, attempt, lease, state, head, payload }): Launch => {
     const { handle, startedAt, leaseUntil, timeoutAt } = lease

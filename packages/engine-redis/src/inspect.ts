@@ -9,7 +9,6 @@ import {
   type Fingerprint,
   type InspectRequest,
   type InspectResult,
-  InvalidError,
   StoreFailedError,
   type TaskId,
   type TenantId,
@@ -19,13 +18,14 @@ import {
   checkInspector,
   checkLimit,
   findingOf,
+  foreignCursor,
   type InspectPlace,
   inspectCursor,
   inspectPlace,
   isFindingKind,
   nextInspectPlace,
 } from '@reprise/core/engine'
-import type { DrawRequestId } from './claim.ts'
+import { FINDING_ROW, records } from './layout.ts'
 import type { Script } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { scopeNamed } from './reserve.ts'
@@ -61,11 +61,7 @@ const STAGE_OF: Readonly<Record<Stage, StageOf>> = {
   counts: { script: inspectCountsScript, start: '', position: /^()$/ },
 }
 
-export async function inspect(
-  partition: Partition,
-  request: InspectRequest,
-  drawRequestId: DrawRequestId,
-): Promise<InspectResult> {
+export async function inspect(partition: Partition, request: InspectRequest): Promise<InspectResult> {
   const limit = request.limit ?? BATCH_MAX
   checkLimit(limit)
   checkInspector(request)
@@ -73,9 +69,9 @@ export async function inspect(
   const isAlone = partition.position.places === 1
   const { repair, by } = request
   const who = repair ? [by.actor, by.reason] : ['', '']
-  const args = [drawRequestId(), repair ? '1' : '', ...who, String(limit), ...positionOf(place), isAlone ? '1' : '']
+  const args = [repair ? '1' : '', ...who, String(limit), ...positionOf(place), isAlone ? '1' : '']
   const [next = '', checked, unchecked = '', ...texts] = asTexts(
-    await partition.run(STAGE_OF[place.stage].script, args),
+    await partition.once(STAGE_OF[place.stage].script, args),
   )
   const goOnAt = next === '' ? placeAfter(place.stage, isAlone) : { stage: place.stage, position: next }
   return {
@@ -94,17 +90,14 @@ function placeAfter(stage: Stage, isAlone: boolean): InspectPlace<Stage> | null 
 function positionOf({ stage, position }: InspectPlace<Stage>): readonly string[] {
   const { start, position: pattern } = STAGE_OF[stage]
   const parts = pattern.exec(position === '' ? start : position)
-  if (parts === null) throw new InvalidError('The cursor is not one that this store gave out.')
+  if (parts === null) throw foreignCursor()
   const [, ...values] = parts
   // What may contain anything stands last in a cursor, and first where a script looks for it.
   return stage === 'delayed' ? values.toReversed() : values
 }
 
-const FIELDS = 6
-
 function findingsOf(texts: readonly string[]): Finding[] {
-  return Array.from({ length: texts.length / FIELDS }, (_, index) => {
-    const [kind = '', subject = '', name = '', found = '', expected = '', repaired = ''] = texts.slice(index * FIELDS)
+  return records(FINDING_ROW, texts).map(({ kind, subject, name, found, expected, repaired }) => {
     if (!isFindingKind(kind)) throw new StoreFailedError(`An inspection found something unknown: '${kind}'.`)
     return findingOf({ kind, subject: subjectOf(subject, name), found, expected, repaired: repaired === '1' })
   })

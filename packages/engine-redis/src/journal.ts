@@ -12,17 +12,16 @@ import {
   type TaskId,
 } from '@reprise/core'
 import { checkBatch, journalMoment, pageCursor, pageLimit } from '@reprise/core/engine'
-import type { DrawRequestId } from './claim.ts'
 import type { Reply } from './link/link.ts'
 import { asList, asTexts, type Partition } from './partition.ts'
 import { journalAppendScript, journalFromScript, journalReadScript } from './scripts.generated.ts'
 
-export function journalOf(partition: Partition, drawRequestId: DrawRequestId): Journal {
+export function journalOf(partition: Partition): Journal {
   return {
     async append(entries) {
       checkBatch(entries.length)
       if (entries.length === 0) return
-      await partition.run(journalAppendScript, [drawRequestId(), ...entries.flatMap(entryArguments)])
+      await partition.once(journalAppendScript, entries.flatMap(entryArguments))
     },
     read: (query) => readJournal(partition, query),
     from: (at) => placeBefore(partition, at),
@@ -63,11 +62,15 @@ async function readBack(partition: Partition, query: JournalQuery): Promise<Jour
   return { entries, cursor: entries.at(-1)?.id ?? String(place ?? 0) }
 }
 
+/** Names and values in turn. */
+const namedIn = (texts: readonly string[]): Partial<Record<string, string>> =>
+  Object.fromEntries(texts.flatMap((name, at) => (at % 2 === 0 ? [[name, texts[at + 1]]] : [])))
+
 const TIME_SUFFIX = '-0'
 
 function entryOf(reply: Reply): JournalEntry {
   const [id, fields] = asList(reply)
-  const [, at, , type, , task, , attempt, , actor = '', , reason = '', , data = '{}'] = asTexts(fields)
+  const { at, type, task = '', attempt, actor = '', reason = '', data = '{}' } = namedIn(asTexts(fields))
   return {
     id: String(id).slice(0, -TIME_SUFFIX.length),
     at: Number(at),

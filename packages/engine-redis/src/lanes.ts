@@ -5,7 +5,6 @@ import {
   type ActionName,
   type Counts,
   type CountsQuery,
-  type Gate,
   InvalidError,
   type LaneQuery,
   type LaneView,
@@ -18,8 +17,9 @@ import {
   type SeriesQuery,
   type TenantId,
 } from '@reprise/core'
-import { breakerGates, pageCursor, pageLimit } from '@reprise/core/engine'
-import { type GatesFacts, gatesFactsOf, NO_GATES } from './gates-facts.ts'
+import { laneGates, pageCursor, pageLimit } from '@reprise/core/engine'
+import { gatesFactsOf, NO_GATES } from './gates-facts.ts'
+import { COUNTERS, LANE_ROW, MINUTE_ROW, recordOf, records, SERIES } from './layout.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { countLanesScript, listLanesScript, seriesScript } from './scripts.generated.ts'
 import { givenScope } from './tasks.ts'
@@ -44,8 +44,6 @@ export interface LaneRow {
   readonly counts: Counts
 }
 
-const FIELDS_PER_LANE = 12
-
 /** The next lanes of a scope, as many as are wanted if there are so many. */
 export async function laneRows(
   partition: Partition,
@@ -58,8 +56,7 @@ export async function laneRows(
   do {
     const args = [goOnAt, String(wanted - rows.length), ...givenScope(scope)]
     const fields = asTexts(await partition.run(listLanesScript, args))
-    for (let at = 1; at < fields.length; at += FIELDS_PER_LANE) {
-      const [number, pool = '', action = '', tenant = '', ...counters] = fields.slice(at, at + FIELDS_PER_LANE)
+    for (const { number, pool, action, tenant, ...counters } of records(LANE_ROW, fields, 1)) {
       rows.push({
         number: Number(number),
         pool: pool as PoolName,
@@ -73,55 +70,36 @@ export async function laneRows(
   return rows
 }
 
-export function laneView({ pool, action, tenant }: LaneRow, counted: Counts, facts: GatesFacts | undefined): LaneView {
-  return { pool, action, tenant, counts: counted, gates: gatesOf(facts) }
-}
-
-/** What holds a lane now: its pauses, its breakers, then its full limits. */
-function gatesOf({ holds, limits, breakers }: GatesFacts = NO_GATES): Gate[] {
-  return [
-    ...holds.map((hold) => ({ kind: 'paused', ...hold }) as const),
-    ...breakerGates(breakers),
-    ...limits
-      .filter(({ running, concurrency }) => running >= concurrency)
-      .map((full) => ({ kind: 'concurrency', ...full }) as const),
-  ]
+export function laneView({ pool, action, tenant }: LaneRow, counted: Counts, facts = NO_GATES): LaneView {
+  return { pool, action, tenant, counts: counted, gates: laneGates(facts) }
 }
 
 export async function counts(partition: Partition, query: CountsQuery = {}): Promise<Counts> {
-  let sums = countsOf([])
+  const parts: Counts[] = []
   let after = '0'
   do {
     const [next = '', ...fields] = asTexts(await partition.run(countLanesScript, [after, ...givenScope(query)]))
-    sums = added(sums, countsOf(fields))
+    parts.push(countsOf(recordOf(COUNTERS, fields)))
     after = next
   } while (after !== '')
-  return sums
+  return sumOf(parts)
 }
 
-/** From the texts of a lane's counters, in the order of the scripts. */
-export function countsOf(fields: readonly string[]): Counts {
-  const [queued = 0, waiting = 0, running = 0, succeeded = 0, dead = 0, discarded = 0, cancelled = 0, removed = 0] =
-    fields.map(Number)
-  const accepted = queued + waiting + running + succeeded + dead + discarded + cancelled + removed
-  return { accepted, queued, waiting, running, succeeded, dead, discarded, cancelled, removed }
+type Counters = Readonly<Record<(typeof COUNTERS)[number], string>>
+
+export function countsOf(counters: Counters): Counts {
+  const counted = numbersOf(COUNTERS, (name) => Number(counters[name]))
+  return { accepted: COUNTERS.reduce((sum, name) => sum + counted[name], 0), ...counted }
 }
 
-export function added(a: Counts, b: Counts): Counts {
-  return {
-    accepted: a.accepted + b.accepted,
-    queued: a.queued + b.queued,
-    waiting: a.waiting + b.waiting,
-    running: a.running + b.running,
-    succeeded: a.succeeded + b.succeeded,
-    dead: a.dead + b.dead,
-    discarded: a.discarded + b.discarded,
-    cancelled: a.cancelled + b.cancelled,
-    removed: a.removed + b.removed,
-  }
-}
+const COUNTS = ['accepted', ...COUNTERS] as const
 
-const FIELDS_PER_MINUTE = 9
+export const sumOf = (parts: readonly Counts[]): Counts =>
+  numbersOf(COUNTS, (name) => parts.reduce((sum, part) => sum + part[name], 0))
+
+function numbersOf<Name extends string>(names: readonly Name[], of: (name: Name) => number): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<Name, number>
+}
 
 /** Minutes with any event, oldest first. */
 export async function series(partition: Partition, query: SeriesQuery): Promise<readonly SeriesPoint[]> {
@@ -130,25 +108,23 @@ export async function series(partition: Partition, query: SeriesQuery): Promise<
     throw new InvalidError(`A series has at most ${SERIES_POINTS_MAX} minutes.`)
   }
   if (!(from < to)) return []
-  const sums = new Map<number, number[]>()
+  const points: SeriesPoint[] = []
   let place: readonly string[] = ['', '0']
   do {
     const fields = asTexts(
       await partition.run(seriesScript, [String(from), String(to), ...givenScope(query), ...place]),
     )
     place = fields.slice(0, 2)
-    for (let at = 2; at < fields.length; at += FIELDS_PER_MINUTE) {
-      const [minute = 0, ...events] = fields.slice(at, at + FIELDS_PER_MINUTE).map(Number)
-      const before = sums.get(minute) ?? []
-      sums.set(
-        minute,
-        events.map((count, index) => count + (before[index] ?? 0)),
-      )
-    }
+    points.push(...records(MINUTE_ROW, fields, 2).map((row) => numbersOf(MINUTE_ROW, (name) => Number(row[name]))))
   } while (place[0] !== '')
-  return [...sums].map(([at, events]) => {
-    const [accepted = 0, started = 0, succeeded = 0, failed = 0, lost = 0, retried = 0, dead = 0, cancelled = 0] =
-      events
-    return { at, accepted, started, succeeded, failed, lost, retried, dead, cancelled }
-  })
+  return byMinute(points)
+}
+
+/** One point for each minute, in the order in which they come. */
+export function byMinute(points: readonly SeriesPoint[]): SeriesPoint[] {
+  const minutes = Map.groupBy(points, ({ at }) => at)
+  return [...minutes].map(([at, list]) => ({
+    at,
+    ...numbersOf(SERIES, (name) => list.reduce((sum, point) => sum + point[name], 0)),
+  }))
 }

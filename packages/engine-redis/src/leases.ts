@@ -2,7 +2,6 @@
 
 import type {
   ExpiredResult,
-  HealthThresholds,
   LeaseToken,
   Overdue,
   RenewRequest,
@@ -12,6 +11,7 @@ import type {
   WorkerId,
 } from '@reprise/core'
 import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
+import { OVERDUE_ROW, ordered, RENEWAL, records } from './layout.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { CLAIMED_PLAIN, parseState, parseText, snapshotOf, spentOf } from './records.ts'
 import { expiredScript, renewScript } from './scripts.generated.ts'
@@ -24,13 +24,15 @@ export async function renew(
   checkBatch(leases.length)
   checkLeaseMs(leaseMs)
   if (leases.length === 0) return []
-  const args = leases.flatMap(({ taskId, attempt, token, progress, handle }) => [
-    taskId,
-    String(attempt),
-    token,
-    progress === null ? '' : JSON.stringify(progress),
-    handle === undefined ? '' : `=${handle}`,
-  ])
+  const args = leases.flatMap(({ taskId, attempt, token, progress, handle }) =>
+    ordered(RENEWAL, {
+      id: taskId,
+      attempt: String(attempt),
+      token,
+      progress: progress === null ? '' : JSON.stringify(progress),
+      handle: handle === undefined ? '' : `=${handle}`,
+    }),
+  )
   const answers = asTexts(await partition.run(renewScript, [String(leaseMs), ...args]))
   return answers.map((answer) => {
     if (!answer.startsWith('superseded ')) return { outcome: 'extended', leaseUntil: Number(answer) }
@@ -39,31 +41,16 @@ export async function renew(
 }
 
 const FIELDS_BEFORE_ITEMS = 2
-const FIELDS_PER_ITEM = 9
 
 /** Only looks. Leases first, then queue entries. */
-export async function expired(
-  partition: Partition,
-  limit: number,
-  { heartbeatStaleMs }: HealthThresholds,
-): Promise<ExpiredResult> {
+export async function expired(partition: Partition, limit: number): Promise<ExpiredResult> {
   checkLimit(limit)
-  const fields = asTexts(await partition.run(expiredScript, [String(limit), String(heartbeatStaleMs)]))
-  const items = []
-  for (let at = FIELDS_BEFORE_ITEMS; at < fields.length; at += FIELDS_PER_ITEM) {
-    const [
-      kind = '',
-      since = '',
-      id = '',
-      attempt = '',
-      token = '',
-      worker = '',
-      text = '',
-      state = '',
-      startedAt = '',
-    ] = fields.slice(at, at + FIELDS_PER_ITEM)
-    items.push({ kind, since, id, attempt, token, worker, state, startedAt, ...parseText(text) })
-  }
+  const fields = asTexts(
+    await partition.run(expiredScript, [String(limit), String(partition.thresholds.heartbeatStaleMs)]),
+  )
+  const items = records(OVERDUE_ROW, fields, FIELDS_BEFORE_ITEMS).map(({ text, ...item }) => {
+    return { ...item, ...parseText(text) }
+  })
   const names = await partition.learn(items.map(({ head }) => head))
   const overdue = items.map((item): Overdue => {
     const { kind } = item

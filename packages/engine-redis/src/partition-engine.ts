@@ -1,10 +1,10 @@
 // The port's verbs over one partition, each handed to its module. This file only wires; what the verbs do stands in the
 // files named after them and in the scripts they call.
 
-import type { Engine, EngineInfo, HealthThresholds } from '@reprise/core'
+import type { Engine, EngineInfo } from '@reprise/core'
 import { listBreakers, resetBreaker } from './breakers.ts'
 import { change, retry } from './change.ts'
-import { claim, type DrawRequestId, settleAndClaim } from './claim.ts'
+import { claim, settleAndClaim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { explain } from './explain.ts'
 import { listFailureGroups } from './failure-groups.ts'
@@ -16,10 +16,10 @@ import { counts, listLanes, series } from './lanes.ts'
 import { expired, renew } from './leases.ts'
 import { OrderedCalls } from './ordered-calls.ts'
 import type { Partition } from './partition.ts'
-import { beat, deregister, findWorkers, listWorkers, probed, register } from './registry.ts'
+import { beat, deregister, findWorkers, listWorkers, probed, registerThere } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
-import { settle } from './settle.ts'
+import { resultOf, settle } from './settle.ts'
 import { standings, storeTime } from './standings.ts'
 import { submit } from './submit.ts'
 import { findExecution, findTask, listExecutions, listTasks } from './tasks.ts'
@@ -29,16 +29,13 @@ export interface PartitionEngineParts {
   readonly partition: Partition
   readonly wake: Wake
   readonly info: EngineInfo
-  readonly thresholds: HealthThresholds
   readonly backlogMax: number
-  readonly drawRequestId: DrawRequestId
   /** Ends what the engine was opened with. */
   readonly close: () => Promise<void>
 }
 
 export function partitionEngine(parts: PartitionEngineParts): Engine {
-  const { partition, wake, thresholds, backlogMax, drawRequestId } = parts
-  const settings = { thresholds, drawRequestId }
+  const { partition, wake, backlogMax } = parts
   const calls = new OrderedCalls(
     partition,
     (groups) => submit(partition, groups, backlogMax),
@@ -48,59 +45,62 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
 
   return {
     info: parts.info,
-    healthThresholds: thresholds,
+    healthThresholds: partition.thresholds,
 
     submit: (tasks) => calls.submit(tasks),
     async claim(request) {
-      const { versions, blocked: _, ...result } = await claim(inOrder(), request, settings)
+      const { versions, blocked: _, ...result } = await claim(inOrder(), request)
       wake.saw(request, versions)
       return result
     },
-    assign: async (assignments) => assign(inOrder(), assignments, settings),
+    assign: async (assignments) => assign(inOrder(), assignments),
     launches: async (query) => launches(inOrder(), query),
-    reserve: async (request) => reserve(inOrder(), request, drawRequestId),
+    reserve: async (request) => reserve(inOrder(), request),
     renew: async (leases, leaseMs) => renew(inOrder(), leases, leaseMs),
     settle: (items) => calls.settle(items),
     async settleAndClaim(items, request) {
-      const { versions, blocked: _, ...result } = await settleAndClaim(inOrder(), items, request, settings)
+      const { versions, blocked: _, settled, ...result } = await settleAndClaim(inOrder(), items, request)
       wake.saw(request, versions)
-      return result
+      return { settled: settled.map(resultOf), ...result }
     },
     standings: async (ids) => standings(inOrder(), ids),
-    expired: async (max) => expired(inOrder(), max, thresholds),
+    expired: async (max) => expired(inOrder(), max),
 
-    change: async (request) => change(inOrder(), request, drawRequestId),
-    retry: async (id, { by, maxRetries }) => retry(inOrder(), id, by, maxRetries, drawRequestId),
+    change: async (request) => change(inOrder(), request),
+    retry: async (id, { by, maxRetries }) => retry(inOrder(), id, by, maxRetries),
 
-    pause: async (scope, by) => pause(inOrder(), scope, by, drawRequestId),
-    resume: async (scope, by) => resume(inOrder(), scope, by, drawRequestId),
-    limit: async (scope, concurrency, by) => limit(inOrder(), scope, concurrency, by, drawRequestId),
+    pause: async (scope, by) => pause(inOrder(), scope, by),
+    resume: async (scope, by) => resume(inOrder(), scope, by),
+    limit: async (scope, concurrency, by) => limit(inOrder(), scope, concurrency, by),
 
     breakers: async (page) => listBreakers(inOrder(), page),
-    resetBreaker: async (name, by) => resetBreaker(inOrder(), name, by, drawRequestId),
+    resetBreaker: async (name, by) => resetBreaker(inOrder(), name, by),
 
-    register: async (registration) => register(inOrder(), registration, drawRequestId),
+    async register(registration) {
+      const { epoch } = await registerThere(inOrder(), registration)
+      return { epoch }
+    },
     beat: async (report) => beat(inOrder(), report),
-    probed: async (reports) => probed(inOrder(), reports, drawRequestId),
+    probed: async (reports) => probed(inOrder(), reports),
     deregister: async (worker, epoch) => deregister(inOrder(), worker, epoch),
-    worker: async (id) => (await findWorkers(inOrder(), [id], thresholds)).found[0] ?? null,
-    workers: async (page) => listWorkers(inOrder(), page, thresholds),
+    worker: async (id) => (await findWorkers(inOrder(), [id])).found[0] ?? null,
+    workers: async (page) => listWorkers(inOrder(), page),
 
     now: async () => storeTime(inOrder()),
     task: async (id) => findTask(inOrder(), id),
     tasks: async (query) => listTasks(inOrder(), query),
     execution: async (id, attempt) => findExecution(inOrder(), id, attempt),
     executions: async (id, page) => listExecutions(inOrder(), id, page),
-    explain: async (id) => explain(inOrder(), id, thresholds),
+    explain: async (id) => explain(inOrder(), id),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
     counts: async (query) => counts(inOrder(), query),
     series: async (query) => series(inOrder(), query),
 
-    journal: journalOf(partition, drawRequestId),
-    collection: (definition) => collectionOf(partition, definition, drawRequestId),
-    retain: async (rules, options) => retain(inOrder(), rules, options, drawRequestId),
-    inspect: async (request) => inspect(inOrder(), request, drawRequestId),
+    journal: journalOf(partition),
+    collection: (definition) => collectionOf(partition, definition),
+    retain: async (rules, options) => retain(inOrder(), rules, options),
+    inspect: async (request) => inspect(inOrder(), request),
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),

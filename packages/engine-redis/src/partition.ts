@@ -1,11 +1,19 @@
 // One partition of a store: a key prefix whose keys all live in one slot, the scripts run there, and what can be
 // remembered of it because it never changes. Every verb is a function over a partition.
 
-import { type Clock, StoreFailedError, systemClock, type TaskSettings } from '@reprise/core'
+import { randomUUID } from 'node:crypto'
+import {
+  type Clock,
+  DEFAULT_HEALTH_THRESHOLDS,
+  type HealthThresholds,
+  StoreFailedError,
+  systemClock,
+  type TaskSettings,
+} from '@reprise/core'
 import type { Link, Reply, Script } from './link/link.ts'
 import { Names } from './names.ts'
 import { idleScript, renewScript } from './scripts.generated.ts'
-import { UnheardClaims } from './unheard-claims.ts'
+import { type DrawRequestId, UnheardClaims } from './unheard-claims.ts'
 
 const LEARNED_MS_MAX = 60_000
 
@@ -17,10 +25,27 @@ export interface Position {
 
 export const ALONE: Position = { place: 0, places: 1 }
 
+export interface PartitionSettings {
+  readonly position?: Position
+  readonly drawRequestId?: DrawRequestId
+  readonly thresholds?: HealthThresholds
+}
+
+/** Of one opened engine: none is drawn twice. */
+export function requestIds(): DrawRequestId {
+  const session = randomUUID().slice(0, 13)
+  let requests = 0
+  return () => `${session}.${++requests}`
+}
+
 export class Partition {
   readonly link: Link
   readonly prefix: string
   readonly position: Position
+  readonly drawRequestId: DrawRequestId
+  readonly thresholds: HealthThresholds
+  /** As scripts take them. */
+  readonly thresholdsText: string
   readonly unheardClaims = new UnheardClaims()
   readonly #numbersKey: string
   readonly #clock: Clock | null
@@ -28,10 +53,13 @@ export class Partition {
   #learnedAt = systemClock.monotonic()
 
   /** `clock` is set by tests only: otherwise the server's own time decides. */
-  constructor(link: Link, prefix: string, clock: Clock | null, position = ALONE) {
+  constructor(link: Link, prefix: string, clock: Clock | null, settings: PartitionSettings = {}) {
     this.link = link
     this.prefix = prefix
-    this.position = position
+    this.position = settings.position ?? ALONE
+    this.drawRequestId = settings.drawRequestId ?? requestIds()
+    this.thresholds = settings.thresholds ?? DEFAULT_HEALTH_THRESHOLDS
+    this.thresholdsText = JSON.stringify(this.thresholds)
     this.#numbersKey = `${prefix}/numbers`
     this.#clock = clock
   }
@@ -52,6 +80,11 @@ export class Partition {
   /** Runs a script; its first argument is the time. */
   run(script: Script, args: readonly string[]): Promise<Reply> {
     return this.link.run(script, this.#numbersKey, [this.timeArgument, ...args])
+  }
+
+  /** Runs a script that would not say the same twice: its second argument names this call, so that a repetition is known. */
+  once(script: Script, args: readonly string[]): Promise<Reply> {
+    return this.run(script, [this.drawRequestId(), ...args])
   }
 
   command(...args: readonly string[]): Promise<Reply> {

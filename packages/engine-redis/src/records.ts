@@ -1,27 +1,28 @@
 // Reads what the scripts write about a task: its text (what was asked), its state, and the records of its attempts.
 // docs/redis-layout.md describes them; this file and the Lua includes are the two that must agree with it.
 
-import type {
-  ActionName,
-  DeadReason,
-  Decision,
-  Execution,
-  Failure,
-  Fingerprint,
-  JsonText,
-  LeaseStage,
-  LeaseToken,
-  PoolName,
-  Priority,
-  RetryToken,
-  Snapshot,
-  TaskId,
-  TaskStatus,
-  TenantId,
-  WaitReason,
-  WorkerId,
+import {
+  type ActionName,
+  DEFAULT_PRIORITY,
+  type DeadReason,
+  type Decision,
+  type Execution,
+  type Failure,
+  type Fingerprint,
+  type JsonText,
+  type LeaseStage,
+  type LeaseToken,
+  type PoolName,
+  type Priority,
+  type RetryToken,
+  type Snapshot,
+  type TaskId,
+  type TaskStatus,
+  type TenantId,
+  type WaitReason,
+  type WorkerId,
 } from '@reprise/core'
-import { DEFAULT_PRIORITY } from '@reprise/core'
+import { DECISION_MEMBER, STAGE_LETTERS } from './layout.ts'
 import type { Names } from './names.ts'
 
 /** The first line of a task's text. What has its usual value is left out. */
@@ -164,16 +165,15 @@ export interface Lease {
 // '<kind><start> <token> <attempt> <end> <time-out> <last renewal or ->'; a token contains no blank here: it has no worker.
 const LEASE = /^(?<kind>\w)(?<startedAt>\d+) \S+ \d+ (?<leaseUntil>\d+) (?<timeoutAt>\d+) \S+ *(?:\n(?<handle>.*))?$/s
 
-/** By what a lease begins with; `p` and `s` run. */
-const STAGES: Readonly<Record<string, LeaseStage>> = { d: 'dispatch', i: 'inbox', l: 'launch' }
-
-/** The letter that a claim of this stage puts before its leases. */
-export const STAGE_LETTERS = { run: 's', dispatch: 'd', launch: 'l' } as const
+/** By what a lease begins with; a plain task's letter runs, too. */
+const STAGES: ReadonlyMap<string, LeaseStage> = new Map(
+  Object.entries(STAGE_LETTERS).map(([stage, letter]) => [letter, stage as LeaseStage]),
+)
 
 export function parseLease(text: string): Lease {
   const { kind = '', startedAt, leaseUntil, timeoutAt, handle } = LEASE.exec(text)?.groups ?? {}
   return {
-    stage: STAGES[kind] ?? 'run',
+    stage: STAGES.get(kind) ?? 'run',
     startedAt: Number(startedAt),
     leaseUntil: Number(leaseUntil),
     timeoutAt: Number(timeoutAt),
@@ -212,9 +212,9 @@ export function parseRecord(text: string): { readonly record: AttemptRecord; rea
 /** What a bad end adds to a record: the failure, with its code and message in their places of A1, and the decision. */
 export function badEnd(failure: Failure, decision: Decision): string {
   const { code, message, ...rest } = failure
-  // Its kind comes first: the settle script looks for it there.
   const { kind, ...decided } = decision
-  return `,"errorCode":${JSON.stringify(code)},"errorMessage":${JSON.stringify(message)},"failure":${JSON.stringify(rest)},"decision":${JSON.stringify({ kind, ...decided })}`
+  const decisionText = `${DECISION_MEMBER}"${kind}",${JSON.stringify(decided).slice(1)}`
+  return `,"errorCode":${JSON.stringify(code)},"errorMessage":${JSON.stringify(message)},"failure":${JSON.stringify(rest)},${decisionText}`
 }
 
 /** The failure in a record, or in the tail that `badEnd` wrote. */

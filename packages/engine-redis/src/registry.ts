@@ -14,7 +14,7 @@ import {
   type WorkerView,
 } from '@reprise/core'
 import { assessHealth, checkBatch, pageLimit } from '@reprise/core/engine'
-import type { DrawRequestId } from './claim.ts'
+import { BEAT, ordered, PROBE, records, WORKER_ROW } from './layout.ts'
 import { asTexts, type Partition } from './partition.ts'
 import {
   beatScript,
@@ -26,27 +26,16 @@ import {
   takeOverScript,
 } from './scripts.generated.ts'
 
-export async function register(
-  partition: Partition,
-  registration: WorkerRegistration,
-  drawRequestId: DrawRequestId,
-): Promise<{ readonly epoch: number }> {
-  const { epoch } = await registerThere(partition, registration, drawRequestId, [])
-  return { epoch }
-}
-
 /** In a store with several partitions `more` has the epoch and, for the home, how many leases were taken in the others. */
 export async function registerThere(
   partition: Partition,
   registration: WorkerRegistration,
-  drawRequestId: DrawRequestId,
-  more: readonly string[],
+  more: readonly string[] = [],
 ): Promise<{ readonly epoch: number; readonly leases: number }> {
   partition.forget()
   const { worker, pools, actions, host, version, runtimes, endpoint, concurrency } = registration
   const [epoch, isDone, taken] = asTexts(
-    await partition.run(registerScript, [
-      drawRequestId(),
+    await partition.once(registerScript, [
       worker,
       JSON.stringify(worker),
       JSON.stringify(pools),
@@ -64,23 +53,30 @@ export async function registerThere(
 }
 
 export async function beat(partition: Partition, report: BeatReport): Promise<BeatResult> {
-  const { worker, epoch, inFlight, queueDepth, loopLagMs, memoryBytes, quietMsMax, draining, outlook } = report
-  const numbers = [epoch, inFlight, queueDepth, loopLagMs, memoryBytes, quietMsMax].map(String)
-  const words = outlook === null ? '' : `=${outlook}`
-  const outcome = await partition.run(beatScript, [worker, ...numbers, draining ? '1' : '0', words])
+  const { worker, draining, outlook } = report
+  const args = ordered(BEAT, {
+    worker,
+    epoch: String(report.epoch),
+    inFlight: String(report.inFlight),
+    queueDepth: String(report.queueDepth),
+    loopLagMs: String(report.loopLagMs),
+    memoryBytes: String(report.memoryBytes),
+    quietMsMax: String(report.quietMsMax),
+    draining: draining ? '1' : '0',
+    outlook: outlook === null ? '' : `=${outlook}`,
+  })
+  const outcome = await partition.run(beatScript, args)
   if (outcome === 'current' || outcome === 'replaced' || outcome === 'unknown') return { outcome }
   throw new StoreFailedError('The store answered a heartbeat with something unexpected.')
 }
 
-export async function probed(
-  partition: Partition,
-  reports: readonly ProbeReport[],
-  drawRequestId: DrawRequestId,
-): Promise<void> {
+export async function probed(partition: Partition, reports: readonly ProbeReport[]): Promise<void> {
   checkBatch(reports.length)
   if (reports.length === 0) return
-  const args = reports.flatMap(({ worker, epoch, ok }) => [worker, String(epoch), ok ? '1' : ''])
-  await partition.run(probedScript, [drawRequestId(), ...args])
+  const args = reports.flatMap(({ worker, epoch, ok }) =>
+    ordered(PROBE, { worker, epoch: String(epoch), answered: ok ? '1' : '' }),
+  )
+  await partition.once(probedScript, args)
 }
 
 export async function deregister(partition: Partition, worker: WorkerId, epoch: number): Promise<void> {
@@ -97,89 +93,65 @@ async function takeOver(partition: Partition, worker: WorkerId): Promise<number>
 }
 
 /** By id. */
-export async function listWorkers(
-  partition: Partition,
-  page: PageRequest = {},
-  thresholds: HealthThresholds,
-): Promise<Page<WorkerView>> {
+export async function listWorkers(partition: Partition, page: PageRequest = {}): Promise<Page<WorkerView>> {
   const fields = asTexts(await partition.run(listWorkersScript, [page.cursor ?? '', String(pageLimit(page))]))
   const next = fields[1] ?? ''
-  return { items: viewsOf(fields, thresholds), next: next === '' ? null : next }
+  return { items: viewsOf(partition, fields), next: next === '' ? null : next }
 }
 
 /** The first workers by id, as many as are asked for at the most. */
-export async function allWorkers(
-  partition: Partition,
-  thresholds: HealthThresholds,
-  max: number,
-): Promise<readonly WorkerView[]> {
-  return viewsOf(asTexts(await partition.run(listWorkersScript, ['', String(max)])), thresholds)
+export async function allWorkers(partition: Partition, max: number): Promise<readonly WorkerView[]> {
+  return viewsOf(partition, asTexts(await partition.run(listWorkersScript, ['', String(max)])))
 }
 
 /** What this partition knows of these workers; unknown ones are left out. Also the store's time. */
 export async function findWorkers(
   partition: Partition,
   ids: readonly WorkerId[],
-  thresholds: HealthThresholds,
 ): Promise<{ readonly found: readonly WorkerView[]; readonly now: number }> {
   const fields = asTexts(await partition.run(findWorkersScript, ids))
-  return { found: viewsOf(fields, thresholds), now: Number(fields[0]) }
+  return { found: viewsOf(partition, fields), now: Number(fields[0]) }
 }
 
 const FIELDS_BEFORE_WORKERS = 2
-const FIELDS_PER_WORKER = 26
 
-function viewsOf(fields: readonly string[], thresholds: HealthThresholds): WorkerView[] {
+function viewsOf({ thresholds }: Partition, fields: readonly string[]): WorkerView[] {
   const now = Number(fields[0])
-  const views: WorkerView[] = []
-  for (let at = FIELDS_BEFORE_WORKERS; at < fields.length; at += FIELDS_PER_WORKER) {
-    views.push(viewOf(fields.slice(at, at + FIELDS_PER_WORKER), now, thresholds))
-  }
-  return views
+  return records(WORKER_ROW, fields, FIELDS_BEFORE_WORKERS).map((row) => viewOf(row, now, thresholds))
 }
 
-function viewOf(fields: readonly string[], now: number, thresholds: HealthThresholds): WorkerView {
-  const [worker = '', epoch, pools = '', actions = '', host = '', version = '', runtimes = '', endpoint = '', ...rest] =
-    fields
-  const [
-    concurrency,
-    registeredAt,
-    lastBeatAt,
-    queueDepth,
-    consecutiveFailures,
-    recentOutcomes,
-    recentFailures,
-    ...others
-  ] = rest
-  const [lastFailureAt, inFlight, loopLagMs, quietMsMax, lastProgressAt, probeFailures, memoryBytes, draining] = others
-  const outlook = fields.at(-1) ?? ''
+function viewOf(
+  row: Readonly<Record<(typeof WORKER_ROW)[number], string>>,
+  now: number,
+  thresholds: HealthThresholds,
+): WorkerView {
   const evidence = {
-    lastBeatAt: Number(lastBeatAt),
-    queueDepth: Number(queueDepth),
-    consecutiveFailures: Number(consecutiveFailures),
-    recentOutcomes: Number(recentOutcomes),
-    recentFailures: Number(recentFailures),
-    lastFailureAt: lastFailureAt === '' ? null : Number(lastFailureAt),
-    inFlight: Number(inFlight),
-    loopLagMs: Number(loopLagMs),
-    quietMsMax: Number(quietMsMax),
-    outlook: outlook === '' ? null : outlook.slice(1),
-    lastProgressAt: Number(lastProgressAt),
-    probeFailures: Number(probeFailures),
+    lastBeatAt: Number(row.lastBeatAt),
+    queueDepth: Number(row.queueDepth),
+    consecutiveFailures: Number(row.consecutiveFailures),
+    recentOutcomes: Number(row.recentOutcomes),
+    recentFailures: Number(row.recentFailures),
+    lastFailureAt: row.lastFailureAt === '' ? null : Number(row.lastFailureAt),
+    inFlight: Number(row.inFlight),
+    loopLagMs: Number(row.loopLagMs),
+    quietMsMax: Number(row.quietMsMax),
+    outlook: row.outlook === '' ? null : row.outlook.slice(1),
+    lastProgressAt: Number(row.lastProgressAt),
+    probeFailures: Number(row.probeFailures),
   }
   return {
-    worker: worker as WorkerId,
-    pools: JSON.parse(pools) as WorkerView['pools'],
-    actions: JSON.parse(actions) as WorkerView['actions'],
-    host,
-    version,
-    runtimes: JSON.parse(runtimes) as WorkerView['runtimes'],
-    endpoint: endpoint === '' ? null : endpoint,
-    ...(concurrency === '' ? {} : { concurrency: Number(concurrency) }),
-    epoch: Number(epoch),
-    registeredAt: Number(registeredAt),
-    memoryBytes: Number(memoryBytes),
-    draining: draining === '1',
+    worker: row.id as WorkerId,
+    pools: JSON.parse(row.pools) as WorkerView['pools'],
+    actions: JSON.parse(row.actions) as WorkerView['actions'],
+    host: row.host,
+    version: row.version,
+    runtimes: JSON.parse(row.runtimes) as WorkerView['runtimes'],
+    endpoint: row.endpoint === '' ? null : row.endpoint,
+    ...(row.concurrency === '' ? {} : { concurrency: Number(row.concurrency) }),
+    epoch: Number(row.epoch),
+    registeredAt: Number(row.registeredAt),
+    memoryBytes: Number(row.memoryBytes),
+    draining: row.draining === '1',
     ...evidence,
     health: assessHealth(evidence, now, thresholds),
   }

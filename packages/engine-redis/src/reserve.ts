@@ -6,36 +6,25 @@ import {
   type Claimed,
   ConflictError,
   DuplicateExecutionError,
-  InvalidError,
   NoAvailableSlotError,
   type ReserveRequest,
   type Scope,
   StoreFailedError,
 } from '@reprise/core'
-import { checkLeaseMs, scopeText } from '@reprise/core/engine'
-import { claimResult, type DrawRequestId } from './claim.ts'
+import { checkReserve, scopeText } from '@reprise/core/engine'
+import { claimResult } from './claim.ts'
+import { STAGE_LETTERS } from './layout.ts'
 import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'
-import { STAGE_LETTERS, textRest } from './records.ts'
+import { textRest } from './records.ts'
 import { reserveScript } from './scripts.generated.ts'
 import { settingsText } from './submit.ts'
 
-export async function reserve(
-  partition: Partition,
-  request: ReserveRequest,
-  drawRequestId: DrawRequestId,
-): Promise<Claimed> {
+export async function reserve(partition: Partition, request: ReserveRequest): Promise<Claimed> {
   checkReserve(request)
-  const answer = await reserveThere(partition, request, drawRequestId, request.task.dedupeKey)
+  const answer = await reserveThere(partition, request, request.task.dedupeKey)
   if ('lease' in answer) return answer.lease
   throw refusal(request, answer)
-}
-
-export function checkReserve({ leaseMs, attempt }: ReserveRequest): void {
-  checkLeaseMs(leaseMs)
-  if (!Number.isSafeInteger(attempt) || attempt < 1) {
-    throw new InvalidError(`An attempt is a whole number from 1, not ${attempt}.`)
-  }
 }
 
 /** Why there is no lease: a word, then details. */
@@ -48,10 +37,9 @@ export interface ReserveRefusal {
 export async function reserveThere(
   partition: Partition,
   request: ReserveRequest,
-  drawRequestId: DrawRequestId,
   key: string | null,
 ): Promise<{ readonly lease: Claimed } | ReserveRefusal> {
-  const reply = await answerTo(partition, reserveArguments(request, drawRequestId(), key))
+  const reply = await answerTo(partition, reserveArguments(request, key))
   const [what = '', ...details] = asTexts(reply)
   if (!/^\d+$/.test(what)) return { what, details }
   const [lease] = (await claimResult(partition, reply, request)).claimed
@@ -62,17 +50,16 @@ export async function reserveThere(
 /** The script's answer. What it refuses as an error comes as any other answer: the word, then the details. */
 async function answerTo(partition: Partition, args: readonly string[]): Promise<Reply> {
   try {
-    return await partition.run(reserveScript, args)
+    return await partition.once(reserveScript, args)
   } catch (error) {
     if (error instanceof ScriptRefusal) return error.message.split(' ')
     throw error
   }
 }
 
-function reserveArguments(request: ReserveRequest, requestId: string, key: string | null): string[] {
+function reserveArguments(request: ReserveRequest, key: string | null): string[] {
   const { task, attempt, maxRetries, worker, leaseMs, stage = 'run' } = request
   return [
-    requestId,
     task.id,
     String(attempt),
     String(maxRetries),

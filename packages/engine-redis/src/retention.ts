@@ -2,7 +2,6 @@
 
 import { BATCH_MAX, type RetainResult, type RetentionRules } from '@reprise/core'
 import { checkLimit, pageCursor } from '@reprise/core/engine'
-import type { DrawRequestId } from './claim.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { retainScript } from './scripts.generated.ts'
 
@@ -10,7 +9,6 @@ export async function retain(
   partition: Partition,
   rules: RetentionRules,
   options: { readonly limit?: number; readonly cursor?: string } | undefined,
-  drawRequestId: DrawRequestId,
 ): Promise<RetainResult> {
   const limit = options?.limit ?? BATCH_MAX
   checkLimit(limit)
@@ -20,7 +18,7 @@ export async function retain(
     ms === undefined || Number.isNaN(ms) ? '' : String(ms),
   )
   const [tasksRemoved, entriesRemoved, next = ''] = asTexts(
-    await partition.run(retainScript, [drawRequestId(), String(limit), String(after), ...keptMs]),
+    await partition.once(retainScript, [String(limit), String(after), ...keptMs]),
   )
   return {
     tasksRemoved: Number(tasksRemoved),

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_e931e14750aa',
-  text: `#!lua name=reprise_e931e14750aa
+  name: 'reprise_0ca7e59aa50a',
+  text: `#!lua name=reprise_0ca7e59aa50a
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -66,15 +66,13 @@ function refuse(text)
   return redis.error_reply('REPRISE ' .. text)
 end
 end
-local SLOTS, lanes, laneList, pools, backlogChange, activeKey, parkedKey, parkingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, gateName, scopeNames, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
+local SLOTS, COUNTED, lanes, laneList, pools, backlogChange, activeKey, standingKey, standingsKey, stirred, stir, laneMember, poolNamed, laneNumbered, gateName, scopeNames, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushActive, flushLanes
 do
-local LANE_NUMBERS = {
-  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
-  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
-}
-local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-local QUEUED_AT, RUNNING_AT = 8, 10
-SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local FRESH_NUMBERS = {}
+for index = 1, 25 do FRESH_NUMBERS[index] = 0 end
+FRESH_NUMBERS[1] = -1
+SLOTS, COUNTED = {}, { 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+for index = 1, #COUNTED do SLOTS[index - 1] = COUNTED[index] end
 local function laneNumbers(text)
   return text and cmsgpack.unpack(text) or FRESH_NUMBERS
 end
@@ -84,10 +82,10 @@ end)
 function activeKey(pool, action)
   return key('active:' .. pool .. '\\n' .. action)
 end
-function parkedKey(limitName, pool, action)
+function standingKey(limitName, pool, action)
   return key('parked:' .. limitName .. '\\n' .. pool .. '\\n' .. action)
 end
-function parkingsKey(limitName)
+function standingsKey(limitName)
   return key('parkings:' .. limitName)
 end
 atBegin(function()
@@ -118,7 +116,7 @@ local function keepLane(number, lane)
   lane.number = number
   lane.tally = {}
   lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
   lanes[number] = lane
   laneList[#laneList + 1] = lane
   return lane
@@ -128,16 +126,14 @@ function laneNumbered(number)
   if known then return known end
   local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
   local was = laneNumbers(texts[5])
-  local parked = texts[4] ~= '' and texts[4]
-  return keepLane(number, {
-    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
-    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
-    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
-    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
-    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
-    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+  local atLimit = texts[4] ~= '' and texts[4]
+  local lane = {
+    pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
+    heldSince = was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6], stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12], discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19], p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25], was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
     group = false, distance = false, sources = false, takenOf = false, taken = false,
-  })
+  }
+  if lane.heldSince == -1 then lane.heldSince = false end
+  return keepLane(number, lane)
 end
 function gateName(action)
   return '\\r\\n' .. action .. '\\n'
@@ -212,46 +208,43 @@ function move(lane, from, to, count)
     if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
   end
 end
-local function listKey(lane, parked)
-  if parked then return parkedKey(parked, lane.pool, lane.action) end
+local function listKey(lane, limitName)
+  if limitName then return standingKey(limitName, lane.pool, lane.action) end
   return activeKey(lane.pool, lane.action)
 end
 function flushActive(lane)
   local turn = lane.ready > 0 and not lane.heldSince and lane.turn
-  if not turn then lane.parked = false end
-  local hasMoved = lane.parked ~= lane.listedAt
+  if not turn then lane.atLimit = false end
+  local hasMoved = lane.atLimit ~= lane.listedAt
   if lane.listedTurn == turn and not hasMoved then return end
   if lane.listedTurn and (not turn or hasMoved) then
     call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
   end
   if turn then
-    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
-    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+    call('ZADD', listKey(lane, lane.atLimit), int(turn), laneMember(lane.number))
+    if lane.atLimit and hasMoved then call('SADD', standingsKey(lane.atLimit), lane.pool .. '\\n' .. lane.action) end
   end
   lane.listedTurn = turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
 end
 local function flushLane(lane)
   flushActive(lane)
   local was = lane.was
-  local numbers = {
-    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
-    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
-    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
-  }
-  for index = 1, #LANE_NUMBERS do
+  local numbers = { lane.heldSince, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting, lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3, lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9 }
+  numbers[1] = lane.heldSince or -1
+  for index = 1, 25 do
     if numbers[index] ~= was[index] then
       call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
       break
     end
   end
-  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
+  if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
-  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
+  if (lane.queued > 0) ~= (was[8] > 0) then
     local place = lane.action .. '\\n' .. member
     if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
   end
-  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
+  if (lane.running > 0) ~= (was[10] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do
@@ -358,9 +351,9 @@ function waitingMember(task)
   return string.format('%016d', task.head.seq) .. task.id
 end
 end
-local PLAIN_ENTRY, LENGTH_ZERO, PLAIN_HEADS, queueKey, returnedKey, PLAIN_TIMEOUT_MAX, plainTimeout, plainEntry, parseEntry, entryText, watchTimes, forgetTimes, enqueue, unready, dequeue, overdue
+local LENGTH_ZERO, PLAIN_HEADS, queueKey, returnedKey, PLAIN_TIMEOUT_MAX, plainTimeout, plainEntry, parseEntry, entryText, watchTimes, forgetTimes, enqueue, unready, dequeue, overdue
 do
-PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+LENGTH_ZERO = 96
 PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
 local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
 function queueKey(lane, priority)
@@ -381,7 +374,7 @@ local function parsePlain(entry)
   return string.sub(entry, from, from + 11), string.sub(entry, from + 12)
 end
 function parseEntry(entry)
-  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  if string.byte(entry) ~= 112 then return string.match(entry, ENTRY_PATTERN) end
   local timeoutMs, id = parsePlain(entry)
   return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
 end
@@ -464,7 +457,7 @@ function overdue(task)
   return nil
 end
 end
-local limits, freedLanes, anyLimits, limitNamed, limitsNamed, limitsOn, fullLimit, openLimits, park, takeSlot, retakeSlot, freeSlot, eachParking, unparkFreed, flushLimits
+local limits, freedLanes, anyLimits, limitNamed, limitsNamed, limitsOn, fullLimit, openLimits, standAt, takeSlot, retakeSlot, freeSlot, eachStanding, activateFreed, flushLimits
 do
 atBegin(function()
   limits, freedLanes = {}, {}
@@ -512,8 +505,8 @@ function openLimits(pool, action)
   end
   return open
 end
-function park(lane, limit)
-  lane.parked = limit.name
+function standAt(lane, limit)
+  lane.atLimit = limit.name
   if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
 local function isCounted(limit, startedAt)
@@ -540,24 +533,24 @@ function freeSlot(lane, startedAt)
     end
   end
 end
-function eachParking(name, visit)
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+function eachStanding(name, visit)
+  for _, place in ipairs(call('SMEMBERS', standingsKey(name))) do
     local pool, action = string.match(place, '^(.*)\\n(.*)$')
-    local itsKey = parkedKey(name, pool, action)
-    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+    local itsKey = standingKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', standingsKey(name), place) end
   end
 end
 local function isOfTenant(name)
   return string.sub(name, -1) ~= '\\n'
 end
-function unparkFreed()
+function activateFreed()
   for name, limit in pairs(limits) do
     if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
-      eachParking(name, function(_, _, itsKey)
+      eachStanding(name, function(_, _, itsKey)
         for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
           local lane = laneNumbered(tonumber(member))
-          if lane.parked == name then
-            lane.parked = false
+          if lane.atLimit == name then
+            lane.atLimit = false
             limit.back[#limit.back + 1] = lane
           end
         end
@@ -569,10 +562,10 @@ local function stirFreed(limit)
   local count = math.min(limit.freed, limit.concurrency - limit.running)
   if count <= 0 then return end
   for _, lane in ipairs(limit.back) do
-    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+    if lane.ready > 0 and not lane.atLimit then stir(lane, math.min(count, lane.ready)) end
   end
   if not isOfTenant(limit.name) then
-    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+    eachStanding(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
   end
 end
 local function stirWanted(limit)
@@ -590,14 +583,14 @@ local function hasSharedRoom(lane)
   return false
 end
 function flushLimits()
-  unparkFreed()
+  activateFreed()
   for name, limit in pairs(limits) do
     stirFreed(limit)
     if limit.shared and limit.running < limit.was then stirWanted(limit) end
     if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
   end
   for lane, count in pairs(freedLanes) do
-    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+    if lane.ready > 0 and not lane.atLimit and not fullLimit(lane) then
       stir(lane, math.min(count, lane.ready))
     elseif hasSharedRoom(lane) then
       stir(lane)
@@ -664,10 +657,8 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local TIMEOUT_GRACE_MS, RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE, leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken
+local leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, splitToken
 do
-TIMEOUT_GRACE_MS = 5000
-RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
 function leasesKey(worker)
   return key('leases:' .. worker)
 end
@@ -687,8 +678,8 @@ end
 local LEASE_PADDING = '                    '
 function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
-  local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
+  local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
+  if stage == 'd' then untilAt = now + leaseMs end
   return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
 function addLease(change, id, kind, token, start)
@@ -749,7 +740,6 @@ function endRecord(record, status, tail)
   if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
   return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
 end
-RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
 function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
@@ -763,13 +753,13 @@ function launchesKey(pool)
   return key('launches:' .. pool)
 end
 local function isUnderWay(lease)
-  return lease.kind == DISPATCH_STAGE or lease.kind == INBOX_STAGE
+  return lease.kind == 'd' or lease.kind == 'i'
 end
 function extend(lease, leaseMs, missedMs)
   local untilAt = now + leaseMs
   if not isUnderWay(lease) then
     lease.timeoutAt = lease.timeoutAt + missedMs
-    untilAt = math.min(untilAt, lease.timeoutAt + TIMEOUT_GRACE_MS)
+    untilAt = math.min(untilAt, lease.timeoutAt + 5000)
   end
   lease.untilAt = math.max(lease.untilAt, untilAt)
   lease.renewedAt = now
@@ -789,9 +779,9 @@ function leaveInbox(worker, id)
   if call('EXISTS', inboxKey(worker)) == 0 then call('ZREM', key('inboxes'), worker) end
 end
 function leaveStage(kind, worker, id, lane)
-  if kind == INBOX_STAGE then
+  if kind == 'i' then
     leaveInbox(worker, id)
-  elseif kind == LAUNCH_STAGE then
+  elseif kind == 'l' then
     call('ZREM', launchesKey(lane.pool), id)
     if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
   end
@@ -812,7 +802,7 @@ local function startAttempt(task, worker, workerJson, leaseMs, stage)
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
-  if stage == LAUNCH_STAGE then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  if stage == 'l' then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
   addLease(change, task.id, stage, token, start)
   return token
 end
@@ -908,18 +898,18 @@ end
 local function endLimit(scopeName)
   local what = 'limit ' .. scopeName
   local left = LIFT_MAX
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(scopeName))) do
+  for _, place in ipairs(call('SMEMBERS', standingsKey(scopeName))) do
     local pool, action = string.match(place, '^(.*)\\n(.*)$')
-    local page = call('ZRANGE', parkedKey(scopeName, pool, action), 0, left - 1)
+    local page = call('ZRANGE', standingKey(scopeName, pool, action), 0, left - 1)
     for _, member in ipairs(page) do
       local lane = laneNumbered(tonumber(member))
-      if lane.parked == scopeName then lane.parked = false end
+      if lane.atLimit == scopeName then lane.atLimit = false end
       if not lane.heldSince then stir(lane, lane.ready) end
     end
     told = told + #page
     if #page == left then return proceed(what, '') end
     left = left - #page
-    call('SREM', parkingsKey(scopeName), place)
+    call('SREM', standingsKey(scopeName), place)
   end
   return proceed(what, nil)
 end
@@ -959,7 +949,6 @@ end
 end
 local breakers, coverings, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, afterFailure, afterSuccess, isOutage
 do
-local BUCKETS = 10
 atBegin(function()
   breakers, coverings = {}, {}
 end)
@@ -1029,7 +1018,7 @@ function isForgotten(breaker)
   return breaker.state.status == 'closed' and fadesAt(breaker) <= now
 end
 local function countOutcome(breaker, what)
-  local widthMs = math.max(math.floor(breaker.settings.windowMs / BUCKETS), 1)
+  local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
   local last = kept[#kept]
@@ -1120,7 +1109,7 @@ local function addLaunched(counts, since, ended)
     for _, id in ipairs(call('ZRANGE', launchesKey(pool), '0', '-1')) do
       local state = not ended[id] and call('HGET', taskKey(id), 'state')
       local record = state and call('HGET', taskKey(id), string.match(state, '"attempt":(%d+)'))
-      local _, _, token, _, startedAt = string.match(record or '', RECORD_PATTERN)
+      local _, _, token, _, startedAt = string.match(record or '', '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
       if token then addRunning(counts, since, startedAt, token) end
     end
   end
@@ -1130,7 +1119,7 @@ local function addLeased(counts, since, ended)
     local leases = call('HGETALL', leasesKey(worker))
     for index = 1, #leases, 2 do
       local lease = leases[index + 1]
-      if part(lease, 1, 1) ~= LAUNCH_STAGE and not ended[leases[index]] then
+      if part(lease, 1, 1) ~= 'l' and not ended[leases[index]] then
         addRunning(counts, since, part(lease, 2, 14), string.match(lease, '^%S+ (%S+)'))
       end
     end
@@ -1196,21 +1185,15 @@ end
 local tellFailure, tellSuccess, tellTime, flushBreakers
 do
 local TURN_MAX = 100
-local COVERING_MAX = 100
-local SENTENCES = {
-  open = 'Too many failures: nothing starts until it has rested.',
-  half_open = 'A few attempts are let through.',
-  ramping = 'The attempts succeeded: more and more are let through.',
-  closed = 'Work goes on as before.',
-}
+local ENTRY_TYPES, REASONS = { open = 'breaker.opened', half_open = 'breaker.half_open', ramping = 'breaker.ramping', closed = 'breaker.closed' }, { open = 'Too many failures: nothing starts until it has rested.', half_open = 'A few attempts are let through.', ramping = 'The attempts succeeded: more and more are let through.', closed = 'Work goes on as before.' }
 local function noteClosed(breaker, actor, reason)
-  note('breaker.closed', nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+  note(ENTRY_TYPES.closed, nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
 end
 local function noteStatus(breaker)
   local state = breaker.state
-  if state.status == 'closed' then return noteClosed(breaker, 'breaker', SENTENCES.closed) end
+  if state.status == 'closed' then return noteClosed(breaker, 'breaker', 'Work goes on as before.') end
   local untilAt = state['until']
-  note(state.status == 'open' and 'breaker.opened' or 'breaker.' .. state.status, nil, nil, 'breaker', SENTENCES[state.status],
+  note(ENTRY_TYPES[state.status], nil, nil, 'breaker', REASONS[state.status],
     '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
     .. (untilAt and int(untilAt) or 'null') .. '}')
 end
@@ -1277,7 +1260,7 @@ local function mayCover(name, action)
   for _, known in ipairs(names) do
     if known == name then return true end
   end
-  return #names < COVERING_MAX
+  return #names < 100
 end
 function tellFailure(refs, action, startedAt)
   if not exists('breakers') then nowExists('breakers') end
@@ -1337,7 +1320,6 @@ end
 end
 local placeRetry
 do
-local WINDOWS_MAX = 1000
 local WINDOWS_PAGE = 100
 local PAST_MAX = 500
 local quotas
@@ -1392,7 +1374,7 @@ function placeRetry(text, lane, wantedAt)
   local counted = quota.counted
   local window = math.floor(wantedAt / quota.windowMs)
   window = window + (quota.place - window) % quota.places
-  local last = window + (WINDOWS_MAX - 1) * quota.places
+  local last = window + (1000 - 1) * quota.places
   local full = counted.full[room]
   if not full or window < full.from or window > full.to then full = { from = window, to = window } end
   window = math.min(full.to, last)
@@ -1406,7 +1388,7 @@ function placeRetry(text, lane, wantedAt)
   return dueAt, dueAt > wantedAt and quota.name or nil
 end
 end
-local becauseOf, layToRest
+local becauseOf, endAttempt
 do
 function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
@@ -1437,7 +1419,7 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-function layToRest(task, attempt, ending)
+function endAttempt(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
@@ -1482,11 +1464,7 @@ end
 end
 local workers, workerKey, workerNamed, flushWorkers, rosterOf
 do
-local WORKER_NUMBERS = {
-  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
-  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
-}
-local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
   workers = {}
 end)
@@ -1494,11 +1472,9 @@ function workerKey(id)
   return key('worker:' .. id)
 end
 local function packWorker(worker)
-  return cmsgpack.pack({
-    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
-    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
-    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
-  })
+  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook }
+  numbers[6] = worker.lastFailureAt or -1
+  return cmsgpack.pack(numbers)
 end
 local function freshWorker(id)
   return {
@@ -1513,12 +1489,9 @@ function workerNamed(id)
   local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
-    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
-    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
-    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
-    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
-    roster = false,
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false, roster = false,
   }
+  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
   workers[id] = worker
   return worker
 end
@@ -1554,7 +1527,7 @@ local function addWorker(answer, id)
   answer[size + 1] = id
   for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
   size = #answer
-  for index, name in ipairs(WORKER_NUMBERS) do
+  for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
     if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
     answer[size + index] = value or ''
@@ -1596,7 +1569,6 @@ function progressed(id)
   worker.lastProgressAt = now
   worker.changed = true
 end
-local RECENT_OUTCOMES_MAX = 100
 function witness(id, ok, count)
   local worker = workerNamed(id)
   if not worker then return end
@@ -1604,7 +1576,7 @@ function witness(id, ok, count)
   count = count or 1
   local outcomes, failures = worker.recentOutcomes, worker.recentFailures
   for _ = 1, count do
-    if outcomes >= RECENT_OUTCOMES_MAX then
+    if outcomes >= 100 then
       outcomes = math.floor(outcomes / 2)
       failures = math.floor(failures / 2)
     end
@@ -1615,10 +1587,9 @@ function witness(id, ok, count)
   worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
   if not ok then worker.lastFailureAt = now end
 end
-local HELP_LOOK_MAX = 1000
 local function hasHelp(worker, limits)
   local served = rosterOf(worker).pools
-  for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
+  for _, id in ipairs(call('ZRANGE', key('workers'), 0, 1000 - 1)) do
     local other = id ~= worker.id and workerNamed(id)
     if other and assess(other, limits) ~= 'unhealthy' then
       for pool in pairs(rosterOf(other).pools) do
@@ -1657,17 +1628,20 @@ atBegin(function()
   workerParts = {}
 end)
 local function parseEnding(at, kind)
-  return {
-    kind = kind, decision = ARGV[at], delayMs = tonumber(ARGV[at + 1]), reason = ARGV[at + 2], fingerprint = ARGV[at + 3],
-    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1', quotaText = ARGV[at + 8],
-  }
+  local ending = { kind = kind, decision = ARGV[at + 0], delayMs = ARGV[at + 1], reason = ARGV[at + 2], fingerprint = ARGV[at + 3], sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7], quota = ARGV[at + 8] }
+  ending.delayMs, ending.blames = tonumber(ending.delayMs), ending.blames == '1'
+  ending.quota, ending.quotaText = nil, ending.quota
+  return ending
 end
 local function parseOutage(at)
   local count = tonumber(ARGV[at])
   if count == 0 then return nil end
-  local outage = { reason = ARGV[at + 1], sentence = ARGV[at + 2], data = ARGV[at + 3], tail = ARGV[at + 4], refs = {} }
+  at = at + 1
+  local outage = { reason = ARGV[at + 0], sentence = ARGV[at + 1], data = ARGV[at + 2], tail = ARGV[at + 3], refs = {} }
+  at = at + 4
   for index = 1, count do
-    outage.refs[index] = { name = ARGV[at + 3 + index * 2], settings = ARGV[at + 4 + index * 2] }
+    outage.refs[index] = { name = ARGV[at + 0], settings = ARGV[at + 1] }
+    at = at + 2
   end
   return outage
 end
@@ -1687,24 +1661,23 @@ local function supersede(kind, id, attempt, because, isKnown)
   end
   return 'superseded ' .. because
 end
+local AFTER = { retry = 'waiting', park = 'queued', dead = 'dead' }
 local function statusAfter(record)
   if statusOf(record) == 'succeeded' then return 'succeeded' end
-  if string.find(record, '"decision":{"kind":"park"', 1, true) then return 'queued' end
-  return string.find(record, '"decision":{"kind":"retry"', 1, true) and 'waiting' or 'dead'
+  return AFTER[string.match(record, '"decision":{"kind":"(%a+)"')]
 end
 local function refuseLease(kind, id, attempt, token, isDeferred)
   local task = loadTask(id)
   local record = call('HGET', taskKey(id), int(attempt))
   if record then
-    local status, _, itsToken = string.match(record, RECORD_PATTERN)
+    local status, _, itsToken = string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
     if task and status == kind and itsToken == token then return 'repeated ' .. statusAfter(record) end
   end
   local because = becauseOf(task, attempt, record)
   if kind == 'released' and because == 'released' then return 'repeated ' .. (isDeferred and 'waiting' or 'queued') end
   return supersede(kind, id, attempt, because, task)
 end
-local PLAIN_LEASE, BLANK, ZERO = 112, 32, 48
-local DISPATCH_LEASE, INBOX_LEASE = 100, 105
+local BLANK, ZERO = 32, 48
 local function startOf(lease)
   local start = string.sub(lease, 2, 14)
   return string.byte(start) == ZERO and int(tonumber(start)) or start
@@ -1720,7 +1693,7 @@ end
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
-  local isPlain = string.byte(lease) == PLAIN_LEASE
+  local isPlain = string.byte(lease) == 112
   if isPlain and result == '' then
     call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startOf(lease) .. SUCCESS_TAIL)
   else
@@ -1744,8 +1717,8 @@ local function succeed(id, attempt, token, lease, origin, result)
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
   if exists('breakers') then tellSuccess(lane.action, startedAt) end
   ended(id)
-  if part(lease, 1, 1) == LAUNCH_STAGE then
-    leaveStage(LAUNCH_STAGE, worker, id, lane)
+  if part(lease, 1, 1) == 'l' then
+    leaveStage('l', worker, id, lane)
     return 'settled succeeded unseen'
   end
   progressed(worker)
@@ -1770,17 +1743,17 @@ local function beganAnew(worker, startedAt)
   local registeredAt = tonumber(call('HGET', workerKey(worker), 'registeredAt'))
   return registeredAt and registeredAt > startedAt
 end
-local function endBadly(id, attempt, worker, ending, stage, outage, startedAt)
+local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedAt)
   local task = loadTask(id)
   endRunning(task, worker, startedAt)
   if outage and tellFailure(outage.refs, task.lane.action, startedAt) then parkInstead(ending, outage) end
   placeEnding(ending, task.lane)
   local record = call('HGET', taskKey(id), int(attempt))
   ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
-  local isSeen = stage ~= LAUNCH_STAGE and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
+  local isSeen = stage ~= 'l' and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
   if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
-  local status = layToRest(task, attempt, ending)
+  local status = endAttempt(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status .. (isSeen and '' or ' unseen')
 end
@@ -1795,15 +1768,16 @@ local function defer(task, delayMs, reason)
   call('ZADD', key('waiting:' .. task.lane.pool), int(state.dueAt), waitingMember(task))
   move(task.lane, nil, 'waiting')
 end
-local function release(id, attempt, worker, reason, delayMs, waitReason, stage, startedAt)
+local function release(id, attempt, worker, given, stage, startedAt)
   local task = loadTask(id)
   endRunning(task, worker, startedAt)
-  if stage == RUN_STAGE or stage == 'p' then progressed(worker) end
+  if stage == 's' or stage == 'p' then progressed(worker) end
   task.state.attempt = attempt - 1
   call('HDEL', taskKey(id), int(attempt))
-  if delayMs then defer(task, delayMs, waitReason) else enqueue(task, true) end
+  local delayMs = tonumber(given.delayMs)
+  if delayMs then defer(task, delayMs, given.waitReason) else enqueue(task, true) end
   stir(task.lane)
-  note('execution.released', id, attempt, 'worker:' .. worker, reason, '{}')
+  note('execution.released', id, attempt, 'worker:' .. worker, given.reason, '{}')
   return 'settled ' .. task.state.status
 end
 local function expire(id, attempt, ending)
@@ -1812,7 +1786,7 @@ local function expire(id, attempt, ending)
   if task.state.status ~= 'queued' or task.state.attempt + 1 ~= attempt then
     local record = call('HGET', taskKey(id), int(attempt))
     if record then
-      local status, _, _, worker = string.match(record, RECORD_PATTERN)
+      local status, _, _, worker = string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
       if status == 'failed' and worker == 'null' then return 'repeated ' .. statusAfter(record) end
     end
     return 'superseded ' .. becauseOf(task, attempt, record)
@@ -1824,14 +1798,18 @@ local function expire(id, attempt, ending)
   local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
   ending.actor = 'sweep'
   placeEnding(ending, task.lane)
-  local status = layToRest(task, attempt, ending)
+  local status = endAttempt(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status
 end
-local SIZES = { from = 3, succeeded = 5, released = 7, failed = 14, lost = 13, expired = 12 }
+local SIZES = {
+  from = 3, succeeded = 5, released = 7, failed = 14, lost = 13,
+  expired = 12,
+}
 local function sizeAt(at)
   local kind = ARGV[at]
-  if kind == 'failed' and ARGV[at + 13] ~= '0' then return SIZES.failed + 4 + 2 * tonumber(ARGV[at + 13]) end
+  local breakers = kind == 'failed' and tonumber(ARGV[at + 13]) or 0
+  if breakers > 0 then return SIZES.failed + 4 + 2 * breakers end
   return SIZES[kind] or 3 + 2 * tonumber(ARGV[at + 2])
 end
 local function leasesNamed(at, last)
@@ -1840,11 +1818,12 @@ local function leasesNamed(at, last)
   while at <= last do
     local kind = ARGV[at]
     if kind == 'from' then
-      list = ids[ARGV[at + 1]] or {}
-      ids[ARGV[at + 1]] = list
+      local worker = ARGV[at + 1]
+      list = ids[worker] or {}
+      ids[worker] = list
     elseif kind == 'done' then
       local size = #list
-      for index = 1, tonumber(ARGV[at + 2]) do list[size + index] = ARGV[at + 1 + index * 2] end
+      for index = 1, tonumber(ARGV[at + 2]) do list[size + index] = ARGV[at + 2 + index * 2 - 1] end
     elseif kind ~= 'expired' then
       list[#list + 1] = ARGV[at + 1]
     end
@@ -1861,12 +1840,12 @@ end
 local function isLease(lease, attempt, token)
   local stop = 16 + #token
   if part(lease, 16, stop - 1) ~= token or byteAt(lease, stop) ~= BLANK then return false end
-  if byteAt(lease) == PLAIN_LEASE then return attempt == '1' end
+  if byteAt(lease) == 112 then return attempt == '1' end
   return string.match(lease, '^%d+', stop + 1) == attempt
 end
 local function isUnbegun(lease)
   local kind = byteAt(lease)
-  return kind == DISPATCH_LEASE or kind == INBOX_LEASE
+  return kind == 100 or kind == 105
 end
 local function settleLease(at, kind, origin)
   local id, attempt, token = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
@@ -1879,13 +1858,13 @@ local function settleLease(at, kind, origin)
   origin.leases[id] = false
   if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + 4]) end
   local stage = part(lease, 1, 1)
-  if byteAt(lease) ~= PLAIN_LEASE then leaveStage(stage, origin.worker, id, laneNumbered(tonumber(origin.laneText))) end
+  if byteAt(lease) ~= 112 then leaveStage(stage, origin.worker, id, laneNumbered(tonumber(origin.laneText))) end
   local startedAt = tonumber(part(lease, 2, 14))
   if kind == 'released' then
-    return release(id, tonumber(attempt), origin.worker, ARGV[at + 4], tonumber(ARGV[at + 5]), ARGV[at + 6], stage, startedAt)
+    return release(id, tonumber(attempt), origin.worker, { kind = ARGV[at + 0], id = ARGV[at + 1], attempt = ARGV[at + 2], token = ARGV[at + 3], reason = ARGV[at + 4], delayMs = ARGV[at + 5], waitReason = ARGV[at + 6] }, stage, startedAt)
   end
   local outage = kind == 'failed' and parseOutage(at + 13) or nil
-  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind), stage, outage, startedAt)
+  return settleBadEnd(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind), stage, outage, startedAt)
 end
 local function settleOddly(id, token, lease, origin)
   if isUnbegun(lease) then return supersede('succeeded', id, 1, 'replaced', true) end
@@ -1900,14 +1879,15 @@ local function settleDone(at, origin, answers)
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
   local isWatched, isTold = exists('watched'), exists('breakers')
-  for index = at + 3, at + 1 + 2 * tonumber(args[at + 2]), 2 do
+  local first = at + 3
+  for index = first, first + 2 * tonumber(args[at + 2]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
     local lease = leases[id]
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif isTold or byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
+    elseif isTold or byteAt(lease) ~= 112 or byteAt(lease, 2) == ZERO then
       answers[size] = settleOddly(id, token, lease, origin)
       removedSize = #removed
     else
@@ -1953,7 +1933,6 @@ end
 end
 local promoteDue
 do
-local PROMOTE_MAX = 1000
 local function firstDue(pools)
   local first
   for _, pool in ipairs(pools) do
@@ -1970,12 +1949,12 @@ function promoteDue(request)
   for _, pool in ipairs(request.pools) do
     if not seen[pool] then
       seen[pool] = true
-      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, PROMOTE_MAX, 'WITHSCORES')
+      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, 1000, 'WITHSCORES')
       for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
     end
   end
   table.sort(due, function(a, b) return a.at < b.at or (a.at == b.at and a.member < b.member) end)
-  for index = 1, math.min(#due, PROMOTE_MAX) do
+  for index = 1, math.min(#due, 1000) do
     local item = due[index]
     call('ZREM', key('waiting:' .. item.pool), item.member)
     local task = loadTask(string.sub(item.member, 17))
@@ -1988,9 +1967,6 @@ end
 end
 local beginAvoiding, avoids, passOver, countPassed, returnPassed
 do
-local AVOID_MS = 2000
-local FLEET_LOOK_MAX = 100
-local PASS_MAX = 1000
 local avoider, avoiderLimits, fleet, passedOver
 atBegin(function()
   avoider, avoiderLimits, fleet, passedOver = false, false, false, {}
@@ -2001,7 +1977,7 @@ end
 local function others()
   if not fleet then
     fleet = {}
-    for _, id in ipairs(call('ZRANGE', key('workers'), '0', int(FLEET_LOOK_MAX - 1))) do
+    for _, id in ipairs(call('ZRANGE', key('workers'), '0', int(100 - 1))) do
       local other = id ~= avoider.id and workerNamed(id)
       if other and other.draining == 0 and assess(other, avoiderLimits) == 'healthy' then fleet[#fleet + 1] = other end
     end
@@ -2011,9 +1987,9 @@ end
 local function failedOn(id, state)
   local record = call('HGET', taskKey(id), int(state.attempt))
   if not record then return nil end
-  local status, _, _, workerJson = string.match(record, RECORD_PATTERN)
+  local status, _, _, workerJson = string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
   if (status ~= 'failed' and status ~= 'lost') or workerJson == 'null' then return nil end
-  local generation = select(6, string.match(record, RECORD_PATTERN .. ',"generation":(%d+)'))
+  local generation = select(6, string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)' .. ',"generation":(%d+)'))
   if (tonumber(generation) or 1) ~= state.generation then return nil end
   return cjson.decode('[' .. workerJson .. ']')[1]
 end
@@ -2025,8 +2001,8 @@ local function likeness(worker, failed, failedRoster)
 end
 function avoids(head, lane)
   local state = head.state
-  if not avoider or not state or state.attempt == 0 or now >= state.since + AVOID_MS then return false end
-  if #passedOver >= PASS_MAX or #others() == 0 then return false end
+  if not avoider or not state or state.attempt == 0 or now >= state.since + 2000 then return false end
+  if #passedOver >= 1000 or #others() == 0 then return false end
   local failed = failedOn(head.id, state)
   if not failed then return false end
   local failedWorker = workerNamed(failed)
@@ -2068,7 +2044,7 @@ function returnPassed()
       call('HSET', taskKey(head.id), 'state', stateText(head.state))
       stir(lane)
     end
-    local at = head.state.since + AVOID_MS
+    local at = head.state.since + 2000
     if passed.counts and (not first or at < first) then first = at end
   end
   return first
@@ -2076,7 +2052,6 @@ end
 end
 local refillSource, pass, isOverdue, closeSource, sourcesOf, nextEntry
 do
-local PICKS_PER_OLDEST = 8
 local PAGE_MAX = 100
 local function newSource(lane, priority, kind)
   return { lane = lane, priority = priority, kind = kind, page = {}, at = 1, consumed = 0, taken = 0, done = false }
@@ -2106,7 +2081,7 @@ local function checkHead(head, lane)
   if state then
     local isHere = not state.returned == (head.source.kind == 'list')
     if state.status == 'queued' and state.rank == head.rank and isHere and not state.retired then return true end
-  elseif values[1] and tonumber(string.match(values[1], '^{"seq":(%d+)')) == head.rank then
+  elseif values[1] and tonumber((string.match(values[1], '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'))) == head.rank then
     return true
   end
   if lane.stale > 0 then lane.stale = lane.stale - 1 end
@@ -2170,7 +2145,7 @@ local function leftOf(lane, priority)
   return lane[SLOTS[priority]] - (lane.takenOf[priority] or 0)
 end
 function nextEntry(lane, wanted)
-  local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
+  local takesOldest = lane.picks % 8 == 8 - 1
   local oldest
   for priority = 9, 0, -1 do
     local count = leftOf(lane, priority)
@@ -2186,9 +2161,8 @@ end
 end
 local NUMBERED, newStarter, plainLeaseStart, started, startedUnusually, RUNNING_HEAD, startEntry, retire
 do
-local CLAIM_MAX = 1000
 NUMBERED = {}
-for index = 1, CLAIM_MAX do NUMBERED[index] = '-' .. index end
+for index = 1, 1000 do NUMBERED[index] = '-' .. index end
 function newStarter(request, claimed)
   return {
     request = request, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
@@ -2233,7 +2207,7 @@ function startEntry(starter, lane, head)
   local id = head.id
   if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
   if not head.state then
-    if starter.stage == RUN_STAGE then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+    if starter.stage == 's' then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
     makeStored(head)
   end
   starter.count = starter.count + 1
@@ -2245,7 +2219,7 @@ function startEntry(starter, lane, head)
   local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(id), attempt, record, 'state', newState)
   local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt, starter.stage)
-  if starter.stage == LAUNCH_STAGE then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end
+  if starter.stage == 'l' then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end
   addLease(starter.change, id, starter.stage, token, start)
   startedUnusually(starter.claimed, id, token, head.text, newState)
 end
@@ -2257,11 +2231,10 @@ end
 end
 local takeEntries
 do
-local RETIRE_MAX = 1000
 local LOOK_MAX = 2000
 local LANES_PER_PAGE = 100
 local function newGroup(pool, action, limit)
-  local itsKey = limit and parkedKey(limit.name, pool.name, action) or activeKey(pool.name, action)
+  local itsKey = limit and standingKey(limit.name, pool.name, action) or activeKey(pool.name, action)
   return { pool = pool, action = action, key = itsKey, limit = limit, offset = 0, live = 0, served = 0, done = false }
 end
 local function insertSorted(candidates, lane)
@@ -2289,7 +2262,7 @@ local function refillGroup(group, candidates, wanted, look)
       if hold then
         applyHold(lane, hold)
       elseif full then
-        park(lane, full)
+        standAt(lane, full)
       else
         lane.group = group
         lane.distance = lane.turn - group.pool.atStart
@@ -2312,7 +2285,7 @@ local function serve(lane, count)
   tally(lane, 'started', count)
 end
 local function takePage(starter, lane, wanted)
-  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 or starter.stage ~= RUN_STAGE then return 0 end
+  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 or starter.stage ~= 's' then return 0 end
   local priority = 0
   while lane[SLOTS[priority]] == 0 do priority = priority + 1 end
   if lane[SLOTS[priority]] ~= lane.ready then return 0 end
@@ -2326,7 +2299,7 @@ local function takePage(starter, lane, wanted)
   local leaseHead, lastTimeout, leaseTail = 'p' .. STARTED, '', ''
   while count < wanted do
     local entry = page[at]
-    if not entry or byteAt(entry) ~= PLAIN_ENTRY then break end
+    if not entry or byteAt(entry) ~= 112 then break end
     local from = byteAt(entry, 2) - LENGTH_ZERO + 3
     local timeoutMs, id = part(entry, from, from + 11), part(entry, from + 12)
     if timeoutMs ~= lastTimeout then
@@ -2390,7 +2363,7 @@ function takeEntries(request, limit, claimed, starter)
     lane.group.live = lane.group.live - 1
     refillGroup(lane.group, candidates, limit, look)
   end
-  while taken < limit and retired < RETIRE_MAX do
+  while taken < limit and retired < 1000 do
     local lane = candidates[1]
     if not lane then break end
     local paged = #candidates == 1 and lane.ready > lane.taken and takePage(starter, lane, limit - taken) or 0
@@ -2400,7 +2373,7 @@ function takeEntries(request, limit, claimed, starter)
       local head
       if not full and lane.ready > lane.taken then head = nextEntry(lane, math.ceil((limit - taken) / #candidates)) end
       if not head then
-        if full then park(lane, full) end
+        if full then standAt(lane, full) end
         drop(lane)
       else
         local source = head.source
@@ -2424,7 +2397,7 @@ function takeEntries(request, limit, claimed, starter)
     end
   end
   if look.left <= 0 then stirUnseen(groups) end
-  if retired >= RETIRE_MAX and candidates[1] then stir(candidates[1]) end
+  if retired >= 1000 and candidates[1] then stir(candidates[1]) end
   for _, lane in ipairs(laneList) do
     for _, sources in pairs(lane.sources or {}) do
       for _, source in ipairs(sources) do closeSource(source) end
@@ -2442,12 +2415,12 @@ local function collectOne(starter, worker, id, lease)
   local values = call('HMGET', taskKey(id), 'task', 'state', attempt)
   starter.count = starter.count + 1
   lease.token = starter.draw .. NUMBERED[starter.count] .. string.match(lease.token, '%.%d+$')
-  lease.kind = RUN_STAGE
+  lease.kind = 's'
   if exists('breakers') then retakeSlot(laneNumbered(tonumber(string.match(lease.token, '%d+$'))), lease.startedAt) end
   lease.startedAt = now
   lease.renewedAt = nil
   lease.timeoutAt = now + profileNumbered(parseHead(values[1]).profile).timeoutMs
-  lease.untilAt = math.min(now + starter.request.leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS)
+  lease.untilAt = math.min(now + starter.request.leaseMs, lease.timeoutAt + 5000)
   call('HSET', taskKey(id), attempt, rewritten(values[3], lease.token, nil, now))
   local added = starter.change.added
   added[#added + 1] = id
@@ -2465,7 +2438,7 @@ function collectInbox(worker, request, limit, claimed)
     for index, text in ipairs(call('HMGET', leasesKey(worker.id), unpack(ids))) do
       if starter and starter.count >= limit then return starter end
       local lease = parseLease(text)
-      if not lease or lease.kind ~= INBOX_STAGE then
+      if not lease or lease.kind ~= 'i' then
         leaveInbox(worker.id, ids[index])
       elseif lease.untilAt > now then
         starter = starter or newStarter(request, claimed)
@@ -2485,10 +2458,8 @@ end
 local parseClaim, claim
 do
 function parseClaim(at)
-  local request = {
-    worker = ARGV[at], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = tonumber(ARGV[at + 3]),
-    leaseMs = tonumber(ARGV[at + 4]), thresholds = ARGV[at + 5], id = ARGV[at + 6], stage = ARGV[at + 7], pools = {}, actions = false,
-  }
+  local request = { worker = ARGV[at + 0], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = ARGV[at + 3], leaseMs = ARGV[at + 4], thresholds = ARGV[at + 5], id = ARGV[at + 6], stage = ARGV[at + 7], pools = {}, actions = false }
+  request.limit, request.leaseMs = tonumber(request.limit), tonumber(request.leaseMs)
   at = at + 8
   for index = 1, tonumber(ARGV[at]) do request.pools[index] = ARGV[at + index] end
   at = at + tonumber(ARGV[at]) + 1
@@ -2550,7 +2521,7 @@ function claim(request)
   if limit > 0 then
     for _, lane in ipairs(laneList) do flushActive(lane) end
     local starter, passed
-    if request.stage == RUN_STAGE then
+    if request.stage == 's' then
       beginAvoiding(worker, limits)
       if worker.inbox > 0 then starter = collectInbox(worker, request, limit, claimed) end
     end
@@ -2584,15 +2555,15 @@ function blockedBy(request)
   if not anyLimits() then return '' end
   local lines = ''
   for _, name in ipairs(call('SRANDMEMBER', key('blocked'), BLOCKED_MAX)) do
-    local isParked, place = false, nil
-    eachParking(name, function(pool, action)
-      isParked = true
+    local isStanding, place = false, nil
+    eachStanding(name, function(pool, action)
+      isStanding = true
       if contains(request.pools, pool) and (not request.actions or contains(request.actions, action)) then
         place = pool .. '\\n' .. action
       end
     end)
     local limit = limitsNamed({ name })[1]
-    if not isParked or not limit then
+    if not isStanding or not limit then
       call('SREM', key('blocked'), name)
     elseif place and limit.running >= limit.concurrency then
       lines = lines .. '\\n' .. name .. '\\n' .. place .. '\\n' .. (call('HGET', key('quota:' .. name), 'version') or '0')
@@ -2607,9 +2578,8 @@ CHUNK = 256
 local function orderKey(chunk)
   return key('order:' .. int(chunk))
 end
-local HEAD_PATTERN = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'
 local function seqOf(text)
-  return tonumber((string.match(text, HEAD_PATTERN)))
+  return tonumber((string.match(text, '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')))
 end
 local function textOf(id)
   return call('HGET', taskKey(id), 'task')
@@ -2657,7 +2627,7 @@ local function dropKey(tenant, dedupeKey, id)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
 end
-redis.register_function{ function_name = 'reprise_e931e14750aa_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ca7e59aa50a_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2671,10 +2641,12 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e931e14750aa_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ca7e59aa50a_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
-local function renew(id, attempt, token, progress, handle)
+local function renew(at)
+  local id, attempt, token = ARGV[at + 0], ARGV[at + 1], ARGV[at + 2]
+  local progress, handle = ARGV[at + 3], ARGV[at + 4]
   local shortToken, worker = splitToken(token)
   local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
   if not lease or lease.attempt ~= tonumber(attempt) or lease.token ~= shortToken then
@@ -2687,12 +2659,10 @@ local function renew(id, attempt, token, progress, handle)
   return int(lease.untilAt)
 end
 local answers = {}
-for at = 3, #ARGV, 5 do
-  answers[#answers + 1] = renew(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4])
-end
+for at = 3, #ARGV, 5 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_e931e14750aa_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ca7e59aa50a_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2703,11 +2673,11 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_e931e14750aa_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ca7e59aa50a_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
-unparkFreed()
+activateFreed()
 flushLeases()
 local request = parseClaim(claimAt)
 local claimed = claim(request)
@@ -2720,7 +2690,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_e931e14750aa_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ca7e59aa50a_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local backlogMax = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -2933,15 +2903,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_e931e14750aa_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_e931e14750aa_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_e931e14750aa_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_e931e14750aa_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_e931e14750aa_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_0ca7e59aa50a_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_0ca7e59aa50a_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_0ca7e59aa50a_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_0ca7e59aa50a_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_0ca7e59aa50a_submit', library: hotLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_4bfb76d4d9b6',
-  text: `#!lua name=reprise_4bfb76d4d9b6
+  name: 'reprise_26dbae37f2f3',
+  text: `#!lua name=reprise_26dbae37f2f3
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3014,15 +2984,13 @@ function remember(request, answer)
   return answer
 end
 end
-local SLOTS, laneNumbers, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, gateName, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushLanes
+local SLOTS, COUNTED, laneNumbers, lanes, laneList, pools, backlogChange, standingKey, standingsKey, stirred, stir, laneMember, laneNumbered, gateName, scopeNames, anyHolds, holdOn, applyHold, findLane, laneNamed, laneTime, wallTime, catchUp, tally, restock, move, flushLanes
 do
-local LANE_NUMBERS = {
-  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
-  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
-}
-local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-local QUEUED_AT, RUNNING_AT = 8, 10
-SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local FRESH_NUMBERS = {}
+for index = 1, 25 do FRESH_NUMBERS[index] = 0 end
+FRESH_NUMBERS[1] = -1
+SLOTS, COUNTED = {}, { 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+for index = 1, #COUNTED do SLOTS[index - 1] = COUNTED[index] end
 function laneNumbers(text)
   return text and cmsgpack.unpack(text) or FRESH_NUMBERS
 end
@@ -3032,10 +3000,10 @@ end)
 local function activeKey(pool, action)
   return key('active:' .. pool .. '\\n' .. action)
 end
-function parkedKey(limitName, pool, action)
+function standingKey(limitName, pool, action)
   return key('parked:' .. limitName .. '\\n' .. pool .. '\\n' .. action)
 end
-function parkingsKey(limitName)
+function standingsKey(limitName)
   return key('parkings:' .. limitName)
 end
 atBegin(function()
@@ -3066,7 +3034,7 @@ local function keepLane(number, lane)
   lane.number = number
   lane.tally = {}
   lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
   lanes[number] = lane
   laneList[#laneList + 1] = lane
   return lane
@@ -3076,16 +3044,14 @@ function laneNumbered(number)
   if known then return known end
   local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
   local was = laneNumbers(texts[5])
-  local parked = texts[4] ~= '' and texts[4]
-  return keepLane(number, {
-    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
-    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
-    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
-    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
-    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
-    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+  local atLimit = texts[4] ~= '' and texts[4]
+  local lane = {
+    pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
+    heldSince = was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6], stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12], discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19], p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25], was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
     group = false, distance = false, sources = false, takenOf = false, taken = false,
-  })
+  }
+  if lane.heldSince == -1 then lane.heldSince = false end
+  return keepLane(number, lane)
 end
 function gateName(action)
   return '\\r\\n' .. action .. '\\n'
@@ -3160,46 +3126,43 @@ function move(lane, from, to, count)
     if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
   end
 end
-local function listKey(lane, parked)
-  if parked then return parkedKey(parked, lane.pool, lane.action) end
+local function listKey(lane, limitName)
+  if limitName then return standingKey(limitName, lane.pool, lane.action) end
   return activeKey(lane.pool, lane.action)
 end
 local function flushActive(lane)
   local turn = lane.ready > 0 and not lane.heldSince and lane.turn
-  if not turn then lane.parked = false end
-  local hasMoved = lane.parked ~= lane.listedAt
+  if not turn then lane.atLimit = false end
+  local hasMoved = lane.atLimit ~= lane.listedAt
   if lane.listedTurn == turn and not hasMoved then return end
   if lane.listedTurn and (not turn or hasMoved) then
     call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
   end
   if turn then
-    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
-    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+    call('ZADD', listKey(lane, lane.atLimit), int(turn), laneMember(lane.number))
+    if lane.atLimit and hasMoved then call('SADD', standingsKey(lane.atLimit), lane.pool .. '\\n' .. lane.action) end
   end
   lane.listedTurn = turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
 end
 local function flushLane(lane)
   flushActive(lane)
   local was = lane.was
-  local numbers = {
-    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
-    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
-    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
-  }
-  for index = 1, #LANE_NUMBERS do
+  local numbers = { lane.heldSince, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting, lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3, lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9 }
+  numbers[1] = lane.heldSince or -1
+  for index = 1, 25 do
     if numbers[index] ~= was[index] then
       call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
       break
     end
   end
-  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
+  if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
-  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
+  if (lane.queued > 0) ~= (was[8] > 0) then
     local place = lane.action .. '\\n' .. member
     if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
   end
-  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
+  if (lane.running > 0) ~= (was[10] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do
@@ -3308,7 +3271,7 @@ end
 end
 local queueKey, entryText, watchTimes, deadlineOf, enqueue, dequeue, overdue
 do
-local PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+local LENGTH_ZERO = 96
 local PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
 local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
 function queueKey(lane, priority)
@@ -3329,7 +3292,7 @@ local function parsePlain(entry)
   return string.sub(entry, from, from + 11), string.sub(entry, from + 12)
 end
 local function parseEntry(entry)
-  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  if string.byte(entry) ~= 112 then return string.match(entry, ENTRY_PATTERN) end
   local timeoutMs, id = parsePlain(entry)
   return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
 end
@@ -3412,7 +3375,7 @@ function overdue(task)
   return nil
 end
 end
-local limits, freedLanes, anyLimits, limitNamed, limitsNamed, fullLimit, park, takeSlot, freeSlot, flushLimits
+local limits, freedLanes, anyLimits, limitNamed, limitsNamed, fullLimit, takeSlot, freeSlot, flushLimits
 do
 atBegin(function()
   limits, freedLanes = {}, {}
@@ -3460,8 +3423,8 @@ local function openLimits(pool, action)
   end
   return open
 end
-function park(lane, limit)
-  lane.parked = limit.name
+local function standAt(lane, limit)
+  lane.atLimit = limit.name
   if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
 local function isCounted(limit, startedAt)
@@ -3488,24 +3451,24 @@ function freeSlot(lane, startedAt)
     end
   end
 end
-local function eachParking(name, visit)
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+local function eachStanding(name, visit)
+  for _, place in ipairs(call('SMEMBERS', standingsKey(name))) do
     local pool, action = string.match(place, '^(.*)\\n(.*)$')
-    local itsKey = parkedKey(name, pool, action)
-    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+    local itsKey = standingKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', standingsKey(name), place) end
   end
 end
 local function isOfTenant(name)
   return string.sub(name, -1) ~= '\\n'
 end
-local function unparkFreed()
+local function activateFreed()
   for name, limit in pairs(limits) do
     if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
-      eachParking(name, function(_, _, itsKey)
+      eachStanding(name, function(_, _, itsKey)
         for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
           local lane = laneNumbered(tonumber(member))
-          if lane.parked == name then
-            lane.parked = false
+          if lane.atLimit == name then
+            lane.atLimit = false
             limit.back[#limit.back + 1] = lane
           end
         end
@@ -3517,10 +3480,10 @@ local function stirFreed(limit)
   local count = math.min(limit.freed, limit.concurrency - limit.running)
   if count <= 0 then return end
   for _, lane in ipairs(limit.back) do
-    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+    if lane.ready > 0 and not lane.atLimit then stir(lane, math.min(count, lane.ready)) end
   end
   if not isOfTenant(limit.name) then
-    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+    eachStanding(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
   end
 end
 local function stirWanted(limit)
@@ -3538,14 +3501,14 @@ local function hasSharedRoom(lane)
   return false
 end
 function flushLimits()
-  unparkFreed()
+  activateFreed()
   for name, limit in pairs(limits) do
     stirFreed(limit)
     if limit.shared and limit.running < limit.was then stirWanted(limit) end
     if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
   end
   for lane, count in pairs(freedLanes) do
-    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+    if lane.ready > 0 and not lane.atLimit and not fullLimit(lane) then
       stir(lane, math.min(count, lane.ready))
     elseif hasSharedRoom(lane) then
       stir(lane)
@@ -3612,10 +3575,8 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local TIMEOUT_GRACE_MS, RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE, leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, runningRecord, recordExtra, endRecord, RECORD_PATTERN, splitToken
+local leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, runningRecord, recordExtra, endRecord, splitToken
 do
-TIMEOUT_GRACE_MS = 5000
-RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
 function leasesKey(worker)
   return key('leases:' .. worker)
 end
@@ -3635,8 +3596,8 @@ end
 local LEASE_PADDING = '                    '
 function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
-  local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
+  local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
+  if stage == 'd' then untilAt = now + leaseMs end
   return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
 function addLease(change, id, kind, token, start)
@@ -3697,7 +3658,6 @@ function endRecord(record, status, tail)
   if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
   return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
 end
-RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
 function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
@@ -3711,13 +3671,13 @@ function launchesKey(pool)
   return key('launches:' .. pool)
 end
 function isUnderWay(lease)
-  return lease.kind == DISPATCH_STAGE or lease.kind == INBOX_STAGE
+  return lease.kind == 'd' or lease.kind == 'i'
 end
 local function extend(lease, leaseMs, missedMs)
   local untilAt = now + leaseMs
   if not isUnderWay(lease) then
     lease.timeoutAt = lease.timeoutAt + missedMs
-    untilAt = math.min(untilAt, lease.timeoutAt + TIMEOUT_GRACE_MS)
+    untilAt = math.min(untilAt, lease.timeoutAt + 5000)
   end
   lease.untilAt = math.max(lease.untilAt, untilAt)
   lease.renewedAt = now
@@ -3737,9 +3697,9 @@ local function leaveInbox(worker, id)
   if call('EXISTS', inboxKey(worker)) == 0 then call('ZREM', key('inboxes'), worker) end
 end
 function leaveStage(kind, worker, id, lane)
-  if kind == INBOX_STAGE then
+  if kind == 'i' then
     leaveInbox(worker, id)
-  elseif kind == LAUNCH_STAGE then
+  elseif kind == 'l' then
     call('ZREM', launchesKey(lane.pool), id)
     if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
   end
@@ -3760,7 +3720,7 @@ function startAttempt(task, worker, workerJson, leaseMs, stage)
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
-  if stage == LAUNCH_STAGE then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  if stage == 'l' then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
   addLease(change, task.id, stage, token, start)
   return token
 end
@@ -3796,7 +3756,7 @@ function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-local function layToRest(task, attempt, ending)
+local function endAttempt(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
@@ -3912,15 +3872,14 @@ function operatorRetries(profile, maxRetries)
   return math.max(allowed, maxRetries)
 end
 end
-local CHUNK, orderKey, HEAD_PATTERN, seqOf, textOf, placeAfter
+local CHUNK, orderKey, seqOf, textOf, placeAfter
 do
 CHUNK = 256
 function orderKey(chunk)
   return key('order:' .. int(chunk))
 end
-HEAD_PATTERN = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'
 function seqOf(text)
-  return tonumber((string.match(text, HEAD_PATTERN)))
+  return tonumber((string.match(text, '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')))
 end
 function textOf(id)
   return call('HGET', taskKey(id), 'task')
@@ -3945,8 +3904,8 @@ function partsOf(number)
   if not known then
     known = call('HMGET', key('lane:' .. number), 'pool', 'action', 'tenant', 'numbers')
     local numbers = laneNumbers(known[4])
-    known[4] = numbers[1] ~= -1 and int(numbers[1])
-    known[5] = int(numbers[4])
+    known.heldSince = numbers[1] ~= -1 and int(numbers[1])
+    known.heldMs = int(numbers[4])
     laneParts[number] = known
   end
   return known
@@ -3976,13 +3935,12 @@ function onlyLane(scope)
   return call('HGET', key('lanes'), scope[1] .. '\\n' .. scope[2] .. '\\n' .. scope[3])
 end
 end
-local FIRST_COUNTER, LAST_COUNTER, countersOf
+local countersOf
 do
-FIRST_COUNTER, LAST_COUNTER = 8, 15
 function countersOf(number)
   local numbers = laneNumbers(call('HGET', key('lane:' .. number), 'numbers'))
   local counts = {}
-  for index = FIRST_COUNTER, LAST_COUNTER do counts[#counts + 1] = int(numbers[index]) end
+  for index = 1, 8 do counts[index] = int(numbers[7 + index]) end
   return counts
 end
 end
@@ -4008,7 +3966,7 @@ function standing(state, first)
   if first then return statusOf(first), '1' end
   return 'queued', '0'
 end
-local EXPIRING = '^{"seq":%d+,"acceptedAt":%d+,"lane":%d+,"profile":%d+,"expires":'
+local EXPIRING = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)' .. ',"profile":%d+,"expires":'
 local function hasExpiry(state, text)
   if state then return string.find(state, '"expires":', 1, true) end
   return string.find(text, EXPIRING)
@@ -4021,12 +3979,12 @@ function addTask(answer, id, text, state, attempt, first)
   end
   local lease, progress = '', ''
   if record ~= '' and statusOf(record) == 'running' then
-    local _, _, _, workerJson = string.match(record, RECORD_PATTERN)
+    local _, _, _, workerJson = string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
     local worker = cjson.decode('[' .. workerJson .. ']')[1]
     lease = call('HGET', leasesKey(worker), id) or ''
     progress = call('HGET', key('progress'), id) or ''
   end
-  local lane = hasExpiry(state, text) and partsOf(select(3, string.match(text, HEAD_PATTERN)))
+  local lane = hasExpiry(state, text) and partsOf(select(3, string.match(text, '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')))
   local last = #answer
   answer[last + 1] = id
   answer[last + 2] = text
@@ -4034,8 +3992,8 @@ function addTask(answer, id, text, state, attempt, first)
   answer[last + 4] = record
   answer[last + 5] = lease
   answer[last + 6] = progress
-  answer[last + 7] = lane and lane[4] or ''
-  answer[last + 8] = lane and lane[5] or '0'
+  answer[last + 7] = lane and lane.heldSince or ''
+  answer[last + 8] = lane and lane.heldMs or '0'
   return size
 end
 end
@@ -4075,11 +4033,7 @@ end
 end
 local workers, workerKey, packWorker, freshWorker, workerNamed, flushWorkers, rosterOf, addWorker
 do
-local WORKER_NUMBERS = {
-  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
-  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
-}
-local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
   workers = {}
 end)
@@ -4087,11 +4041,9 @@ function workerKey(id)
   return key('worker:' .. id)
 end
 function packWorker(worker)
-  return cmsgpack.pack({
-    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
-    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
-    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
-  })
+  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook }
+  numbers[6] = worker.lastFailureAt or -1
+  return cmsgpack.pack(numbers)
 end
 function freshWorker(id)
   return {
@@ -4106,12 +4058,9 @@ function workerNamed(id)
   local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
-    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
-    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
-    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
-    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
-    roster = false,
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false, roster = false,
   }
+  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
   workers[id] = worker
   return worker
 end
@@ -4147,7 +4096,7 @@ function addWorker(answer, id)
   answer[size + 1] = id
   for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
   size = #answer
-  for index, name in ipairs(WORKER_NUMBERS) do
+  for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
     if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
     answer[size + index] = value or ''
@@ -4189,7 +4138,6 @@ local function progressed(id)
   worker.lastProgressAt = now
   worker.changed = true
 end
-local RECENT_OUTCOMES_MAX = 100
 function witness(id, ok, count)
   local worker = workerNamed(id)
   if not worker then return end
@@ -4197,7 +4145,7 @@ function witness(id, ok, count)
   count = count or 1
   local outcomes, failures = worker.recentOutcomes, worker.recentFailures
   for _ = 1, count do
-    if outcomes >= RECENT_OUTCOMES_MAX then
+    if outcomes >= 100 then
       outcomes = math.floor(outcomes / 2)
       failures = math.floor(failures / 2)
     end
@@ -4208,10 +4156,9 @@ function witness(id, ok, count)
   worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
   if not ok then worker.lastFailureAt = now end
 end
-local HELP_LOOK_MAX = 1000
 local function hasHelp(worker, limits)
   local served = rosterOf(worker).pools
-  for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
+  for _, id in ipairs(call('ZRANGE', key('workers'), 0, 1000 - 1)) do
     local other = id ~= worker.id and workerNamed(id)
     if other and assess(other, limits) ~= 'unhealthy' then
       for pool in pairs(rosterOf(other).pools) do
@@ -4263,7 +4210,7 @@ local function takeSome(worker, bound, cursor)
     local page = reply[2]
     for index = 1, #page, 2 do
       local lease = parseLease(page[index + 1])
-      if lease.kind ~= LAUNCH_STAGE and tonumber(string.match(lease.token, '^%d+')) < bound then
+      if lease.kind ~= 'l' and tonumber(string.match(lease.token, '^%d+')) < bound then
         takeLease(worker, page[index], lease)
         taken = taken + 1
       end
@@ -4380,18 +4327,18 @@ end
 function endLimit(scopeName)
   local what = 'limit ' .. scopeName
   local left = LIFT_MAX
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(scopeName))) do
+  for _, place in ipairs(call('SMEMBERS', standingsKey(scopeName))) do
     local pool, action = string.match(place, '^(.*)\\n(.*)$')
-    local page = call('ZRANGE', parkedKey(scopeName, pool, action), 0, left - 1)
+    local page = call('ZRANGE', standingKey(scopeName, pool, action), 0, left - 1)
     for _, member in ipairs(page) do
       local lane = laneNumbered(tonumber(member))
-      if lane.parked == scopeName then lane.parked = false end
+      if lane.atLimit == scopeName then lane.atLimit = false end
       if not lane.heldSince then stir(lane, lane.ready) end
     end
     told = told + #page
     if #page == left then return proceed(what, '') end
     left = left - #page
-    call('SREM', parkingsKey(scopeName), place)
+    call('SREM', standingsKey(scopeName), place)
   end
   return proceed(what, nil)
 end
@@ -4431,7 +4378,6 @@ end
 end
 local breakers, coverings, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, afterFailure, afterSuccess, isOutage
 do
-local BUCKETS = 10
 atBegin(function()
   breakers, coverings = {}, {}
 end)
@@ -4501,7 +4447,7 @@ function isForgotten(breaker)
   return breaker.state.status == 'closed' and fadesAt(breaker) <= now
 end
 local function countOutcome(breaker, what)
-  local widthMs = math.max(math.floor(breaker.settings.windowMs / BUCKETS), 1)
+  local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
   local last = kept[#kept]
@@ -4592,7 +4538,7 @@ local function addLaunched(counts, since, ended)
     for _, id in ipairs(call('ZRANGE', launchesKey(pool), '0', '-1')) do
       local state = not ended[id] and call('HGET', taskKey(id), 'state')
       local record = state and call('HGET', taskKey(id), string.match(state, '"attempt":(%d+)'))
-      local _, _, token, _, startedAt = string.match(record or '', RECORD_PATTERN)
+      local _, _, token, _, startedAt = string.match(record or '', '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
       if token then addRunning(counts, since, startedAt, token) end
     end
   end
@@ -4602,7 +4548,7 @@ local function addLeased(counts, since, ended)
     local leases = call('HGETALL', leasesKey(worker))
     for index = 1, #leases, 2 do
       local lease = leases[index + 1]
-      if part(lease, 1, 1) ~= LAUNCH_STAGE and not ended[leases[index]] then
+      if part(lease, 1, 1) ~= 'l' and not ended[leases[index]] then
         addRunning(counts, since, part(lease, 2, 14), string.match(lease, '^%S+ (%S+)'))
       end
     end
@@ -4668,21 +4614,15 @@ end
 local noteClosed, forgetBreaker, tellTime, flushBreakers
 do
 local TURN_MAX = 100
-local COVERING_MAX = 100
-local SENTENCES = {
-  open = 'Too many failures: nothing starts until it has rested.',
-  half_open = 'A few attempts are let through.',
-  ramping = 'The attempts succeeded: more and more are let through.',
-  closed = 'Work goes on as before.',
-}
+local ENTRY_TYPES, REASONS = { open = 'breaker.opened', half_open = 'breaker.half_open', ramping = 'breaker.ramping', closed = 'breaker.closed' }, { open = 'Too many failures: nothing starts until it has rested.', half_open = 'A few attempts are let through.', ramping = 'The attempts succeeded: more and more are let through.', closed = 'Work goes on as before.' }
 function noteClosed(breaker, actor, reason)
-  note('breaker.closed', nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+  note(ENTRY_TYPES.closed, nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
 end
 local function noteStatus(breaker)
   local state = breaker.state
-  if state.status == 'closed' then return noteClosed(breaker, 'breaker', SENTENCES.closed) end
+  if state.status == 'closed' then return noteClosed(breaker, 'breaker', 'Work goes on as before.') end
   local untilAt = state['until']
-  note(state.status == 'open' and 'breaker.opened' or 'breaker.' .. state.status, nil, nil, 'breaker', SENTENCES[state.status],
+  note(ENTRY_TYPES[state.status], nil, nil, 'breaker', REASONS[state.status],
     '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
     .. (untilAt and int(untilAt) or 'null') .. '}')
 end
@@ -4749,7 +4689,7 @@ local function mayCover(name, action)
   for _, known in ipairs(names) do
     if known == name then return true end
   end
-  return #names < COVERING_MAX
+  return #names < 100
 end
 local function tellFailure(refs, action, startedAt)
   if not exists('breakers') then nowExists('breakers') end
@@ -4807,30 +4747,32 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request, limits = ARGV[2], parseThresholds(ARGV[3])
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
+local limits = parseThresholds(ARGV[3])
 local function isFit(worker, judged)
   if not worker or judged == 'unfit' then return false end
   return judged == 'fit' or (worker.draining == 0 and assess(worker, limits) ~= 'unhealthy')
 end
-local function assign(id, attempt, token, workerId, workerJson, ttlMs, judged)
-  local shortToken, dispatcher = splitToken(token)
+local function assign(given)
+  local id, attempt, workerId = given.id, given.attempt, given.worker
+  local shortToken, dispatcher = splitToken(given.token)
   local lease = dispatcher and parseLease(call('HGET', leasesKey(dispatcher), id))
   local record = call('HGET', taskKey(id), attempt)
   local isHeld = lease and lease.attempt == tonumber(attempt) and lease.token == shortToken
-  if not isHeld or lease.kind ~= DISPATCH_STAGE then
+  if not isHeld or lease.kind ~= 'd' then
     return 'superseded ' .. becauseOf(loadTask(id), tonumber(attempt), record)
   end
   local worker = workerNamed(workerId)
-  if not isFit(worker, judged) then return 'stale' end
+  if not isFit(worker, given.judged) then return 'stale' end
   local number = draw(1)
-  lease.kind = INBOX_STAGE
+  lease.kind = 'i'
   lease.token = int(number) .. '-0' .. string.match(lease.token, '%.%d+$')
-  lease.untilAt = now + ttlMs
-  call('HSET', taskKey(id), attempt, rewritten(record, lease.token, workerJson, nil))
+  lease.untilAt = now + tonumber(given.ttlMs)
+  call('HSET', taskKey(id), attempt, rewritten(record, lease.token, given.workerJson, nil))
   call('HDEL', leasesKey(dispatcher), id)
   call('HSET', leasesKey(workerId), id, leaseText(lease))
   call('ZADD', key('leases'), 'LT', int(lease.untilAt), workerId)
@@ -4839,38 +4781,39 @@ local function assign(id, attempt, token, workerId, workerJson, ttlMs, judged)
   return 'assigned'
 end
 local answers = {}
-for at = 4, #ARGV, 7 do
-  answers[#answers + 1] = assign(ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5]), ARGV[at + 6])
-end
+for at = 4, #ARGV, 7 do answers[#answers + 1] = assign({ id = ARGV[at + 0], attempt = ARGV[at + 1], token = ARGV[at + 2], worker = ARGV[at + 3], workerJson = ARGV[at + 4], ttlMs = ARGV[at + 5], judged = ARGV[at + 6] }) end
 flushWorkers()
-return remember(request, answers)
+return answers
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local worker = workerNamed(ARGV[2])
+local first = 2
+local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], quietMsMax = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8] }
+local worker = workerNamed(report.worker)
 if not worker then return 'unknown' end
-if worker.epoch ~= ARGV[3] then return 'replaced' end
+if worker.epoch ~= report.epoch then return 'replaced' end
 worker.lastBeatAt = now
-worker.inFlight = tonumber(ARGV[4]) or 0
-worker.queueDepth = tonumber(ARGV[5]) or 0
-worker.loopLagMs = tonumber(ARGV[6]) or 0
-worker.memoryBytes = tonumber(ARGV[7]) or 0
-worker.quietMsMax = tonumber(ARGV[8]) or 0
-worker.draining = tonumber(ARGV[9]) or 0
-worker.outlook = ARGV[10] ~= '' and string.sub(ARGV[10], 2)
+for _, name in ipairs({ 'inFlight', 'queueDepth', 'loopLagMs', 'memoryBytes', 'quietMsMax', 'draining' }) do
+  worker[name] = tonumber(report[name]) or 0
+end
+worker.outlook = report.outlook ~= '' and string.sub(report.outlook, 2)
 if worker.inFlight == 0 then worker.lastProgressAt = now end
 worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local CHUNKS_MAX = 64
 local LOOK_MAX = 2000
 local BYTES_MAX = 8000000
-local request, kind, actor, reason, limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-local known = recall(request)
-if known then return known end
+local kind, actor, reason, limit = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local changed = {}
 local bytes = 0
 local function isEnough()
@@ -4886,7 +4829,7 @@ end
 local function cancelRunning(task)
   local attempt = int(task.state.attempt)
   local record = call('HGET', taskKey(task.id), attempt)
-  local _, _, _, workerJson, startedAt = string.match(record, RECORD_PATTERN)
+  local _, _, _, workerJson, startedAt = string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
   call('HSET', taskKey(task.id), attempt, endRecord(record, 'cancelled'))
   local worker = cjson.decode('[' .. workerJson .. ']')[1]
   local lease = call('HGET', leasesKey(worker), task.id)
@@ -4999,21 +4942,23 @@ else
   goOnAt = goOverAll(tonumber(ARGV[8]), parseScope(9))
 end
 local answer = { goOnAt and int(goOnAt) or '', unpack(changed) }
-if #changed > 0 then remember(request, answer) end
 flushOperators()
 flushLimits()
 flushLeases()
 flushLanes()
 flushWake()
-return answer
+return answer, #changed > 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
 local scope = parseScope(3)
 local sums = {}
-for index = 1, LAST_COUNTER - FIRST_COUNTER + 1 do sums[index] = 0 end
+for index = 1, 8 do sums[index] = 0 end
 local function add(number)
   for index, count in ipairs(countersOf(number)) do sums[index] = sums[index] + tonumber(count) end
 end
@@ -5032,7 +4977,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -5044,11 +4989,12 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
-local request, collection, id, version, text = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local remembered = recall(request)
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+local collection, id, version, text = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local known = call('HMGET', documentKey(collection, id), 'version', 'createdAt', 'order', 'indexes')
 if version == '' then
   if known[1] then return refuse('taken') end
@@ -5073,26 +5019,33 @@ for at = 7, #ARGV do
 end
 call('HSET', documentKey(collection, id), 'text', text, 'version', newVersion, 'createdAt', createdAt,
   'updatedAt', int(now), 'order', order, 'indexes', table.concat(indexes, '\\n'))
-return remember(request, { newVersion, createdAt, int(now) })
+return { newVersion, createdAt, int(now) }
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request, collection, id, version = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local remembered = recall(request)
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+local collection, id, version = ARGV[3], ARGV[4], ARGV[5]
 local known = call('HMGET', documentKey(collection, id), 'version', 'indexes')
-if not known[1] then return 0 end
+if not known[1] then return 0, false end
 if version ~= '' and known[1] ~= version then return refuse('taken') end
 leaveIndexes(collection, id, known[2])
 call('ZREM', collectionKey(collection), id)
 call('UNLINK', documentKey(collection, id))
-return remember(request, 1)
+return 1
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -5117,7 +5070,7 @@ local function add(id, worker, lease)
   if taken[id] then return end
   taken[id] = true
   local since = lease.untilAt
-  if lease.kind == INBOX_STAGE and workerNamed(worker) then since = math.min(since, silentSince(worker) or since) end
+  if lease.kind == 'i' and workerNamed(worker) then since = math.min(since, silentSince(worker) or since) end
   leases[#leases + 1] = { id = id, since = since, worker = worker, lease = lease }
 end
 for _, worker in ipairs(call('ZRANGE', key('inboxes'), '-inf', int(now - staleMs), 'BYSCORE', 'LIMIT', 0, HOLDERS_MAX)) do
@@ -5136,7 +5089,7 @@ for _, worker in ipairs(call('ZRANGE', key('leases'), '-inf', int(now), 'BYSCORE
   local first
   for index = 1, #held, 2 do
     local lease = parseLease(held[index + 1])
-    if lease.kind ~= LAUNCH_STAGE then
+    if lease.kind ~= 'l' then
       if lease.untilAt <= now then add(held[index], worker, lease) end
       if not first or lease.untilAt < first then first = lease.untilAt end
     end
@@ -5184,7 +5137,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -5196,7 +5149,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
@@ -5209,7 +5162,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -5220,13 +5173,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -5243,7 +5196,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -5273,18 +5226,21 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
-local request = ARGV[2]
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
 for at = 3, #ARGV, 6 do
   local taskId = ARGV[at + 1]
   note(ARGV[at], taskId ~= '' and taskId, tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4], ARGV[at + 5])
 end
-return remember(request, (#ARGV - 2) / 6)
+return (#ARGV - 2) / 6
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -5302,7 +5258,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -5325,18 +5281,18 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request = ARGV[2]
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
 local concurrency = tonumber(ARGV[6])
 local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
@@ -5359,9 +5315,12 @@ if not room or room > 0 then stirStocked(scopeName) end
 flushLimits()
 flushLanes()
 flushWake()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -5374,7 +5333,7 @@ local found, bytes = 0, 0
 while true do
   local page = call('ZRANGE', list, '(' .. from, '+inf', 'BYSCORE', 'LIMIT', 0, PAGE_MAX)
   for _, id in ipairs(page) do
-    local values = call('HMGET', documentKey(collection, id), 'order', 'text', 'version', 'createdAt', 'updatedAt')
+    local values = call('HMGET', documentKey(collection, id), unpack({ 'order', 'text', 'version', 'createdAt', 'updatedAt' }))
     from = values[1]
     found = found + 1
     bytes = bytes + #values[2]
@@ -5387,7 +5346,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -5415,7 +5374,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -5442,7 +5401,7 @@ local answer = { '', '' }
 local found, looked, bytes = 0, 0, 0
 local function add(member)
   local fingerprint = string.sub(member, 17)
-  local values = call('HMGET', key('group:' .. fingerprint), 'action', 'firstAt', 'lastAt', 'lastTask', 'sample')
+  local values = call('HMGET', key('group:' .. fingerprint), unpack({ 'action', 'firstAt', 'lastAt', 'lastTask', 'sample' }))
   looked = looked + 1
   if action ~= '' and string.sub(action, 2) ~= values[1] then return end
   found = found + 1
@@ -5468,7 +5427,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -5499,7 +5458,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -5515,7 +5474,7 @@ for index, id in ipairs(ids) do
   local values = call('HMGET', taskKey(id), 'task', 'state')
   local attempt = string.match(values[2], '"attempt":(%d+)')
   local record = call('HGET', taskKey(id), attempt)
-  local worker = cjson.decode('[' .. select(4, string.match(record, RECORD_PATTERN)) .. ']')[1]
+  local worker = cjson.decode('[' .. select(4, string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')) .. ']')[1]
   local size = #answer
   answer[size + 1] = id
   answer[size + 2] = values[1]
@@ -5526,7 +5485,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local BYTES_MAX = 4194304
@@ -5548,7 +5507,7 @@ local function read(id)
   local text = not scope.isAll and textOf(id)
   if text then
     bytes = bytes + #text
-    if not covers(scope, (select(3, string.match(text, HEAD_PATTERN)))) then return false end
+    if not covers(scope, (select(3, string.match(text, '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')))) then return false end
   end
   local state = call('HGET', taskKey(id), 'state')
   local first = not state and call('HGET', taskKey(id), '1')
@@ -5675,7 +5634,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -5683,17 +5642,17 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request = ARGV[2]
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
 local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
 local before = call('HGET', key('holds'), scopeName)
 local since = before and string.match(before, '^%d+') or int(now)
@@ -5703,12 +5662,16 @@ call('HDEL', key('unfinished'), 'resume ' .. scopeName)
 if ARGV[9] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9]) end
 local isDone = beginHold(scopeName, '')
 flushLanes()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request = ARGV[2]
-if recall(request) then return 1 end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 for at = 3, #ARGV, 3 do
   local worker = workerNamed(ARGV[at])
   if worker and worker.epoch == ARGV[at + 1] then
@@ -5717,86 +5680,17 @@ for at = 3, #ARGV, 3 do
   end
 end
 flushWorkers()
-return remember(request, 1)
+return 1
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_quota', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
-local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
-local quotaKey = key('quota:' .. scopeName)
-local values = call('HMGET', quotaKey, 'version', 'received', 'returned', 'quota', 'called', 'frozen')
-local known = tonumber(values[1]) or 0
-if known > version then return { int(known) } end
-local received, returned, quota, called = tonumber(values[2]), tonumber(values[3]), tonumber(values[4]), tonumber(values[5])
-local isFrozen = values[6] == '1'
-local running = tonumber(call('HGET', key('slots'), scopeName))
-if known < version then
-  running = countRunning(scopeName)
-  received, returned, quota, called, isFrozen = running, 0, 0, running, true
-  call('HSET', key('slots'), scopeName, int(running))
-end
-local before = known < version and 0 or quota
-local function returnCalled()
-  local count = math.min(called, quota + called - running)
-  if count <= 0 then return end
-  called = called - count
-  returned = returned + count
-end
-if granted and granted > received then
-  quota = quota + granted - received
-  received = granted
-end
-if mayKeep and isFrozen then
-  quota = quota + called
-  called = 0
-  isFrozen = false
-end
-returnCalled()
-if gives and quota > running then
-  local count = math.ceil((quota - running) / 2)
-  quota = quota - count
-  returned = returned + count
-end
-if calls > 0 then
-  local count = math.min(calls, quota)
-  quota = quota - count
-  called = called + count
-  returnCalled()
-end
-call('HSET', quotaKey, 'version', int(version), 'received', int(received), 'returned', int(returned), 'quota', int(quota),
-  'called', int(called), 'frozen', isFrozen and '1' or '')
-call('HSET', key('limits'), scopeName, int(quota) .. ' shared')
-nowExists('limits')
-for at = 10, #ARGV do call('SADD', key('wanted:' .. scopeName), ARGV[at]) end
-if quota > before and quota > running then
-  limitsNamed({ scopeName })[1].freed = math.min(quota - before, quota - running)
-  if mayKeep then stirStocked(scopeName) end
-end
-flushLimits()
-flushLanes()
-flushWake()
-return { int(version), int(received), int(returned), int(quota), int(running), int(called), isFrozen and '1' or '' }
-end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_quota_end', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
-local quotaKey = key('quota:' .. scopeName)
-if (tonumber(call('HGET', quotaKey, 'version')) or 0) > tonumber(ARGV[5]) then return 1 end
-call('DEL', quotaKey, key('wanted:' .. scopeName))
-call('SREM', key('blocked'), scopeName)
-call('HDEL', key('limits'), scopeName)
-call('HDEL', key('slots'), scopeName)
-local isDone = endLimit(scopeName)
-stirStocked(scopeName)
-flushLanes()
-flushWake()
-return isDone and 1 or 0
-end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_register', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local request, worker, workerJson = ARGV[2], ARGV[3], ARGV[4]
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
+local worker, workerJson = ARGV[3], ARGV[4]
 local given = tonumber(ARGV[12])
 if given and given < (tonumber(call('HGET', workerKey(worker), 'epoch')) or 0) then return { int(given), 1, 0 } end
 local wasKnown = call('DEL', workerKey(worker)) == 1
@@ -5809,9 +5703,12 @@ call('HSET', workerKey(worker), 'epoch', int(epoch), 'pools', ARGV[5], 'actions'
 call('ZADD', key('workers'), 0, worker)
 local isTold = wasKnown and ARGV[13] ~= ''
 local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[13]) or 0, isTold and epoch or 0)
-return remember(request, { int(epoch), isDone, taken })
+return { int(epoch), isDone, taken }
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -5895,53 +5792,57 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request = ARGV[2]
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
 local breaker = breakerNamed(ARGV[3])
-if not breaker or isForgotten(breaker) then return -1 end
+if not breaker or isForgotten(breaker) then return -1, false end
 local isDone = forgetBreaker(breaker)
 if ARGV[6] == '1' then noteClosed(breaker, ARGV[4], ARGV[5]) end
 flushLimits()
 flushLanes()
 flushWake()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request = ARGV[2]
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
 local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
-if call('HDEL', key('holds'), scopeName) == 0 then return -1 end
+if call('HDEL', key('holds'), scopeName) == 0 then return -1, false end
 call('HDEL', key('unfinished'), 'pause ' .. scopeName)
 if ARGV[8] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8]) end
 local isDone = endHold(scopeName, '')
 flushLanes()
 flushWake()
-return remember(request, isDone and 1 or 0)
+return isDone and 1 or 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
-local STEP_MS = 60000
-local SILENT_MS = 86400000
 local WORKERS_MAX = 1000
-local request = ARGV[2]
 local limit = tonumber(ARGV[3])
 local after = tonumber(ARGV[4])
 local kept = { succeeded = tonumber(ARGV[5]), cancelled = tonumber(ARGV[6]), discarded = tonumber(ARGV[7]) }
 local journalMs = tonumber(ARGV[8])
 local seriesMs = tonumber(ARGV[9])
-local remembered = recall(request)
-if remembered then return remembered end
 local bytes = 0
 local function endOf(id)
   local state = call('HGET', taskKey(id), 'state')
-  if state then return string.match(state, '^{"status":"(%a+)"'), tonumber(string.match(state, '"at":(%d+)')) end
+  if state then return statusOf(state), tonumber(string.match(state, '"at":(%d+)')) end
   local record = call('HGET', taskKey(id), '1')
   if not record then return 'queued' end
   bytes = bytes + #record
@@ -6003,7 +5904,7 @@ local function removeEntries()
   return removed
 end
 local function removeMinutes()
-  local upTo = int(now - seriesMs - STEP_MS)
+  local upTo = int(now - seriesMs - 60000)
   for _, minute in ipairs(call('ZRANGE', key('minutes'), '-inf', upTo, 'BYSCORE', 'LIMIT', 0, limit)) do
     call('UNLINK', key('series:' .. minute))
     call('ZREM', key('minutes'), minute)
@@ -6015,7 +5916,7 @@ local function forgetSilentWorkers()
   local forgotten = 0
   for _, worker in ipairs(page) do
     local known = workerNamed(worker)
-    if not known or now - known.lastBeatAt >= SILENT_MS then
+    if not known or now - known.lastBeatAt >= 86400000 then
       call('DEL', key('worker:' .. worker))
       call('ZREM', key('workers'), worker)
       call('DEL', key('listening:' .. worker))
@@ -6037,13 +5938,17 @@ if #outdated > 0 then
   note('tasks.removed', nil, nil, 'retention', 'kept long enough', '{"count":' .. #outdated .. '}')
 end
 flushLanes()
-return remember(request, { int(#outdated), int(entriesRemoved), goOn })
+return { int(#outdated), int(entriesRemoved), goOn }
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request, id, maxRetries, actor, reason = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
-local known = recall(request)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
+local id, maxRetries, actor, reason = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local task = loadTask(id)
 local latest = task and call('HGET', taskKey(id), int(task.state.attempt))
 if not latest then return { 'not_found', '' } end
@@ -6057,16 +5962,18 @@ local attempt = int(state.attempt + 1)
 state.retryReason = 'manual'
 requeue(task)
 noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. '}')
-remember(request, { 'queued', attempt })
 flushOperators()
 flushLanes()
 flushWake()
 return { 'queued', attempt }
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
-local SCAN_MAX = 1000
+local FIELDS_PER_SCAN = 1000
 local MINUTES_MAX = 100
 local KINDS = { 'accepted', 'started', 'succeeded', 'failed', 'lost', 'retried', 'dead', 'cancelled' }
 local KIND_INDEX = {}
@@ -6099,7 +6006,7 @@ local function addMinute(minute)
   local counts = {}
   local isEmpty = true
   repeat
-    local page = call('HSCAN', key('series:' .. minute), position, 'COUNT', SCAN_MAX)
+    local page = call('HSCAN', key('series:' .. minute), position, 'COUNT', FIELDS_PER_SCAN)
     position = page[1]
     for index = 1, #page[2], 2 do
       local number, kind = string.match(page[2][index], '^(%d+):(%a+)$')
@@ -6130,11 +6037,85 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request, concurrency = ARGV[2], ARGV[6]
-local known = recall(request)
+local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
+local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
+local shareKey = key('quota:' .. scopeName)
+local values = call('HMGET', shareKey, 'version', 'received', 'returned', 'quota', 'called', 'frozen')
+local known = tonumber(values[1]) or 0
+if known > version then return { int(known) } end
+local received, returned, share, called = tonumber(values[2]), tonumber(values[3]), tonumber(values[4]), tonumber(values[5])
+local isFrozen = values[6] == '1'
+local running = tonumber(call('HGET', key('slots'), scopeName))
+if known < version then
+  running = countRunning(scopeName)
+  received, returned, share, called, isFrozen = running, 0, 0, running, true
+  call('HSET', key('slots'), scopeName, int(running))
+end
+local before = known < version and 0 or share
+local function returnCalled()
+  local count = math.min(called, share + called - running)
+  if count <= 0 then return end
+  called = called - count
+  returned = returned + count
+end
+if granted and granted > received then
+  share = share + granted - received
+  received = granted
+end
+if mayKeep and isFrozen then
+  share = share + called
+  called = 0
+  isFrozen = false
+end
+returnCalled()
+if gives and share > running then
+  local count = math.ceil((share - running) / 2)
+  share = share - count
+  returned = returned + count
+end
+if calls > 0 then
+  local count = math.min(calls, share)
+  share = share - count
+  called = called + count
+  returnCalled()
+end
+call('HSET', shareKey, 'version', int(version), 'received', int(received), 'returned', int(returned), 'quota', int(share),
+  'called', int(called), 'frozen', isFrozen and '1' or '')
+call('HSET', key('limits'), scopeName, int(share) .. ' shared')
+nowExists('limits')
+for at = 10, #ARGV do call('SADD', key('wanted:' .. scopeName), ARGV[at]) end
+if share > before and share > running then
+  limitsNamed({ scopeName })[1].freed = math.min(share - before, share - running)
+  if mayKeep then stirStocked(scopeName) end
+end
+flushLimits()
+flushLanes()
+flushWake()
+return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
+end }
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
+local shareKey = key('quota:' .. scopeName)
+if (tonumber(call('HGET', shareKey, 'version')) or 0) > tonumber(ARGV[5]) then return 1 end
+call('DEL', shareKey, key('wanted:' .. scopeName))
+call('SREM', key('blocked'), scopeName)
+call('HDEL', key('limits'), scopeName)
+call('HDEL', key('slots'), scopeName)
+local isDone = endLimit(scopeName)
+stirStocked(scopeName)
+flushLanes()
+flushWake()
+return isDone and 1 or 0
+end }
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local known = recall(ARGV[2])
 if known then return known end
+local answer, isKept = (function()
+local concurrency = ARGV[6]
 local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
 local ledger = key('ledger:' .. scopeName)
 local version = int(draw(1))
@@ -6147,9 +6128,12 @@ else
 end
 call('SADD', key('unsettled'), scopeName)
 note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
-return remember(request, version)
+return version
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -6209,7 +6193,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -6223,14 +6207,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -6249,68 +6233,73 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4bfb76d4d9b6_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_26dbae37f2f3_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local request, worker = ARGV[2], ARGV[3]
-if recall(request) then return 1 end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+local worker = ARGV[3]
 for at = 4, #ARGV do
   local count = tonumber(ARGV[at])
   if count > 0 then witness(worker, at % 2 == 0, count) end
 end
 flushWorkers()
-return remember(request, 1)
+return 1
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_4bfb76d4d9b6_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_4bfb76d4d9b6_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_4bfb76d4d9b6_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_4bfb76d4d9b6_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_4bfb76d4d9b6_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_4bfb76d4d9b6_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_4bfb76d4d9b6_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_4bfb76d4d9b6_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_4bfb76d4d9b6_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_4bfb76d4d9b6_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_4bfb76d4d9b6_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_4bfb76d4d9b6_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_4bfb76d4d9b6_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_4bfb76d4d9b6_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_4bfb76d4d9b6_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_4bfb76d4d9b6_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_4bfb76d4d9b6_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_4bfb76d4d9b6_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_4bfb76d4d9b6_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_4bfb76d4d9b6_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_4bfb76d4d9b6_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_4bfb76d4d9b6_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_4bfb76d4d9b6_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_4bfb76d4d9b6_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_4bfb76d4d9b6_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_4bfb76d4d9b6_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_4bfb76d4d9b6_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_4bfb76d4d9b6_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_4bfb76d4d9b6_pause', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_4bfb76d4d9b6_probed', library: library, readOnly: false }
-export const quotaScript: Script = { name: 'reprise_4bfb76d4d9b6_quota', library: library, readOnly: false }
-export const quotaEndScript: Script = { name: 'reprise_4bfb76d4d9b6_quota_end', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_4bfb76d4d9b6_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_4bfb76d4d9b6_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_4bfb76d4d9b6_reset_breaker', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_4bfb76d4d9b6_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_4bfb76d4d9b6_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_4bfb76d4d9b6_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_4bfb76d4d9b6_series', library: library, readOnly: true }
-export const shareLimitScript: Script = { name: 'reprise_4bfb76d4d9b6_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_4bfb76d4d9b6_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_4bfb76d4d9b6_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_4bfb76d4d9b6_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_4bfb76d4d9b6_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_4bfb76d4d9b6_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_26dbae37f2f3_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_26dbae37f2f3_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_26dbae37f2f3_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_26dbae37f2f3_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_26dbae37f2f3_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_26dbae37f2f3_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_26dbae37f2f3_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_26dbae37f2f3_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_26dbae37f2f3_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_26dbae37f2f3_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_26dbae37f2f3_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_26dbae37f2f3_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_26dbae37f2f3_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_26dbae37f2f3_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_26dbae37f2f3_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_26dbae37f2f3_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_26dbae37f2f3_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_26dbae37f2f3_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_26dbae37f2f3_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_26dbae37f2f3_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_26dbae37f2f3_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_26dbae37f2f3_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_26dbae37f2f3_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_26dbae37f2f3_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_26dbae37f2f3_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_26dbae37f2f3_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_26dbae37f2f3_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_26dbae37f2f3_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_26dbae37f2f3_pause', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_26dbae37f2f3_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_26dbae37f2f3_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_26dbae37f2f3_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_26dbae37f2f3_reset_breaker', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_26dbae37f2f3_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_26dbae37f2f3_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_26dbae37f2f3_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_26dbae37f2f3_series', library: library, readOnly: true }
+export const shareScript: Script = { name: 'reprise_26dbae37f2f3_share', library: library, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_26dbae37f2f3_share_end', library: library, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_26dbae37f2f3_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_26dbae37f2f3_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_26dbae37f2f3_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_26dbae37f2f3_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_26dbae37f2f3_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_26dbae37f2f3_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_7bb6a65972e6',
-  text: `#!lua name=reprise_7bb6a65972e6
+  name: 'reprise_b1d9e989cae7',
+  text: `#!lua name=reprise_b1d9e989cae7
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -6383,15 +6372,13 @@ function remember(request, answer)
   return answer
 end
 end
-local SLOTS, lanes, laneList, pools, backlogChange, parkedKey, parkingsKey, stirred, stir, laneMember, laneNumbered, gateName, scopeNames, laneTime, wallTime, catchUp, tally, restock, move, listKey, flushLanes
+local SLOTS, COUNTED, lanes, laneList, pools, backlogChange, standingKey, standingsKey, stirred, stir, laneMember, laneNumbered, gateName, scopeNames, laneTime, wallTime, catchUp, tally, restock, move, listKey, flushLanes
 do
-local LANE_NUMBERS = {
-  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
-  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
-}
-local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-local QUEUED_AT, RUNNING_AT = 8, 10
-SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local FRESH_NUMBERS = {}
+for index = 1, 25 do FRESH_NUMBERS[index] = 0 end
+FRESH_NUMBERS[1] = -1
+SLOTS, COUNTED = {}, { 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+for index = 1, #COUNTED do SLOTS[index - 1] = COUNTED[index] end
 local function laneNumbers(text)
   return text and cmsgpack.unpack(text) or FRESH_NUMBERS
 end
@@ -6401,10 +6388,10 @@ end)
 local function activeKey(pool, action)
   return key('active:' .. pool .. '\\n' .. action)
 end
-function parkedKey(limitName, pool, action)
+function standingKey(limitName, pool, action)
   return key('parked:' .. limitName .. '\\n' .. pool .. '\\n' .. action)
 end
-function parkingsKey(limitName)
+function standingsKey(limitName)
   return key('parkings:' .. limitName)
 end
 atBegin(function()
@@ -6435,7 +6422,7 @@ local function keepLane(number, lane)
   lane.number = number
   lane.tally = {}
   lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
   lanes[number] = lane
   laneList[#laneList + 1] = lane
   return lane
@@ -6445,16 +6432,14 @@ function laneNumbered(number)
   if known then return known end
   local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
   local was = laneNumbers(texts[5])
-  local parked = texts[4] ~= '' and texts[4]
-  return keepLane(number, {
-    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
-    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
-    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
-    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
-    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
-    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+  local atLimit = texts[4] ~= '' and texts[4]
+  local lane = {
+    pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
+    heldSince = was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6], stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12], discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19], p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25], was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
     group = false, distance = false, sources = false, takenOf = false, taken = false,
-  })
+  }
+  if lane.heldSince == -1 then lane.heldSince = false end
+  return keepLane(number, lane)
 end
 function gateName(action)
   return '\\r\\n' .. action .. '\\n'
@@ -6529,46 +6514,43 @@ function move(lane, from, to, count)
     if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
   end
 end
-function listKey(lane, parked)
-  if parked then return parkedKey(parked, lane.pool, lane.action) end
+function listKey(lane, limitName)
+  if limitName then return standingKey(limitName, lane.pool, lane.action) end
   return activeKey(lane.pool, lane.action)
 end
 local function flushActive(lane)
   local turn = lane.ready > 0 and not lane.heldSince and lane.turn
-  if not turn then lane.parked = false end
-  local hasMoved = lane.parked ~= lane.listedAt
+  if not turn then lane.atLimit = false end
+  local hasMoved = lane.atLimit ~= lane.listedAt
   if lane.listedTurn == turn and not hasMoved then return end
   if lane.listedTurn and (not turn or hasMoved) then
     call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
   end
   if turn then
-    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
-    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+    call('ZADD', listKey(lane, lane.atLimit), int(turn), laneMember(lane.number))
+    if lane.atLimit and hasMoved then call('SADD', standingsKey(lane.atLimit), lane.pool .. '\\n' .. lane.action) end
   end
   lane.listedTurn = turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
 end
 local function flushLane(lane)
   flushActive(lane)
   local was = lane.was
-  local numbers = {
-    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
-    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
-    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
-  }
-  for index = 1, #LANE_NUMBERS do
+  local numbers = { lane.heldSince, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting, lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3, lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9 }
+  numbers[1] = lane.heldSince or -1
+  for index = 1, 25 do
     if numbers[index] ~= was[index] then
       call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
       break
     end
   end
-  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
+  if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
-  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
+  if (lane.queued > 0) ~= (was[8] > 0) then
     local place = lane.action .. '\\n' .. member
     if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
   end
-  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
+  if (lane.running > 0) ~= (was[10] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do
@@ -6677,7 +6659,7 @@ end
 end
 local queueKey, returnedKey, PLAIN_TIMEOUT_MAX, plainTimeout, plainEntry, parseEntry, entryText, watchTimes, deadlineOf, enqueue
 do
-local PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+local LENGTH_ZERO = 96
 local PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
 local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
 function queueKey(lane, priority)
@@ -6698,7 +6680,7 @@ local function parsePlain(entry)
   return string.sub(entry, from, from + 11), string.sub(entry, from + 12)
 end
 function parseEntry(entry)
-  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  if string.byte(entry) ~= 112 then return string.match(entry, ENTRY_PATTERN) end
   local timeoutMs, id = parsePlain(entry)
   return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
 end
@@ -6781,7 +6763,7 @@ local function overdue(task)
   return nil
 end
 end
-local limits, freedLanes, limitNamed, park, isCounted, flushLimits
+local limits, freedLanes, limitNamed, isCounted, flushLimits
 do
 atBegin(function()
   limits, freedLanes = {}, {}
@@ -6829,8 +6811,8 @@ local function openLimits(pool, action)
   end
   return open
 end
-function park(lane, limit)
-  lane.parked = limit.name
+local function standAt(lane, limit)
+  lane.atLimit = limit.name
   if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
 function isCounted(limit, startedAt)
@@ -6857,24 +6839,24 @@ local function freeSlot(lane, startedAt)
     end
   end
 end
-local function eachParking(name, visit)
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+local function eachStanding(name, visit)
+  for _, place in ipairs(call('SMEMBERS', standingsKey(name))) do
     local pool, action = string.match(place, '^(.*)\\n(.*)$')
-    local itsKey = parkedKey(name, pool, action)
-    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+    local itsKey = standingKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', standingsKey(name), place) end
   end
 end
 local function isOfTenant(name)
   return string.sub(name, -1) ~= '\\n'
 end
-local function unparkFreed()
+local function activateFreed()
   for name, limit in pairs(limits) do
     if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
-      eachParking(name, function(_, _, itsKey)
+      eachStanding(name, function(_, _, itsKey)
         for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
           local lane = laneNumbered(tonumber(member))
-          if lane.parked == name then
-            lane.parked = false
+          if lane.atLimit == name then
+            lane.atLimit = false
             limit.back[#limit.back + 1] = lane
           end
         end
@@ -6886,10 +6868,10 @@ local function stirFreed(limit)
   local count = math.min(limit.freed, limit.concurrency - limit.running)
   if count <= 0 then return end
   for _, lane in ipairs(limit.back) do
-    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+    if lane.ready > 0 and not lane.atLimit then stir(lane, math.min(count, lane.ready)) end
   end
   if not isOfTenant(limit.name) then
-    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+    eachStanding(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
   end
 end
 local function stirWanted(limit)
@@ -6907,14 +6889,14 @@ local function hasSharedRoom(lane)
   return false
 end
 function flushLimits()
-  unparkFreed()
+  activateFreed()
   for name, limit in pairs(limits) do
     stirFreed(limit)
     if limit.shared and limit.running < limit.was then stirWanted(limit) end
     if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
   end
   for lane, count in pairs(freedLanes) do
-    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+    if lane.ready > 0 and not lane.atLimit and not fullLimit(lane) then
       stir(lane, math.min(count, lane.ready))
     elseif hasSharedRoom(lane) then
       stir(lane)
@@ -6981,10 +6963,8 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local TIMEOUT_GRACE_MS, RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE, leasesKey, leaseChange, leaseStart, addLease, startsAt, parseLease, leaseText, runningRecord, recordExtra, endRecord, RECORD_PATTERN
+local leasesKey, leaseChange, leaseStart, addLease, startsAt, parseLease, leaseText, runningRecord, recordExtra, endRecord
 do
-TIMEOUT_GRACE_MS = 5000
-RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
 function leasesKey(worker)
   return key('leases:' .. worker)
 end
@@ -7005,8 +6985,8 @@ end
 local LEASE_PADDING = '                    '
 function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
-  local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
+  local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
+  if stage == 'd' then untilAt = now + leaseMs end
   return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
 function addLease(change, id, kind, token, start)
@@ -7067,7 +7047,6 @@ function endRecord(record, status, tail)
   if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
   return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
 end
-RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
 local function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
@@ -7081,13 +7060,13 @@ function launchesKey(pool)
   return key('launches:' .. pool)
 end
 local function isUnderWay(lease)
-  return lease.kind == DISPATCH_STAGE or lease.kind == INBOX_STAGE
+  return lease.kind == 'd' or lease.kind == 'i'
 end
 local function extend(lease, leaseMs, missedMs)
   local untilAt = now + leaseMs
   if not isUnderWay(lease) then
     lease.timeoutAt = lease.timeoutAt + missedMs
-    untilAt = math.min(untilAt, lease.timeoutAt + TIMEOUT_GRACE_MS)
+    untilAt = math.min(untilAt, lease.timeoutAt + 5000)
   end
   lease.untilAt = math.max(lease.untilAt, untilAt)
   lease.renewedAt = now
@@ -7107,9 +7086,9 @@ function leaveInbox(worker, id)
   if call('EXISTS', inboxKey(worker)) == 0 then call('ZREM', key('inboxes'), worker) end
 end
 function leaveStage(kind, worker, id, lane)
-  if kind == INBOX_STAGE then
+  if kind == 'i' then
     leaveInbox(worker, id)
-  elseif kind == LAUNCH_STAGE then
+  elseif kind == 'l' then
     call('ZREM', launchesKey(lane.pool), id)
     if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
   end
@@ -7130,7 +7109,7 @@ local function startAttempt(task, worker, workerJson, leaseMs, stage)
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
-  if stage == LAUNCH_STAGE then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  if stage == 'l' then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
   addLease(change, task.id, stage, token, start)
   return token
 end
@@ -7166,7 +7145,7 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-local function layToRest(task, attempt, ending)
+local function endAttempt(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
@@ -7211,11 +7190,7 @@ end
 end
 local workers, workerNamed, flushWorkers
 do
-local WORKER_NUMBERS = {
-  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
-  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
-}
-local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
   workers = {}
 end)
@@ -7223,11 +7198,9 @@ local function workerKey(id)
   return key('worker:' .. id)
 end
 local function packWorker(worker)
-  return cmsgpack.pack({
-    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
-    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
-    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
-  })
+  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook }
+  numbers[6] = worker.lastFailureAt or -1
+  return cmsgpack.pack(numbers)
 end
 local function freshWorker(id)
   return {
@@ -7242,12 +7215,9 @@ function workerNamed(id)
   local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
-    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
-    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
-    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
-    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
-    roster = false,
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false, roster = false,
   }
+  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
   workers[id] = worker
   return worker
 end
@@ -7283,22 +7253,21 @@ local function addWorker(answer, id)
   answer[size + 1] = id
   for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
   size = #answer
-  for index, name in ipairs(WORKER_NUMBERS) do
+  for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
     if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
     answer[size + index] = value or ''
   end
 end
 end
-local orderKey, HEAD_PATTERN
+local orderKey
 do
 local CHUNK = 256
 function orderKey(chunk)
   return key('order:' .. int(chunk))
 end
-HEAD_PATTERN = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'
 local function seqOf(text)
-  return tonumber((string.match(text, HEAD_PATTERN)))
+  return tonumber((string.match(text, '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')))
 end
 local function textOf(id)
   return call('HGET', taskKey(id), 'task')
@@ -7319,14 +7288,13 @@ local FINDINGS_MAX = 200
 atBegin(function()
   found, looked, repairs = { '', '0', '' }, 0, 0
 end)
+local WORDS = { task = 'task \\'%s\\'', worker = 'worker \\'%s\\'', lane = 'lane of %s', limit = 'limit of %s', key = 'key \\'%s\\' of tenant \\'%s\\'', group = 'failure group \\'%s\\'', store = 'store' }
 local function subjectText(kind, name)
-  if kind == 'store' then return 'store' end
   if kind == 'key' then
     local tenant, dedupeKey = string.match(name, '^(.-)\\n(.*)$')
-    return "key '" .. dedupeKey .. "' of tenant '" .. tenant .. "'"
+    return format(WORDS.key, dedupeKey, tenant)
   end
-  if kind == 'group' then return "failure group '" .. name .. "'" end
-  if kind ~= 'lane' and kind ~= 'limit' then return kind .. " '" .. name .. "'" end
+  if kind ~= 'lane' and kind ~= 'limit' then return format(WORDS[kind], name) end
   local parts = {}
   local names = { 'pool', 'action', 'tenant' }
   local at = 0
@@ -7334,7 +7302,7 @@ local function subjectText(kind, name)
     at = at + 1
     if value ~= '' and value ~= '\\r' then parts[#parts + 1] = names[at] .. " '" .. value .. "'" end
   end
-  return kind .. ' of ' .. (#parts == 0 and 'everything' or table.concat(parts, ', '))
+  return format(WORDS[kind], #parts == 0 and 'everything' or table.concat(parts, ', '))
 end
 function find(kind, subject, name, was, expected, repair)
   local isRepaired = ARGV[3] == '1' and repair and repair() ~= false
@@ -7354,19 +7322,19 @@ function readTask(id)
 end
 function inspected(goOnAt, unchecked)
   found[1], found[2], found[3] = goOnAt, int(looked), unchecked or ''
-  if repairs > 0 then remember(ARGV[2], found) end
-  return found
+  return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local TASKS_MAX = 20000
 local BYTES_MAX = 67108864
 local LANES_MAX = 20000
 local STATUSES = { 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled' }
-local READY = { 'ready', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local READY = { 'ready', unpack({ 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }) }
 local recounts, starts = {}, {}
 local function recountOf(number)
   local recount = recounts[number]
@@ -7380,7 +7348,7 @@ local function recountOf(number)
 end
 local function started(action, id, attempt)
   local record = call('HGET', taskKey(id), attempt)
-  local startedAt = record and select(5, string.match(record, RECORD_PATTERN))
+  local startedAt = record and select(5, string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'))
   local list = starts[action] or {}
   starts[action] = list
   list[#list + 1] = tonumber(startedAt) or now
@@ -7388,7 +7356,7 @@ end
 local function countTask(id)
   local values = call('HMGET', taskKey(id), 'task', 'state', '1')
   if not values[1] then return 0 end
-  local _, _, lane = string.match(values[1], HEAD_PATTERN)
+  local _, _, lane = string.match(values[1], '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')
   if not lane then return 0 end
   local recount = recountOf(tonumber(lane))
   local status, isRetired = 'queued', false
@@ -7435,7 +7403,7 @@ local function countLeases()
   for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do
     if count + call('HLEN', leasesKey(worker)) > TASKS_MAX then return nil end
     for _, lease in ipairs(call('HVALS', leasesKey(worker))) do
-      if part(lease, 1, 1) ~= LAUNCH_STAGE then add(string.match(lease, '^%S+ (%S+)')) end
+      if part(lease, 1, 1) ~= 'l' then add(string.match(lease, '^%S+ (%S+)')) end
     end
   end
   for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
@@ -7443,7 +7411,7 @@ local function countLeases()
     for _, id in ipairs(call('ZRANGE', launchesKey(pool), 0, -1)) do
       local state = call('HGET', taskKey(id), 'state')
       local record = state and call('HGET', taskKey(id), string.match(state, '"attempt":(%d+)') or '1')
-      add(select(3, string.match(record or '', RECORD_PATTERN)))
+      add(select(3, string.match(record or '', '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')))
     end
   end
   return running
@@ -7496,8 +7464,8 @@ local function inspectListing(lane)
   local member = laneMember(lane.number)
   local missing = {}
   local isClaimable = lane.ready > 0 and not lane.heldSince
-  if isClaimable and not call('ZSCORE', listKey(lane, lane.parked), member) then missing[#missing + 1] = 'claimable' end
-  if isClaimable and lane.parked and call('SISMEMBER', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) == 0 then
+  if isClaimable and not call('ZSCORE', listKey(lane, lane.atLimit), member) then missing[#missing + 1] = 'claimable' end
+  if isClaimable and lane.atLimit and call('SISMEMBER', standingsKey(lane.atLimit), lane.pool .. '\\n' .. lane.action) == 0 then
     missing[#missing + 1] = 'parked'
   end
   if lane.queued > 0 and not call('ZSCORE', key('stocked'), lane.action .. '\\n' .. member) and not call('ZSCORE', key('stocked'), member) then
@@ -7508,8 +7476,8 @@ local function inspectListing(lane)
   if #missing == 0 then return end
   find('lane_unlisted', 'lane', laneName(lane), 'not listed as ' .. table.concat(missing, ', '), 'listed', function()
     if isClaimable then
-      call('ZADD', listKey(lane, lane.parked), int(lane.turn), member)
-      if lane.parked then call('SADD', parkingsKey(lane.parked), lane.pool .. '\\n' .. lane.action) end
+      call('ZADD', listKey(lane, lane.atLimit), int(lane.turn), member)
+      if lane.atLimit then call('SADD', standingsKey(lane.atLimit), lane.pool .. '\\n' .. lane.action) end
     end
     if lane.queued > 0 then call('ZADD', key('stocked'), '0', lane.action .. '\\n' .. member) end
     if lane.running > 0 then call('SADD', key('busy'), member) end
@@ -7580,11 +7548,15 @@ if ARGV[3] == '1' then
   flushWake()
 end
 return inspected('', unchecked)
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local limit = tonumber(ARGV[6])
 local function poolsFrom(first)
   local names, seen = {}, {}
@@ -7614,7 +7586,7 @@ local function walk()
       looked = looked + 1
       local member, dueAt = page[at], tonumber(page[at + 1])
       if not isRight(pool, member, dueAt) then
-        find('delay_entry_extra', 'task', string.sub(member, 17), 'an entry due at ' .. int(dueAt), 'no such entry', function()
+        find('delay_entry_extra', 'task', string.sub(member, 17), 'an entry due at ' .. int(dueAt), 'no entry', function()
           gone = gone + call('ZREM', delays, member)
         end)
       end
@@ -7624,11 +7596,15 @@ local function walk()
   return ''
 end
 return inspected(walk())
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local limit = tonumber(ARGV[6])
 local LISTS_MAX = 2000
 local function isRight(number, id)
@@ -7663,11 +7639,15 @@ local function walk()
   return ''
 end
 return inspected(walk())
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local limit = tonumber(ARGV[6])
 local function inspectList(list, fingerprint, from)
   local ids = call('ZRANGE', list, int(from), int(from + limit - looked - 1))
@@ -7707,11 +7687,15 @@ local function walk()
   end
 end
 return inspected(walk())
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local reply = call('HSCAN', key('keys'), ARGV[7], 'COUNT', ARGV[6])
 local page = reply[2]
 for at = 1, #page, 2 do
@@ -7720,16 +7704,20 @@ for at = 1, #page, 2 do
   local task = readTask(holder)
   local itsKey = task and task.head.dedupeKey and task.lane.tenant .. '\\n' .. task.head.dedupeKey
   if itsKey ~= name then
-    find('key_extra', 'key', name, (task and 'held by task' or 'held by a task that is gone') .. " '" .. holder .. "'", 'held by nobody',
+    find('key_extra', 'key', name, format(task and 'held by task \\'%s\\'' or "held by a task that is gone '%s'", holder), 'held by nobody',
       function() call('HDEL', key('keys'), name) end)
   end
 end
 return inspected(reply[1] == '0' and '' or reply[1])
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local function workersAfter(last)
   local names, seen = {}, {}
   for _, list in ipairs({ 'workers', 'leases', 'inboxes' }) do
@@ -7745,7 +7733,7 @@ local function isRight(worker, id, lease)
   local task = lease and readTask(id)
   if not task or task.state.status ~= 'running' or task.state.attempt ~= lease.attempt then return false, task end
   local record = call('HGET', taskKey(id), int(lease.attempt))
-  local status, _, token, workerJson = string.match(record or '', RECORD_PATTERN)
+  local status, _, token, workerJson = string.match(record or '', '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
   return status == 'running' and token == lease.token and cjson.decode('[' .. workerJson .. ']')[1] == worker, task
 end
 local function openInbox(worker)
@@ -7757,12 +7745,12 @@ local function openInbox(worker)
   known.changed = true
 end
 local function inspectStage(worker, id, lease, task)
-  if lease.kind == INBOX_STAGE and not call('ZSCORE', inboxKey(worker), id) then
+  if lease.kind == 'i' and not call('ZSCORE', inboxKey(worker), id) then
     find('inbox_entry_missing', 'task', id, 'no entry', "an entry in the inbox of worker '" .. worker .. "'", function()
       call('ZADD', inboxKey(worker), int(draw(1)), id)
       openInbox(worker)
     end)
-  elseif lease.kind == LAUNCH_STAGE
+  elseif lease.kind == 'l'
     and not (call('ZSCORE', launchesKey(task.lane.pool), id) and call('SISMEMBER', key('launching'), task.lane.pool) == 1) then
     find('launch_entry_missing', 'task', id, 'no entry', "an entry among the launches of pool '" .. task.lane.pool .. "'", function()
       call('ZADD', launchesKey(task.lane.pool), '0', id)
@@ -7773,7 +7761,7 @@ end
 local function inspectInbox(worker, kinds)
   local ids = call('ZRANGE', inboxKey(worker), 0, -1)
   for _, id in ipairs(ids) do
-    if kinds[id] ~= INBOX_STAGE then
+    if kinds[id] ~= 'i' then
       find('inbox_entry_extra', 'task', id, "an entry in the inbox of worker '" .. worker .. "'", 'no entry', function()
         leaveInbox(worker, id)
       end)
@@ -7794,7 +7782,7 @@ local function inspectWorker(worker)
     local right, task = isRight(worker, id, lease and lease.attempt and lease)
     if right then
       kinds[id] = lease.kind
-      if lease.kind ~= LAUNCH_STAGE and (not first or lease.untilAt < first) then first = lease.untilAt end
+      if lease.kind ~= 'l' and (not first or lease.untilAt < first) then first = lease.untilAt end
       inspectStage(worker, id, lease, task)
     else
       find('lease_extra', 'task', id, "a lease of worker '" .. worker .. "'", 'no lease', function()
@@ -7816,12 +7804,12 @@ local function inspectLaunches(pool)
     looked = looked + 1
     local task = readTask(id)
     local record = task and call('HGET', taskKey(id), int(task.state.attempt))
-    local _, _, _, workerJson = string.match(record or '', RECORD_PATTERN)
+    local _, _, _, workerJson = string.match(record or '', '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
     local worker = workerJson and workerJson ~= 'null' and cjson.decode('[' .. workerJson .. ']')[1]
     local lease = worker and parseLease(call('HGET', leasesKey(worker), id))
-    if not (lease and lease.kind == LAUNCH_STAGE and task.lane.pool == pool and isRight(worker, id, lease)) then
+    if not (lease and lease.kind == 'l' and task.lane.pool == pool and isRight(worker, id, lease)) then
       find('launch_entry_extra', 'task', id, "an entry among the launches of pool '" .. pool .. "'", 'no entry', function()
-        leaveStage(LAUNCH_STAGE, '', id, { pool = pool })
+        leaveStage('l', '', id, { pool = pool })
       end)
     end
   end
@@ -7840,11 +7828,15 @@ end
 local goOnAt = walk()
 flushWorkers()
 return inspected(goOnAt)
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local WHOLE_MAX = 5000
 local SOURCES = 20
 local limit = tonumber(ARGV[6])
@@ -7865,7 +7857,7 @@ end
 local function isRight(lane, priority, isList, rank, id)
   local values = call('HMGET', taskKey(id), 'task', 'state', '1')
   if not values[1] then return false, false end
-  local seq, _, laneNumber = string.match(values[1], HEAD_PATTERN)
+  local seq, _, laneNumber = string.match(values[1], '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')
   local isHome = tonumber(laneNumber) == lane.number and (tonumber(string.match(values[1], '^[^\\n]*"priority":(%d)')) or 5) == priority
   if not values[2] then
     local isQueued = not values[3]
@@ -7946,11 +7938,15 @@ end
 local goOnAt = walk()
 if ARGV[3] == '1' then flushLanes() end
 return inspected(goOnAt)
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7bb6a65972e6_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
-local remembered = recall(ARGV[2])
-if remembered then return remembered end
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
 local PAGE = 200
 local SEARCHES_MAX = 20
 local searches = 0
@@ -8044,7 +8040,7 @@ end
 local function inspectRunning(task)
   local attempt = int(task.state.attempt)
   local record = call('HGET', taskKey(task.id), attempt)
-  local status, _, token, workerJson, startedAt = string.match(record or '', RECORD_PATTERN)
+  local status, _, token, workerJson, startedAt = string.match(record or '', '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
   if status ~= 'running' or workerJson == 'null' then
     find('lease_missing', 'task', task.id, 'no running attempt ' .. attempt, 'an attempt ' .. attempt .. ' under a lease',
       function() beginAgain(task, record) end)
@@ -8056,7 +8052,7 @@ local function inspectRunning(task)
   find('lease_missing', 'task', task.id, lease and 'a lease under another token' or 'no lease', "a lease of worker '" .. worker .. "'",
     function()
       call('HSET', leasesKey(worker), task.id, leaseText({
-        kind = task.stateText and RUN_STAGE or 'p', startedAt = tonumber(startedAt), token = token, attempt = task.state.attempt,
+        kind = task.stateText and 's' or 'p', startedAt = tonumber(startedAt), token = token, attempt = task.state.attempt,
         untilAt = now, timeoutAt = tonumber(startedAt) + task.profile.timeoutMs,
       }))
       call('ZADD', key('leases'), 'LT', NOW, worker)
@@ -8110,12 +8106,13 @@ local function inspectKey(task)
   local name = task.lane.tenant .. '\\n' .. dedupeKey
   local holder = call('HGET', key('keys'), name)
   if holder == task.id then return end
-  local expected = "key '" .. dedupeKey .. "' held by it"
+  local held = format('key \\'%s\\' held by ', dedupeKey)
+  local expected = held .. 'it'
   if holder and hasKey(holder, name) then
-    find('key_twice', 'task', task.id, "key '" .. dedupeKey .. "' held by task '" .. holder .. "'", expected)
+    find('key_twice', 'task', task.id, held .. "task '" .. holder .. "'", expected)
     return
   end
-  find('key_missing', 'task', task.id, "key '" .. dedupeKey .. "' held by " .. (holder and 'something else' or 'nobody'), expected,
+  find('key_missing', 'task', task.id, held .. (holder and 'something else' or 'nobody'), expected,
     function() call('HSET', key('keys'), name, task.id) end)
 end
 local STANDS = { queued = inspectQueued, waiting = inspectWaiting, running = inspectRunning, dead = inspectDead }
@@ -8164,14 +8161,17 @@ if ARGV[3] == '1' then
   flushWake()
 end
 return inspected(goOnAt)
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_7bb6a65972e6_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_7bb6a65972e6_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_7bb6a65972e6_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_7bb6a65972e6_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_7bb6a65972e6_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_7bb6a65972e6_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_7bb6a65972e6_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_7bb6a65972e6_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_b1d9e989cae7_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_b1d9e989cae7_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_b1d9e989cae7_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_b1d9e989cae7_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_b1d9e989cae7_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_b1d9e989cae7_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_b1d9e989cae7_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_b1d9e989cae7_inspect_tasks', library: inspectLibrary, readOnly: false }

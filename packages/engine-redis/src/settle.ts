@@ -3,7 +3,6 @@
 import {
   blamesWorker,
   type Decision,
-  type Deferral,
   type Failure,
   type Outage,
   type RetryQuota,
@@ -12,23 +11,56 @@ import {
   type SupersededBecause,
   type TaskStatus,
 } from '@reprise/core'
+import { badEndData } from '@reprise/core/engine'
+import {
+  BREAKER_REF,
+  type ENDING,
+  OUTAGE,
+  ordered,
+  SETTLE_DONE,
+  SETTLE_EXPIRED,
+  SETTLE_FAILED,
+  SETTLE_FROM,
+  SETTLE_LOST,
+  SETTLE_RELEASED,
+  SETTLE_SUCCEEDED,
+} from './layout.ts'
 import type { Reply } from './link/link.ts'
 import { ALONE, asList, type Partition, type Position } from './partition.ts'
 import { badEnd } from './records.ts'
 import { settleScript } from './scripts.generated.ts'
+
+/** What a partition says of a settlement. */
+export interface Settled {
+  readonly result: SettleResult
+  /**
+   * False for what says nothing about anybody's health: attempts that were launched, or lost by a worker that has begun anew.
+   * Where a store has several partitions, its home is told of a worker's health by what settlements came to.
+   */
+  readonly isSeen: boolean
+}
+
+export const resultOf = ({ result }: Settled): SettleResult => result
 
 /** The settlements of several calls, one after the other. */
 export async function settle(
   partition: Partition,
   calls: readonly (readonly Settlement[])[],
 ): Promise<readonly (readonly SettleResult[])[]> {
-  const answers = asList(await partition.run(settleScript, settlementArguments(calls.flat(), partition.position)))
+  return inGroups(calls, (await settleThere(partition, calls.flat())).map(resultOf))
+}
+
+/** The answers to what several calls asked together, for each of them. */
+export function inGroups<Answer>(calls: readonly (readonly unknown[])[], answers: readonly Answer[]): Answer[][] {
   let at = 0
-  return calls.map((settlements) => {
-    const from = at
-    at += settlements.length
-    return settleResults(answers.slice(from, at))
+  return calls.map(({ length }) => {
+    at += length
+    return answers.slice(at - length, at)
   })
+}
+
+export async function settleThere(partition: Partition, settlements: readonly Settlement[]): Promise<Settled[]> {
+  return settledOf(asList(await partition.run(settleScript, settlementArguments(settlements, partition.position))))
 }
 
 export function settlementArguments(settlements: readonly Settlement[], position: Position): string[] {
@@ -39,9 +71,9 @@ export function settlementArguments(settlements: readonly Settlement[], position
   let sizeAt = 0
   for (const settlement of settlements) {
     if (settlement.kind === 'expired') {
-      const { ref, failure, decision, quota } = settlement
-      const ending = [...endingArguments(failure, decision), quotaArgument(quota, position)]
-      args.push('expired', ref.taskId, String(ref.attempt), ...ending)
+      const { kind, ref, failure, decision, quota } = settlement
+      const known = { kind, id: ref.taskId, attempt: String(ref.attempt) }
+      args.push(...ordered(SETTLE_EXPIRED, { ...known, ...endingOf(failure, decision, quota, position) }))
       draw = null
       continue
     }
@@ -50,31 +82,37 @@ export function settlementArguments(settlements: readonly Settlement[], position
     if (token.origin !== origin) {
       origin = token.origin
       draw = null
-      args.push('from', token.worker, token.lane)
+      args.push(...ordered(SETTLE_FROM, { kind: 'from', worker: token.worker, lane: token.lane }))
     }
     if (settlement.kind === 'succeeded' && settlement.result === null && ref.attempt === 1 && token.draw !== '') {
       if (token.draw !== draw) {
         draw = token.draw
-        sizeAt = args.push('done', draw, '0') - 1
+        args.push(...ordered(SETTLE_DONE, { kind: 'done', draw, count: '0' }))
+        sizeAt = args.length - 1
       }
       args.push(ref.taskId, token.number)
       args[sizeAt] = String(Number(args[sizeAt]) + 1)
       continue
     }
     draw = null
-    args.push(settlement.kind, ref.taskId, String(ref.attempt), token.text)
+    const known = { kind: settlement.kind, id: ref.taskId, attempt: String(ref.attempt), token: token.text }
     switch (settlement.kind) {
       case 'succeeded':
-        args.push(settlement.result ?? '')
+        args.push(...ordered(SETTLE_SUCCEEDED, { ...known, result: settlement.result ?? '' }))
         break
-      case 'released':
-        args.push(settlement.reason, ...deferralArguments(settlement.deferral))
+      case 'released': {
+        const { reason, deferral } = settlement
+        const later = { delayMs: String(deferral?.delayMs ?? ''), waitReason: deferral?.reason ?? '' }
+        args.push(...ordered(SETTLE_RELEASED, { ...known, reason, ...later }))
         break
+      }
       case 'failed':
-      case 'lost':
-        args.push(...endingArguments(settlement.failure, settlement.decision))
-        args.push(quotaArgument(settlement.quota, position))
-        if (settlement.kind === 'failed') args.push(...outageArguments(settlement.failure, settlement.outage))
+      case 'lost': {
+        const { failure, decision, quota } = settlement
+        const ending = { ...known, ...endingOf(failure, decision, quota, position) }
+        if (settlement.kind === 'lost') args.push(...ordered(SETTLE_LOST, ending))
+        else args.push(...failedArguments(ending, failure, settlement.outage))
+      }
     }
   }
   return args
@@ -100,67 +138,60 @@ function splitToken(token: string): Token {
   return { text: draw === '' ? token : `${draw}${number}.${lane}`, draw, number, lane, worker, origin }
 }
 
-function deferralArguments(deferral: Deferral | undefined): string[] {
-  return deferral === undefined ? ['', ''] : [String(deferral.delayMs), deferral.reason]
+type Ending = Readonly<Record<(typeof ENDING)[number], string>>
+
+function endingOf(failure: Failure, decision: Decision, quota: RetryQuota | undefined, position: Position): Ending {
+  return {
+    decision: decision.kind,
+    delayMs: decision.kind === 'retry' ? String(decision.delayMs) : '0',
+    reason: decision.reason,
+    fingerprint: failure.fingerprint,
+    sentence: decision.sentence,
+    data: journalData(failure, decision),
+    tail: badEnd(failure, decision),
+    blames: blamesWorker(failure) ? '1' : '0',
+    quota: quotaText(quota, position),
+  }
 }
-
-function endingArguments(failure: Failure, decision: Decision): string[] {
-  return [
-    decision.kind,
-    decision.kind === 'retry' ? String(decision.delayMs) : '0',
-    decision.reason,
-    failure.fingerprint,
-    decision.sentence,
-    journalData(failure, decision),
-    badEnd(failure, decision),
-    blamesWorker(failure) ? '1' : '0',
-  ]
-}
-
-/**
- * Results that say nothing about anybody's health: of attempts that were launched, or lost by a worker that has begun anew. Where
- * a store has several partitions, its home is told of a worker's health by what settlements came to.
- */
-const unseen = new WeakSet<SettleResult>()
-
-export const isUnseen = (result: SettleResult): boolean => unseen.has(result)
 
 /** Of its entry in the journal, without the last brace: the script adds when it is due. */
-function journalData({ code, reason, fingerprint }: Failure, decision: Decision): string {
-  const data = JSON.stringify({ code, reason, fingerprint, decision: decision.kind, detail: decision.reason })
-  return data.slice(0, -1)
-}
+const journalData = (failure: Failure, decision: Decision): string =>
+  JSON.stringify(badEndData(failure, decision)).slice(0, -1)
 
 /** A limit is dealt out among partitions, window by window; shares of what started in each add up by themselves. */
-function quotaArgument(quota: RetryQuota | undefined, position: Position): string {
+function quotaText(quota: RetryQuota | undefined, position: Position): string {
   if (quota === undefined) return ''
   const { name, windowMs, limit, share } = quota
   const { place, places } = limit === null ? ALONE : position
   return `${windowMs} ${limit ?? '-'} ${share ?? '-'} ${place} ${places} ${name}`
 }
 
-function outageArguments(failure: Failure, outage: Outage | undefined): string[] {
-  if (outage === undefined || outage.breakers.length === 0) return ['0']
-  const { breakers, park } = outage
-  return [
-    String(breakers.length),
-    park.reason,
-    park.sentence,
-    journalData(failure, park),
-    badEnd(failure, park),
-    ...breakers.flatMap(({ name, settings }) => [name, JSON.stringify(settings)]),
-  ]
+function failedArguments(
+  ending: Readonly<Record<(typeof SETTLE_LOST)[number], string>>,
+  failure: Failure,
+  outage: Outage | undefined,
+): string[] {
+  const breakers = outage?.breakers ?? []
+  const args = ordered(SETTLE_FAILED, { ...ending, breakers: String(breakers.length) })
+  if (outage === undefined || breakers.length === 0) return args
+  const { park } = outage
+  const { reason, sentence } = park
+  args.push(...ordered(OUTAGE, { reason, sentence, data: journalData(failure, park), tail: badEnd(failure, park) }))
+  for (const { name, settings } of breakers) {
+    args.push(...ordered(BREAKER_REF, { name, settings: JSON.stringify(settings) }))
+  }
+  return args
 }
 
-const SUCCEEDED: SettleResult = { outcome: 'settled', status: 'succeeded', repeated: false }
+const SUCCEEDED: Settled = { result: { outcome: 'settled', status: 'succeeded', repeated: false }, isSeen: true }
 
-export function settleResults(answers: readonly Reply[]): SettleResult[] {
+export function settledOf(answers: readonly Reply[]): Settled[] {
   return answers.map((answer) => {
     if (answer === 1) return SUCCEEDED
     const [outcome, detail, mark] = String(answer).split(' ')
-    if (outcome === 'superseded') return { outcome, because: detail as SupersededBecause }
-    const result = { outcome: 'settled', status: detail as TaskStatus, repeated: outcome === 'repeated' } as const
-    if (mark !== undefined) unseen.add(result)
-    return result
+    const isSeen = mark === undefined
+    if (outcome === 'superseded') return { result: { outcome, because: detail as SupersededBecause }, isSeen }
+    const repeated = outcome === 'repeated'
+    return { result: { outcome: 'settled', status: detail as TaskStatus, repeated }, isSeen }
   })
 }

@@ -16,13 +16,13 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import { pageCursor, pageLimit } from '@reprise/core/engine'
+import { records, TASK_ROW } from './layout.ts'
 import type { Names } from './names.ts'
 import { asTexts, type Partition } from './partition.ts'
 import {
   type AttemptRecord,
   executionOf,
   failureOf,
-  type Head,
   parseLease,
   parseRecord,
   parseState,
@@ -48,39 +48,10 @@ export const givenScope = (scope: {
 }): string[] => [given(scope.pool), given(scope.action), given(scope.tenant)]
 
 /** A task as a script saw it. */
-interface Sight {
-  readonly id: string
-  readonly now: number
-  readonly head: Head
-  readonly payload: Task['payload']
-  readonly state: string
-  readonly record: string
-  readonly lease: string
-  readonly progress: string
-  readonly heldSince: string
-  readonly heldMs: string
-}
+type Sight = ReturnType<typeof sightsOf>[number]
 
-const FIELDS_PER_TASK = 8
-
-function sightsOf(fields: readonly string[], from: number, now: number): Sight[] {
-  const sights: Sight[] = []
-  for (let at = from; at < fields.length; at += FIELDS_PER_TASK) {
-    const { head, payload } = parseText(fields[at + 1] ?? '')
-    sights.push({
-      id: fields[at] ?? '',
-      now,
-      head,
-      payload,
-      state: fields[at + 2] ?? '',
-      record: fields[at + 3] ?? '',
-      lease: fields[at + 4] ?? '',
-      progress: fields[at + 5] ?? '',
-      heldSince: fields[at + 6] ?? '',
-      heldMs: fields[at + 7] ?? '',
-    })
-  }
-  return sights
+function sightsOf(fields: readonly string[], from: number, now: number) {
+  return records(TASK_ROW, fields, from).map(({ text, ...row }) => ({ ...row, now, ...parseText(text) }))
 }
 
 function taskOf(names: Names, sight: Sight): Task {

@@ -84,11 +84,12 @@ describe('an inspection', () => {
   it('B11: answers a repair whose answer was lost as the first time', async () => {
     const store = await DamagedStore.withTaskInEachPlace(server)
     await store.damage('DEL', 'waiting:default')
-    const partition = new Partition(await openTestLink({ url: server.url }), store.prefix, store.clock)
+    const link = await openTestLink({ url: server.url })
+    const partition = new Partition(link, store.prefix, store.clock, { drawRequestId: () => 'the same' })
     const request = { repair: true, by: BY }
-    const first = await inspect(partition, request, () => 'the same')
+    const first = await inspect(partition, request)
     expect(first.findings.map(brief)).toEqual(["delay_entry_missing: task 'waiting'"])
-    expect(await inspect(partition, request, () => 'the same')).toEqual(first)
+    expect(await inspect(partition, request)).toEqual(first)
     expect((await store.engine.journal.read({ taskId: taskId('waiting') })).entries).toHaveLength(1)
   })
 

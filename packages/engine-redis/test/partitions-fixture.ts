@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto'
 import {
   actionName,
   type ClaimRequest,
-  DEFAULT_HEALTH_THRESHOLDS,
   DEFAULT_POOL,
   DEFAULT_TENANT,
   type Engine,
@@ -17,7 +16,7 @@ import {
   workerId,
 } from '@reprise/core'
 import type { Link } from '../src/link/link.ts'
-import { Partition } from '../src/partition.ts'
+import { Partition, requestIds } from '../src/partition.ts'
 import { partitionedEngine } from '../src/partitioned/partitioned-engine.ts'
 import { Partitions } from '../src/partitioned/partitions.ts'
 import { partitionPrefixes } from '../src/store.ts'
@@ -70,24 +69,23 @@ export const placeOf = (id: string): number => partitionsOn({} as Link, 'any').p
 
 export function partitionsOn(link: Link, prefix: string): Partitions {
   const [home = '', ...others] = partitionPrefixes(prefix, PARTITIONS)
+  const drawRequestId = requestIds()
   return new Partitions(
-    new Partition(link, home, null, { place: 0, places: PARTITIONS }),
-    others.map((other, index) => new Partition(link, other, null, { place: index + 1, places: PARTITIONS })),
+    new Partition(link, home, null, { position: { place: 0, places: PARTITIONS }, drawRequestId }),
+    others.map((other, index) => {
+      return new Partition(link, other, null, { position: { place: index + 1, places: PARTITIONS }, drawRequestId })
+    }),
   )
 }
 
 /** An engine over any link. It does not listen: waits end at their time-outs. */
 export function engineOn(link: Link, prefix: string): Engine {
   const store = partitionsOn(link, prefix)
-  const session = randomUUID().slice(0, 13)
-  let requests = 0
   return partitionedEngine({
     store,
     wake: new Wake(store.all, randomUUID(), systemClock, (id) => store.placeOf(id)),
     info: { kind: 'redis', durability: 'none', callsAtOnce: 1, lacks: [] },
-    thresholds: DEFAULT_HEALTH_THRESHOLDS,
     backlogMax: 10_000_000,
-    drawRequestId: () => `${session}.${++requests}`,
     close: () => Promise.resolve(),
   })
 }

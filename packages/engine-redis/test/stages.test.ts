@@ -5,7 +5,6 @@ import {
   actionName,
   type Claimed,
   type ClaimRequest,
-  DEFAULT_HEALTH_THRESHOLDS,
   DEFAULT_POOL,
   type Engine,
   failed,
@@ -101,10 +100,8 @@ describe('inboxes', () => {
       if (number === 0 && moment === 'after') throw new Error('The answer was lost.')
     })
     const partition = new Partition(lossy, prefix, null)
-    let requests = 0
-    const settings = { thresholds: DEFAULT_HEALTH_THRESHOLDS, drawRequestId: () => `r${requests++}` }
-    await expect(claim(partition, worker(1), settings)).rejects.toThrow('lost')
-    const { claimed } = await claim(partition, worker(1), settings)
+    await expect(claim(partition, worker(1))).rejects.toThrow('lost')
+    const { claimed } = await claim(partition, worker(1))
     expect(claimed).toMatchObject([{ taskId: 'a', attempt: 1 }])
     expect(await engine.settle(claimed.map((lease) => succeeded(lease, null)))).toMatchObject([{ status: 'succeeded' }])
   })
@@ -117,10 +114,9 @@ describe('inboxes', () => {
     const dispatcher = await registered(engine, 'dispatcher')
     const { claimed } = await engine.claim({ ...dispatcher(1), stage: 'dispatch' })
     const assignments = claimed.map((lease) => ({ ...lease, worker: workerId('w'), ttlMs: 10_000 }))
-    const partition = new Partition(link, prefix, null)
-    const settings = { thresholds: DEFAULT_HEALTH_THRESHOLDS, drawRequestId: () => 'the same' }
-    expect(await assign(partition, assignments, settings)).toEqual([{ outcome: 'assigned' }])
-    expect(await assign(partition, assignments, settings)).toEqual([{ outcome: 'assigned' }])
+    const partition = new Partition(link, prefix, null, { drawRequestId: () => 'the same' })
+    expect(await assign(partition, assignments)).toEqual([{ outcome: 'assigned' }])
+    expect(await assign(partition, assignments)).toEqual([{ outcome: 'assigned' }])
     expect(await engine.assign(assignments)).toEqual([{ outcome: 'superseded', because: 'replaced' }])
   })
 

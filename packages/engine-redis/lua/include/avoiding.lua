@@ -2,12 +2,6 @@
 -- when). An entry that a claim passes over stays what it is: it goes to the entries of its lane that come back under their
 -- old rank, and other claims find it there.
 
-local AVOID_MS = 2000
--- Of a large fleet, a part is enough to find a better worker.
-local FLEET_LOOK_MAX = 100
--- So many entries one claim passes over; then it takes what comes.
-local PASS_MAX = 1000
-
 local avoider, avoiderLimits, fleet, passedOver
 
 atBegin(function()
@@ -53,7 +47,7 @@ end
 local function avoids(head, lane)
   local state = head.state
   if not avoider or not state or state.attempt == 0 or now >= state.since + AVOID_MS then return false end
-  if #passedOver >= PASS_MAX or #others() == 0 then return false end
+  if #passedOver >= AVOIDED_MAX or #others() == 0 then return false end
   local failed = failedOn(head.id, state)
   if not failed then return false end
   local failedWorker = workerNamed(failed)

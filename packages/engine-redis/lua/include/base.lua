@@ -25,7 +25,7 @@ atBegin(function()
     now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
   end
   NOW = int(now)
-  MINUTE = now - now % 60000
+  MINUTE = now - now % SERIES_STEP_MS
 end)
 
 local function taskKey(id)

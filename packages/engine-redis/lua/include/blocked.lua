@@ -10,20 +10,20 @@ local function contains(list, item)
 end
 
 -- Shared limits (see limits.lua) that keep lanes of the asked pools waiting, as a short look tells. For each, in lines that
--- follow one another: its scope (3), pool and action of such a lane, the version of the quota. After the lanes were flushed.
+-- follow one another: its scope (3), pool and action of such a lane, the version of the share. After the lanes were flushed.
 local function blockedBy(request)
   if not anyLimits() then return '' end
   local lines = ''
   for _, name in ipairs(call('SRANDMEMBER', key('blocked'), BLOCKED_MAX)) do
-    local isParked, place = false, nil
-    eachParking(name, function(pool, action)
-      isParked = true
+    local isStanding, place = false, nil
+    eachStanding(name, function(pool, action)
+      isStanding = true
       if contains(request.pools, pool) and (not request.actions or contains(request.actions, action)) then
         place = pool .. '\n' .. action
       end
     end)
     local limit = limitsNamed({ name })[1]
-    if not isParked or not limit then
+    if not isStanding or not limit then
       call('SREM', key('blocked'), name)
     elseif place and limit.running >= limit.concurrency then
       lines = lines .. '\n' .. name .. '\n' .. place .. '\n' .. (call('HGET', key('quota:' .. name), 'version') or '0')

@@ -3,8 +3,6 @@
 -- so all that goes well pays nothing. 'covered' names the breakers of each action, one per line. What follows from a change is
 -- in gates.lua and outages.lua.
 
-local BUCKETS = 10
-
 local breakers, coverings
 
 atBegin(function()
@@ -90,7 +88,7 @@ local function isForgotten(breaker)
 end
 
 local function countOutcome(breaker, what)
-  local widthMs = math.max(math.floor(breaker.settings.windowMs / BUCKETS), 1)
+  local widthMs = math.max(math.floor(breaker.settings.windowMs / BREAKER_BUCKETS), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
   local last = kept[#kept]
@@ -104,7 +102,7 @@ end
 
 local function openBreaker(breaker, opens)
   local settings = breaker.settings
-  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.openMsMax)
+  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, BREAKER_DOUBLINGS_MAX), settings.openMsMax)
   breaker.state = { status = 'open', since = now, ['until'] = now + openMs, opens = opens }
   breaker.buckets = {}
 end

@@ -1,16 +1,14 @@
 -- The claim: promotes what is due, then takes entries lane by lane in fair order, each under a lease.
--- It is given: worker, its JSON, epoch, limit, leaseMs, thresholds (JSON), request id, the letter of the leases' stage (see
--- stages.lua), number of pools, pools, number of actions (-1 for any), actions; in a store with several partitions also the worker's health, which is judged by what all
--- of them saw. It answers { time, due or '', held back or '', versions of the pools (and of the inbox, if something was ever
+-- It is given: CLAIM (its id is the request's, its stage the letter of the leases': see stages.lua), number of pools, pools, number
+-- of actions (-1 for any), actions; in a store with several partitions also the worker's health, which is judged by what all of
+-- them saw. It answers { time, due or '', held back or '', versions of the pools (and of the inbox, if something was ever
 -- assigned to the worker) and what blockedBy() says, draw, then per task: id, its text }. The n-th task is plain and its token is '<draw>-<n>.<lane>', unless a field '\n<token>\n<state or nothing>'
 -- stands before its id. A repetition (same request id) of one of its worker's last claims answers with the same leases.
 
 local function parseClaim(at)
-  local request = {
-    worker = ARGV[at], workerJson = ARGV[at + 1], epoch = ARGV[at + 2], limit = tonumber(ARGV[at + 3]),
-    leaseMs = tonumber(ARGV[at + 4]), thresholds = ARGV[at + 5], id = ARGV[at + 6], stage = ARGV[at + 7], pools = {}, actions = false,
-  }
-  at = at + 8
+  local request = { CLAIM.args(at), pools = {}, actions = false }
+  request.limit, request.leaseMs = tonumber(request.limit), tonumber(request.leaseMs)
+  at = at + #CLAIM
   for index = 1, tonumber(ARGV[at]) do request.pools[index] = ARGV[at + index] end
   at = at + tonumber(ARGV[at]) + 1
   local actionCount = tonumber(ARGV[at])
@@ -78,7 +76,7 @@ local function claim(request)
   if limit > 0 then
     for _, lane in ipairs(laneList) do flushActive(lane) end
     local starter, passed
-    if request.stage == RUN_STAGE then
+    if request.stage == STAGE_LETTERS.run then
       beginAvoiding(worker, limits)
       if worker.inbox > 0 then starter = collectInbox(worker, request, limit, claimed) end
     end

@@ -61,7 +61,7 @@ local function addLeased(counts, since, ended)
     local leases = call('HGETALL', leasesKey(worker))
     for index = 1, #leases, 2 do
       local lease = leases[index + 1]
-      if part(lease, 1, 1) ~= LAUNCH_STAGE and not ended[leases[index]] then
+      if part(lease, 1, 1) ~= STAGE_LETTERS.launch and not ended[leases[index]] then
         addRunning(counts, since, part(lease, 2, 14), string.match(lease, '^%S+ (%S+)'))
       end
     end

@@ -36,8 +36,6 @@ local function progressed(id)
   worker.changed = true
 end
 
-local RECENT_OUTCOMES_MAX = 100
-
 -- So many more attempts of this worker have ended, well or badly (see core's withOutcomes, which is the definition).
 local function witness(id, ok, count)
   local worker = workerNamed(id)
@@ -58,9 +56,7 @@ local function witness(id, ok, count)
   if not ok then worker.lastFailureAt = now end
 end
 
--- Looked at when the worker is unhealthy because of its failures; of a large fleet, a part is enough to find help.
-local HELP_LOOK_MAX = 1000
-
+-- Asked when the worker is unhealthy because of its failures.
 local function hasHelp(worker, limits)
   local served = rosterOf(worker).pools
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do

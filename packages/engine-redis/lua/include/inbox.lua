@@ -8,7 +8,7 @@ local function collectOne(starter, worker, id, lease)
   local values = call('HMGET', taskKey(id), 'task', 'state', attempt)
   starter.count = starter.count + 1
   lease.token = starter.draw .. NUMBERED[starter.count] .. string.match(lease.token, '%.%d+$')
-  lease.kind = RUN_STAGE
+  lease.kind = STAGE_LETTERS.run
   if exists('breakers') then retakeSlot(laneNumbered(tonumber(string.match(lease.token, '%d+$'))), lease.startedAt) end
   lease.startedAt = now
   lease.renewedAt = nil
@@ -33,7 +33,7 @@ local function collectInbox(worker, request, limit, claimed)
     for index, text in ipairs(call('HMGET', leasesKey(worker.id), unpack(ids))) do
       if starter and starter.count >= limit then return starter end
       local lease = parseLease(text)
-      if not lease or lease.kind ~= INBOX_STAGE then
+      if not lease or lease.kind ~= STAGE_LETTERS.inbox then
         leaveInbox(worker.id, ids[index])
       elseif lease.untilAt > now then
         starter = starter or newStarter(request, claimed)

@@ -1,8 +1,8 @@
 -- Inspection: what all its scripts share. The task's own record is the truth; what else is kept is held against it. A finding
 -- is noted with what would set it right; that is done at once if the caller asked for repairs, and told in the journal.
 -- ARGV of each script: time, request id, '1' to repair, actor, reason, how many to look at, then where to begin.
--- Each answers { where to go on or '', how many it looked at, what it could not look at or '', then per finding: kind, kind of
--- the subject, its name, what was found, what was expected, '1' if it was repaired }.
+-- Each answers { where to go on or '', how many it looked at, what it could not look at or '', then the findings: FINDING_ROW,
+-- repaired is '1' or '' }.
 
 local ANSWER_HEAD = 3
 -- So many findings are enough for one step: the next one goes on.
@@ -14,15 +14,15 @@ atBegin(function()
   found, looked, repairs = { '', '0', '' }, 0, 0
 end)
 
+local WORDS = SUBJECT_WORDS
+
 -- How a finding's subject is called in the journal: as core's subjectText() does.
 local function subjectText(kind, name)
-  if kind == 'store' then return 'store' end
   if kind == 'key' then
     local tenant, dedupeKey = string.match(name, '^(.-)\n(.*)$')
-    return "key '" .. dedupeKey .. "' of tenant '" .. tenant .. "'"
+    return format(WORDS.key, dedupeKey, tenant)
   end
-  if kind == 'group' then return "failure group '" .. name .. "'" end
-  if kind ~= 'lane' and kind ~= 'limit' then return kind .. " '" .. name .. "'" end
+  if kind ~= 'lane' and kind ~= 'limit' then return format(WORDS[kind], name) end
   local parts = {}
   local names = { 'pool', 'action', 'tenant' }
   local at = 0
@@ -30,7 +30,7 @@ local function subjectText(kind, name)
     at = at + 1
     if value ~= '' and value ~= '\r' then parts[#parts + 1] = names[at] .. " '" .. value .. "'" end
   end
-  return kind .. ' of ' .. (#parts == 0 and 'everything' or table.concat(parts, ', '))
+  return format(WORDS[kind], #parts == 0 and EVERYTHING or table.concat(parts, ', '))
 end
 
 -- `repair` sets it right; it answers false if it can't.
@@ -45,7 +45,7 @@ end
 
 -- Whether this step has looked at, or found, as much as it may.
 local function isTired()
-  return looked >= tonumber(ARGV[6]) or #found - ANSWER_HEAD >= FINDINGS_MAX * 6
+  return looked >= tonumber(ARGV[6]) or #found - ANSWER_HEAD >= FINDINGS_MAX * #FINDING_ROW
 end
 
 -- The task, if it can be read; nil if it is gone, false if it can't be read.
@@ -57,6 +57,5 @@ end
 
 local function inspected(goOnAt, unchecked)
   found[1], found[2], found[3] = goOnAt, int(looked), unchecked or ''
-  if repairs > 0 then remember(ARGV[2], found) end
-  return found
+  return found, repairs > 0
 end

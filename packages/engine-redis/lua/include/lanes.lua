@@ -1,20 +1,17 @@
 -- Lanes: loaded once per script, changed in memory, written back by flushLanes(). A lane that has ready entries and is not
--- held stands in one zset, scored by its turn: that of the active lanes of its (pool, action), or that of the lanes parked
--- there at a limit which had no room (see limits.lua). Any other lane stands in none and is parked nowhere.
+-- held stands in one zset, scored by its turn: that of the active lanes of its (pool, action), or that of the lanes that
+-- stand at a limit there which had no room (see limits.lua). Any other lane stands in none, and at no limit.
 
--- A lane's hash has its names, the limit it is parked at ('' if none), and its numbers, packed into one field because they
--- are read and written by nearly every script. heldSince is -1 while it is not held.
-local LANE_NUMBERS = {
-  'heldSince', 'turn', 'picks', 'heldMs', 'ready', 'returned', 'stale', 'queued', 'waiting', 'running', 'succeeded', 'dead',
-  'discarded', 'cancelled', 'removed', 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9',
-}
-local FRESH_NUMBERS = { -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-local QUEUED_AT, RUNNING_AT = 8, 10
+-- A lane's hash has its names, the limit it stands at (field 'parked', '' if none), and its numbers (LANE), packed into one field.
+local FRESH_NUMBERS = {}
+for index = 1, #LANE do FRESH_NUMBERS[index] = 0 end
+FRESH_NUMBERS[LANE.heldSince] = -1
 
 -- Where a lane counts its ready entries of a priority.
-local SLOTS = { [0] = 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+local SLOTS, COUNTED = {}, PRIORITY_COUNTS
+for index = 1, #COUNTED do SLOTS[index - 1] = COUNTED[index] end
 
--- In the order of LANE_NUMBERS; not to be changed.
+-- In the order of LANE; not to be changed.
 local function laneNumbers(text)
   return text and cmsgpack.unpack(text) or FRESH_NUMBERS
 end
@@ -29,13 +26,13 @@ local function activeKey(pool, action)
   return key('active:' .. pool .. '\n' .. action)
 end
 
--- The lanes of a (pool, action) that are parked at the limit of this name.
-local function parkedKey(limitName, pool, action)
+-- The lanes of a (pool, action) that stand at the limit of this name.
+local function standingKey(limitName, pool, action)
   return key('parked:' .. limitName .. '\n' .. pool .. '\n' .. action)
 end
 
--- Where lanes may be parked at a limit: '<pool>\n<action>' each.
-local function parkingsKey(limitName)
+-- Where lanes may stand at a limit: '<pool>\n<action>' each.
+local function standingsKey(limitName)
   return key('parkings:' .. limitName)
 end
 
@@ -74,7 +71,7 @@ local function keepLane(number, lane)
   lane.number = number
   lane.tally = {}
   lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
   lanes[number] = lane
   laneList[#laneList + 1] = lane
   return lane
@@ -85,17 +82,15 @@ local function laneNumbered(number)
   if known then return known end
   local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
   local was = laneNumbers(texts[5])
-  local parked = texts[4] ~= '' and texts[4]
+  local atLimit = texts[4] ~= '' and texts[4]
   -- Written out, so that Lua makes the table in its full size at once.
-  return keepLane(number, {
-    pool = texts[1], action = texts[2], tenant = texts[3], parked = parked, wasParked = parked,
-    heldSince = was[1] ~= -1 and was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6],
-    stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12],
-    discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19],
-    p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25],
-    was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+  local lane = {
+    pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
+    LANE.fields(was), was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
     group = false, distance = false, sources = false, takenOf = false, taken = false,
-  })
+  }
+  if lane.heldSince == -1 then lane.heldSince = false end
+  return keepLane(number, lane)
 end
 
 -- The name of the hold and of the limit that breakers have on an action. It reads like that of a scope; no pool is named so.
@@ -195,49 +190,46 @@ local function move(lane, from, to, count)
   end
 end
 
-local function listKey(lane, parked)
-  if parked then return parkedKey(parked, lane.pool, lane.action) end
+local function listKey(lane, limitName)
+  if limitName then return standingKey(limitName, lane.pool, lane.action) end
   return activeKey(lane.pool, lane.action)
 end
 
 -- Brings the zset that the lane stands in up to date with what was changed in memory.
 local function flushActive(lane)
   local turn = lane.ready > 0 and not lane.heldSince and lane.turn
-  if not turn then lane.parked = false end
-  local hasMoved = lane.parked ~= lane.listedAt
+  if not turn then lane.atLimit = false end
+  local hasMoved = lane.atLimit ~= lane.listedAt
   if lane.listedTurn == turn and not hasMoved then return end
   if lane.listedTurn and (not turn or hasMoved) then
     call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
   end
   if turn then
-    call('ZADD', listKey(lane, lane.parked), int(turn), laneMember(lane.number))
-    if lane.parked and hasMoved then call('SADD', parkingsKey(lane.parked), lane.pool .. '\n' .. lane.action) end
+    call('ZADD', listKey(lane, lane.atLimit), int(turn), laneMember(lane.number))
+    if lane.atLimit and hasMoved then call('SADD', standingsKey(lane.atLimit), lane.pool .. '\n' .. lane.action) end
   end
   lane.listedTurn = turn
-  lane.listedAt = lane.parked
+  lane.listedAt = lane.atLimit
 end
 
 local function flushLane(lane)
   flushActive(lane)
   local was = lane.was
-  local numbers = {
-    lane.heldSince or -1, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting,
-    lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3,
-    lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9,
-  }
-  for index = 1, #LANE_NUMBERS do
+  local numbers = { LANE.values(lane) }
+  numbers[LANE.heldSince] = lane.heldSince or -1
+  for index = 1, #LANE do
     if numbers[index] ~= was[index] then
       call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
       break
     end
   end
-  if lane.parked ~= lane.wasParked then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.parked or '') end
+  if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
-  if (lane.queued > 0) ~= (was[QUEUED_AT] > 0) then
+  if (lane.queued > 0) ~= (was[LANE.queued] > 0) then
     local place = lane.action .. '\n' .. member
     if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
   end
-  if (lane.running > 0) ~= (was[RUNNING_AT] > 0) then
+  if (lane.running > 0) ~= (was[LANE.running] > 0) then
     if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
   end
   for kind, count in pairs(lane.tally) do

@@ -4,9 +4,6 @@
 -- not later than the end of their first lease. A token is '<draw>-<number>.<lane>.<worker>': one draw serves a whole claim,
 -- whose entries are numbered. Records and leases keep it without the worker, which they name anyway.
 
-local TIMEOUT_GRACE_MS = 5000
-local RUN_STAGE, DISPATCH_STAGE, INBOX_STAGE, LAUNCH_STAGE = 's', 'd', 'i', 'l'
-
 local function leasesKey(worker)
   return key('leases:' .. worker)
 end
@@ -35,7 +32,7 @@ local LEASE_PADDING = '                    '
 local function leaseStart(timeoutMs, leaseMs, attempt, stage)
   local timeoutAt = now + timeoutMs
   local untilAt = math.min(now + leaseMs, timeoutAt + TIMEOUT_GRACE_MS)
-  if stage == DISPATCH_STAGE then untilAt = now + leaseMs end
+  if stage == STAGE_LETTERS.dispatch then untilAt = now + leaseMs end
   return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
 end
 
@@ -111,9 +108,6 @@ local function endRecord(record, status, tail)
   if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
   return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
 end
-
--- status, attempt, token (without the worker), worker (JSON), dispatchedAt
-local RECORD_PATTERN = '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'
 
 -- The number and lane of a token as records keep them, and its worker.
 local function splitToken(token)

@@ -81,7 +81,7 @@ local function countRunning(scopeName)
   return running
 end
 
--- Lanes that no claim has found at a limit yet are not parked there; they too may have something when it changes.
+-- Lanes that no claim has found at a limit yet don't stand there; they too may have something when it changes.
 local function stirStocked(scopeName)
   eachStocked(scopeName, '', function(lane)
     if lane.ready > 0 and not lane.heldSince then stir(lane) end
@@ -113,22 +113,22 @@ local function endHold(scopeName, cursor)
   return proceed('resume ' .. scopeName, goOnAt)
 end
 
--- Lanes that are parked at a limit become active again.
+-- Lanes that stand at a limit become active again.
 local function endLimit(scopeName)
   local what = 'limit ' .. scopeName
   local left = LIFT_MAX
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(scopeName))) do
+  for _, place in ipairs(call('SMEMBERS', standingsKey(scopeName))) do
     local pool, action = string.match(place, '^(.*)\n(.*)$')
-    local page = call('ZRANGE', parkedKey(scopeName, pool, action), 0, left - 1)
+    local page = call('ZRANGE', standingKey(scopeName, pool, action), 0, left - 1)
     for _, member in ipairs(page) do
       local lane = laneNumbered(tonumber(member))
-      if lane.parked == scopeName then lane.parked = false end
+      if lane.atLimit == scopeName then lane.atLimit = false end
       if not lane.heldSince then stir(lane, lane.ready) end
     end
     told = told + #page
     if #page == left then return proceed(what, '') end
     left = left - #page
-    call('SREM', parkingsKey(scopeName), place)
+    call('SREM', standingsKey(scopeName), place)
   end
   return proceed(what, nil)
 end

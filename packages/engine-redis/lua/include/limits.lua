@@ -1,10 +1,10 @@
--- Limits: how many tasks may run at once in all lanes of a scope. A claim that finds a lane at a full limit parks it there, so
+-- Limits: how many tasks may run at once in all lanes of a scope. A claim that finds a lane at a full limit lets it stand there, so
 -- that later claims need not pass over it. What happens when the limit has room again depends on its scope. One without a
 -- tenant covers any number of lanes of a (pool, action), but only four such limits cover a (pool, action): its lanes stay
--- parked, and claims take from them as from active ones while there is room. One with a tenant covers one lane of each
+-- there, and claims take from them as from active ones while there is room. One with a tenant covers one lane of each
 -- (pool, action), but there may be any number of such limits: its lanes become active again at once.
--- In a store with several partitions a limit is shared: what a partition has of it is its quota, '<number> shared', which
--- quota.lua changes. Whoever wants slots that another partition uses leaves word there: see stirWanted().
+-- In a store with several partitions a limit is shared: what a partition has of it is its share, '<number> shared', which
+-- share.lua changes. Whoever wants slots that another partition uses leaves word there: see stirWanted().
 -- The limit of breakers, '<number> since <time>', counts only attempts that started then or later: see gates.lua.
 
 local limits, freedLanes
@@ -55,7 +55,7 @@ local function fullLimit(lane)
   return nil
 end
 
--- The limits without a tenant that cover a (pool, action) and have room: lanes parked at them may be served.
+-- The limits without a tenant that cover a (pool, action) and have room: lanes that stand at them may be served.
 local function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
@@ -66,8 +66,8 @@ local function openLimits(pool, action)
   return open
 end
 
-local function park(lane, limit)
-  lane.parked = limit.name
+local function standAt(lane, limit)
+  lane.atLimit = limit.name
   if limit.shared then call('SADD', key('blocked'), limit.name) end
 end
 
@@ -102,12 +102,12 @@ local function freeSlot(lane, startedAt)
   end
 end
 
--- Calls `visit` with pool, action and key of every zset that holds lanes parked at a limit; forgets those that are gone.
-local function eachParking(name, visit)
-  for _, place in ipairs(call('SMEMBERS', parkingsKey(name))) do
+-- Calls `visit` with pool, action and key of every zset that holds lanes which stand at a limit; forgets those that are gone.
+local function eachStanding(name, visit)
+  for _, place in ipairs(call('SMEMBERS', standingsKey(name))) do
     local pool, action = string.match(place, '^(.*)\n(.*)$')
-    local itsKey = parkedKey(name, pool, action)
-    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', parkingsKey(name), place) end
+    local itsKey = standingKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', standingsKey(name), place) end
   end
 end
 
@@ -115,16 +115,16 @@ local function isOfTenant(name)
   return string.sub(name, -1) ~= '\n'
 end
 
--- Makes the lanes active again that are parked at tenants' limits with freed slots. Before a claim, and before lanes are
+-- Makes the lanes active again that stand at tenants' limits with freed slots. Before a claim, and before lanes are
 -- flushed.
-local function unparkFreed()
+local function activateFreed()
   for name, limit in pairs(limits) do
     if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
-      eachParking(name, function(_, _, itsKey)
+      eachStanding(name, function(_, _, itsKey)
         for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
           local lane = laneNumbered(tonumber(member))
-          if lane.parked == name then
-            lane.parked = false
+          if lane.atLimit == name then
+            lane.atLimit = false
             limit.back[#limit.back + 1] = lane
           end
         end
@@ -138,10 +138,10 @@ local function stirFreed(limit)
   local count = math.min(limit.freed, limit.concurrency - limit.running)
   if count <= 0 then return end
   for _, lane in ipairs(limit.back) do
-    if lane.ready > 0 and not lane.parked then stir(lane, math.min(count, lane.ready)) end
+    if lane.ready > 0 and not lane.atLimit then stir(lane, math.min(count, lane.ready)) end
   end
   if not isOfTenant(limit.name) then
-    eachParking(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+    eachStanding(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
   end
 end
 
@@ -164,14 +164,14 @@ local function hasSharedRoom(lane)
 end
 
 local function flushLimits()
-  unparkFreed()
+  activateFreed()
   for name, limit in pairs(limits) do
     stirFreed(limit)
     if limit.shared and limit.running < limit.was then stirWanted(limit) end
     if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
   end
   for lane, count in pairs(freedLanes) do
-    if lane.ready > 0 and not lane.parked and not fullLimit(lane) then
+    if lane.ready > 0 and not lane.atLimit and not fullLimit(lane) then
       stir(lane, math.min(count, lane.ready))
     elseif hasSharedRoom(lane) then
       stir(lane)

@@ -2,13 +2,13 @@
 
 -- Status and latest attempt of a task; `state` is its stored one or false, `first` the record of its first attempt.
 local function standing(state, first)
-  if state then return string.match(state, '^{"status":"(%a+)","attempt":(%d+)') end
+  if state then return string.match(state, STATE_PATTERN) end
   if first then return statusOf(first), '1' end
   return 'queued', '0'
 end
 
 -- The head of a task that was queued at once and has a queue TTL.
-local EXPIRING = '^{"seq":%d+,"acceptedAt":%d+,"lane":%d+,"profile":%d+,"expires":'
+local EXPIRING = HEAD_PATTERN .. ',"profile":%d+,"expires":'
 
 -- Lane time matters to what expires only.
 local function hasExpiry(state, text)
@@ -16,9 +16,8 @@ local function hasExpiry(state, text)
   return string.find(text, EXPIRING)
 end
 
--- Adds to the answer: id, text, state or '', record of the latest attempt or '', its lease or '', its progress or '', and of
--- the lane of a task that may expire heldSince or '', and heldMs. `first` is the record of the first attempt if that was read.
--- Answers the size of what it had to read.
+-- Adds a TASK_ROW to the answer, '' for what is missing: the record is that of the latest attempt, the last two are of the lane of
+-- a task that may expire. `first` is the record of the first attempt if that was read. Answers the size of what it had to read.
 local function addTask(answer, id, text, state, attempt, first)
   local record, size = attempt == '1' and first or '', 0
   if record == '' and attempt ~= '0' then
@@ -34,13 +33,13 @@ local function addTask(answer, id, text, state, attempt, first)
   end
   local lane = hasExpiry(state, text) and partsOf(select(3, string.match(text, HEAD_PATTERN)))
   local last = #answer
-  answer[last + 1] = id
-  answer[last + 2] = text
-  answer[last + 3] = state or ''
-  answer[last + 4] = record
-  answer[last + 5] = lease
-  answer[last + 6] = progress
-  answer[last + 7] = lane and lane[4] or ''
-  answer[last + 8] = lane and lane[5] or '0'
+  answer[last + TASK_ROW.id] = id
+  answer[last + TASK_ROW.text] = text
+  answer[last + TASK_ROW.state] = state or ''
+  answer[last + TASK_ROW.record] = record
+  answer[last + TASK_ROW.lease] = lease
+  answer[last + TASK_ROW.progress] = progress
+  answer[last + TASK_ROW.heldSince] = lane and lane.heldSince or ''
+  answer[last + TASK_ROW.heldMs] = lane and lane.heldMs or '0'
   return size
 end

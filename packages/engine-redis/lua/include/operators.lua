@@ -53,7 +53,7 @@ local function requeue(task)
   if ttlMs and ttlMs ~= cjson.null then state.expires = laneTime(lane) + ttlMs end
   task.state = state
   local deadlineAt = deadlineOf(task)
-  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, STAGE_LETTERS.run, task.id)
   collect(requeued, queueKey(lane, task.priority), entry)
   local slot = SLOTS[task.priority]
   lane[slot] = lane[slot] + 1

@@ -7,9 +7,6 @@ local function orderKey(chunk)
   return key('order:' .. int(chunk))
 end
 
--- A task's text begins with these three.
-local HEAD_PATTERN = '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)'
-
 local function seqOf(text)
   return tonumber((string.match(text, HEAD_PATTERN)))
 end

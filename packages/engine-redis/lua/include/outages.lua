@@ -3,25 +3,17 @@
 
 -- What one claim turns to half open, or forgets.
 local TURN_MAX = 100
--- Breakers that may cover one action. A failure says nothing to a further one.
-local COVERING_MAX = 100
-
-local SENTENCES = {
-  open = 'Too many failures: nothing starts until it has rested.',
-  half_open = 'A few attempts are let through.',
-  ramping = 'The attempts succeeded: more and more are let through.',
-  closed = 'Work goes on as before.',
-}
+local ENTRY_TYPES, REASONS = BREAKER_ENTRY_TYPES, BREAKER_REASONS
 
 local function noteClosed(breaker, actor, reason)
-  note('breaker.closed', nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+  note(ENTRY_TYPES.closed, nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
 end
 
 local function noteStatus(breaker)
   local state = breaker.state
-  if state.status == 'closed' then return noteClosed(breaker, 'breaker', SENTENCES.closed) end
+  if state.status == 'closed' then return noteClosed(breaker, ACTORS.breaker, BREAKER_REASONS.closed) end
   local untilAt = state['until']
-  note(state.status == 'open' and 'breaker.opened' or 'breaker.' .. state.status, nil, nil, 'breaker', SENTENCES[state.status],
+  note(ENTRY_TYPES[state.status], nil, nil, ACTORS.breaker, REASONS[state.status],
     '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
     .. (untilAt and int(untilAt) or 'null') .. '}')
 end

@@ -1,7 +1,5 @@
 -- The delay queue: a zset per pool, scored by when each task is due. A claim promotes what is due in the pools it asks for.
 
-local PROMOTE_MAX = 1000
-
 -- When the first of what waits in these pools is due; nil if nothing waits.
 local function firstDue(pools)
   local first

@@ -6,8 +6,8 @@
 -- the queue and released stands in the zset under the same rank. While a lane may have such entries, its `stale` is
 -- above 0.
 
--- The bytes of 'p' and of the letter before 'a'.
-local PLAIN_ENTRY, LENGTH_ZERO = 112, 96
+-- The byte of the letter before 'a'.
+local LENGTH_ZERO = 96
 -- What a plain entry starts with, by the number of digits of its rank.
 local PLAIN_HEADS = { 'pa', 'pb', 'pc', 'pd', 'pe', 'pf', 'pg', 'ph', 'pi', 'pj', 'pk', 'pl', 'pm', 'pn', 'po', 'pp' }
 local ENTRY_PATTERN = '^x(%d+) (%d+) (%S+) (%S+) (%a) (.+)$'
@@ -41,9 +41,9 @@ end
 
 -- rank, time-out, expiry, deadline, kind, id
 local function parseEntry(entry)
-  if string.byte(entry) ~= PLAIN_ENTRY then return string.match(entry, ENTRY_PATTERN) end
+  if string.byte(entry) ~= PLAIN_BYTE then return string.match(entry, ENTRY_PATTERN) end
   local timeoutMs, id = parsePlain(entry)
-  return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', 'p', id
+  return string.sub(entry, 3, string.byte(entry, 2) - LENGTH_ZERO + 2), timeoutMs, '-', '-', PLAIN, id
 end
 
 local function entryText(rank, timeoutMs, expires, deadlineAt, kind, id)
@@ -84,7 +84,7 @@ local function enqueue(task, keepsRank)
   if ttlMs and ttlMs ~= cjson.null then state.expires = laneTime(lane) + ttlMs end
   task.state = state
   local deadlineAt = deadlineOf(task)
-  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, 's', task.id)
+  local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineAt, STAGE_LETTERS.run, task.id)
   if keepsRank then
     state.returned = true
     call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
@@ -119,7 +119,7 @@ local function dequeue(task)
   if not state.retired then
     local lane = task.lane
     if state.returned then
-      local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), 's', task.id)
+      local entry = entryText(state.rank, task.profile.timeoutMs, state.expires, deadlineOf(task), STAGE_LETTERS.run, task.id)
       lane.returned = lane.returned - call('ZREM', returnedKey(lane, task.priority), entry)
     else
       lane.stale = lane.stale + 1

@@ -3,7 +3,6 @@
 -- store has several partitions, a limit is dealt out: each has every so many-th window for itself. A share alone is of what
 -- started there, and needs no dealing.
 
-local WINDOWS_MAX = 1000
 local WINDOWS_PAGE = 100
 -- So many windows that are past are removed when a new one comes.
 local PAST_MAX = 500
@@ -48,7 +47,7 @@ end
 local function startedLately(lane)
   local field = int(lane.number) .. ':started'
   local this = (tonumber(call('HGET', key('series:' .. int(MINUTE)), field)) or 0) + (lane.tally.started or 0)
-  return math.max(this, tonumber(call('HGET', key('series:' .. int(MINUTE - 60000)), field)) or 0)
+  return math.max(this, tonumber(call('HGET', key('series:' .. int(MINUTE - SERIES_STEP_MS)), field)) or 0)
 end
 
 -- A new window is listed, and some that are past go: more than one comes, so that they don't gather.
@@ -71,7 +70,7 @@ local function placeRetry(text, lane, wantedAt)
   local counted = quota.counted
   local window = math.floor(wantedAt / quota.windowMs)
   window = window + (quota.place - window) % quota.places
-  local last = window + (WINDOWS_MAX - 1) * quota.places
+  local last = window + (QUOTA_WINDOWS_MAX - 1) * quota.places
   -- Windows that this call has found full for so little room are full still.
   local full = counted.full[room]
   if not full or window < full.from or window > full.to then full = { from = window, to = window } end

@@ -7,14 +7,14 @@ atBegin(function()
   laneParts = {}
 end)
 
--- pool, action, tenant, heldSince, heldMs of a lane, whose number is given as text.
+-- pool, action and tenant of a lane, whose number is given as text; also its heldSince, or false, and heldMs.
 local function partsOf(number)
   local known = laneParts[number]
   if not known then
     known = call('HMGET', key('lane:' .. number), 'pool', 'action', 'tenant', 'numbers')
     local numbers = laneNumbers(known[4])
-    known[4] = numbers[1] ~= -1 and int(numbers[1])
-    known[5] = int(numbers[4])
+    known.heldSince = numbers[LANE.heldSince] ~= -1 and int(numbers[LANE.heldSince])
+    known.heldMs = int(numbers[LANE.heldMs])
     laneParts[number] = known
   end
   return known

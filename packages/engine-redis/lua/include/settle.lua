@@ -1,16 +1,13 @@
--- Settling: each settlement takes effect or not by itself. Given one after the other, each as: kind, task id, attempt, then
---   from: no task id and attempt but a worker and a lane: what follows was claimed by that worker from that lane
---   done: no task id and attempt but a draw and a number of tasks that succeeded in their first attempt, without a result;
---     per task: id, '-' and its number in the draw
---   succeeded: token, result ('' for none)
---   failed, lost: token, then the ending
---   released: token, reason, and if it is to be tried later delayMs and why, else '' and ''
---   expired: the ending
--- where the ending is: decision ('retry' or 'dead'), delayMs, reason, fingerprint, sentence, data, tail of the record,
--- '1' if the failure blames the worker, the retry quota ('' for none, see quotas.lua). After that of failed comes the number of
--- breakers it counts for; if there are any, reason, sentence, data and tail of the decision to park; per breaker: name, settings
--- (JSON). Answers per settlement: 1 for succeeded, else 'settled <status>',
--- 'repeated <status>' or 'superseded <why>'.
+-- Settling: each settlement takes effect or not by itself. Given one after the other, each as a record that begins with its kind:
+--   from (SETTLE_FROM): what follows was claimed by that worker from that lane
+--   done (SETTLE_DONE): so many tasks of that draw succeeded in their first attempt, without a result; after it per task: id,
+--     '-' and its number in the draw
+--   succeeded, failed, lost, released, expired (SETTLE_…): result and delayMs are '' for none
+-- ENDING is how an attempt ended badly: decision is 'retry' or 'dead', tail that of the record, blames '1' if the failure blames the
+-- worker, quota the retry quota ('' for none, see quotas.lua). `breakers` is how many breakers a failure counts for; if there are
+-- any, OUTAGE follows (the decision to park), then a BREAKER_REF for each, with its settings in JSON. Answers per settlement: 1 for
+-- succeeded, else 'settled <status>' with ' unseen' behind it if it says nothing about anybody's health, 'repeated <status>' or
+-- 'superseded <why>'.
 
 local workerParts
 
@@ -19,19 +16,22 @@ atBegin(function()
 end)
 
 local function parseEnding(at, kind)
-  return {
-    kind = kind, decision = ARGV[at], delayMs = tonumber(ARGV[at + 1]), reason = ARGV[at + 2], fingerprint = ARGV[at + 3],
-    sentence = ARGV[at + 4], data = ARGV[at + 5], tail = ARGV[at + 6], blames = ARGV[at + 7] == '1', quotaText = ARGV[at + 8],
-  }
+  local ending = { kind = kind, ENDING.args(at) }
+  ending.delayMs, ending.blames = tonumber(ending.delayMs), ending.blames == '1'
+  ending.quota, ending.quotaText = nil, ending.quota
+  return ending
 end
 
 -- What a failure says about breakers, given from ARGV[at] on; nil if nothing.
 local function parseOutage(at)
   local count = tonumber(ARGV[at])
   if count == 0 then return nil end
-  local outage = { reason = ARGV[at + 1], sentence = ARGV[at + 2], data = ARGV[at + 3], tail = ARGV[at + 4], refs = {} }
+  at = at + 1
+  local outage = { OUTAGE.args(at), refs = {} }
+  at = at + #OUTAGE
   for index = 1, count do
-    outage.refs[index] = { name = ARGV[at + 3 + index * 2], settings = ARGV[at + 4 + index * 2] }
+    outage.refs[index] = { BREAKER_REF.args(at) }
+    at = at + #BREAKER_REF
   end
   return outage
 end
@@ -51,17 +51,18 @@ end
 
 local function supersede(kind, id, attempt, because, isKnown)
   if isKnown and (kind == 'succeeded' or kind == 'failed') then
-    note('execution.superseded', id, attempt, 'caller', kind .. ' refused: ' .. because,
+    note('execution.superseded', id, attempt, ACTORS.caller, kind .. JOURNAL_REASONS.refused .. because,
       '{"kind":"' .. kind .. '","because":"' .. because .. '"}')
   end
   return 'superseded ' .. because
 end
 
+local AFTER = STATUS_AFTER
+
 -- Where the task went when this record was written.
 local function statusAfter(record)
   if statusOf(record) == 'succeeded' then return 'succeeded' end
-  if string.find(record, '"decision":{"kind":"park"', 1, true) then return 'queued' end
-  return string.find(record, '"decision":{"kind":"retry"', 1, true) and 'waiting' or 'dead'
+  return AFTER[string.match(record, DECISION_PATTERN)]
 end
 
 -- It does not apply: either the very same call was made before, or somebody else was faster.
@@ -77,10 +78,8 @@ local function refuseLease(kind, id, attempt, token, isDeferred)
   return supersede(kind, id, attempt, because, task)
 end
 
--- The byte of 'p', which a plain task's lease starts with, that of a blank and that of '0'.
-local PLAIN_LEASE, BLANK, ZERO = 112, 32, 48
--- Those of 'd' and 'i'.
-local DISPATCH_LEASE, INBOX_LEASE = 100, 105
+-- The bytes of a blank and of '0'.
+local BLANK, ZERO = 32, 48
 
 -- When the attempt under a lease started, as text.
 local function startOf(lease)
@@ -101,7 +100,7 @@ end
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
-  local isPlain = string.byte(lease) == PLAIN_LEASE
+  local isPlain = string.byte(lease) == PLAIN_BYTE
   if isPlain and result == '' then
     call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startOf(lease) .. SUCCESS_TAIL)
   else
@@ -125,8 +124,8 @@ local function succeed(id, attempt, token, lease, origin, result)
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
   if exists('breakers') then tellSuccess(lane.action, startedAt) end
   ended(id)
-  if part(lease, 1, 1) == LAUNCH_STAGE then
-    leaveStage(LAUNCH_STAGE, worker, id, lane)
+  if part(lease, 1, 1) == STAGE_LETTERS.launch then
+    leaveStage(STAGE_LETTERS.launch, worker, id, lane)
     return 'settled succeeded unseen'
   end
   progressed(worker)
@@ -158,17 +157,17 @@ local function beganAnew(worker, startedAt)
 end
 
 -- Only what ran says something about its worker. It ends before breakers are told, who count what runs.
-local function endBadly(id, attempt, worker, ending, stage, outage, startedAt)
+local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedAt)
   local task = loadTask(id)
   endRunning(task, worker, startedAt)
   if outage and tellFailure(outage.refs, task.lane.action, startedAt) then parkInstead(ending, outage) end
   placeEnding(ending, task.lane)
   local record = call('HGET', taskKey(id), int(attempt))
-  ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
-  local isSeen = stage ~= LAUNCH_STAGE and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
+  ending.actor = ending.kind == 'lost' and ACTORS.sweep or ACTORS.worker .. worker
+  local isSeen = stage ~= STAGE_LETTERS.launch and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
   if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
-  local status = layToRest(task, attempt, ending)
+  local status = endAttempt(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status .. (isSeen and '' or ' unseen')
 end
@@ -186,15 +185,16 @@ local function defer(task, delayMs, reason)
   move(task.lane, nil, 'waiting')
 end
 
-local function release(id, attempt, worker, reason, delayMs, waitReason, stage, startedAt)
+local function release(id, attempt, worker, given, stage, startedAt)
   local task = loadTask(id)
   endRunning(task, worker, startedAt)
-  if stage == RUN_STAGE or stage == 'p' then progressed(worker) end
+  if stage == STAGE_LETTERS.run or stage == PLAIN then progressed(worker) end
   task.state.attempt = attempt - 1
   call('HDEL', taskKey(id), int(attempt))
-  if delayMs then defer(task, delayMs, waitReason) else enqueue(task, true) end
+  local delayMs = tonumber(given.delayMs)
+  if delayMs then defer(task, delayMs, given.waitReason) else enqueue(task, true) end
   stir(task.lane)
-  note('execution.released', id, attempt, 'worker:' .. worker, reason, '{}')
+  note('execution.released', id, attempt, ACTORS.worker .. worker, given.reason, '{}')
   return 'settled ' .. task.state.status
 end
 
@@ -214,19 +214,23 @@ local function expire(id, attempt, ending)
   move(task.lane, 'queued', nil)
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
   local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
-  ending.actor = 'sweep'
+  ending.actor = ACTORS.sweep
   placeEnding(ending, task.lane)
-  local status = layToRest(task, attempt, ending)
+  local status = endAttempt(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status
 end
 
-local SIZES = { from = 3, succeeded = 5, released = 7, failed = 14, lost = 13, expired = 12 }
+local SIZES = {
+  from = #SETTLE_FROM, succeeded = #SETTLE_SUCCEEDED, released = #SETTLE_RELEASED, failed = #SETTLE_FAILED, lost = #SETTLE_LOST,
+  expired = #SETTLE_EXPIRED,
+}
 
 local function sizeAt(at)
   local kind = ARGV[at]
-  if kind == 'failed' and ARGV[at + 13] ~= '0' then return SIZES.failed + 4 + 2 * tonumber(ARGV[at + 13]) end
-  return SIZES[kind] or 3 + 2 * tonumber(ARGV[at + 2])
+  local breakers = kind == 'failed' and tonumber(ARGV[at + SETTLE_FAILED_AT.breakers]) or 0
+  if breakers > 0 then return SIZES.failed + #OUTAGE + #BREAKER_REF * breakers end
+  return SIZES[kind] or #SETTLE_DONE + 2 * tonumber(ARGV[at + SETTLE_DONE_AT.count])
 end
 
 -- The leases that the settlements from ARGV[at] to ARGV[last] name, by worker and task.
@@ -236,13 +240,14 @@ local function leasesNamed(at, last)
   while at <= last do
     local kind = ARGV[at]
     if kind == 'from' then
-      list = ids[ARGV[at + 1]] or {}
-      ids[ARGV[at + 1]] = list
+      local worker = ARGV[at + SETTLE_FROM_AT.worker]
+      list = ids[worker] or {}
+      ids[worker] = list
     elseif kind == 'done' then
       local size = #list
-      for index = 1, tonumber(ARGV[at + 2]) do list[size + index] = ARGV[at + 1 + index * 2] end
+      for index = 1, tonumber(ARGV[at + SETTLE_DONE_AT.count]) do list[size + index] = ARGV[at + SETTLE_DONE_AT.count + index * 2 - 1] end
     elseif kind ~= 'expired' then
-      list[#list + 1] = ARGV[at + 1]
+      list[#list + 1] = ARGV[at + SETTLE_LOST_AT.id]
     end
     at = at + sizeAt(at)
   end
@@ -259,34 +264,34 @@ end
 local function isLease(lease, attempt, token)
   local stop = 16 + #token
   if part(lease, 16, stop - 1) ~= token or byteAt(lease, stop) ~= BLANK then return false end
-  if byteAt(lease) == PLAIN_LEASE then return attempt == '1' end
+  if byteAt(lease) == PLAIN_BYTE then return attempt == '1' end
   return string.match(lease, '^%d+', stop + 1) == attempt
 end
 
 -- A lease in the stage of a dispatcher or an inbox: nothing of it has begun, so it can only be undone.
 local function isUnbegun(lease)
   local kind = byteAt(lease)
-  return kind == DISPATCH_LEASE or kind == INBOX_LEASE
+  return kind == STAGE_BYTES.dispatch or kind == STAGE_BYTES.inbox
 end
 
 local function settleLease(at, kind, origin)
-  local id, attempt, token = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local id, attempt, token = ARGV[at + SETTLE_LOST_AT.id], ARGV[at + SETTLE_LOST_AT.attempt], ARGV[at + SETTLE_LOST_AT.token]
   local lease = origin.leases[id]
   if not lease or not isLease(lease, attempt, token) then
-    return refuseLease(kind, id, tonumber(attempt), token, kind == 'released' and ARGV[at + 5] ~= '')
+    return refuseLease(kind, id, tonumber(attempt), token, kind == 'released' and ARGV[at + SETTLE_RELEASED_AT.delayMs] ~= '')
   end
   if kind ~= 'released' and isUnbegun(lease) then return supersede(kind, id, tonumber(attempt), 'replaced', true) end
   if kind == 'lost' and parseLease(lease).untilAt > now then return 'superseded renewed' end
   origin.leases[id] = false
-  if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + 4]) end
+  if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + SETTLE_SUCCEEDED_AT.result]) end
   local stage = part(lease, 1, 1)
-  if byteAt(lease) ~= PLAIN_LEASE then leaveStage(stage, origin.worker, id, laneNumbered(tonumber(origin.laneText))) end
+  if byteAt(lease) ~= PLAIN_BYTE then leaveStage(stage, origin.worker, id, laneNumbered(tonumber(origin.laneText))) end
   local startedAt = tonumber(part(lease, 2, 14))
   if kind == 'released' then
-    return release(id, tonumber(attempt), origin.worker, ARGV[at + 4], tonumber(ARGV[at + 5]), ARGV[at + 6], stage, startedAt)
+    return release(id, tonumber(attempt), origin.worker, { SETTLE_RELEASED.args(at) }, stage, startedAt)
   end
-  local outage = kind == 'failed' and parseOutage(at + 13) or nil
-  return endBadly(id, tonumber(attempt), origin.worker, parseEnding(at + 4, kind), stage, outage, startedAt)
+  local outage = kind == 'failed' and parseOutage(at + SETTLE_FAILED_AT.breakers) or nil
+  return settleBadEnd(id, tonumber(attempt), origin.worker, parseEnding(at + SETTLE_LOST_AT.decision, kind), stage, outage, startedAt)
 end
 
 -- A task of a 'done' that is not plain, whose start has fewer digits than is usual, or whose success breakers are told of.
@@ -301,19 +306,20 @@ local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
 -- The tasks of a 'done': nearly all there are, on a good day. It is succeed() for a plain task, written out.
 local function settleDone(at, origin, answers)
   local args, leases, worker = ARGV, origin.leases, origin.worker
-  local draw, suffix = args[at + 1], '.' .. origin.laneText
+  local draw, suffix = args[at + SETTLE_DONE_AT.draw], '.' .. origin.laneText
   local middle = workerPart(worker)
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
   local isWatched, isTold = exists('watched'), exists('breakers')
-  for index = at + 3, at + 1 + 2 * tonumber(args[at + 2]), 2 do
+  local first = at + #SETTLE_DONE
+  for index = first, first + 2 * tonumber(args[at + SETTLE_DONE_AT.count]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
     local lease = leases[id]
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif isTold or byteAt(lease) ~= PLAIN_LEASE or byteAt(lease, 2) == ZERO then
+    elseif isTold or byteAt(lease) ~= PLAIN_BYTE or byteAt(lease, 2) == ZERO then
       answers[size] = settleOddly(id, token, lease, origin)
       removedSize = #removed
     else
@@ -345,12 +351,12 @@ local function settle(at, last)
   while at <= last do
     local kind = ARGV[at]
     if kind == 'from' then
-      local worker, laneText = ARGV[at + 1], ARGV[at + 2]
+      local worker, laneText = ARGV[at + SETTLE_FROM_AT.worker], ARGV[at + SETTLE_FROM_AT.lane]
       origin = { worker = worker, laneText = laneText, lane = false, leases = leases[worker] }
     elseif kind == 'done' then
       settleDone(at, origin, answers)
     elseif kind == 'expired' then
-      answers[#answers + 1] = expire(ARGV[at + 1], tonumber(ARGV[at + 2]), parseEnding(at + 3, kind))
+      answers[#answers + 1] = expire(ARGV[at + SETTLE_EXPIRED_AT.id], tonumber(ARGV[at + SETTLE_EXPIRED_AT.attempt]), parseEnding(at + SETTLE_EXPIRED_AT.decision, kind))
     else
       answers[#answers + 1] = settleLease(at, kind, origin)
     end

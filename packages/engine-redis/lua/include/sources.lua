@@ -1,7 +1,6 @@
 -- What a claim takes from a lane: its entries in order of rank, from the list and the zset of each priority, without those
 -- that are stale. Entries are read ahead; what was consumed is removed at the end.
 
-local PICKS_PER_OLDEST = 8
 local PAGE_MAX = 100
 
 -- A source of entries in order of rank: read ahead page by page; what was consumed is removed by closeSource().
@@ -29,7 +28,7 @@ end
 
 -- Reads the state of an entry's task where it has one, or where the entry may be stale. False if it is stale.
 local function checkHead(head, lane)
-  if head.kind == 'p' and lane.stale == 0 then return true end
+  if head.kind == PLAIN and lane.stale == 0 then return true end
   local values = call('HMGET', taskKey(head.id), 'task', 'state')
   local state = values[2] and cjson.decode(values[2])
   head.text = values[1]
@@ -37,7 +36,7 @@ local function checkHead(head, lane)
   if state then
     local isHere = not state.returned == (head.source.kind == 'list')
     if state.status == 'queued' and state.rank == head.rank and isHere and not state.retired then return true end
-  elseif values[1] and tonumber(string.match(values[1], '^{"seq":(%d+)')) == head.rank then
+  elseif values[1] and tonumber((string.match(values[1], HEAD_PATTERN))) == head.rank then
     -- A plain task's rank is its seq; with another one the entry is of a removed task whose id was used again.
     return true
   end
@@ -116,7 +115,7 @@ end
 local function nextEntry(lane, wanted)
   local takesOldest = lane.picks % PICKS_PER_OLDEST == PICKS_PER_OLDEST - 1
   local oldest
-  for priority = 9, 0, -1 do
+  for priority = PRIORITY_MAX, 0, -1 do
     local count = leftOf(lane, priority)
     if count > 0 then
       local head = firstOf(lane, priority, math.min(wanted, count))

@@ -12,7 +12,7 @@ local function launchesKey(pool)
 end
 
 local function isUnderWay(lease)
-  return lease.kind == DISPATCH_STAGE or lease.kind == INBOX_STAGE
+  return lease.kind == STAGE_LETTERS.dispatch or lease.kind == STAGE_LETTERS.inbox
 end
 
 -- The lease lasts so much longer from now on. `missedMs` of its time nobody could renew it: they do not count as run.
@@ -45,9 +45,9 @@ end
 
 -- A lease of this kind ends.
 local function leaveStage(kind, worker, id, lane)
-  if kind == INBOX_STAGE then
+  if kind == STAGE_LETTERS.inbox then
     leaveInbox(worker, id)
-  elseif kind == LAUNCH_STAGE then
+  elseif kind == STAGE_LETTERS.launch then
     call('ZREM', launchesKey(lane.pool), id)
     if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
   end
@@ -72,7 +72,7 @@ local function startAttempt(task, worker, workerJson, leaseMs, stage)
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
-  if stage == LAUNCH_STAGE then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  if stage == STAGE_LETTERS.launch then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
   addLease(change, task.id, stage, token, start)
   return token
 end

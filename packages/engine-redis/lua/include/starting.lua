@@ -1,11 +1,8 @@
 -- How a claim starts the attempt of an entry: the record, the lease, and its place in the answer.
 
--- The most one claim takes (core's BATCH_MAX).
-local CLAIM_MAX = 1000
-
 -- Made once: to write a number as text is dear.
 local NUMBERED = {}
-for index = 1, CLAIM_MAX do NUMBERED[index] = '-' .. index end
+for index = 1, BATCH_MAX do NUMBERED[index] = '-' .. index end
 
 -- What a claim needs again and again while it starts attempts.
 local function newStarter(request, claimed)
@@ -47,7 +44,7 @@ local function startPlain(starter, laneSuffix, id, timeoutMs)
   local itsKey = taskKey(id)
   local text = call('HGET', itsKey, 'task')
   call('HSET', itsKey, '1', RUNNING_HEAD .. token .. starter.plainTail)
-  addLease(starter.change, id, 'p', token, plainLeaseStart(starter, timeoutMs))
+  addLease(starter.change, id, PLAIN, token, plainLeaseStart(starter, timeoutMs))
   started(starter.claimed, id, text)
 end
 
@@ -62,7 +59,7 @@ local function startEntry(starter, lane, head)
   local id = head.id
   if head.expires or head.deadlineAt then forgetTimes(lane, id, head.expires, head.deadlineAt) end
   if not head.state then
-    if starter.stage == RUN_STAGE then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
+    if starter.stage == STAGE_LETTERS.run then return startPlain(starter, '.' .. int(lane.number), id, head.timeoutMs) end
     makeStored(head)
   end
   starter.count = starter.count + 1
@@ -74,7 +71,7 @@ local function startEntry(starter, lane, head)
   local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
   call('HSET', taskKey(id), attempt, record, 'state', newState)
   local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt, starter.stage)
-  if starter.stage == LAUNCH_STAGE then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end
+  if starter.stage == STAGE_LETTERS.launch then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end
   addLease(starter.change, id, starter.stage, token, start)
   startedUnusually(starter.claimed, id, token, head.text, newState)
 end

@@ -23,7 +23,7 @@ local function takeSome(worker, bound, cursor)
     local page = reply[2]
     for index = 1, #page, 2 do
       local lease = parseLease(page[index + 1])
-      if lease.kind ~= LAUNCH_STAGE and tonumber(string.match(lease.token, '^%d+')) < bound then
+      if lease.kind ~= STAGE_LETTERS.launch and tonumber(string.match(lease.token, '^%d+')) < bound then
         takeLease(worker, page[index], lease)
         taken = taken + 1
       end
@@ -45,7 +45,7 @@ local function takeOver(worker, workerJson, bound, cursor, takenBefore, epochTol
   end
   call('HDEL', key('takeovers'), worker)
   if epochTold > 0 then
-    note('worker.replaced', nil, nil, 'registry', 'registered again under the same id',
+    note('worker.replaced', nil, nil, ACTORS.registry, JOURNAL_REASONS.replaced,
       '{"worker":' .. workerJson .. ',"epoch":' .. int(epochTold) .. ',"leases":' .. int(taken) .. '}')
   end
   return 1, taken

@@ -1,12 +1,11 @@
 -- How a claim takes entries: lane by lane in fair order, from lanes that nothing holds back.
 
-local RETIRE_MAX = 1000
 local LOOK_MAX = 2000
 local LANES_PER_PAGE = 100
 
--- Lanes of one (pool, action), in order of turn, that may give something: the active ones, or those parked at a limit.
+-- Lanes of one (pool, action), in order of turn, that may give something: the active ones, or those that stand at a limit.
 local function newGroup(pool, action, limit)
-  local itsKey = limit and parkedKey(limit.name, pool.name, action) or activeKey(pool.name, action)
+  local itsKey = limit and standingKey(limit.name, pool.name, action) or activeKey(pool.name, action)
   return { pool = pool, action = action, key = itsKey, limit = limit, offset = 0, live = 0, served = 0, done = false }
 end
 
@@ -22,7 +21,7 @@ local function insertSorted(candidates, lane)
 end
 
 -- Looks at lanes until so many of the group are candidates: as many as the claim may take are enough, those it has served
--- already among them. Of lanes parked at a limit, no more than it has room for are served from now on.
+-- already among them. Of lanes that stand at a limit, no more than it has room for are served from now on.
 local function refillGroup(group, candidates, wanted, look)
   if group.limit then wanted = math.min(wanted, group.served + group.limit.concurrency - group.limit.running) end
   while not group.done and group.live < wanted and look.left > 0 do
@@ -38,7 +37,7 @@ local function refillGroup(group, candidates, wanted, look)
       if hold then
         applyHold(lane, hold)
       elseif full then
-        park(lane, full)
+        standAt(lane, full)
       else
         lane.group = group
         lane.distance = lane.turn - group.pool.atStart
@@ -65,7 +64,7 @@ end
 -- A lane alone, with entries of one priority and nothing unusual about them, gives a whole page at once. Answers how many
 -- it gave, up to the first entry that needs a closer look.
 local function takePage(starter, lane, wanted)
-  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 or starter.stage ~= RUN_STAGE then return 0 end
+  if lane.returned > 0 or lane.stale > 0 or #limitsOn(lane) > 0 or starter.stage ~= STAGE_LETTERS.run then return 0 end
   local priority = 0
   while lane[SLOTS[priority]] == 0 do priority = priority + 1 end
   if lane[SLOTS[priority]] ~= lane.ready then return 0 end
@@ -76,11 +75,11 @@ local function takePage(starter, lane, wanted)
   local claimed, claimedSize = starter.claimed, #starter.claimed
   local added, addedSize = starter.change.added, #starter.change.added
   local draw, number, suffix, tail = starter.draw, starter.count, '.' .. int(lane.number), starter.plainTail
-  local leaseHead, lastTimeout, leaseTail = 'p' .. STARTED, '', ''
+  local leaseHead, lastTimeout, leaseTail = PLAIN .. STARTED, '', ''
   -- This is startPlain(), written out.
   while count < wanted do
     local entry = page[at]
-    if not entry or byteAt(entry) ~= PLAIN_ENTRY then break end
+    if not entry or byteAt(entry) ~= PLAIN_BYTE then break end
     local from = byteAt(entry, 2) - LENGTH_ZERO + 3
     local timeoutMs, id = part(entry, from, from + 11), part(entry, from + 12)
     if timeoutMs ~= lastTimeout then
@@ -160,7 +159,7 @@ local function takeEntries(request, limit, claimed, starter)
       local head
       if not full and lane.ready > lane.taken then head = nextEntry(lane, math.ceil((limit - taken) / #candidates)) end
       if not head then
-        if full then park(lane, full) end
+        if full then standAt(lane, full) end
         drop(lane)
       else
         local source = head.source

@@ -48,7 +48,7 @@ local function parseHead(text)
 end
 
 local function statusOf(record)
-  return string.match(record, '^{"status":"(%a+)"')
+  return string.match(record, STATUS_PATTERN)
 end
 
 -- A task with its head and state, whatever it is; false if there is none.
@@ -69,7 +69,7 @@ local function loadTask(id)
   end
   return {
     id = id, head = head, state = state, text = values[1], stateText = values[2], first = values[3],
-    lane = laneNumbered(head.lane), profile = profileNumbered(head.profile), priority = head.priority or 5,
+    lane = laneNumbered(head.lane), profile = profileNumbered(head.profile), priority = head.priority or DEFAULT_PRIORITY,
   }
 end
 

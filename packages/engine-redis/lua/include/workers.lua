@@ -2,11 +2,7 @@
 -- time (what it reported, what the store saw of it) is packed into one field, `numbers`, because nearly every claim and
 -- every settlement reads and writes it. docs/redis-layout.md lists them.
 
-local WORKER_NUMBERS = {
-  'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs',
-  'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook',
-}
-local REGISTERED_FIELDS = { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+local WORKER_FIELDS, REGISTERED_FIELDS = WORKER, REGISTERED
 
 local workers
 
@@ -18,13 +14,11 @@ local function workerKey(id)
   return key('worker:' .. id)
 end
 
--- In the order of WORKER_NUMBERS. A missing lastFailureAt is -1, a missing outlook is false.
+-- In the order of WORKER. A missing lastFailureAt is -1, a missing outlook is false.
 local function packWorker(worker)
-  return cmsgpack.pack({
-    worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures,
-    worker.lastFailureAt or -1, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt,
-    worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook,
-  })
+  local numbers = { WORKER.values(worker) }
+  numbers[WORKER.lastFailureAt] = worker.lastFailureAt or -1
+  return cmsgpack.pack(numbers)
 end
 
 -- A worker that has just registered: nothing speaks against it.
@@ -43,12 +37,9 @@ local function workerNamed(id)
   local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
-    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2],
-    consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6] ~= -1 and was[6],
-    inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11],
-    memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false,
-    roster = false,
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], WORKER.fields(was), changed = false, roster = false,
   }
+  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
   workers[id] = worker
   return worker
 end
@@ -82,7 +73,7 @@ local function rosterOf(worker)
   return worker.roster
 end
 
--- Adds a worker to an answer: id, REGISTERED_FIELDS, WORKER_NUMBERS, '' for none. An outlook has '=' before it.
+-- Adds a WORKER_ROW to an answer, '' for what is missing. An outlook has '=' before it.
 local function addWorker(answer, id)
   local worker = workerNamed(id)
   if not worker then return end
@@ -90,7 +81,7 @@ local function addWorker(answer, id)
   answer[size + 1] = id
   for index, value in ipairs(call('HMGET', workerKey(id), unpack(REGISTERED_FIELDS))) do answer[size + 1 + index] = value or '' end
   size = #answer
-  for index, name in ipairs(WORKER_NUMBERS) do
+  for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
     if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
     answer[size + index] = value or ''

@@ -2,10 +2,9 @@
 // per name, as it stands in the partition where it stands worst, with the actions of all. A reset goes to every partition.
 
 import type { Breaker, BreakerState, By, Page, PageRequest } from '@reprise/core'
+import { resetEntry } from '@reprise/core/engine'
 import { allBreakers, breakersOn, byName, pageOf, resetBreaker } from '../breakers.ts'
-import type { DrawRequestId } from '../claim.ts'
-import { journalOf } from '../journal.ts'
-import type { Partitions } from './partitions.ts'
+import { liftEverywhere, type Partitions } from './partitions.ts'
 
 export async function listAllBreakers(store: Partitions, page: PageRequest = {}): Promise<Page<Breaker>> {
   return pageOf(merged(await store.each(allBreakers)), page)
@@ -35,19 +34,7 @@ function merged(parts: readonly (readonly Breaker[])[]): Breaker[] {
   return [...found.values()].toSorted(byName)
 }
 
-/** False if no partition had such a breaker. The journal tells of it once. */
-export async function resetBreakerIn(
-  { home, all }: Partitions,
-  name: string,
-  by: By,
-  drawRequestId: DrawRequestId,
-): Promise<boolean> {
-  const others = all.slice(1)
-  const closed = await Promise.all(others.map((partition) => resetBreaker(partition, name, by, drawRequestId, false)))
-  if (await resetBreaker(home, name, by, drawRequestId)) return true
-  if (!closed.includes(true)) return false
-  const { actor, reason } = by
-  const entry = { type: 'breaker.closed', taskId: null, attempt: null, actor, reason, data: { breaker: name } } as const
-  await journalOf(home, drawRequestId).append([entry])
-  return true
+/** False if no partition had such a breaker. */
+export function resetBreakerIn(store: Partitions, name: string, by: By): Promise<boolean> {
+  return liftEverywhere(store, (partition, isTold) => resetBreaker(partition, name, by, isTold), resetEntry(name, by))
 }

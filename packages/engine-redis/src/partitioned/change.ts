@@ -4,25 +4,20 @@
 import { BATCH_MAX, type ChangeRequest, type ChangeResult, type TaskId } from '@reprise/core'
 import { checkBatch, checkLimit, pageCursor } from '@reprise/core/engine'
 import { change } from '../change.ts'
-import type { DrawRequestId } from '../claim.ts'
 import { placeAndPosition, wholeCursor } from './merge.ts'
 import type { Partitions } from './partitions.ts'
 
 /** How often one call goes on looking while it finds nothing to change. */
 const ROUNDS_MAX = 50
 
-export function changeAll(
-  store: Partitions,
-  request: ChangeRequest,
-  drawRequestId: DrawRequestId,
-): Promise<ChangeResult> {
+export function changeAll(store: Partitions, request: ChangeRequest): Promise<ChangeResult> {
   const limit = request.limit ?? BATCH_MAX
   checkLimit(limit)
   const after = pageCursor(request)
   const { select } = request
-  if (!('ids' in select)) return overPartitions(store, request, limit, after, drawRequestId)
+  if (!('ids' in select)) return overPartitions(store, request, limit, after)
   checkBatch(select.ids.length)
-  return overIds(store, { ...request, select }, limit, after ?? 0, drawRequestId)
+  return overIds(store, { ...request, select }, limit, after ?? 0)
 }
 
 async function overIds(
@@ -30,7 +25,6 @@ async function overIds(
   request: ChangeRequest & { readonly select: { readonly ids: readonly TaskId[] } },
   limit: number,
   after: number,
-  drawRequestId: DrawRequestId,
 ): Promise<ChangeResult> {
   const { kind, by, select } = request
   const changed: TaskId[] = []
@@ -43,7 +37,7 @@ async function overIds(
       const found = new Set<number>()
       await Promise.all(
         parts.map(async ({ partition, items, positions }) => {
-          const part = await change(partition, { kind, by, select: { ids: items } }, drawRequestId)
+          const part = await change(partition, { kind, by, select: { ids: items } })
           let at = 0
           for (const [index, id] of items.entries()) {
             if (part.changed[at] !== id) continue
@@ -67,7 +61,6 @@ async function overPartitions(
   { kind, by, select }: ChangeRequest,
   limit: number,
   after: number | null,
-  drawRequestId: DrawRequestId,
 ): Promise<ChangeResult> {
   const changed: TaskId[] = []
   let { place, position } = placeAndPosition(after, store.size)
@@ -75,7 +68,7 @@ async function overPartitions(
     try {
       const cursor = position === 0 ? {} : { cursor: String(position) }
       const wanted = { kind, by, select, limit: limit - changed.length, ...cursor }
-      const part = await change(store.at(place), wanted, drawRequestId)
+      const part = await change(store.at(place), wanted)
       changed.push(...part.changed)
       if (part.next !== null) return { changed, next: wholeCursor(place, Number(part.next), store.size) }
     } catch (error) {

@@ -12,14 +12,14 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import { checkBatch, checkLeaseMs, checkLimit, checkSettlements } from '@reprise/core/engine'
-import { type ClaimSettings, claim, type PartitionClaim, settleAndClaim } from '../claim.ts'
-import { settle } from '../settle.ts'
+import { claim, type PartitionClaim, settleAndClaim } from '../claim.ts'
+import { resultOf, type Settled, settleThere } from '../settle.ts'
 import type { Wake } from '../wake.ts'
 import type { Backlogs } from './backlogs.ts'
+import { type BlockedAt, ClaimParts } from './claim-parts.ts'
 import type { Evidence } from './evidence.ts'
-import { type BlockedAt, Harvest } from './harvest.ts'
 import { inward, settleAll } from './leases.ts'
-import type { Partitions, Share } from './partitions.ts'
+import type { Part, Partitions } from './partitions.ts'
 import type { Slots } from './slots.ts'
 
 /** Every so many trips of a worker that settles, it claims in turn all over the store. */
@@ -33,34 +33,25 @@ export class Claiming {
   readonly #evidence: Evidence
   readonly #slots: Slots
   readonly #wake: Wake
-  readonly #settings: ClaimSettings
   #turn = 0
   #trips = 0
 
-  constructor(
-    store: Partitions,
-    backlogs: Backlogs,
-    evidence: Evidence,
-    slots: Slots,
-    wake: Wake,
-    settings: ClaimSettings,
-  ) {
+  constructor(store: Partitions, backlogs: Backlogs, evidence: Evidence, slots: Slots, wake: Wake) {
     this.#store = store
     this.#backlogs = backlogs
     this.#evidence = evidence
     this.#slots = slots
     this.#wake = wake
-    this.#settings = settings
   }
 
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     checkLimit(request.limit)
     checkLeaseMs(request.leaseMs)
     const [stocked, { status, now }] = await Promise.all([this.#look(request), this.#evidence.judge(request)])
-    const harvest = new Harvest(request, status, this.#settings.thresholds, now)
-    await this.#collect(harvest)
-    await this.#gather(harvest, this.#inTurn(stocked))
-    return harvest.result()
+    const parts = new ClaimParts(request, status, this.#store.home.thresholds, now)
+    await this.#collect(parts)
+    await this.#gather(parts, this.#inTurn(stocked))
+    return parts.result()
   }
 
   async settleAndClaim(
@@ -79,24 +70,24 @@ export class Claiming {
     const amounts = isRound ? dealOut(request.limit, this.#roundOf(request.worker)) : amountsLike(shares, request.limit)
     // Asked for along the way, so that the next round knows where to go.
     if (this.#trips % ROUNDS_EVERY === ROUNDS_EVERY - 1) this.#lookAhead(request)
-    const harvest = new Harvest(request, 'healthy', this.#settings.thresholds, 0)
-    const settled: SettleResult[] = []
+    const parts = new ClaimParts(request, 'healthy', this.#store.home.thresholds, 0)
+    const settled: Settled[] = []
     const visits = [
-      ...shares.map((share) => this.#settleThere(harvest, share, amounts.get(share.place) ?? 0, settled)),
+      ...shares.map((share) => this.#settleThere(parts, share, amounts.get(share.place) ?? 0, settled)),
       ...[...amounts]
         .filter(([place]) => !shares.some((share) => share.place === place))
-        .map(([place, amount]) => this.#claimThere(harvest, place, amount).catch(() => undefined)),
+        .map(([place, amount]) => this.#claimThere(parts, place, amount).catch(() => undefined)),
     ]
     const outcomes = await Promise.allSettled(visits)
     const refused = outcomes.find((outcome) => outcome.status === 'rejected')
     if (refused !== undefined) {
-      await this.#giveBack(harvest)
+      await this.#giveBack(parts)
       throw refused.reason
     }
     await this.#evidence.settled(settlements, settled)
     // The settlements stand; what is wrong with the claim is heard at the next one.
-    await this.#more(harvest, isRound).catch(() => undefined)
-    return { settled, ...harvest.result() }
+    await this.#more(parts, isRound).catch(() => undefined)
+    return { settled: settled.map(resultOf), ...parts.result() }
   }
 
   /** Where something speaks against the worker, or may, the claim is judged after the settlements. */
@@ -104,8 +95,9 @@ export class Claiming {
     settlements: readonly Settlement[],
     request: ClaimRequest,
   ): Promise<{ readonly settled: readonly SettleResult[] } & ClaimResult> {
-    const [settled = []] = await settleAll(this.#store, [settlements])
-    await this.#evidence.settled(settlements, settled)
+    const answers = await settleAll(this.#store, settlements)
+    await this.#evidence.settled(settlements, answers)
+    const settled = answers.map(resultOf)
     try {
       return { settled, ...(await this.claim(request)) }
     } catch {
@@ -123,13 +115,13 @@ export class Claiming {
   }
 
   /** What is still wanted, from the partitions that were not asked yet or gave all they were asked for. */
-  async #more(harvest: Harvest, isRound: boolean): Promise<void> {
-    if (harvest.wanted > 0) {
-      const stocked = await this.#look(harvest.request)
-      await this.#collect(harvest)
-      return this.#gather(harvest, this.#inTurn(stocked.filter((place) => !harvest.exhausted.has(place))))
+  async #more(parts: ClaimParts, isRound: boolean): Promise<void> {
+    if (parts.wanted > 0) {
+      const stocked = await this.#look(parts.request)
+      await this.#collect(parts)
+      return this.#gather(parts, this.#inTurn(stocked.filter((place) => !parts.exhausted.has(place))))
     }
-    if (isRound) await this.#slots.move(harvest.takeBlocked())
+    if (isRound) await this.#slots.move(parts.takeBlocked())
   }
 
   /** Where there is anything for this worker. Only what is to be run lies in its inbox. */
@@ -138,14 +130,14 @@ export class Claiming {
   }
 
   /** What lies in the worker's inbox comes first, wherever it lies. */
-  async #collect(harvest: Harvest): Promise<void> {
-    const { worker, stage = 'run' } = harvest.request
+  async #collect(parts: ClaimParts): Promise<void> {
+    const { worker, stage = 'run' } = parts.request
     if (stage !== 'run') return
     for (const place of this.#backlogs.inboxes(worker)) {
-      const amount = harvest.wanted
+      const amount = parts.wanted
       if (amount === 0) return
       try {
-        const found = await this.#collectThere(harvest, place, amount)
+        const found = await this.#collectThere(parts, place, amount)
         if (found < amount) this.#backlogs.collected(worker, place)
       } catch (error) {
         // What lies there is given back when its time ends; what others have goes on.
@@ -156,40 +148,40 @@ export class Claiming {
   }
 
   /** A claim that can run no action collects only. So it has seen nothing of the pools. */
-  async #collectThere(harvest: Harvest, place: number, amount: number): Promise<number> {
-    const { pools, worker } = harvest.request
-    const request = { ...harvest.request, actions: [], limit: amount }
-    const answer = await claim(this.#store.at(place), request, { ...this.#settings, health: harvest.health })
-    harvest.add(place, answer, 0)
+  async #collectThere(parts: ClaimParts, place: number, amount: number): Promise<number> {
+    const { pools, worker } = parts.request
+    const request = { ...parts.request, actions: [], limit: amount }
+    const answer = await claim(this.#store.at(place), request, parts.health)
+    parts.add(place, answer, 0)
     this.#wake.saw({ pools: [], worker }, answer.versions.slice(pools.length), place)
     return answer.claimed.length
   }
 
   /** Claims there, and again where slots of limits could be had from other partitions: several limits may cover a lane. */
-  async #gather(harvest: Harvest, places: readonly number[]): Promise<void> {
+  async #gather(parts: ClaimParts, places: readonly number[]): Promise<void> {
     // A worker that gets nothing still promotes what is due.
-    if (harvest.health === 'unhealthy') await Promise.all(places.map((place) => this.#claimThere(harvest, place, 1)))
-    await this.#visit(harvest, places)
-    for (let moves = 0; moves < MOVES_MAX && harvest.wanted > 0; moves++) {
+    if (parts.health === 'unhealthy') await Promise.all(places.map((place) => this.#claimThere(parts, place, 1)))
+    await this.#visit(parts, places)
+    for (let moves = 0; moves < MOVES_MAX && parts.wanted > 0; moves++) {
       let isMoved = false
       // One kind after the other, each followed by a claim: otherwise two partitions that have one of two slots each, and
       // want both, would swap them for ever.
-      for (const blocked of byKind(harvest.takeBlocked())) {
+      for (const blocked of byKind(parts.takeBlocked())) {
         const receivers = await this.#slots.move(blocked).catch(() => [])
         isMoved ||= receivers.length > 0
-        await this.#visit(harvest, receivers)
+        await this.#visit(parts, receivers)
       }
       if (!isMoved) return
     }
   }
 
-  async #visit(harvest: Harvest, places: readonly number[]): Promise<void> {
+  async #visit(parts: ClaimParts, places: readonly number[]): Promise<void> {
     let left = places
     const refused: PromiseRejectedResult[] = []
-    while (left.length > 0 && harvest.wanted > 0) {
-      const amounts = [...dealOut(harvest.wanted, left)]
+    while (left.length > 0 && parts.wanted > 0) {
+      const amounts = [...dealOut(parts.wanted, left)]
       const outcomes = await Promise.allSettled(
-        amounts.map(([place, amount]) => this.#claimThere(harvest, place, amount)),
+        amounts.map(([place, amount]) => this.#claimThere(parts, place, amount)),
       )
       const generous: number[] = []
       outcomes.forEach((outcome, index) => {
@@ -204,15 +196,14 @@ export class Claiming {
       left = [...left.slice(amounts.length), ...generous]
     }
     const [first] = refused
-    if (first !== undefined && harvest.claimed.length === 0) throw first.reason
+    if (first !== undefined && parts.claimed.length === 0) throw first.reason
   }
 
   /** Answers how many it got. */
-  async #claimThere(harvest: Harvest, place: number, amount: number): Promise<number> {
+  async #claimThere(parts: ClaimParts, place: number, amount: number): Promise<number> {
     try {
-      const request = { ...harvest.request, limit: amount }
-      const settings = { ...this.#settings, health: harvest.health }
-      return this.#take(harvest, place, amount, await claim(this.#store.at(place), request, settings))
+      const request = { ...parts.request, limit: amount }
+      return this.#take(parts, place, amount, await claim(this.#store.at(place), request, parts.health))
     } catch (error) {
       if (!isFenced(error)) this.#backlogs.failed(place)
       throw error
@@ -220,21 +211,18 @@ export class Claiming {
   }
 
   async #settleThere(
-    harvest: Harvest,
-    { place, partition, items, positions }: Share<Settlement>,
+    parts: ClaimParts,
+    { place, partition, items, positions }: Part<Settlement>,
     amount: number,
-    settled: SettleResult[],
+    settled: Settled[],
   ): Promise<void> {
     const known = inward(place, items)
-    let results: readonly SettleResult[] = []
-    if (amount === 0) {
-      const [only = []] = await settle(partition, [known])
-      results = only
-    } else {
-      const request = { ...harvest.request, limit: amount }
-      const settings = { ...this.#settings, health: harvest.health }
-      const { settled: own, ...answer } = await settleAndClaim(partition, known, request, settings)
-      this.#take(harvest, place, amount, answer)
+    let results: readonly Settled[]
+    if (amount === 0) results = await settleThere(partition, known)
+    else {
+      const request = { ...parts.request, limit: amount }
+      const { settled: own, ...answer } = await settleAndClaim(partition, known, request, parts.health)
+      this.#take(parts, place, amount, answer)
       results = own
     }
     positions.forEach((position, index) => {
@@ -243,9 +231,9 @@ export class Claiming {
     })
   }
 
-  #take(harvest: Harvest, place: number, amount: number, answer: PartitionClaim): number {
-    harvest.add(place, answer, amount)
-    this.#wake.saw(harvest.request, answer.versions, place)
+  #take(parts: ClaimParts, place: number, amount: number, answer: PartitionClaim): number {
+    parts.add(place, answer, amount)
+    this.#wake.saw(parts.request, answer.versions, place)
     if (answer.claimed.length < amount) this.#backlogs.emptied(place)
     return answer.claimed.length
   }
@@ -257,12 +245,12 @@ export class Claiming {
   }
 
   /** Leases that the worker will not hear of, because its settlements could not be answered, go back to their queues. */
-  async #giveBack(harvest: Harvest): Promise<void> {
-    const released = harvest.claimed.map(({ taskId, attempt, token }): Settlement => {
+  async #giveBack(parts: ClaimParts): Promise<void> {
+    const released = parts.claimed.map(({ taskId, attempt, token }): Settlement => {
       return { kind: 'released', ref: { taskId, attempt, token }, reason: 'the claim could not be answered' }
     })
     const shares = this.#store.split(released, ({ ref }) => ref.taskId)
-    await Promise.allSettled(shares.map(({ place, partition, items }) => settle(partition, [inward(place, items)])))
+    await Promise.allSettled(shares.map(({ place, partition, items }) => settleThere(partition, inward(place, items))))
   }
 }
 
@@ -287,7 +275,7 @@ function dealOut(amount: number, places: readonly number[]): ReadonlyMap<number,
 }
 
 /** As many as are settled there, together no more than the limit. */
-function amountsLike(shares: readonly Share<Settlement>[], limit: number): ReadonlyMap<number, number> {
+function amountsLike(shares: readonly Part<Settlement>[], limit: number): ReadonlyMap<number, number> {
   const amounts = new Map<number, number>()
   let wanted = limit
   let left = shares.reduce((sum, { items }) => sum + items.length, 0)

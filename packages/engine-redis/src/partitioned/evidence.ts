@@ -11,16 +11,14 @@ import {
   NotFoundError,
   PAGE_LIMIT_MAX,
   type Settlement,
-  type SettleResult,
   WorkerFencedError,
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
 import { assessHealth, RECENT_OUTCOMES_MAX } from '@reprise/core/engine'
-import type { DrawRequestId } from '../claim.ts'
 import { findWorkers } from '../registry.ts'
 import { witnessScript } from '../scripts.generated.ts'
-import { isUnseen } from '../settle.ts'
+import type { Settled } from '../settle.ts'
 import type { Partitions } from './partitions.ts'
 import { allWorkers, findAllWorkers } from './registry.ts'
 
@@ -35,15 +33,13 @@ const PENDING_MAX = 2 * RECENT_OUTCOMES_MAX
 export class Evidence {
   readonly #store: Partitions
   readonly #thresholds: HealthThresholds
-  readonly #drawRequestId: DrawRequestId
   /** Without a stain: nothing speaks against these workers, as far as this engine has heard. */
   readonly #spotless = new Set<WorkerId>()
   readonly #successes = new Map<WorkerId, number>()
 
-  constructor(store: Partitions, thresholds: HealthThresholds, drawRequestId: DrawRequestId) {
+  constructor(store: Partitions) {
     this.#store = store
-    this.#thresholds = thresholds
-    this.#drawRequestId = drawRequestId
+    this.#thresholds = store.home.thresholds
   }
 
   /** Whether a claim may go together with these settlements, without a look at the evidence before. */
@@ -53,7 +49,7 @@ export class Evidence {
 
   /** How a claim treats the worker. Refused if it is not registered with this epoch. */
   async judge({ worker, epoch }: Pick<ClaimRequest, 'worker' | 'epoch'>): Promise<Verdict> {
-    const { found, now } = await findWorkers(this.#store.home, [worker], this.#thresholds)
+    const { found, now } = await findWorkers(this.#store.home, [worker])
     const [view] = found
     if (view === undefined) throw new NotFoundError('worker', worker)
     if (view.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
@@ -70,13 +66,13 @@ export class Evidence {
     const first = assessHealth(known, now, this.#thresholds).status
     if (first !== 'unhealthy') return first
     // What it finished in other partitions speaks for it.
-    const [seen = known] = await findAllWorkers(this.#store, [known.worker], this.#thresholds)
+    const [seen = known] = await findAllWorkers(this.#store, [known.worker])
     const evidence = { ...known, lastProgressAt: seen.lastProgressAt }
     const { status } = assessHealth(evidence, now, this.#thresholds)
     if (status !== 'unhealthy') return status
     const faultless = { ...evidence, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0, lastFailureAt: null }
     if (assessHealth(faultless, now, this.#thresholds).status === 'unhealthy') return status
-    const workers = await allWorkers(this.#store, this.#thresholds, PAGE_LIMIT_MAX)
+    const workers = await allWorkers(this.#store, PAGE_LIMIT_MAX)
     const pools = new Set(known.pools)
     const hasHelp = workers.some(
       (other) =>
@@ -87,18 +83,18 @@ export class Evidence {
 
   /** Which of these workers may be given work: those that are registered, not draining and not unhealthy. */
   async fit(workers: readonly WorkerId[]): Promise<ReadonlySet<WorkerId>> {
-    const found = await findAllWorkers(this.#store, [...new Set(workers)], this.#thresholds)
+    const found = await findAllWorkers(this.#store, [...new Set(workers)])
     return new Set(
       found.flatMap(({ worker, draining, health }) => (draining || health.status === 'unhealthy' ? [] : [worker])),
     )
   }
 
   /** What became of settlements. The home has counted its own. If it can't be reached, the settlements stand all the same. */
-  async settled(settlements: readonly Settlement[], results: readonly SettleResult[]): Promise<void> {
+  async settled(settlements: readonly Settlement[], answers: readonly Settled[]): Promise<void> {
     const endings = new Map<WorkerId, boolean[]>()
     settlements.forEach((settlement, index) => {
-      const result = results[index]
-      if (result?.outcome !== 'settled' || result.repeated || isUnseen(result)) return
+      const { result, isSeen = false } = answers[index] ?? {}
+      if (result?.outcome !== 'settled' || result.repeated || !isSeen) return
       if (settlement.kind !== 'succeeded' && !isBlamed(settlement)) return
       // Parked: the outage is to blame.
       if (result.status === 'queued') return
@@ -148,7 +144,7 @@ export class Evidence {
     }
     if (runs.length === 1 && runs[0] === 0) return
     if (list.includes(false)) this.#spotless.delete(worker)
-    await this.#store.home.run(witnessScript, [this.#drawRequestId(), worker, ...runs.map(String)])
+    await this.#store.home.once(witnessScript, [worker, ...runs.map(String)])
   }
 }
 

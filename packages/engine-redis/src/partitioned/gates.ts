@@ -2,46 +2,22 @@
 // the way has left a hold that everybody sees, and that resuming lifts everywhere.
 
 import type { By, Scope } from '@reprise/core'
-import type { DrawRequestId } from '../claim.ts'
 import { given, lookUp, pause, resume } from '../gates.ts'
 import { actionOf, factsOf, type GatesFacts, namesCovering } from '../gates-facts.ts'
-import { journalOf } from '../journal.ts'
 import type { LaneName } from '../names.ts'
 import { breakersOnAll } from './breakers.ts'
-import type { Partitions } from './partitions.ts'
+import { liftEverywhere, type Partitions } from './partitions.ts'
 
-export async function pauseAll(
-  { home, all }: Partitions,
-  scope: Scope,
-  by: By,
-  drawRequestId: DrawRequestId,
-): Promise<void> {
-  await pause(home, scope, by, drawRequestId)
-  await Promise.all(all.slice(1).map((partition) => pause(partition, scope, by, drawRequestId, false)))
+export async function pauseAll({ home, all }: Partitions, scope: Scope, by: By): Promise<void> {
+  await pause(home, scope, by)
+  await Promise.all(all.slice(1).map((partition) => pause(partition, scope, by, false)))
 }
 
 /** False if no partition had such a hold. */
-export async function resumeAll(
-  { home, all }: Partitions,
-  scope: Scope,
-  by: By,
-  drawRequestId: DrawRequestId,
-): Promise<boolean> {
-  const lifted = await Promise.all(all.slice(1).map((partition) => resume(partition, scope, by, drawRequestId, false)))
-  if (await resume(home, scope, by, drawRequestId)) return true
-  if (!lifted.includes(true)) return false
-  // A pause and a resume at the same time had left some behind.
-  const { actor, reason } = by
-  const entry = {
-    type: 'lanes.resumed',
-    taskId: null,
-    attempt: null,
-    actor,
-    reason,
-    data: { ...given(scope) },
-  } as const
-  await journalOf(home, drawRequestId).append([entry])
-  return true
+export function resumeAll(store: Partitions, scope: Scope, { actor, reason }: By): Promise<boolean> {
+  const data = { ...given(scope) }
+  const entry = { type: 'lanes.resumed', taskId: null, attempt: null, actor, reason, data } as const
+  return liftEverywhere(store, (partition, isTold) => resume(partition, scope, { actor, reason }, isTold), entry)
 }
 
 /** The holds, limits and breakers that cover these lanes, with what runs under each limit in the whole store. */

@@ -3,7 +3,7 @@
 
 import type { Assignment, AssignResult, Launch, LaunchPage, LaunchQuery } from '@reprise/core'
 import { pageLimit } from '@reprise/core/engine'
-import { type AssignSettings, assign, checkAssignments, launches } from '../handover.ts'
+import { assign, checkAssignments, launches } from '../handover.ts'
 import type { Evidence } from './evidence.ts'
 import { inwardToken, outwardToken, type Partitions } from './partitions.ts'
 
@@ -11,12 +11,10 @@ export async function assignAll(
   store: Partitions,
   assignments: readonly Assignment[],
   evidence: Evidence,
-  settings: AssignSettings,
 ): Promise<readonly AssignResult[]> {
   checkAssignments(assignments)
   if (assignments.length === 0) return []
   const fit = await evidence.fit(assignments.map(({ worker }) => worker))
-  const judged = { ...settings, isFit: (worker: Assignment['worker']): boolean => fit.has(worker) }
   return store.inOrder(
     assignments,
     ({ taskId }) => taskId,
@@ -24,7 +22,7 @@ export async function assignAll(
       assign(
         partition,
         items.map((assignment) => ({ ...assignment, token: inwardToken(place, assignment.token) })),
-        judged,
+        (worker) => fit.has(worker),
       ),
   )
 }

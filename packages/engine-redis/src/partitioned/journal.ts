@@ -4,12 +4,11 @@
 
 import type { Journal, JournalEntry, JournalPage, JournalQuery } from '@reprise/core'
 import { checkBatch, pageLimit } from '@reprise/core/engine'
-import type { DrawRequestId } from '../claim.ts'
 import { journalOf, placeBefore, readJournal } from '../journal.ts'
 import { merge, split } from './merge.ts'
 import type { Partitions } from './partitions.ts'
 
-export function journalOfAll(store: Partitions, drawRequestId: DrawRequestId): Journal {
+export function journalOfAll(store: Partitions): Journal {
   return {
     async append(entries) {
       checkBatch(entries.length)
@@ -18,7 +17,7 @@ export function journalOfAll(store: Partitions, drawRequestId: DrawRequestId): J
         const place = entry.taskId === null ? 0 : store.placeOf(entry.taskId)
         places.set(place, [...(places.get(place) ?? []), entry])
       }
-      await Promise.all([...places].map(([place, own]) => journalOf(store.at(place), drawRequestId).append(own)))
+      await Promise.all([...places].map(([place, own]) => journalOf(store.at(place)).append(own)))
     },
     read: (query = {}) => (query.taskId === undefined ? readAll(store, query) : readTask(store, query.taskId, query)),
     from: async (at) => (await placesBefore(store, at)).join('_'),

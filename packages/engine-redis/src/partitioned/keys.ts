@@ -16,7 +16,6 @@
 // A removed task's partition notes the key to be freed ('freeing') until it was: the notes are worked off by retention.
 
 import { StoreBusyError, type TaskId, type TaskSpec } from '@reprise/core'
-import type { DrawRequestId } from '../claim.ts'
 import { asTexts } from '../partition.ts'
 import { findTicketsScript, holdKeysScript } from '../scripts.generated.ts'
 import type { Partitions } from './partitions.ts'
@@ -58,18 +57,23 @@ interface Attempt {
 
 export class Keys {
   readonly #store: Partitions
-  readonly #drawTicket: DrawRequestId
 
-  constructor(store: Partitions, drawTicket: DrawRequestId) {
+  constructor(store: Partitions) {
     this.#store = store
-    this.#drawTicket = drawTicket
   }
 
   /** Takes the keys of these tasks, which must all be different. */
   async hold(specs: readonly KeyedSpec[]): Promise<readonly HoldResult[]> {
     const results: HoldResult[] = []
     let left = specs.map((spec, position): Attempt => {
-      return { name: keyName(spec), id: spec.id, ticket: this.#drawTicket(), position, from: '', looks: 0 }
+      return {
+        name: keyName(spec),
+        id: spec.id,
+        ticket: this.#store.home.drawRequestId(),
+        position,
+        from: '',
+        looks: 0,
+      }
     })
     for (let round = 0; left.length > 0; round++) {
       if (round === ROUNDS_MAX) throw new StoreBusyError('Others want the same dedupe key at the same time.')

@@ -2,18 +2,10 @@
 // partition after partition, with what all have of it. A cursor says how far each partition was listed, up to the one
 // that was begun last: a lane that came to be in an earlier one since is still shown once.
 
-import {
-  type Counts,
-  type CountsQuery,
-  InvalidError,
-  type LaneQuery,
-  type LaneView,
-  type Page,
-  type SeriesPoint,
-  type SeriesQuery,
-} from '@reprise/core'
-import { pageLimit } from '@reprise/core/engine'
-import { added, counts, countsOf, type LaneRow, laneRows, laneView, series } from '../lanes.ts'
+import type { Counts, CountsQuery, LaneQuery, LaneView, Page, SeriesPoint, SeriesQuery } from '@reprise/core'
+import { foreignCursor, pageLimit } from '@reprise/core/engine'
+import { byMinute, counts, countsOf, type LaneRow, laneRows, laneView, series, sumOf } from '../lanes.ts'
+import { COUNTERS, recordOf } from '../layout.ts'
 import { asTexts, type Partition, scopeName } from '../partition.ts'
 import { findLanesScript } from '../scripts.generated.ts'
 import { gatesFactsOf } from './gates.ts'
@@ -53,7 +45,7 @@ export async function listLanes(store: Partitions, query: LaneQuery = {}): Promi
 function parseCursor(cursor: string | undefined, size: number): number[] {
   if (cursor === undefined) return [0]
   if (!/^\d{1,15}(?:_\d{1,15})*$/.test(cursor) || cursor.split('_').length > size) {
-    throw new InvalidError('The cursor is not one that this store gave out.')
+    throw foreignCursor()
   }
   return cursor.split('_').map(Number)
 }
@@ -68,7 +60,7 @@ async function newOnes(store: Partitions, rows: readonly LaneRow[], bounds: read
     const parts = elsewhere.map((found) => found[index] ?? null)
     const isListed = parts.some((part, other) => part !== null && other < place && part.number <= (bounds[other] ?? 0))
     if (isListed) return []
-    return [{ row, counts: parts.reduce((sum, part) => (part === null ? sum : added(sum, part.counts)), row.counts) }]
+    return [{ row, counts: sumOf([row.counts, ...parts.flatMap((part) => part?.counts ?? [])]) }]
   })
 }
 
@@ -77,45 +69,22 @@ interface Found {
   readonly counts: Counts
 }
 
-const COUNTERS = 8
-
 async function findLanes(partition: Partition, names: readonly string[]): Promise<readonly (Found | null)[]> {
   const fields = asTexts(await partition.run(findLanesScript, names))
   let at = 0
   return names.map(() => {
     const number = fields[at++] ?? ''
     if (number === '') return null
-    at += COUNTERS
-    return { number: Number(number), counts: countsOf(fields.slice(at - COUNTERS, at)) }
+    at += COUNTERS.length
+    return { number: Number(number), counts: countsOf(recordOf(COUNTERS, fields, at - COUNTERS.length)) }
   })
 }
 
 export async function countAll(store: Partitions, query: CountsQuery | undefined): Promise<Counts> {
-  const parts = await store.each((partition) => counts(partition, query))
-  return parts.reduce(added)
+  return sumOf(await store.each((partition) => counts(partition, query)))
 }
 
 export async function seriesOfAll(store: Partitions, query: SeriesQuery): Promise<readonly SeriesPoint[]> {
-  const sums = new Map<number, SeriesPoint>()
-  for (const points of await store.each((partition) => series(partition, query))) {
-    for (const point of points) {
-      const before = sums.get(point.at)
-      sums.set(point.at, before === undefined ? point : addedPoints(before, point))
-    }
-  }
-  return [...sums.values()].toSorted((a, b) => a.at - b.at)
-}
-
-function addedPoints(a: SeriesPoint, b: SeriesPoint): SeriesPoint {
-  return {
-    at: a.at,
-    accepted: a.accepted + b.accepted,
-    started: a.started + b.started,
-    succeeded: a.succeeded + b.succeeded,
-    failed: a.failed + b.failed,
-    lost: a.lost + b.lost,
-    retried: a.retried + b.retried,
-    dead: a.dead + b.dead,
-    cancelled: a.cancelled + b.cancelled,
-  }
+  const points = (await store.each((partition) => series(partition, query))).flat()
+  return byMinute(points).toSorted((a, b) => a.at - b.at)
 }

@@ -1,17 +1,9 @@
 // Settling, renewing and finding what is past its time, each in the partition of its task, all at once.
 
-import type {
-  ExpiredResult,
-  HealthThresholds,
-  Overdue,
-  RenewRequest,
-  RenewResult,
-  Settlement,
-  SettleResult,
-} from '@reprise/core'
+import type { ExpiredResult, Overdue, RenewRequest, RenewResult, Settlement } from '@reprise/core'
 import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import { expired, renew } from '../leases.ts'
-import { settle } from '../settle.ts'
+import { type Settled, settleThere } from '../settle.ts'
 import { inwardToken, outwardToken, type Partitions } from './partitions.ts'
 
 /** Settlements with tokens as their partition knows them. */
@@ -22,24 +14,12 @@ export function inward(place: number, settlements: readonly Settlement[]): Settl
   })
 }
 
-/** The settlements of several calls. */
-export async function settleAll(
-  store: Partitions,
-  calls: readonly (readonly Settlement[])[],
-): Promise<readonly (readonly SettleResult[])[]> {
-  const results = await store.inOrder(
-    calls.flat(),
+export function settleAll(store: Partitions, settlements: readonly Settlement[]): Promise<readonly Settled[]> {
+  return store.inOrder(
+    settlements,
     ({ ref }) => ref.taskId,
-    async ({ partition, place, items }) => {
-      const [own = []] = await settle(partition, [inward(place, items)])
-      return own
-    },
+    ({ partition, place, items }) => settleThere(partition, inward(place, items)),
   )
-  let at = 0
-  return calls.map(({ length }) => {
-    at += length
-    return results.slice(at - length, at)
-  })
 }
 
 export async function renewAll(
@@ -62,13 +42,9 @@ export async function renewAll(
 }
 
 /** Leases first, then queue entries. What can be reached is answered as long as there is anything. */
-export async function expiredIn(
-  store: Partitions,
-  limit: number,
-  thresholds: HealthThresholds,
-): Promise<ExpiredResult> {
+export async function expiredIn(store: Partitions, limit: number): Promise<ExpiredResult> {
   checkLimit(limit)
-  const outcomes = await Promise.allSettled(store.all.map((partition) => expired(partition, limit, thresholds)))
+  const outcomes = await Promise.allSettled(store.all.map((partition) => expired(partition, limit)))
   const refused = outcomes.find((outcome) => outcome.status === 'rejected')
   const found = outcomes.flatMap((outcome, place) => {
     if (outcome.status === 'rejected') return []

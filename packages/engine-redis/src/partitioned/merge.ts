@@ -1,7 +1,7 @@
 // Pages over several partitions. Each partition gives its items in order, a few at a time; they are merged as they come. The
 // cursor of the whole is the cursors of all partitions, so nothing is shown twice or passed over.
 
-import { InvalidError } from '@reprise/core'
+import { foreignCursor } from '@reprise/core/engine'
 
 interface Row<Item> {
   readonly item: Item
@@ -113,7 +113,7 @@ export function split(cursor: string | undefined, start: string, part: RegExp, c
   if (cursor === undefined) return Array.from({ length: count }, () => start)
   const cursors = cursor.split(SEPARATOR)
   if (cursors.length !== count || !cursors.every((one) => one === start || part.test(one))) {
-    throw new InvalidError('The cursor is not one that this store gave out.')
+    throw foreignCursor()
   }
   return cursors
 }

@@ -1,11 +1,11 @@
 // The port's verbs over several partitions, each handed to its module. A verb on one task stays one atomic step in its
 // partition; what spans partitions is put together here, and says in its module what that means.
 
-import type { Engine, EngineInfo, HealthThresholds } from '@reprise/core'
+import type { Engine, EngineInfo } from '@reprise/core'
 import { retry } from '../change.ts'
-import type { DrawRequestId } from '../claim.ts'
 import { collectionOf } from '../collection.ts'
 import { OrderedCalls } from '../ordered-calls.ts'
+import { inGroups, resultOf } from '../settle.ts'
 import type { Wake } from '../wake.ts'
 import { Backlogs } from './backlogs.ts'
 import { listAllBreakers, resetBreakerIn } from './breakers.ts'
@@ -33,44 +33,43 @@ export interface PartitionedEngineParts {
   readonly store: Partitions
   readonly wake: Wake
   readonly info: EngineInfo
-  readonly thresholds: HealthThresholds
   readonly backlogMax: number
-  readonly drawRequestId: DrawRequestId
   /** Ends what the engine was opened with. */
   readonly close: () => Promise<void>
 }
 
 export function partitionedEngine(parts: PartitionedEngineParts): Engine {
-  const { store, wake, thresholds, backlogMax, drawRequestId } = parts
+  const { store, wake, backlogMax } = parts
   const backlogs = new Backlogs(store)
-  const keys = new Keys(store, drawRequestId)
-  const slots = new Slots(store, drawRequestId)
+  const keys = new Keys(store)
+  const slots = new Slots(store)
   const submitting = new Submitting(store, backlogs, keys, backlogMax)
-  const evidence = new Evidence(store, thresholds, drawRequestId)
-  const claiming = new Claiming(store, backlogs, evidence, slots, wake, { thresholds, drawRequestId })
+  const evidence = new Evidence(store)
+  const claiming = new Claiming(store, backlogs, evidence, slots, wake)
   const calls = new OrderedCalls(
     store,
     (groups) => submitting.submit(groups),
     async (groups) => {
-      const results = await settleAll(store, groups)
-      await evidence.settled(groups.flat(), results.flat())
-      return results
+      const settlements = groups.flat()
+      const answers = await settleAll(store, settlements)
+      await evidence.settled(settlements, answers)
+      return inGroups(groups, answers.map(resultOf))
     },
   )
   const inOrder = (): Partitions => calls.inOrder()
 
   return {
     info: parts.info,
-    healthThresholds: thresholds,
+    healthThresholds: store.home.thresholds,
 
     submit: (tasks) => calls.submit(tasks),
     async claim(request) {
       inOrder()
       return claiming.claim(request)
     },
-    assign: async (assignments) => assignAll(inOrder(), assignments, evidence, { thresholds, drawRequestId }),
+    assign: async (assignments) => assignAll(inOrder(), assignments, evidence),
     launches: async (query) => launchesIn(inOrder(), query),
-    reserve: async (request) => reserve(inOrder(), request, keys, slots, drawRequestId),
+    reserve: async (request) => reserve(inOrder(), request, keys, slots),
     renew: async (leases, leaseMs) => renewAll(inOrder(), leases, leaseMs),
     settle: (items) => calls.settle(items),
     async settleAndClaim(items, request) {
@@ -79,27 +78,27 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     },
     standings: async (ids) => standingsIn(inOrder(), ids),
     async expired(max) {
-      const found = await expiredIn(inOrder(), max, thresholds)
+      const found = await expiredIn(inOrder(), max)
       await slots.finish()
       return found
     },
 
-    change: async (request) => changeAll(inOrder(), request, drawRequestId),
-    retry: async (id, { by, maxRetries }) => retry(inOrder().of(id), id, by, maxRetries, drawRequestId),
+    change: async (request) => changeAll(inOrder(), request),
+    retry: async (id, { by, maxRetries }) => retry(inOrder().of(id), id, by, maxRetries),
 
-    pause: async (scope, by) => pauseAll(inOrder(), scope, by, drawRequestId),
-    resume: async (scope, by) => resumeAll(inOrder(), scope, by, drawRequestId),
+    pause: async (scope, by) => pauseAll(inOrder(), scope, by),
+    resume: async (scope, by) => resumeAll(inOrder(), scope, by),
     async limit(scope, concurrency, by) {
       inOrder()
       await slots.setLimit(scope, concurrency, by)
     },
 
     breakers: async (page) => listAllBreakers(inOrder(), page),
-    resetBreaker: async (name, by) => resetBreakerIn(inOrder(), name, by, drawRequestId),
+    resetBreaker: async (name, by) => resetBreakerIn(inOrder(), name, by),
 
     async register(registration) {
       evidence.forget(registration.worker)
-      return registerAll(inOrder(), registration, drawRequestId)
+      return registerAll(inOrder(), registration)
     },
     async beat(report) {
       evidence.doubt(report.worker)
@@ -108,16 +107,16 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     },
     async probed(reports) {
       for (const { worker } of reports) evidence.doubt(worker)
-      await probedAll(inOrder(), reports, drawRequestId)
+      await probedAll(inOrder(), reports)
     },
     deregister: async (worker, epoch) => deregisterAll(inOrder(), worker, epoch),
     async worker(id) {
       await evidence.flush(id)
-      return (await findAllWorkers(inOrder(), [id], thresholds))[0] ?? null
+      return (await findAllWorkers(inOrder(), [id]))[0] ?? null
     },
     async workers(page) {
       await evidence.flush()
-      return listAllWorkers(inOrder(), page, thresholds)
+      return listAllWorkers(inOrder(), page)
     },
 
     now: async () => storeTimeIn(inOrder()),
@@ -125,16 +124,16 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     tasks: async (query) => listTasks(inOrder(), query),
     execution: async (id, attempt) => executionIn(inOrder(), id, attempt),
     executions: async (id, page) => executionsIn(inOrder(), id, page),
-    explain: async (id) => explain(inOrder(), id, thresholds),
+    explain: async (id) => explain(inOrder(), id),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
     counts: async (query) => countAll(inOrder(), query),
     series: async (query) => seriesOfAll(inOrder(), query),
 
-    journal: journalOfAll(store, drawRequestId),
-    collection: (definition) => collectionOf(store.home, definition, drawRequestId),
-    retain: async (rules, options) => retainAll(inOrder(), rules, options, keys, drawRequestId),
-    inspect: async (request) => inspectAll(inOrder(), request, drawRequestId),
+    journal: journalOfAll(store),
+    collection: (definition) => collectionOf(store.home, definition),
+    retain: async (rules, options) => retainAll(inOrder(), rules, options, keys),
+    inspect: async (request) => inspectAll(inOrder(), request),
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),

@@ -2,11 +2,12 @@
 // there. Everything of a task lives in one partition, so every step of its life stays one atomic step.
 
 import { crc32 } from 'node:zlib'
-import type { LeaseToken } from '@reprise/core'
+import type { JournalEntryInput, LeaseToken } from '@reprise/core'
+import { journalOf } from '../journal.ts'
 import type { Partition } from '../partition.ts'
 
 /** The things that belong to one partition, with their places in the list they come from. */
-export interface Share<Item> {
+export interface Part<Item> {
   readonly place: number
   readonly partition: Partition
   readonly items: Item[]
@@ -40,8 +41,8 @@ export class Partitions {
   }
 
   /** By place; partitions that have nothing are left out. */
-  split<Item>(items: readonly Item[], nameOf: (item: Item) => string): readonly Share<Item>[] {
-    const shares = new Map<number, Share<Item>>()
+  split<Item>(items: readonly Item[], nameOf: (item: Item) => string): readonly Part<Item>[] {
+    const shares = new Map<number, Part<Item>>()
     items.forEach((item, position) => {
       const place = this.placeOf(nameOf(item))
       let share = shares.get(place)
@@ -59,7 +60,7 @@ export class Partitions {
   async inOrder<Item, Answer>(
     items: readonly Item[],
     nameOf: (item: Item) => string,
-    ask: (share: Share<Item>) => Promise<readonly Answer[]>,
+    ask: (share: Part<Item>) => Promise<readonly Answer[]>,
   ): Promise<Answer[]> {
     const answers: Answer[] = []
     await Promise.all(
@@ -78,6 +79,22 @@ export class Partitions {
   each<Answer>(ask: (partition: Partition, place: number) => Promise<Answer>): Promise<Answer[]> {
     return Promise.all(this.all.map(ask))
   }
+}
+
+/**
+ * Lifts something in every partition, in the home last: its journal tells of it. False if it was nowhere. What was put on and
+ * lifted at the same time may have been left in the others alone: then the entry is written by itself.
+ */
+export async function liftEverywhere(
+  { home, all }: Partitions,
+  lift: (partition: Partition, isTold: boolean) => Promise<boolean>,
+  entry: JournalEntryInput,
+): Promise<boolean> {
+  const lifted = await Promise.all(all.slice(1).map((partition) => lift(partition, false)))
+  if (await lift(home, true)) return true
+  if (!lifted.includes(true)) return false
+  await journalOf(home).append([entry])
+  return true
 }
 
 /**

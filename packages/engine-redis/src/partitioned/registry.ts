@@ -5,7 +5,6 @@
 import type {
   BeatReport,
   BeatResult,
-  HealthThresholds,
   Page,
   PageRequest,
   ProbeReport,
@@ -14,7 +13,6 @@ import type {
   WorkerView,
 } from '@reprise/core'
 import { assessHealth } from '@reprise/core/engine'
-import type { DrawRequestId } from '../claim.ts'
 import { beat, deregister, findWorkers, listWorkers, probed, registerThere } from '../registry.ts'
 import { drawEpochScript } from '../scripts.generated.ts'
 import type { Partitions } from './partitions.ts'
@@ -22,14 +20,11 @@ import type { Partitions } from './partitions.ts'
 export async function registerAll(
   { home, all }: Partitions,
   registration: WorkerRegistration,
-  drawRequestId: DrawRequestId,
 ): Promise<{ readonly epoch: number }> {
   const epoch = String(await home.run(drawEpochScript, []))
-  const others = await Promise.all(
-    all.slice(1).map((partition) => registerThere(partition, registration, drawRequestId, [epoch, ''])),
-  )
+  const others = await Promise.all(all.slice(1).map((partition) => registerThere(partition, registration, [epoch, ''])))
   const leases = others.reduce((sum, there) => sum + there.leases, 0)
-  await registerThere(home, registration, drawRequestId, [epoch, String(leases)])
+  await registerThere(home, registration, [epoch, String(leases)])
   return { epoch: Number(epoch) }
 }
 
@@ -41,12 +36,8 @@ export async function beatAll(store: Partitions, report: BeatReport): Promise<Be
 }
 
 /** Everywhere: each partition looks at its own evidence when it leaves a retry to a better worker. */
-export async function probedAll(
-  store: Partitions,
-  reports: readonly ProbeReport[],
-  drawRequestId: DrawRequestId,
-): Promise<void> {
-  await store.each((partition) => probed(partition, reports, drawRequestId))
+export async function probedAll(store: Partitions, reports: readonly ProbeReport[]): Promise<void> {
+  await store.each((partition) => probed(partition, reports))
 }
 
 export async function deregisterAll(store: Partitions, worker: WorkerId, epoch: number): Promise<void> {
@@ -54,46 +45,33 @@ export async function deregisterAll(store: Partitions, worker: WorkerId, epoch: 
 }
 
 /** By id. */
-export async function listAllWorkers(
-  store: Partitions,
-  page: PageRequest | undefined,
-  thresholds: HealthThresholds,
-): Promise<Page<WorkerView>> {
-  const { items, next } = await listWorkers(store.home, page, thresholds)
-  return { items: await withSignsOfLife(store, items, thresholds), next }
+export async function listAllWorkers(store: Partitions, page: PageRequest | undefined): Promise<Page<WorkerView>> {
+  const { items, next } = await listWorkers(store.home, page)
+  return { items: await withSignsOfLife(store, items), next }
 }
 
 /** The first workers by id, as many as are asked for at the most. */
-export async function allWorkers(
-  store: Partitions,
-  thresholds: HealthThresholds,
-  max: number,
-): Promise<readonly WorkerView[]> {
-  return (await listAllWorkers(store, { limit: max }, thresholds)).items
+export async function allWorkers(store: Partitions, max: number): Promise<readonly WorkerView[]> {
+  return (await listAllWorkers(store, { limit: max })).items
 }
 
 /** What the home knows of these workers, with the signs of life of all partitions; unknown ones are left out. */
-export async function findAllWorkers(
-  store: Partitions,
-  ids: readonly WorkerId[],
-  thresholds: HealthThresholds,
-): Promise<readonly WorkerView[]> {
-  const { found } = await findWorkers(store.home, ids, thresholds)
-  return withSignsOfLife(store, found, thresholds)
+export async function findAllWorkers(store: Partitions, ids: readonly WorkerId[]): Promise<readonly WorkerView[]> {
+  const { found } = await findWorkers(store.home, ids)
+  return withSignsOfLife(store, found)
 }
 
 /** The home has the evidence; a sign of life may have been given, and something been finished, in any partition. */
 async function withSignsOfLife(
   { home, all }: Partitions,
   workers: readonly WorkerView[],
-  thresholds: HealthThresholds,
 ): Promise<readonly WorkerView[]> {
   if (workers.length === 0) return []
   const ids = workers.map(({ worker }) => worker)
   const [now, ...seen] = await Promise.all([
     home.now(),
     ...all.slice(1).map(async (partition) => {
-      const { found } = await findWorkers(partition, ids, thresholds)
+      const { found } = await findWorkers(partition, ids)
       return new Map(found.map((view) => [view.worker, view]))
     }),
   ])
@@ -102,6 +80,6 @@ async function withSignsOfLife(
     const lastBeatAt = Math.max(...views.map((view) => view.lastBeatAt))
     const lastProgressAt = Math.max(...views.map((view) => view.lastProgressAt))
     const view = { ...worker, lastBeatAt, lastProgressAt }
-    return { ...view, health: assessHealth(view, now, thresholds) }
+    return { ...view, health: assessHealth(view, now, home.thresholds) }
   })
 }

@@ -1,10 +1,10 @@
 // Reserving an attempt in a store with several partitions: the task's partition does it. The dedupe key of a task that is
-// not known yet is taken first, and given up again if the reservation is refused; slots of a full quota are fetched from
+// not known yet is taken first, and given up again if the reservation is refused; slots of a full share are fetched from
 // other partitions.
 
 import { type Claimed, DuplicateExecutionError, type ReserveRequest, StoreBusyError } from '@reprise/core'
-import type { DrawRequestId } from '../claim.ts'
-import { checkReserve, isOfBreaker, type ReserveRefusal, refusal, reserveThere } from '../reserve.ts'
+import { checkReserve } from '@reprise/core/engine'
+import { isOfBreaker, type ReserveRefusal, refusal, reserveThere } from '../reserve.ts'
 import { type Hold, isKeyed, type Keys } from './keys.ts'
 import { outwardToken, type Partitions } from './partitions.ts'
 import type { Slots } from './slots.ts'
@@ -13,21 +13,15 @@ import type { Slots } from './slots.ts'
 const NO_TICKET = '\n'
 const ROUNDS_MAX = 50
 
-export async function reserve(
-  store: Partitions,
-  request: ReserveRequest,
-  keys: Keys,
-  slots: Slots,
-  drawRequestId: DrawRequestId,
-): Promise<Claimed> {
+export async function reserve(store: Partitions, request: ReserveRequest, keys: Keys, slots: Slots): Promise<Claimed> {
   checkReserve(request)
   const place = store.placeOf(request.task.id)
   const ask = async (key: string | null): Promise<Claimed | ReserveRefusal> => {
-    let answer = await reserveThere(store.at(place), request, drawRequestId, key)
+    let answer = await reserveThere(store.at(place), request, key)
     const full = 'lease' in answer || answer.what !== 'full' ? '' : (answer.details[0] ?? '')
     // What a breaker lets through is never shared: the others have no part of it.
     if (full !== '' && !isOfBreaker(full) && (await slots.moveTo(place, full))) {
-      answer = await reserveThere(store.at(place), request, drawRequestId, key)
+      answer = await reserveThere(store.at(place), request, key)
     }
     if (!('lease' in answer)) return answer
     return { ...answer.lease, token: outwardToken(place, answer.lease.token) }
@@ -63,9 +57,9 @@ async function isKnown(store: Partitions, id: string): Promise<boolean> {
   return Number(await partition.command('EXISTS', partition.taskKey(id))) === 1
 }
 
-/** The refusal names the limit of the whole store, not the quota. */
+/** The refusal names the limit of the whole store, not the share. */
 async function inAll({ home }: Partitions, { what, details }: ReserveRefusal): Promise<ReserveRefusal> {
-  const [scope = '', quota = ''] = details
+  const [scope = '', share = ''] = details
   const total = await home.command('HGET', home.key('totals'), scope)
-  return { what, details: [scope, total === null ? quota : String(total)] }
+  return { what, details: [scope, total === null ? share : String(total)] }
 }

@@ -3,7 +3,6 @@
 
 import { BATCH_MAX, type RetainResult, type RetentionRules } from '@reprise/core'
 import { checkLimit, pageCursor } from '@reprise/core/engine'
-import type { DrawRequestId } from '../claim.ts'
 import { retain } from '../retention.ts'
 import type { Keys } from './keys.ts'
 import { placeAndPosition, wholeCursor } from './merge.ts'
@@ -17,7 +16,6 @@ export async function retainAll(
   rules: RetentionRules,
   options: { readonly limit?: number; readonly cursor?: string } | undefined,
   keys: Keys,
-  drawRequestId: DrawRequestId,
 ): Promise<RetainResult> {
   const limit = options?.limit ?? BATCH_MAX
   checkLimit(limit)
@@ -25,7 +23,7 @@ export async function retainAll(
   let tasksRemoved = 0
   let entriesRemoved = 0
   for (let visits = 0; place < store.size && visits < PARTITIONS_PER_CALL; visits++) {
-    const part = await retain(store.at(place), rules, { limit, cursor: String(position) }, drawRequestId)
+    const part = await retain(store.at(place), rules, { limit, cursor: String(position) })
     await keys.freeRemoved(place)
     tasksRemoved += part.tasksRemoved
     entriesRemoved += part.entriesRemoved

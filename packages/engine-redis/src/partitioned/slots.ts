@@ -1,20 +1,19 @@
-// Limits over all partitions. Of a limit each partition has a quota, by which its claims go alone; the home keeps the books.
+// Limits over all partitions. Of a limit each partition has a share, by which its claims go alone; the home keeps the books.
 // The home counts up what it granted to each partition and what it heard each returned; each partition counts up what it
 // received and returned. All four only grow and are kept where they are counted, so a message may be lost, late or doubled:
 // the next one says it all again. In this order, at any moment and after any crash:
 //
-//   running ≤ quota + called back = received − returned ≤ granted − returned as the home heard = limit − free ≤ limit.
+//   running ≤ share + called back = received − returned ≤ granted − returned as the home heard = limit − free ≤ limit.
 //
 // A new limit begins a new version, in which all counts begin anew: each partition with what runs there, frozen, so that
-// nothing starts before the home has heard of all of them. When a claim finds lanes at a full quota, it has the others
+// nothing starts before the home has heard of all of them. When a claim finds lanes at a full share, it has the others
 // return what they don't use; where none is free, one is called back from the partition that has most.
 
 import type { By, Scope } from '@reprise/core'
-import type { DrawRequestId } from '../claim.ts'
 import { finish, limitArguments } from '../gates.ts'
 import { asTexts, type Partition, scopeName } from '../partition.ts'
-import { quotaEndScript, quotaScript, shareLimitScript, shareSlotsScript } from '../scripts.generated.ts'
-import type { BlockedAt } from './harvest.ts'
+import { shareEndScript, shareLimitScript, shareScript, shareSlotsScript } from '../scripts.generated.ts'
+import type { BlockedAt } from './claim-parts.ts'
 import type { Partitions } from './partitions.ts'
 
 /** Somebody else may set the limit anew while slots are moved: then it is begun again, at most so often. */
@@ -22,16 +21,16 @@ const ROUNDS_MAX = 5
 const UNSETTLED_MAX = 10
 
 /** What a partition says of its part. */
-interface Quota {
+interface LimitShare {
   readonly version: number
   readonly received: number
   readonly returned: number
-  readonly quota: number
+  readonly share: number
   readonly called: number
   readonly isFrozen: boolean
 }
 
-interface QuotaChange {
+interface ShareChange {
   readonly granted?: number
   readonly mayKeep?: boolean
   readonly gives?: boolean
@@ -42,16 +41,14 @@ interface QuotaChange {
 
 export class Slots {
   readonly #store: Partitions
-  readonly #drawRequestId: DrawRequestId
 
-  constructor(store: Partitions, drawRequestId: DrawRequestId) {
+  constructor(store: Partitions) {
     this.#store = store
-    this.#drawRequestId = drawRequestId
   }
 
   async setLimit(scope: Scope, concurrency: number | null, by: By): Promise<void> {
-    const args = limitArguments(scope, concurrency, by, this.#drawRequestId())
-    const version = Number(await this.#store.home.run(shareLimitScript, args))
+    const args = limitArguments(scope, concurrency, by)
+    const version = Number(await this.#store.home.once(shareLimitScript, args))
     await this.#balance(scopeName(scope), version, new Set(), [])
   }
 
@@ -62,7 +59,7 @@ export class Slots {
     await Promise.all(names.map(async (name) => this.#balance(name, await this.#versionOf(name), new Set(), [])))
   }
 
-  /** Tries to get slots to where lanes stand at full quotas. Answers which partitions got some. */
+  /** Tries to get slots to where lanes stand at full shares. Answers which partitions got some. */
   async move(blocked: readonly BlockedAt[]): Promise<readonly number[]> {
     const limits = new Map<string, { version: number; readonly wanting: Set<number>; readonly lanes: Set<string> }>()
     for (const { scope, lane, version, place } of blocked) {
@@ -92,29 +89,29 @@ export class Slots {
   ): Promise<readonly number[]> {
     let present = version
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const change = (place: number): QuotaChange => ({ gives: wanting.size > 0 && !wanting.has(place), lanes })
+      const change = (place: number): ShareChange => ({ gives: wanting.size > 0 && !wanting.has(place), lanes })
       // Version 0 knows no limit: the home says what to do.
-      const quotas =
-        present === 0 ? [] : await this.#store.each((it, place) => quotaOf(it, scope, present, change(place)))
-      const newest = Math.max(present, ...quotas.map((quota) => quota.version))
+      const shares =
+        present === 0 ? [] : await this.#store.each((it, place) => shareOf(it, scope, present, change(place)))
+      const newest = Math.max(present, ...shares.map((share) => share.version))
       if (newest > present) {
         present = newest
         continue
       }
-      const [outcome, ...details] = await this.#book(scope, present, quotas, wanting)
+      const [outcome, ...details] = await this.#book(scope, present, shares, wanting)
       if (outcome === 'newer') {
         present = Number(details[0])
         continue
       }
       if (outcome === 'lifted') await this.#end(scope, Math.max(present, Number(details[0])))
       if (outcome !== 'settled') return []
-      return this.#handOut(scope, present, quotas, details.map(Number), wanting)
+      return this.#handOut(scope, present, shares, details.map(Number), wanting)
     }
     return []
   }
 
-  async #book(scope: string, version: number, quotas: readonly Quota[], wanting: ReadonlySet<number>) {
-    const reports = quotas.flatMap(({ received, returned }, place) => [
+  async #book(scope: string, version: number, shares: readonly LimitShare[], wanting: ReadonlySet<number>) {
+    const reports = shares.flatMap(({ received, returned }, place) => [
       String(received),
       String(returned),
       wanting.has(place) ? '1' : '',
@@ -126,19 +123,19 @@ export class Slots {
   async #handOut(
     scope: string,
     version: number,
-    quotas: readonly Quota[],
+    shares: readonly LimitShare[],
     granted: readonly number[],
     wanting: ReadonlySet<number>,
   ): Promise<readonly number[]> {
     const receivers: number[] = []
-    const richest = this.#richest(quotas, granted, wanting)
+    const richest = this.#richest(shares, granted, wanting)
     await Promise.all(
-      quotas.map(async ({ received, isFrozen }, place) => {
+      shares.map(async ({ received, isFrozen }, place) => {
         const total = granted[place] ?? received
         const calls = richest?.place === place ? richest.calls : 0
         if (total > received) receivers.push(place)
         if (total > received || isFrozen || calls > 0) {
-          await quotaOf(this.#store.at(place), scope, version, { granted: total, mayKeep: true, calls })
+          await shareOf(this.#store.at(place), scope, version, { granted: total, mayKeep: true, calls })
         }
       }),
     )
@@ -147,28 +144,28 @@ export class Slots {
 
   /** Who has to give up slots that it uses: only if somebody who has less got none, and none are on their way. */
   #richest(
-    quotas: readonly Quota[],
+    shares: readonly LimitShare[],
     granted: readonly number[],
     wanting: ReadonlySet<number>,
   ): { readonly place: number; readonly calls: number } | null {
-    if (quotas.some(({ called, isFrozen }) => called > 0 || isFrozen)) return null
+    if (shares.some(({ called, isFrozen }) => called > 0 || isFrozen)) return null
     const hungry = [...wanting].flatMap((place) => {
-      const own = quotas[place]
-      return own !== undefined && granted[place] === own.received ? [own.quota] : []
+      const own = shares[place]
+      return own !== undefined && granted[place] === own.received ? [own.share] : []
     })
     if (hungry.length === 0) return null
     const least = Math.min(...hungry)
-    const most = Math.max(...quotas.map(({ quota }) => quota))
+    const most = Math.max(...shares.map(({ share }) => share))
     if (most <= least || (most === least + 1 && least > 0)) return null
     return {
-      place: quotas.findIndex(({ quota }) => quota === most),
+      place: shares.findIndex(({ share }) => share === most),
       calls: Math.max(1, Math.floor((most - least) / 2)),
     }
   }
 
   async #end(scope: string, version: number): Promise<void> {
     await this.#store.each(async (partition) =>
-      finish(partition, await partition.run(quotaEndScript, [...scope.split('\n'), String(version)])),
+      finish(partition, await partition.run(shareEndScript, [...scope.split('\n'), String(version)])),
     )
     await this.#book(scope, version, [], new Set())
   }
@@ -179,10 +176,10 @@ export class Slots {
   }
 }
 
-async function quotaOf(partition: Partition, scope: string, version: number, change: QuotaChange): Promise<Quota> {
+async function shareOf(partition: Partition, scope: string, version: number, change: ShareChange): Promise<LimitShare> {
   const { granted, mayKeep = false, gives = false, calls = 0, lanes = [] } = change
   const flags = [mayKeep, gives].map((flag) => (flag ? '1' : ''))
-  const reply = await partition.run(quotaScript, [
+  const reply = await partition.run(shareScript, [
     ...scope.split('\n'),
     String(version),
     granted === undefined ? '' : String(granted),
@@ -190,12 +187,12 @@ async function quotaOf(partition: Partition, scope: string, version: number, cha
     String(calls),
     ...lanes,
   ])
-  const [present, received, returned, quota, , called, frozen] = asTexts(reply)
+  const [present, received, returned, share, , called, frozen] = asTexts(reply)
   return {
     version: Number(present),
     received: Number(received ?? 0),
     returned: Number(returned ?? 0),
-    quota: Number(quota ?? 0),
+    share: Number(share ?? 0),
     called: Number(called ?? 0),
     isFrozen: frozen === '1',
   }

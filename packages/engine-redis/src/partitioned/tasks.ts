@@ -4,7 +4,6 @@
 import {
   type Execution,
   type Explanation,
-  type HealthThresholds,
   PAGE_LIMIT_MAX,
   type Page,
   type PageRequest,
@@ -73,16 +72,9 @@ export async function executionsIn(
 }
 
 /** With the limits and workers of the whole store. */
-export async function explain(
-  store: Partitions,
-  id: TaskId,
-  thresholds: HealthThresholds,
-): Promise<Explanation | null> {
+export async function explain(store: Partitions, id: TaskId): Promise<Explanation | null> {
   const place = store.placeOf(id)
-  const [seen, workers] = await Promise.all([
-    seeTask(store.at(place), id),
-    allWorkers(store, thresholds, PAGE_LIMIT_MAX),
-  ])
+  const [seen, workers] = await Promise.all([seeTask(store.at(place), id), allWorkers(store, PAGE_LIMIT_MAX)])
   if (seen === null) return null
   const { task, now } = seen
   const [facts = NO_GATES] = await gatesFactsOf(store, [task])

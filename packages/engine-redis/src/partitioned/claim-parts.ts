@@ -4,12 +4,12 @@ import type { Claimed, ClaimRequest, ClaimResult, HealthStatus, HealthThresholds
 import type { Blocked, PartitionClaim } from '../claim.ts'
 import { outwardToken } from './partitions.ts'
 
-/** Limits whose quota in a partition was full, with the place of that partition. */
+/** Limits whose share in a partition was full, with the place of that partition. */
 export interface BlockedAt extends Blocked {
   readonly place: number
 }
 
-export class Harvest {
+export class ClaimParts {
   readonly request: ClaimRequest
   readonly health: HealthStatus
   /** Partitions that have no more. */
