@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_0ca7e59aa50a',
-  text: `#!lua name=reprise_0ca7e59aa50a
+  name: 'reprise_ba9133a928b4',
+  text: `#!lua name=reprise_ba9133a928b4
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -1388,7 +1388,7 @@ function placeRetry(text, lane, wantedAt)
   return dueAt, dueAt > wantedAt and quota.name or nil
 end
 end
-local becauseOf, endAttempt
+local becauseOf, endExecution
 do
 function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
@@ -1419,7 +1419,7 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-function endAttempt(task, attempt, ending)
+function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
@@ -1753,7 +1753,7 @@ local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedA
   local isSeen = stage ~= 'l' and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
   if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
-  local status = endAttempt(task, attempt, ending)
+  local status = endExecution(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status .. (isSeen and '' or ' unseen')
 end
@@ -1798,7 +1798,7 @@ local function expire(id, attempt, ending)
   local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
   ending.actor = 'sweep'
   placeEnding(ending, task.lane)
-  local status = endAttempt(task, attempt, ending)
+  local status = endExecution(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status
 end
@@ -2627,7 +2627,7 @@ local function dropKey(tenant, dedupeKey, id)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
 end
-redis.register_function{ function_name = 'reprise_0ca7e59aa50a_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ba9133a928b4_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2641,7 +2641,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_0ca7e59aa50a_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ba9133a928b4_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function renew(at)
@@ -2662,7 +2662,7 @@ local answers = {}
 for at = 3, #ARGV, 5 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_0ca7e59aa50a_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ba9133a928b4_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2673,7 +2673,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_0ca7e59aa50a_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ba9133a928b4_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2690,7 +2690,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_0ca7e59aa50a_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ba9133a928b4_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local backlogMax = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -2903,15 +2903,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_0ca7e59aa50a_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_0ca7e59aa50a_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_0ca7e59aa50a_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_0ca7e59aa50a_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_0ca7e59aa50a_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_ba9133a928b4_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_ba9133a928b4_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_ba9133a928b4_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_ba9133a928b4_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_ba9133a928b4_submit', library: hotLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_26dbae37f2f3',
-  text: `#!lua name=reprise_26dbae37f2f3
+  name: 'reprise_a0f2ca31ffd3',
+  text: `#!lua name=reprise_a0f2ca31ffd3
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3756,7 +3756,7 @@ function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-local function endAttempt(task, attempt, ending)
+local function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
@@ -4747,7 +4747,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4788,7 +4788,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], quietMsMax = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8] }
@@ -4805,7 +4805,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4952,7 +4952,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -4977,7 +4977,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local epoch = call('HGET', key('worker:' .. worker), 'epoch')
@@ -4989,7 +4989,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5024,7 +5024,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5041,11 +5041,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -5137,7 +5137,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -5149,7 +5149,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 2, #ARGV do
@@ -5162,7 +5162,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -5173,13 +5173,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -5196,7 +5196,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -5226,7 +5226,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5240,7 +5240,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -5258,7 +5258,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -5281,14 +5281,14 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5320,7 +5320,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -5346,7 +5346,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -5374,7 +5374,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -5427,7 +5427,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -5458,7 +5458,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -5485,7 +5485,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local BYTES_MAX = 4194304
@@ -5634,7 +5634,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -5642,13 +5642,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5667,7 +5667,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5685,7 +5685,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5708,7 +5708,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -5792,7 +5792,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5809,7 +5809,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5826,7 +5826,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5943,7 +5943,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5970,7 +5970,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -6037,7 +6037,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -6095,7 +6095,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -6110,7 +6110,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6133,7 +6133,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -6193,7 +6193,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -6207,14 +6207,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -6233,7 +6233,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26dbae37f2f3_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6251,55 +6251,55 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_26dbae37f2f3_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_26dbae37f2f3_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_26dbae37f2f3_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_26dbae37f2f3_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_26dbae37f2f3_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_26dbae37f2f3_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_26dbae37f2f3_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_26dbae37f2f3_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_26dbae37f2f3_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_26dbae37f2f3_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_26dbae37f2f3_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_26dbae37f2f3_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_26dbae37f2f3_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_26dbae37f2f3_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_26dbae37f2f3_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_26dbae37f2f3_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_26dbae37f2f3_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_26dbae37f2f3_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_26dbae37f2f3_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_26dbae37f2f3_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_26dbae37f2f3_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_26dbae37f2f3_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_26dbae37f2f3_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_26dbae37f2f3_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_26dbae37f2f3_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_26dbae37f2f3_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_26dbae37f2f3_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_26dbae37f2f3_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_26dbae37f2f3_pause', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_26dbae37f2f3_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_26dbae37f2f3_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_26dbae37f2f3_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_26dbae37f2f3_reset_breaker', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_26dbae37f2f3_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_26dbae37f2f3_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_26dbae37f2f3_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_26dbae37f2f3_series', library: library, readOnly: true }
-export const shareScript: Script = { name: 'reprise_26dbae37f2f3_share', library: library, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_26dbae37f2f3_share_end', library: library, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_26dbae37f2f3_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_26dbae37f2f3_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_26dbae37f2f3_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_26dbae37f2f3_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_26dbae37f2f3_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_26dbae37f2f3_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_a0f2ca31ffd3_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_a0f2ca31ffd3_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_a0f2ca31ffd3_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_a0f2ca31ffd3_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_a0f2ca31ffd3_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_a0f2ca31ffd3_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_a0f2ca31ffd3_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_a0f2ca31ffd3_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_a0f2ca31ffd3_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_a0f2ca31ffd3_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_a0f2ca31ffd3_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_a0f2ca31ffd3_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_a0f2ca31ffd3_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_a0f2ca31ffd3_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_a0f2ca31ffd3_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_a0f2ca31ffd3_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_a0f2ca31ffd3_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_a0f2ca31ffd3_journal_read', library: library, readOnly: true }
+export const liftScript: Script = { name: 'reprise_a0f2ca31ffd3_lift', library: library, readOnly: false }
+export const limitScript: Script = { name: 'reprise_a0f2ca31ffd3_limit', library: library, readOnly: false }
+export const listDocumentsScript: Script = { name: 'reprise_a0f2ca31ffd3_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_a0f2ca31ffd3_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_a0f2ca31ffd3_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_a0f2ca31ffd3_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_a0f2ca31ffd3_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_a0f2ca31ffd3_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_a0f2ca31ffd3_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_a0f2ca31ffd3_pass_on', library: library, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_a0f2ca31ffd3_pause', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_a0f2ca31ffd3_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_a0f2ca31ffd3_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_a0f2ca31ffd3_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_a0f2ca31ffd3_reset_breaker', library: library, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_a0f2ca31ffd3_resume', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_a0f2ca31ffd3_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_a0f2ca31ffd3_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_a0f2ca31ffd3_series', library: library, readOnly: true }
+export const shareScript: Script = { name: 'reprise_a0f2ca31ffd3_share', library: library, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_a0f2ca31ffd3_share_end', library: library, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_a0f2ca31ffd3_share_limit', library: library, readOnly: false }
+export const shareSlotsScript: Script = { name: 'reprise_a0f2ca31ffd3_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_a0f2ca31ffd3_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_a0f2ca31ffd3_take_over', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_a0f2ca31ffd3_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_a0f2ca31ffd3_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_b1d9e989cae7',
-  text: `#!lua name=reprise_b1d9e989cae7
+  name: 'reprise_5bb831a2d828',
+  text: `#!lua name=reprise_5bb831a2d828
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -7145,7 +7145,7 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-local function endAttempt(task, attempt, ending)
+local function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'
@@ -7325,7 +7325,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7552,7 +7552,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7600,7 +7600,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7643,7 +7643,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7691,7 +7691,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7713,7 +7713,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7832,7 +7832,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7942,7 +7942,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1d9e989cae7_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8167,11 +8167,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_b1d9e989cae7_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_b1d9e989cae7_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_b1d9e989cae7_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_b1d9e989cae7_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_b1d9e989cae7_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_b1d9e989cae7_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_b1d9e989cae7_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_b1d9e989cae7_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_5bb831a2d828_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_5bb831a2d828_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_5bb831a2d828_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_5bb831a2d828_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_5bb831a2d828_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_5bb831a2d828_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_5bb831a2d828_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_5bb831a2d828_inspect_tasks', library: inspectLibrary, readOnly: false }

@@ -41,7 +41,7 @@ interface BadEnd {
 }
 
 /** Ends an attempt badly. Its task goes where the decision says: into the delay queue, or among the dead letters. */
-export function endAttempt(
+export function endExecution(
   transaction: Transaction,
   task: EndingTask,
   ending: Ending,

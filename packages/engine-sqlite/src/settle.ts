@@ -7,7 +7,7 @@ import { tellFailure, tellSuccess } from './breakers.ts'
 import type { RowOf } from './database.ts'
 import {
   becauseOf,
-  endAttempt,
+  endExecution,
   endedAttempt,
   endLease,
   heldLease,
@@ -144,7 +144,7 @@ class Settling {
     const ending = endingOf(lease, 'failed')
     const status = isParked
       ? parkAttempt(transaction, lease, ending, failure, outage.park)
-      : endAttempt(transaction, lease, ending, settlement)
+      : endExecution(transaction, lease, ending, settlement)
     if (lease.stage === STAGE_NUMBER.run) {
       if (!isParked && blamesWorker(failure)) this.#outcomes.add(lease.worker, false)
       this.#outcomes.progressed(lease.worker)
@@ -156,7 +156,7 @@ class Settling {
     const transaction = this.#transaction
     if (lease.until > transaction.now) return { outcome: 'superseded', because: 'renewed' }
     transaction.db.run('deleteLease', lease.seq)
-    const status = endAttempt(transaction, lease, endingOf(lease, 'lost'), settlement)
+    const status = endExecution(transaction, lease, endingOf(lease, 'lost'), settlement)
     if (lease.stage === STAGE_NUMBER.run && !this.#beganAnew(lease)) this.#outcomes.add(lease.worker, false)
     return { outcome: 'settled', status, repeated: false }
   }
@@ -214,7 +214,7 @@ class Settling {
       token: transaction.nextToken(),
       dispatchedAt: transaction.now,
     } as const
-    const status = endAttempt(transaction, { ...task, attempt }, end, settlement)
+    const status = endExecution(transaction, { ...task, attempt }, end, settlement)
     return { outcome: 'settled', status, repeated: false }
   }
 

@@ -5,11 +5,7 @@ import type { DeadReason, Failure, Fingerprint } from '@reprise/core'
 import { tally } from './journal.ts'
 import type { Group, State, TaskRecord } from './state.ts'
 
-<<<<<<<< HEAD:packages/engine-conformance/src/model/dead-letter.ts
 export function deadLetter(state: State, task: TaskRecord, reason: DeadReason, failure: Failure): void {
-========
-export function becomeDeadLetter(state: State, task: TaskRecord, reason: DeadReason, failure: Failure): void {
->>>>>>>> c47f2ac (Say in core what engines and the model say alike: journal entries, bounds, gates, words of findings; and let SQL name its numbers and columns):packages/engine-conformance/src/model/dead-letters.ts
   task.state = { status: 'dead', at: state.now, reason, failure }
   task.retryReason = null
   tally(state, task, 'dead')

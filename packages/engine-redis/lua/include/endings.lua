@@ -38,7 +38,7 @@ end
 -- Ends an attempt badly: its task goes where the decision says. `ending` has: kind ('failed', 'lost' or 'expired'),
 -- decision ('retry', 'park' or 'dead'), dueAt and quota (of a retry), reason, fingerprint, sentence, data (JSON without its last brace), tail (of the
 -- record: what went wrong), actor. The attempt's record has been written; counters of the status before are the caller's.
-local function endAttempt(task, attempt, ending)
+local function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
   local isLost = ending.kind == 'lost'

@@ -167,7 +167,7 @@ local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedA
   local isSeen = stage ~= STAGE_LETTERS.launch and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
   if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
-  local status = endAttempt(task, attempt, ending)
+  local status = endExecution(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status .. (isSeen and '' or ' unseen')
 end
@@ -216,7 +216,7 @@ local function expire(id, attempt, ending)
   local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
   ending.actor = ACTORS.sweep
   placeEnding(ending, task.lane)
-  local status = endAttempt(task, attempt, ending)
+  local status = endExecution(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, 'failed', ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status
 end
