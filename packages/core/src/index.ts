@@ -222,6 +222,7 @@ export { RULES_MAX, statusRange } from './failure/rules.ts'
 // policy: what to do about a failure: decisions, budgets, breakers, quotas, switches
 
 export { BACKOFF_KINDS, type Backoff, backoffMs, checkedBackoff, DEFAULT_BACKOFF } from './policy/backoff.ts'
+export { badEndLine } from './policy/bad-end.ts'
 export {
   type Breaker,
   type BreakerRef,

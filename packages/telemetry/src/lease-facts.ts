@@ -3,10 +3,11 @@
 // until then. Bounded: if many are never settled here (workers over HTTP may settle elsewhere), the oldest are forgotten,
 // and their settlements count for an unknown pool.
 
-import type { Claimed, Overdue, RetryToken, Settlement, WaitReason } from '@reprise/core'
+import type { ActionName, Claimed, Overdue, RetryToken, Settlement, WaitReason } from '@reprise/core'
 import type { PoolMeters } from './pool-meters.ts'
 
 export interface LeaseFact {
+  readonly action: ActionName
   readonly meters: PoolMeters
   readonly retryToken: RetryToken
   /** Why there is this attempt; null for a first one, or if it is not known. */
@@ -14,6 +15,8 @@ export interface LeaseFact {
   /** The store's time; null if it never started. */
   readonly startedAt: number | null
 }
+
+type Known = Pick<LeaseFact, 'retryReason' | 'startedAt'> & Pick<Overdue, 'snapshot'>
 
 const FACTS_MAX = 50_000
 
@@ -35,8 +38,7 @@ export class LeaseFacts {
   overdue({ ref, startedAt, snapshot }: Overdue): void {
     const key = 'token' in ref ? ref.token : entryKey(ref.taskId)
     if (this.#facts.has(key)) return
-    const meters = this.#metersOf(snapshot.pool)
-    this.#add(key, { meters, retryToken: snapshot.retryToken, retryReason: null, startedAt })
+    this.#add(key, this.#factOf({ snapshot, retryReason: null, startedAt }))
   }
 
   /**
@@ -57,8 +59,9 @@ export class LeaseFacts {
     return isClaimed(ref) ? this.#factOf(ref) : undefined
   }
 
-  #factOf({ snapshot, retryReason, startedAt }: Claimed): LeaseFact {
-    return { meters: this.#metersOf(snapshot.pool), retryToken: snapshot.retryToken, retryReason, startedAt }
+  #factOf({ snapshot, retryReason, startedAt }: Known): LeaseFact {
+    const { action, pool, retryToken } = snapshot
+    return { action, meters: this.#metersOf(pool), retryToken, retryReason, startedAt }
   }
 
   #add(key: string, fact: LeaseFact): void {

@@ -54,7 +54,7 @@ type Emit = (level: keyof Logger, message: string, fields: Fields) => void
 function writerTo(to: 'stdout' | 'stderr'): (line: string) => void {
   // Written before the call comes back: the last line before a crash is the one that matters.
   const out = destination({ dest: process[to].fd, sync: true })
-  // Whoever read the log has gone; the process goes on.
+  // The reader of the log has gone; the process goes on.
   out.on('error', () => undefined)
   return (line) => void out.write(line)
 }
@@ -85,7 +85,7 @@ const REQUEST = 'http.request'
 
 function textEmitter(level: LogLevel, write: (line: string) => void, clock: Clock): Emit {
   return (given, message, fields) => {
-    // Who sits at a terminal asks much: lines about that would hide the others.
+    // A person at a terminal makes many requests: lines about them would hide the others.
     const own = given === 'info' && fields.event === REQUEST ? 'debug' : given
     if (own === 'debug' && level !== 'debug') return
     const now = clock.now()

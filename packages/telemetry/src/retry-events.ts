@@ -1,7 +1,15 @@
-// What a bad end of an attempt means to people: the counters of B9 and one log line per event with its fields. It is told
-// of ends that the store has accepted, and decides nothing.
+// What a bad end of an attempt means to people: the counters of B9 and one log line per event with its fields. It hears
+// only of ends that the store has accepted, and decides nothing.
 
-import type { Decision, Failure, Logger, Settlement, TaskId, TaskStatus } from '@reprise/core'
+import {
+  badEndLine,
+  type Decision,
+  type Failure,
+  type Logger,
+  type Settlement,
+  type TaskId,
+  type TaskStatus,
+} from '@reprise/core'
 import type { LeaseFact } from './lease-facts.ts'
 import { UNKNOWN_POOL } from './pool-meters.ts'
 import { counter, type MetricsRegistry } from './registry.ts'
@@ -55,7 +63,7 @@ export class RetryEvents {
     this.#succeeded.inc({ pool: fact?.meters.pool ?? UNKNOWN_POOL, reason: fact?.retryReason ?? 'unknown' })
   }
 
-  /** An operator sent so many tasks back to work. */
+  /** An operator sent tasks back to work. */
   byOperator(count: number, pool: string): void {
     if (count > 0) this.#scheduled.inc({ pool, reason: 'manual' }, count)
   }
@@ -77,7 +85,8 @@ export class RetryEvents {
     const { failure, decision } = settlement
     const fields = { ...fieldsOf(eventOf(settlement.kind, status), end), error_code: failure.code }
     const isGrave = status === 'dead' || settlement.kind === 'lost'
-    this.#log[isGrave ? 'warn' : 'info'](sentenceOf(settlement.kind, status, decision), fields)
+    const words = { kind: settlement.kind, failure, decision, status, attempt: settlement.ref.attempt }
+    this.#log[isGrave ? 'warn' : 'info'](badEndLine({ subject: subjectOf(end), ...words }), fields)
   }
 
   #escalate(end: BadEnd, pool: string): void {
@@ -85,7 +94,7 @@ export class RetryEvents {
     if (decision.kind !== 'dead' || decision.escalation === undefined) return
     const { severity, owner, runbook } = decision.escalation
     this.#escalated.inc({ pool, reason: decision.reason, severity })
-    this.#log.warn('A dead letter waits for its owner, as its policy says.', {
+    this.#log.warn(`${subjectOf(end)} waits for ${owner ?? 'its owner'} (${severity}): it is a dead letter.`, {
       ...fieldsOf('task.retry.escalated', end),
       severity,
       owner: owner ?? null,
@@ -100,13 +109,8 @@ function eventOf(kind: BadSettlement['kind'], status: TaskStatus): string {
   return status === 'queued' ? 'task.parked' : 'task.retry.scheduled'
 }
 
-function sentenceOf(kind: BadSettlement['kind'], status: TaskStatus, decision: Decision): string {
-  if (status === 'queued') return 'An attempt failed in an outage; its task waits in the queue, uncharged.'
-  const what = kind === 'lost' ? 'An attempt was lost with its worker.' : WHAT[status === 'dead' ? 'dead' : 'retry']
-  return `${what} ${decision.sentence}`
-}
-
-const WHAT = { dead: 'A task is dead.', retry: 'An attempt failed.' }
+/** The action; another process may have claimed the attempt, and then only the task is known. */
+const subjectOf = ({ fact, settlement }: BadEnd): string => fact?.action ?? `Task ${settlement.ref.taskId}`
 
 function fieldsOf(event: string, { settlement, status, fact, now }: BadEnd): RetryFields {
   const { ref, failure, decision } = settlement

@@ -20,7 +20,7 @@ export interface TaskFlowOptions {
   readonly registry: MetricsRegistry
   readonly log: Logger
   readonly clock: Clock
-  /** How many attempts under way are kept in mind; 0 if whoever settles brings along what it claimed. */
+  /** How many attempts under way are kept in mind; 0 if the callers that settle bring along what they claimed. */
   readonly leasesMax?: number
 }
 
@@ -83,7 +83,7 @@ class TaskFlow {
     this.started(claimed, now, isOnlyDispatch)
   }
 
-  /** Under a dispatcher an attempt has no worker yet: whoever collects it starts it. */
+  /** Under a dispatcher an attempt has no worker yet: the worker that collects it starts it. */
   started(claimed: readonly Claimed[], now: number, isOnlyDispatch: boolean): void {
     this.#offset = now - this.#clock.monotonic()
     for (const one of claimed) {

@@ -1,7 +1,15 @@
 // What became of this worker's settlements: counted for stats(), told to the hooks, and logged where the store had
 // another opinion. It changes nothing.
 
-import { blamesWorker, type Claimed, type Logger, type Settlement, type SettleResult } from '@reprise/core'
+import {
+  badEndLine,
+  blamesWorker,
+  type Claimed,
+  type Logger,
+  type Settlement,
+  type SettleResult,
+  type TaskStatus,
+} from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
 import { callHook, type WorkerHooks } from './hooks.ts'
 
@@ -76,7 +84,7 @@ export class SettlementLog {
     if (settlement.kind === 'failed') {
       // One that is queued again at once was parked by a breaker: the fault lies elsewhere.
       if (status !== 'queued' && blamesWorker(settlement.failure)) this.#faults++
-      if (this.#logFailures) this.#logFailure(claimed, settlement)
+      if (this.#logFailures) this.#logFailure(claimed, settlement, status)
     }
     const { onSettled, onFailed } = this.#hooks
     if (onSettled === undefined && onFailed === undefined) return
@@ -90,10 +98,11 @@ export class SettlementLog {
 
   #logFailure(
     { taskId, attempt, snapshot }: Claimed,
-    { failure, decision }: Extract<Settlement, { kind: 'failed' }>,
+    { kind, failure, decision }: Extract<Settlement, { kind: 'failed' }>,
+    status: TaskStatus,
   ): void {
-    const fields = { task: taskId, attempt, action: snapshot.action, code: failure.code, error: failure.message }
-    if (decision.kind === 'dead') this.#log.warn(`A task is dead. ${decision.sentence}`, fields)
-    else this.#log.info(`An attempt failed. ${decision.sentence}`, fields)
+    const line = badEndLine({ subject: snapshot.action, kind, attempt, failure, decision, status })
+    const fields = { task: taskId, attempt, action: snapshot.action, code: failure.code }
+    this.#log[status === 'dead' ? 'warn' : 'info'](line, fields)
   }
 }

@@ -1,5 +1,5 @@
 // What to do with a failure. Pure: (task, failure, settings, now, roll) → decision. Nothing here knows a store, a worker or a
-// clock, nor policies: whoever asks has put those into the settings already (see judge.ts).
+// clock, nor policies: the caller has put those into the settings already (see judge.ts).
 
 import type { Failure } from '../failure/failure.ts'
 import type { FailureReason } from '../failure/failure-reason.ts'
@@ -43,7 +43,7 @@ interface PolicyStamp {
 export const SEVERITIES = ['low', 'normal', 'high', 'critical'] as const
 type Severity = (typeof SEVERITIES)[number]
 
-/** What a policy says about a dead letter, for whoever takes it up. */
+/** What a policy says about a dead letter, for the person who takes it up. */
 export interface Escalation {
   readonly severity: Severity
   /** A person or a team. */
@@ -138,17 +138,17 @@ export function decideLost(input: DecisionInput): Decision {
       reason: 'outcome_unknown',
       rule: failure.rule,
       sentence:
-        'Its worker vanished, so nobody knows whether it took effect, and it is not to be run twice. A person has to look, then redrive or discard it.',
+        'The worker vanished, so nobody knows whether the attempt took effect, and the policy forbids to run it twice. A person has to look, then redrive or discard the task.',
     }
   }
   if (spent.losses >= settings.lossesMax) {
-    const sentence = `${spent.losses + 1} attempts were lost with their workers; at most ${settings.lossesMax} are tried again. The task may be what crashes them.`
+    const sentence = `${spent.losses + 1} attempts were lost with their workers, and at most ${settings.lossesMax} are repeated. The task may crash its workers.`
     return { kind: 'dead', reason: 'crash_loop', rule: failure.rule, sentence }
   }
   // Anywhere up to twice the backoff: tasks that were lost together with the one that killed their worker should not
   // all meet it again.
   const delayMs = Math.round(2 * input.roll * backoffMs(settings.backoff, spent.losses, 0.5))
-  const next = settings.onLost === 'reconcile' ? 'whether it took effect is asked' : 'runs again'
+  const next = settings.onLost === 'reconcile' ? 'its reconcile hook is asked' : 'it runs again'
   return inTime(
     input,
     delayMs,
@@ -164,15 +164,15 @@ export function withoutRetries(decision: Decision): Decision {
     reason: 'retries_off',
     rule: decision.rule,
     sentence:
-      'It would have been retried, but automatic retries are switched off (the flag task-retry-queue). Redrive it once the flag is on again, retry it by hand, or discard it.',
+      'Automatic retries are switched off (the flag task-retry-queue). Redrive the task once the flag is on again, retry it by hand, or discard it.',
   }
 }
 
 function finalSentence({ reason, rule }: Failure): string {
   if (rule === 'unknown') {
-    return 'No rule knows this failure, so it is not retried. Throw Transient, add a rule that knows it, or set retryUnknown.'
+    return 'No rule knows this failure, so it is not retried. Throw Transient, add a rule for it, or set retryUnknown.'
   }
-  if (rule === 'handler') return 'Whoever ran it said that retrying does not help.'
+  if (rule === 'handler') return 'The handler says that a retry does not help.'
   return `A failure of this kind (${reason}, by rule ${rule}) does not go away by itself.`
 }
 

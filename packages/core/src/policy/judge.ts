@@ -62,7 +62,7 @@ export function judgeObserved(
   return judgeFailed(book, attempt, observed(reason, message), circumstances)
 }
 
-/** What an attempt that ran for too long is told with, whoever found it: one cause is one group of failures. */
+/** The message of an attempt that ran for too long, the same from worker and sweep: one cause is one group of failures. */
 export const timeoutMessage = (timeoutMs: number): string =>
   `The attempt ran past its timeout of ${formatDuration(timeoutMs)}.`
 
@@ -88,7 +88,7 @@ const HELD_WITHOUT_HOOK = {
   kind: 'dead',
   reason: 'outcome_unknown',
   sentence:
-    'Its worker vanished, and whether it took effect was to be asked of a reconcile hook, which nothing that is launched has. A person has to look, then redrive or discard it.',
+    'The worker vanished, and a launched worker has no reconcile hook that could say whether the attempt took effect. A person has to look, then redrive or discard the task.',
 } as const
 
 /**
@@ -115,7 +115,7 @@ export function judgeOutcomeUnknown(book: PolicyBook, attempt: JudgedAttempt, me
     reason: 'outcome_unknown',
     rule: 'reconcile',
     sentence:
-      'An earlier attempt was lost, and the action can not tell whether it took effect. A person has to look, then redrive or discard it.',
+      'An earlier attempt was lost, and its reconcile hook does not know whether it took effect. A person has to look, then redrive or discard the task.',
   })
   return { failure: { ...failure, reason: 'permanent', retriable: false, rule: 'reconcile' }, decision, guards: {} }
 }

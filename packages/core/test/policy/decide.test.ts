@@ -139,7 +139,7 @@ describe('fault 19: a lost attempt', () => {
       delayMs: 1_000,
       reason: 'connection',
       rule: 'code:ECONNRESET',
-      sentence: 'Lost attempt 1 of 3 allowed; runs again in 1s.',
+      sentence: 'Lost attempt 1 of 3 allowed; it runs again in 1s.',
     })
     expect(lostBefore(0, { roll: 0 })).toMatchObject({ delayMs: 0 })
     expect(lostBefore(1, { roll: 0.5 })).toMatchObject({ delayMs: 2_000 })

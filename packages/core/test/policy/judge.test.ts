@@ -232,7 +232,7 @@ describe('B1: a lost attempt', () => {
       expect(judgeLost(book, attempt, 'gone', circumstances).decision.kind).toBe('retry')
       const { decision, guards } = judgeLost(book, attempt, 'gone', circumstances, { hook: 'none' })
       expect(decision).toMatchObject({ kind: 'dead', reason: 'outcome_unknown', rule: 'code:worker_lost' })
-      expect(decision.sentence).toContain('a reconcile hook, which nothing that is launched has')
+      expect(decision.sentence).toContain('a launched worker has no reconcile hook')
       expect(guards).toEqual({})
     }
     const plain = judgeLost(NO_POLICIES, attemptWith(), 'gone', circumstances, { hook: 'none' })
@@ -243,7 +243,7 @@ describe('B1: a lost attempt', () => {
     expect(judgeLost(NO_POLICIES, attemptWith(), 'gone', circumstances).decision).toMatchObject({
       kind: 'retry',
       reason: 'worker_lost',
-      sentence: 'Lost attempt 1 of 3 allowed; runs again in 1s.',
+      sentence: 'Lost attempt 1 of 3 allowed; it runs again in 1s.',
     })
     const held = { kind: 'dead', reason: 'outcome_unknown', rule: 'code:worker_lost' }
     expect(judgeLost(NO_POLICIES, attemptWith({ onLost: 'hold' }), 'gone', circumstances).decision).toMatchObject(held)
@@ -260,7 +260,7 @@ describe('B1: a lost attempt', () => {
     const { decision } = judgeLost(NO_POLICIES, attemptWith({ onLost: 'reconcile' }), 'gone', circumstances)
     expect(decision).toMatchObject({
       kind: 'retry',
-      sentence: 'Lost attempt 1 of 3 allowed; whether it took effect is asked in 1s.',
+      sentence: 'Lost attempt 1 of 3 allowed; its reconcile hook is asked in 1s.',
     })
   })
 
