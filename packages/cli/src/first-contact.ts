@@ -101,7 +101,7 @@ function isRefused(error: unknown): boolean {
   return Reflect.get(error, 'code') === 'ECONNREFUSED' || isRefused(error.cause)
 }
 
-/** Some ports are closed to fetch, whoever listens there: those of mail, of printers. */
+/** Some ports are closed to fetch: those of mail, of printers. */
 const isForbidden = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
 
@@ -117,7 +117,7 @@ function redisHere(address: string): Place | null {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? REDIS_PORT : Number(port) }
 }
 
-/** Whether a connection can be made. Any other trouble is left to whoever makes the real one. */
+/** Whether a connection can be made. Any other trouble shows when the real one is made. */
 function knock(place: Place): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(place)

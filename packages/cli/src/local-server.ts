@@ -1,5 +1,5 @@
 // The server that runs on this machine, as it leaves word of itself in the data folder: local.json, readable by its owner
-// only, with its address and a token for the command line. Written by whoever runs the server, read by everybody else.
+// only, with its address and a token for the command line. Written by the server, read by everybody else.
 
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

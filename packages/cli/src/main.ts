@@ -30,7 +30,7 @@ export async function main({ importModule }: Pick<Host, 'importModule'>): Promis
   process.stdout.write('', () => process.exit(exitCode))
 }
 
-/** `reprise list | head` is no error, and a service goes on without whoever read its log. */
+/** `reprise list | head` is no error, and a service goes on without the reader of its log. */
 function readersGone(): AbortSignal {
   const unread = new AbortController()
   for (const stream of [process.stdout, process.stderr]) {

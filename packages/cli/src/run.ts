@@ -30,7 +30,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       request = asked
     },
   })
-  // Whoever types nothing else wants to know what there is.
+  // Without a command, show what there is.
   if (argv.length === 0) {
     program.outputHelp()
     return EXIT.ok

@@ -58,7 +58,7 @@ export async function connectWith(
 async function release(key: string, entry: Shared): Promise<void> {
   entry.users--
   if (entry.users > 0) return
-  // Forgotten first: whoever connects while it closes opens the store anew.
+  // Forgotten first: a caller that connects while it closes opens the store anew.
   forget(key, entry)
   const engine = await entry.opening
   await engine.close()

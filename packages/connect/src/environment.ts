@@ -1,5 +1,5 @@
 // Settings that operators give by the environment (A14), read and checked in one place. Those of a store's address stand
-// with the address; these belong to whoever connects.
+// with the address; these belong to the caller that connects.
 
 import { DEFAULT_MAX_RETRIES, InvalidError } from '@reprise/core'
 

@@ -14,7 +14,7 @@ export const DEFAULT_BACKLOG_MAX = 10_000_000
 
 export interface EngineFactory {
   readonly name: string
-  /** A fresh, empty store. Whoever opens it closes it. */
+  /** A fresh, empty store. The caller closes it. */
   open(options: EngineOptions): Promise<Engine>
   /**
    * Where the store keeps a task, for a store that keeps them in several places. Tasks of different places have no order among

@@ -38,7 +38,7 @@ export async function change(partition: Partition, request: ChangeRequest): Prom
   return overAll(step, [...givenScope(select), given(fingerprint)], after, limit)
 }
 
-/** One script call: changes at most so many; where to go on is null when nothing is left. */
+/** One script call: changes a bounded number; where to go on is null when nothing is left. */
 type Step = (
   left: number,
   rest: readonly string[],

@@ -35,7 +35,7 @@ export interface GroupRow {
   readonly group: FailureGroup
 }
 
-/** The groups that come after the cursor, as many as are wanted if there are so many. */
+/** The groups that come after the cursor, as many as are wanted, or all there are. */
 export async function groupRows(
   partition: Partition,
   cursor: string | undefined,

@@ -1,4 +1,4 @@
-// What holds lanes back now, for whoever looks: the holds, limits and breakers that cover them. It only looks; whoever sets
+// What holds lanes back now, for a reader: the holds, limits and breakers that cover them. It only looks; the verb that sets
 // them is in gates.ts and in breakers.ts.
 
 import type { Breaker, By, Scope } from '@reprise/core'

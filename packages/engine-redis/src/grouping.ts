@@ -15,7 +15,7 @@ export type SendCalls<Item, Answer> = (
   calls: readonly (readonly Item[])[],
 ) => Promise<readonly (readonly Answer[] | RepriseError)[]>
 
-/** So many items are worth a trip of their own. */
+/** This number of items is worth a trip of its own. */
 const FULL = 200
 
 /** Calls of one verb. */

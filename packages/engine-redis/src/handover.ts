@@ -1,4 +1,4 @@
-// Leases that whoever claimed them does not run: a dispatcher hands its own over to workers' inboxes, a launcher lists those it
+// Leases that the one that claimed them does not run: a dispatcher hands its own over to workers' inboxes, a launcher lists those it
 // looks after. How a worker collects what lies in its inbox is a part of the claim.
 
 import {

@@ -1,6 +1,6 @@
 // Inspection of one partition: stage after stage, one script call each time, which looks at a bounded piece and sets right
 // what it was asked to. What the stages look at, and how they repair, stands in lua/inspect-*.lua. With several partitions
-// dedupe keys are held elsewhere than their tasks, under tickets, and whoever meets them finds out: they are not looked at.
+// dedupe keys are held elsewhere than their tasks, under tickets, and the next user finds out: they are not looked at.
 
 import {
   BATCH_MAX,

@@ -44,7 +44,7 @@ export interface LaneRow {
   readonly counts: Counts
 }
 
-/** The next lanes of a scope, as many as are wanted if there are so many. */
+/** The next lanes of a scope, as many as are wanted, or all there are. */
 export async function laneRows(
   partition: Partition,
   after: number,

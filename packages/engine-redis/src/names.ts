@@ -1,5 +1,5 @@
 // What the numbers in a task's text stand for: its lane, and the settings it was submitted with. Neither is ever changed,
-// so they are remembered. Whoever was given names keeps them, also when the partition begins to learn anew.
+// so they are remembered. A caller that was given names keeps them, also when the partition begins to learn anew.
 
 import { StoreFailedError, type TaskSettings } from '@reprise/core'
 

@@ -183,8 +183,8 @@ export interface TaskRows {
 }
 
 /**
- * The tasks that come after this one in the order of a query: as many as are wanted, if there are so many and they are found
- * in so many looks.
+ * The tasks that come after this one in the order of a query: as many as are wanted, as far as they are found
+ * in a bounded number of looks.
  */
 export async function taskRows(
   partition: Partition,

@@ -1,5 +1,5 @@
 // What one partition tells the engine about changes: it listens on the engine's channel there, and remembers what the
-// channel is registered with. A pool has a version that counts changes: whoever knows an older one looks again instead of
+// channel is registered with. A pool has a version that counts changes: a waiter that knows an older one looks again instead of
 // waiting. A worker's inbox is such a place, too.
 
 import type { Interest, PoolName, WorkerId } from '@reprise/core'
@@ -37,7 +37,7 @@ export class WakeSource {
   readonly #pools = new Map<string, KnownPool>()
   /**
    * What the channel is registered with, until a message says that it is not any more: the answer to the call that registers
-   * it. Whoever comes while that is under way shares it: false if something changed already.
+   * it. A caller that comes while that is under way shares it: false if something changed already.
    */
   readonly #idle = new Map<string, Promise<boolean>>()
   readonly #watched = new Map<string, Promise<boolean>>()
@@ -85,7 +85,7 @@ export class WakeSource {
       this.#idle.set(name, answer)
       return answer
     }
-    // Whoever made that call may have known less of the pools.
+    // The caller of that call may have known less of the pools.
     return (await shared) && (interest.since === undefined || !this.changed(interest.since, pools, undefined))
   }
 

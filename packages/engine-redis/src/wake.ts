@@ -122,5 +122,5 @@ export class Wake {
   }
 }
 
-/** After a failure to register, whoever waits looks again this much later. */
+/** After a failure to register, a waiter looks again this much later. */
 const REGISTER_RETRY_MS = 250

@@ -1,4 +1,4 @@
-// Whom a retry avoids: the worker that failed it, and those like it, for a short while and only if a better one is there.
+// Which workers a retry avoids: the one that failed it, and those like it, for a short while and only if a better one is there.
 // One for each claim. Entries that were never tried cost nothing.
 
 import type { HealthThresholds, WorkerId } from '@reprise/core'

@@ -56,7 +56,7 @@ export class BreakerBook {
     return existing.sort(byName)
   }
 
-  /** Whether one of them lets only so many tasks run. */
+  /** Whether one of them limits how many tasks run. */
   get isLimiting(): boolean {
     for (const { state } of this.#known.values()) {
       if (state.status === 'half_open' || state.status === 'ramping') return true

@@ -62,7 +62,7 @@ function become(transaction: Transaction, before: Breaker | null, breaker: Break
     if (was === 'open' || status === 'open') for (const action of breaker.actions) refreshHolds(transaction, { action })
     transaction.journal(breakerEntry(breaker))
   } else if (status === 'open') for (const action of joined) refreshHolds(transaction, { action })
-  // Whoever waits for work may have some now, or has a new time to look again.
+  // A waiting worker may have some now, or has a new time to look again.
   if (was !== status || status === 'ramping') transaction.wakeEverybody()
 }
 

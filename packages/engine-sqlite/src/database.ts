@@ -106,7 +106,7 @@ export class Database {
       this.#dataVersion = version
       return changed
     } catch {
-      // Whoever looks will find out why.
+      // The next look will find out why.
       return true
     }
   }
@@ -136,7 +136,7 @@ export class Database {
     }
   }
 
-  /** A second connection to the same file, that only reads; null in memory, where there is none. Whoever opens it closes it. */
+  /** A second connection to the same file, that only reads; null in memory, where there is none. The caller closes it. */
   openAside(): Database | null {
     return this.#fileId === null ? null : new Database(this.#path, 'fast', true)
   }

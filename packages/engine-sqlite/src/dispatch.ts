@@ -1,4 +1,4 @@
-// Leases that are not run by whoever claimed them: a dispatcher assigns them to a worker's inbox, where the worker collects
+// Leases that are not run by the one that claimed them: a dispatcher assigns them to a worker's inbox, where the worker collects
 // them; a launcher looks after its own.
 
 import {

@@ -117,7 +117,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
         }
       }),
     standings: (ids) => read(() => findStandings(db, ids, clock.now())),
-    // In line with the writes: if a renewal has to wait for the lock, so has whoever would call its lease lost.
+    // In line with the writes: if a renewal has to wait for the lock, so has the sweep that would call its lease lost.
     expired: (max) => commits.write((transaction) => expired(transaction, max, thresholds.heartbeatStaleMs)),
 
     change: (request) => commits.write((transaction) => change(transaction, request)),

@@ -1,5 +1,5 @@
 // Starts leases. Those of one claim mostly differ in their task and token only, so they are written in runs: one statement
-// for as many as agree in the rest. Whoever starts leases must flush before anybody reads them.
+// for as many as agree in the rest. The verb that starts leases must flush before anybody reads them.
 
 import {
   type ClaimRequest,

@@ -1,5 +1,5 @@
 // Reserving one attempt that an outside message asks for: the same step as a claim, with the message's attempt number
-// as the idempotency gate (A2) and the ceiling checked whoever sent it (A6).
+// as the idempotency gate (A2) and the ceiling checked for every sender (A6).
 
 import {
   BudgetExhaustedError,

@@ -65,7 +65,7 @@ export function roomsOver(rooms: readonly Room[], lane: ScopeRow): readonly Room
 
 /**
  * The lanes of a pool that are worth reading, of those with the wanted actions; null if none is. A limit on one lane alone
- * is not looked at here: whoever reads that lane finds out.
+ * is not looked at here: the reader of that lane finds out.
  */
 export function lanesWithRoom(
   rooms: readonly Room[],

@@ -27,7 +27,7 @@ import { DEAD, DISCARDED, LEASE_STAGE, LIVE, RUNNING, SET_ASIDE_NUMBER, SUCCEEDE
 
 /** How many tasks one call may look at, when no index leads to the right ones. */
 const WINDOW = 20_000
-/** Up to so many lanes, those of a scope are looked up beforehand. */
+/** Up to this number of lanes, those of a scope are looked up beforehand. */
 const FEW_LANES = 5_000
 
 const SEEN = columns.tasksBySeq

@@ -192,7 +192,7 @@ export class Transaction {
     this.touch(lane)
   }
 
-  /** An inspection found the backlog to be so many more, or less. */
+  /** An inspection found the backlog to be larger, or smaller, by this. */
   correctBacklog(by: number): void {
     if (by === 0) return
     this.#store.backlog += by
@@ -251,7 +251,7 @@ export class Transaction {
     this.#wokenPools.add(pool as PoolName)
   }
 
-  /** Something changed that may concern whoever waits for work, whatever it is. */
+  /** Something changed that may concern any waiter for work. */
   wakeEverybody(): void {
     this.#everyPool = true
     this.limitsChanged()

@@ -1,5 +1,5 @@
 // Tells waiters that something may have changed: in this process by a call, across processes by touching a small file
-// beside the database that everybody watches. A wake-up is a hint: whoever is woken looks again. Marks close the gap
+// beside the database that everybody watches. A wake-up is a hint: the one that is woken looks again. Marks close the gap
 // between looking and waiting.
 
 import { closeSync, constants, type FSWatcher, openSync, watch, writeSync } from 'node:fs'
@@ -9,11 +9,11 @@ import type { Clock, Interest, Mark, PoolName, TaskId, WorkerId } from '@reprise
 export interface Changed {
   /** Pools in which something may have become claimable. */
   readonly pools: ReadonlySet<PoolName>
-  /** A slot of a limit is free, or a breaker changed: whoever waits for work looks again. */
+  /** A slot of a limit is free, or a breaker changed: those that wait for work look again. */
   readonly everyPool: boolean
   /** Tasks that ended. */
   readonly ended: readonly TaskId[]
-  /** Workers to whom something was assigned. */
+  /** Workers that something was assigned to. */
   readonly inboxes: ReadonlySet<WorkerId>
 }
 

@@ -6,7 +6,7 @@ import { Permanent, RetryAfter, Transient } from '@reprise/core'
 export interface Description {
   readonly message: string
   readonly code?: string
-  /** Whether trying again can help, if whoever failed has said so. */
+  /** Whether trying again can help, if the failing side has said so. */
   readonly says?: 'permanent' | 'transient' | undefined
   readonly retryAfterMs?: number | undefined
   /** Plain fields for the record. */

@@ -1,4 +1,4 @@
-// Maps a list with so many calls under way at a time, and keeps its order.
+// Maps a list with a limited number of calls under way, and keeps its order.
 
 export async function mapLimited<Item, Result>(
   items: readonly Item[],

@@ -75,7 +75,7 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
     try {
       process.kill(pid, signal)
     } catch {
-      // It has just ended, or it is another user's by now: whoever waits for it looks again.
+      // It has just ended, or it is another user's by now: the waiter looks again.
     }
   }
 }

@@ -16,7 +16,7 @@ export interface PageSource<T, P extends Page<T> = Page<T>> {
   readonly cursor: string | undefined
   /** What an item is likely to take, if something is known about it. */
   readonly lengthGuess?: number
-  /** At most so many from this place on. */
+  /** At most this number from this place on. */
   readonly read: (limit: number, cursor: string | undefined) => Promise<P>
   readonly textOf: (item: T) => string
   readonly clock: Clock

@@ -18,7 +18,7 @@ export class SharedReads<Result> {
     if (shared !== undefined) return shared
     const reading = new Promise<Result>((resolve, reject) => {
       this.#clock.soon(() => {
-        // Whoever asks from now on gets a read of their own.
+        // Callers from now on get a read of their own.
         this.#asked.delete(key)
         read().then(resolve, reject)
       })

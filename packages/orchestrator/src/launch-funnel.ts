@@ -41,7 +41,7 @@ export interface FunnelOptions extends Surroundings {
   readonly worker: WorkerId
   readonly leaseMs: number
   readonly backoff: Backoff
-  /** So many launches of one attempt may fail before the attempt does. */
+  /** How many launches of one attempt may fail before the attempt does. */
   readonly launchFailuresMax: number
   readonly endGraceMs: number
   /** The system-wide monotonic clock, in ms. */

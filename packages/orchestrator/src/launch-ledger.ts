@@ -39,7 +39,7 @@ export class LaunchLedger {
     return Math.max(this.slots - this.taken, 0)
   }
 
-  /** The first step of the funnel (A7): so many slots, before anything is reserved. */
+  /** The first step of the funnel (A7): the slots, before anything is reserved. */
   acquire(count: number): void {
     if (count > this.free) throw new NoAvailableSlotError(`pool '${this.pool}' in this process`, this.slots)
     this.#promised += count
@@ -63,7 +63,7 @@ export class LaunchLedger {
     this.#keep(1)
   }
 
-  /** A promise of so many slots is kept or void. */
+  /** A promise of slots is kept or void. */
   #keep(count: number): void {
     this.#promised -= count
     for (const resolve of this.#waiting.splice(0)) resolve()

@@ -31,7 +31,7 @@ export interface LaunchOptions extends ServiceOptions {
   readonly leaseMs?: number
   /** How long a task is put off whose launch failed, by how often that happened. */
   readonly backoff?: Backoff
-  /** So many launches of one attempt may fail before the attempt does; 10 if not given. */
+  /** How many launches of one attempt may fail before the attempt does; 10 if not given. */
   readonly launchFailuresMax?: number
   /** How long a worker that must end may take; 5 s if not given. */
   readonly endGraceMs?: number

@@ -13,7 +13,7 @@ const END_MS = 10_000
 const FORGET_MS = 10_000
 /** One at whose look a launcher hung is not asked about again for so long. */
 const HUNG_MS = 30_000
-/** So many launches are told apart in what is told once. */
+/** How many launches are told apart in what is told once. */
 const TOLD_MAX = 1_000
 
 const UNKNOWN: LaunchSighting = { status: 'unknown' }

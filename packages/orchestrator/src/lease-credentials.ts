@@ -50,7 +50,7 @@ export function openLeaseCredentials(engine: Pick<Engine, 'collection'>): Promis
   return opening
 }
 
-/** Made by whoever comes first. */
+/** Made by the process that comes first. */
 async function secretOf(secrets: Collection<Secret>): Promise<Buffer> {
   const stored = (await secrets.get(SECRET_ID)) ?? (await inserted(secrets)) ?? (await secrets.get(SECRET_ID))
   if (stored === null) throw new Error('The secret of the lease credentials was taken away while it was read.')

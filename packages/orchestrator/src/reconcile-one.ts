@@ -1,4 +1,4 @@
-// What is to be done about one launch, from what the store and the launcher say of it. Pure. Whoever has launched it comes
+// What is to be done about one launch, from what the store and the launcher say of it. Pure. The process that launched it comes
 // first: others look only when its lease is not renewed, and at one that was never noted only when its lease has ended,
 // because until then it may be just about to start.
 
@@ -65,7 +65,7 @@ export function verdictOn(
         if (now >= launch.timeoutAt) return { kind: 'end', handle: launch.handle }
         return isRenewalDue(launch, isOwn, context) ? { kind: 'renew', handle: null } : LEAVE
       }
-      // Nobody who could tell is left, and its time is over, whoever runs it.
+      // Nobody who could tell is left, and its time is over.
       return isLapsed && now >= launch.timeoutAt + TIMEOUT_GRACE_MS ? { kind: 'lost' } : LEAVE
   }
 }

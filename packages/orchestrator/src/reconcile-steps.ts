@@ -68,7 +68,7 @@ export class ReconcileSteps {
           break
         case 'end':
           this.#endBeside({ key, handle: verdict.handle }, launch, () => this.#timeOut(launch, verdict.handle, now), {
-            // Its lease goes no further: whoever can't be ended by then is failed all the same.
+            // Its lease goes no further: a worker that can't be ended by then is failed all the same.
             evenIfItLives: now >= launch.timeoutAt + TIMEOUT_GRACE_MS,
           })
           break

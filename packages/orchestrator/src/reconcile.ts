@@ -179,7 +179,7 @@ class ReconcileRun implements Run {
     const mayTakeAway = this.#holdOff.remainingMs({ now }) === 0
     for (let start = 0; start < candidates.length; start += LOOK_MAX) {
       const batch = candidates.slice(start, start + LOOK_MAX)
-      // As in their orders, whoever placed them.
+      // As in their orders.
       const refs = batch.map(({ key, launch }) => {
         return { key, handle: launch.handle, token: credentials.issue(launch) as LeaseToken }
       })

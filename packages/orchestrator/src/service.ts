@@ -47,7 +47,7 @@ export interface Run {
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 100, maxMs: 5_000 }
 /** Loops that started together drift apart by up to this share of their interval. */
 const JITTER = 0.25
-/** So many problems are told apart; those that come later are like one of them, as a rule. */
+/** How many problems are told apart; those that come later are like one of them, as a rule. */
 const TOLD_MAX = 100
 
 export function surroundings(name: string, options: ServiceOptions): Surroundings {

@@ -6,7 +6,7 @@
 // changed since the newest was stored, or changes while it is watched: else every restart with an old file would undo what
 // others brought in meanwhile.
 //
-// The switch for automatic retries (core's flags.ts) is followed here too: whoever decides by policies obeys it.
+// The switch for automatic retries (core's flags.ts) is followed here too: every process that decides by policies obeys it.
 
 import {
   type Clock,
@@ -255,7 +255,7 @@ class OpenPolicies implements Policies {
       this.#log.error(words)
       onError?.(error)
     } catch {
-      // Whoever is told can't take it; the policies stay as they are, and are looked at again.
+      // The listener threw; the policies stay as they are, and are looked at again.
       return
     }
     // Somebody has to hear of it.

@@ -38,7 +38,7 @@ export interface Simulation {
   readonly failure: SimulatedFailure | 'lost'
   /** How long each attempt runs before it fails; no time if missing. */
   readonly attemptTime?: Duration
-  /** At most so many attempts are tried; 100 if missing. */
+  /** At most this number of attempts is tried; 100 if missing. */
   readonly attempts?: number
   /** Chance, in [0, 1); 0.5, which is no jitter at all, if missing. */
   readonly roll?: number

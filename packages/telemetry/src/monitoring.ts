@@ -87,7 +87,7 @@ export interface MonitoringOptions {
   readonly journal?: JournalTail
 }
 
-/** Whoever asks again goes on reading where the last one stopped, without having to keep anything. */
+/** The next call goes on reading where the last one stopped, without having to keep anything. */
 const tails = new WeakMap<Records, JournalTail>()
 
 function tailOf(engine: Records): JournalTail {

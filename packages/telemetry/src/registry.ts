@@ -1,4 +1,4 @@
-// The registry of one process, and the metrics of the catalogue in it. Each is made when it is first asked for by whoever
+// The registry of one process, and the metrics of the catalogue in it. Each is made when it is first asked for by the code that
 // sets it, so that a process shows only what it can know; asking twice gives the same one.
 
 import {
@@ -95,7 +95,7 @@ function otherKind(name: string): InvalidError {
   return new InvalidError(`The registry has a metric '${name}' of another type. Give Reprise a registry of its own.`)
 }
 
-/** Keeps the values of a label few: what comes after the first so many is `other`. */
+/** Keeps the values of a label few: what comes after the first ones is `other`. */
 export function boundedLabel(valuesMax: number): (value: string) => string {
   const seen = new Set<string>()
   return (value) => {

@@ -58,7 +58,7 @@ export class TallyHistogram {
     this.#bounds = buckets
   }
 
-  /** The one for these labels: kept by whoever observes. */
+  /** The one for these labels: the observer keeps it. */
   tally(labels: Labels): Tally {
     const key = JSON.stringify(labels)
     let tally = this.#tallies.get(key)

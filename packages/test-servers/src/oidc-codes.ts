@@ -1,5 +1,5 @@
 // The codes that the issuer for tests hands out at /authorize and takes back at /token: each once, for the same client and
-// address, and only from whoever knows the verifier that its challenge was made from.
+// address, and only from the one who knows the verifier that its challenge was made from.
 
 import { createHash, randomUUID } from 'node:crypto'
 

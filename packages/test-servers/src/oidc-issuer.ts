@@ -1,5 +1,5 @@
 // An OpenID Connect issuer for tests, over real HTTP on a loopback port: discovery, keys, authorize, token with PKCE. Everybody
-// who comes is signed in at once, as whoever the test says. It can turn its keys over, be out of order in several ways, and
+// who comes is signed in at once, as the person that the test says. It can turn its keys over, be out of order in several ways, and
 // sign any token that an intruder may come up with. It guards nothing: never use it for anything else.
 
 import { randomUUID } from 'node:crypto'

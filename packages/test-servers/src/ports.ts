@@ -9,7 +9,7 @@ import { createServer } from 'node:net'
 const lowest = 10_000
 const beyond = 22_000
 
-/** Free now. Somebody else may take it first, so whoever listens on it has to be ready to ask for another. */
+/** Free now. Somebody else may take it first, so the listener has to be ready to ask for another. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = randomInt(lowest, beyond)

@@ -115,7 +115,7 @@ class PortTaken extends Error {}
 async function untilReady(server: ServerProcess, port: number): Promise<void> {
   await until(server, 'did not answer PING', async () => {
     if ((await sendCommand(port, ['PING'])) !== 'PONG') return false
-    // Whoever took the port first may answer too.
+    // Another process that took the port first may answer too.
     return fieldsOf(await sendCommand(port, ['INFO', 'server'])).get('process_id') === String(server.pid)
   })
 }

@@ -27,7 +27,7 @@ export async function expectSucceeded<Result>(engine: Observing, ref: TaskRef<Re
   const task = await existing(engine, ref)
   const { state } = task
   if (state.status !== 'succeeded') throw unexpected(task, 'succeeded', expectSucceeded)
-  // The type is the word of whoever made the handle.
+  // The type is the word of the handle's maker.
   return (state.result === null ? null : decodeJson(state.result)) as Result
 }
 

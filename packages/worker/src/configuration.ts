@@ -61,7 +61,7 @@ export interface WorkerOptions extends WorkerHooks {
   /** Where this worker can be asked whether it is well; the address of its /healthz, if it serves one, if not given. */
   readonly endpoint?: string
   readonly log?: Logger
-  /** Whether failed attempts are logged here; true if not given. Off where whoever observes the engine tells of them. */
+  /** Whether failed attempts are logged here; true if not given. Off where an observer of the engine logs them. */
   readonly logFailures?: boolean
   /** Shown to operators: where this worker runs, and which version of the application. */
   readonly host?: string

@@ -27,7 +27,7 @@ const PATH = '/healthz'
 /** Comes back when it listens. Rejects if it can't, for example because the port is taken. */
 export async function serveHealth(
   address: HealthAddress,
-  /** The name of this host, under which whoever listens on every address is asked. */
+  /** The name of this host, under which a worker that listens on every address is asked. */
   hostName: string,
   answer: () => HealthAnswer,
 ): Promise<HealthEndpoint> {

@@ -50,7 +50,7 @@ export async function beatOnce(options: HeartbeatOptions): Promise<void> {
     else if (outcome === 'unknown') await options.onUnknown()
     else await options.onCurrent(report.epoch)
   } catch (error) {
-    // A closed engine has no next: whoever closed it, or the worker itself, tells.
+    // A closed engine has no next: its closer, or the worker itself, tells.
     if (!isRepriseError(error, 'REPRISE_STORE_CLOSED')) {
       options.log.error('The heartbeat did not reach the store; trying again at the next.', { error })
     }

@@ -17,7 +17,7 @@ export interface VitalSignsOptions {
 
 /** Of the outcomes up to one heartbeat, what still counts at the next: enough that chance does not look like a trend. */
 const FADING = 0.8
-/** For a trend it takes so many times the outcomes that a rate takes. */
+/** A trend needs this many times the outcomes that a rate needs. */
 const TREND_OUTCOMES = 3
 
 export class VitalSigns {

@@ -85,7 +85,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
  */
 export class Worker {
   readonly id: WorkerId
-  /** Resolves when the worker has stopped, whoever asked for it. Never rejects. */
+  /** Resolves when the worker has stopped, for any reason. Never rejects. */
   readonly drained: Promise<void>
   readonly #config: WorkerConfiguration
   readonly #connection: Connection
@@ -254,7 +254,7 @@ export class Worker {
     this.#epoch = epoch
   }
 
-  /** Whoever submits by name alone gets these settings. It runs as well without: nothing here may keep it from starting. */
+  /** Tasks that are submitted by name alone get these settings. It runs as well without: nothing here may keep it from starting. */
   async #publishActions(): Promise<void> {
     const { registry, log } = this.#config
     try {

@@ -41,7 +41,7 @@ export async function* pagesOf<Item>(read: Read<Item>, { limit, cursor, progress
   } while (next !== null && count < limit)
 }
 
-/** At most so many, and where the list goes on. */
+/** At most this number, and where the list goes on. */
 export async function listed<Item>(read: Read<Item>, part: Part): Promise<Page<Item>> {
   const items: Item[] = []
   let next: string | null = null

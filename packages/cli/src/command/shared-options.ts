@@ -8,7 +8,7 @@ import type { Options } from './options.ts'
 /** For commands that change much at once. */
 export const YES: OptionDefinition = { flags: '-y, --yes', about: 'Do not ask, just do it' }
 export const DRY_RUN: OptionDefinition = { flags: '--dry-run', about: 'Say what would be done, and do nothing' }
-export const LIMIT: OptionDefinition = { flags: '-n, --limit <count>', about: 'At most so many; 100 if not given' }
+export const LIMIT: OptionDefinition = { flags: '-n, --limit <count>', about: 'At most this many; 100 if not given' }
 export const WATCH: OptionDefinition = { flags: '-w, --watch', about: 'Keep looking, until interrupted' }
 export const REASON: OptionDefinition = { flags: '--reason <text>', about: 'Why, for the journal' }
 

@@ -20,7 +20,7 @@ export const events: CommandDefinition = {
   options: [
     { flags: '--task <id>', about: 'Only about this task' },
     { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },
-    { flags: '-n, --limit <count>', about: `At most so many; ${LIMIT_DEFAULT} if not given` },
+    { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },
     { flags: '--cursor <cursor>', about: 'Go on where the reading before stopped' },
   ],
   examples: [

@@ -13,7 +13,7 @@ export const exportCommand: CommandDefinition = {
     'Writes every task that a query finds, with all its attempts, as one line of JSON each, newest first. Changes nothing. A server leaves out what its rules redact, unless --raw is given by somebody who may configure it.',
   arguments: [{ name: '[query...]', about: 'What to find, as for list; everything if missing' }],
   options: [
-    { flags: '-n, --limit <count>', about: 'At most so many; all if not given' },
+    { flags: '-n, --limit <count>', about: 'At most this many; all if not given' },
     { flags: '--raw', about: 'Nothing redacted' },
   ],
   examples: [

@@ -16,7 +16,7 @@ export const inspect: CommandDefinition = {
     'Holds queues, the delay queue, leases, keys, dead letters and counts against the records of tasks, and says what does not fit. Changes nothing unless --reconcile is given: then it repairs what it finds, and removes duplicates. Exit code 1 if something was found and is not repaired.',
   options: [
     { flags: '--reconcile', about: 'Repair what is found' },
-    { flags: '--step <count>', about: 'Look at so many at a time; 1000 if not given' },
+    { flags: '--step <count>', about: 'Look at this many at a time; 1000 if not given' },
     REASON,
     YES,
   ],

@@ -17,7 +17,7 @@ export const list: CommandDefinition = {
     'Finds tasks by a query such as: status:dead action:invoice.* tenant:acme age>1h "connection reset". All terms hold together; a list means any of several (status:dead,waiting), and not or - before a term turns it round (after -- if it comes first). Without a query: the newest tasks.',
   arguments: [{ name: '[query...]', about: 'What to find' }],
   options: [
-    { flags: '-n, --limit <count>', about: `At most so many; ${LIMIT_DEFAULT} if not given` },
+    { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },
     { flags: '--all', about: 'As many as there are' },
     { flags: '--cursor <cursor>', about: 'Go on where the list before stopped' },
     WATCH,

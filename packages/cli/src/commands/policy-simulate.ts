@@ -25,7 +25,7 @@ export const policySimulate: CommandDefinition = {
     { flags: '--name <class>', about: 'The class of what is thrown, such as TypeError' },
     { flags: '--lost', about: 'The worker vanishes instead' },
     { flags: '--attempt-time <duration>', about: 'How long each attempt runs before it fails' },
-    { flags: '--attempts <count>', about: 'At most so many attempts' },
+    { flags: '--attempts <count>', about: 'At most this many attempts' },
   ],
   settings: ['policies', 'packs'],
   examples: [

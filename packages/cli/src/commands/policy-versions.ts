@@ -106,7 +106,7 @@ export const policyPublish: CommandDefinition = {
   },
 }
 
-/** Whoever checks it got the text alone, and calls it `policies`. */
+/** The check got the text alone, and calls it `policies`. */
 function withFileName(error: unknown, file: string): unknown {
   if (!isRepriseError(error, 'REPRISE_INVALID')) return error
   error.message = error.message.replaceAll(

@@ -21,7 +21,7 @@ export const watch: CommandDefinition = {
     { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },
     { flags: '--task <id>', about: 'Only about this task' },
     { flags: '--cursor <cursor>', about: 'Go on from an event that was seen' },
-    { flags: '--count <count>', about: 'End after so many events' },
+    { flags: '--count <count>', about: 'End after this many events' },
   ],
   examples: [
     { command: 'reprise watch', says: 'Everything' },

@@ -60,7 +60,7 @@ export async function resolveConfiguration(given: Given): Promise<Resolved> {
   throw new InvalidError([`The configuration has ${count}:`, ...problems.map(problemText)].join('\n  '))
 }
 
-/** The same for whoever wants to go on in spite of problems. */
+/** The same for callers that go on in spite of problems. */
 export async function inspectConfiguration(given: Given): Promise<Inspected> {
   const problems: ConfigurationProblem[] = []
   const file = await openFile(given, problems)

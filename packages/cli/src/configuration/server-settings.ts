@@ -81,7 +81,7 @@ export const SERVER_SETTINGS = {
     variables: ['REPRISE_ROLES'],
     key: 'access',
     default: [],
-    about: 'Who gets which role. The first rule that matches counts; whom none matches may do nothing.',
+    about: 'Who gets which role. The first rule that matches counts; without one a caller may do nothing.',
   }),
   admins: setting({
     kind: texts('e-mail addresses'),

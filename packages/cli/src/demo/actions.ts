@@ -6,7 +6,7 @@ import { type Clock, defineAction, Permanent, RetryAfter, sleep } from '@reprise
 /** How one task is to behave. The stream draws it; a task that is submitted by hand just works. */
 export interface DemoPayload {
   readonly workMs?: number
-  /** So many of the first attempts go wrong. */
+  /** How many of the first attempts go wrong. */
   readonly faultyAttempts?: number
   readonly to?: string
   readonly name?: string

@@ -1,4 +1,4 @@
-// What the command line answers to whoever started it: one small number. docs/cli.md lists them, and scripts rely on them.
+// What the command line answers to its caller: one small number. docs/cli.md lists them, and scripts rely on them.
 
 import type { ErrorCode } from '@reprise/core'
 

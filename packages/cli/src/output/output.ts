@@ -80,7 +80,7 @@ export class Output {
     this.#options.stdout.write(text)
   }
 
-  /** Beside the data, for whoever watches. */
+  /** Beside the data, for people who watch. */
   note(text: string): void {
     if (!this.#options.quiet) this.#options.stderr.write(`${plain(text)}\n`)
   }
@@ -100,7 +100,7 @@ export class Output {
     this.#options.stdout.write(`${JSON.stringify(value ?? null, null, indent)}\n`)
   }
 
-  /** Without a terminal nothing is cut: whoever reads it then may want to search it. */
+  /** Without a terminal nothing is cut: its reader may want to search it. */
   #width(): number | null {
     const { isTTY, columns } = this.#options.stdout
     return isTTY === true ? (columns ?? COLUMNS) : null

@@ -34,7 +34,7 @@ function segmentWidth(segment: string): number {
   return WIDE.test(segment) ? 2 : 1
 }
 
-/** Cut to so many columns, with an ellipsis where something is missing. */
+/** Cut to this number of columns, with an ellipsis where something is missing. */
 export function cutTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text
   let kept = ''
@@ -48,7 +48,7 @@ export function cutTo(text: string, columns: number): string {
   return `${kept}…`
 }
 
-/** Over as many lines as it takes, each of so many columns: broken at blanks, and inside a word only if the word is too long. */
+/** Over as many lines as it takes, each of this number of columns: broken at blanks, and inside a word only if the word is too long. */
 export function wrapTo(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   let line = ''

@@ -1,4 +1,4 @@
-// A bar for long work, on standard error and only on a terminal: whoever reads standard output, or a log, sees nothing of it.
+// A bar for long work, on standard error and only on a terminal: standard output and logs have nothing of it.
 
 import { cutTo, plain } from './plain-text.ts'
 

@@ -1,5 +1,5 @@
 // Everything in one process: the API, the services that move tasks, and a worker if there are actions to run. For a start, and
-// for whoever needs no more than one machine. Leaves word of itself for the command line, while it runs.
+// for those who need no more than one machine. Leaves word of itself for the command line, while it runs.
 
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'

@@ -27,7 +27,7 @@ interface LineResult {
 
 const BATCH = 500
 const PROBLEMS_SHOWN = 5
-/** So many actions, by their first task, are looked at for whether anybody takes them. */
+/** How many actions, by their first task, are looked at for whether anybody takes them. */
 const LOOKED_AT_MAX = 10
 
 export async function submitLines(invocation: Invocation, file: string, action: string | null): Promise<ExitCode> {

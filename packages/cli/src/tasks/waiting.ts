@@ -1,4 +1,4 @@
-// What becomes of a task that was just submitted: whether anybody takes it at all, and how it ended, for whoever waits.
+// What becomes of a task that was just submitted: whether anybody takes it at all, and how it ended, for a caller that waits.
 // Standard output gets a result and nothing else: that it failed, or took too long, is told beside it.
 
 import type { Client, SubmittedTask } from '@reprise/client'

@@ -3,18 +3,18 @@
 
 import { notReprise } from './problems.ts'
 
-export function objectOf<T extends object>(body: unknown, whom: string): T {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notReprise(whom)
+export function objectOf<T extends object>(body: unknown, serverName: string): T {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notReprise(serverName)
   return body as T
 }
 
 /** One line of a stream, as `objectOf`. */
-export function parsedObject<T extends object>(text: string, whom: string): T {
+export function parsedObject<T extends object>(text: string, serverName: string): T {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw notReprise(whom)
+    throw notReprise(serverName)
   }
-  return objectOf<T>(value, whom)
+  return objectOf<T>(value, serverName)
 }

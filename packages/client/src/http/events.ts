@@ -46,7 +46,7 @@ export class Events {
     place: { cursor: string | null; isOpen: boolean },
     signal: AbortSignal,
   ): AsyncGenerator<LiveEvent> {
-    const { clock, whom } = this.#transport
+    const { clock, serverName } = this.#transport
     const stream = await this.#transport.open({
       method: 'GET',
       path: '/api/v1/events/stream',
@@ -59,11 +59,11 @@ export class Events {
       signal,
     })
     place.isOpen = true
-    for await (const { id, event, data } of sentEvents(textLines(stream, { clock, whom, idleMs: IDLE_MS }))) {
+    for await (const { id, event, data } of sentEvents(textLines(stream, { clock, serverName, idleMs: IDLE_MS }))) {
       if (id !== null) place.cursor = id
       if (data === null) continue
-      if (event === END) return refuseForGood(parsedObject<EndWire>(data, whom))
-      yield { ...parsedObject<Omit<LiveEvent, 'cursor'>>(data, whom), cursor: place.cursor ?? '' }
+      if (event === END) return refuseForGood(parsedObject<EndWire>(data, serverName))
+      yield { ...parsedObject<Omit<LiveEvent, 'cursor'>>(data, serverName), cursor: place.cursor ?? '' }
     }
   }
 }

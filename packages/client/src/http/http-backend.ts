@@ -41,14 +41,14 @@ export class HttpBackend implements Backend {
 
   async call(...call: OperationCall): Promise<unknown> {
     const { status, body } = await this.#transport.call(requestOf(...call))
-    return status === 204 ? null : objectOf(body, this.#transport.whom)
+    return status === 204 ? null : objectOf(body, this.#transport.serverName)
   }
 
   async *lines(...call: OperationCall): AsyncGenerator<unknown> {
-    const { clock, whom } = this.#transport
+    const { clock, serverName } = this.#transport
     const stream = await this.#transport.open({ ...requestOf(...call), headers: { accept: 'application/x-ndjson' } })
-    for await (const line of textLines(stream, { clock, whom, idleMs: IDLE_MS })) {
-      if (line !== '') yield parsedObject(line, whom)
+    for await (const line of textLines(stream, { clock, serverName, idleMs: IDLE_MS })) {
+      if (line !== '') yield parsedObject(line, serverName)
     }
   }
 

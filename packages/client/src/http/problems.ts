@@ -58,7 +58,7 @@ const CLASSES: Partial<Record<ErrorCode, () => RepriseError>> = {
   REPRISE_TIMED_OUT: () => new TimedOutError(''),
 }
 
-/** Waiting does not help against these soon enough: whoever asked decides when to come again, as on an engine. */
+/** Waiting does not help against these soon enough: the caller decides when to come again, as on an engine. */
 const NOT_WAITED_FOR: ReadonlySet<string> = new Set([
   'REPRISE_BACKLOG_FULL',
   'REPRISE_STORE_FULL',
@@ -85,8 +85,13 @@ export function reworded(error: RepriseError, message: string): RepriseError {
 export const isWorthWaiting = (status: number, { code }: RepriseError): boolean =>
   status === 429 || ((status === 502 || status === 503 || status === 504) && !NOT_WAITED_FOR.has(code))
 
-/** The error that an answer stands for. `whom` is the server's address. */
-export function problemError(status: number, body: unknown, retryAfterMs: number | null, whom: string): RepriseError {
+/** The error that an answer stands for. `serverName` is the server's address. */
+export function problemError(
+  status: number,
+  body: unknown,
+  retryAfterMs: number | null,
+  serverName: string,
+): RepriseError {
   if (typeof body === 'object' && body !== null) {
     const { code, detail, title, requestId } = body as ProblemBody
     if (isErrorCode(code)) {
@@ -96,12 +101,14 @@ export function problemError(status: number, body: unknown, retryAfterMs: number
     }
   }
   if (status === 429) {
-    return new RequestError('REPRISE_RATE_LIMITED', `${whom} turns requests away for now: too many.`, { retryAfterMs })
+    return new RequestError('REPRISE_RATE_LIMITED', `${serverName} turns requests away for now: too many.`, {
+      retryAfterMs,
+    })
   }
   if (status >= 300 && status < 400) {
     return new RequestError(
       'REPRISE_UNREACHABLE',
-      `${whom} answered with a redirect (${status}), which is not followed. Give the address that it leads to.`,
+      `${serverName} answered with a redirect (${status}), which is not followed. Give the address that it leads to.`,
     )
   }
   const advice =
@@ -110,14 +117,14 @@ export function problemError(status: number, body: unknown, retryAfterMs: number
       : 'Is this the address of a Reprise server?'
   return new RequestError(
     'REPRISE_UNREACHABLE',
-    `${whom} answered ${status}, and not in the way a Reprise server does. ${advice}`,
+    `${serverName} answered ${status}, and not in the way a Reprise server does. ${advice}`,
     { retryAfterMs },
   )
 }
 
 /** An answer that is well-formed HTTP and not what the API promises. */
-export const notReprise = (whom: string): RequestError =>
+export const notReprise = (serverName: string): RequestError =>
   new RequestError(
     'REPRISE_UNREACHABLE',
-    `${whom} did not answer as a Reprise server does. Is the address right, and is the server of this version?`,
+    `${serverName} did not answer as a Reprise server does. Is the address right, and is the server of this version?`,
   )

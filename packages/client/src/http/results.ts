@@ -71,7 +71,7 @@ export class Results {
   }
 
   async #poll(id: TaskId, until: number | null, stop: AbortSignal): Promise<Task> {
-    const { clock, whom } = this.#transport
+    const { clock, serverName } = this.#transport
     await this.#enter(stop)
     try {
       const restMs = until === null ? POLL_MS : Math.max(until - clock.monotonic(), 0)
@@ -84,7 +84,7 @@ export class Results {
         signal: stop,
         waitMs,
       })
-      if (!('error' in answer)) return objectOf<Task>(answer.body, whom)
+      if (!('error' in answer)) return objectOf<Task>(answer.body, serverName)
       throw isRepriseError(answer.error, 'REPRISE_NOT_FOUND') ? new NotFoundError('task', id) : answer.error
     } finally {
       this.#leave()

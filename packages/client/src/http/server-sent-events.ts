@@ -8,7 +8,7 @@ export interface SentEvent {
   readonly data: string | null
 }
 
-/** Also blocks that carry nothing but an id: whoever reads keeps it in mind. */
+/** Also blocks that carry nothing but an id: the reader keeps it in mind. */
 export async function* sentEvents(lines: AsyncIterable<string>): AsyncGenerator<SentEvent> {
   let id: string | null = null
   let event: string | null = null

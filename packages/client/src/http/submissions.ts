@@ -56,7 +56,7 @@ export class Submissions {
       text: { type: 'application/json', text: submissionText(submission) },
       isRepeatable: true,
     })
-    const result = objectOf<SubmitResult>(body, this.#transport.whom)
+    const result = objectOf<SubmitResult>(body, this.#transport.serverName)
     return repeats === 0 ? result : this.#own(submission, result)
   }
 
@@ -68,7 +68,8 @@ export class Submissions {
     for (let round = 1; open.length > 0; round++) {
       const cutOff = await this.#sendLines(open, repeats, ends)
       const left = submissions.filter((one) => !ends.has(one))
-      if (left.length > 0 && (cutOff === null || round === ROUNDS_MAX)) throw cutOff ?? notReprise(this.#transport.whom)
+      if (left.length > 0 && (cutOff === null || round === ROUNDS_MAX))
+        throw cutOff ?? notReprise(this.#transport.serverName)
       open = left
       repeats++
     }
@@ -81,7 +82,7 @@ export class Submissions {
     earlier: number,
     ends: Map<Submission, LineEnd>,
   ): Promise<RepriseError | null> {
-    const { clock, whom } = this.#transport
+    const { clock, serverName } = this.#transport
     const stream = await this.#transport.open({
       method: 'POST',
       path: '/api/v1/tasks/bulk',
@@ -89,12 +90,12 @@ export class Submissions {
       isRepeatable: true,
     })
     try {
-      for await (const text of textLines(stream, { clock, whom, idleMs: IDLE_MS })) {
+      for await (const text of textLines(stream, { clock, serverName, idleMs: IDLE_MS })) {
         if (text === '') continue
-        const line = parsedObject<LineWire>(text, whom)
+        const line = parsedObject<LineWire>(text, serverName)
         // A server that stops says so in the place of what it has not taken.
         if (line.outcome === 'refused' && line.code === 'REPRISE_UNREACHABLE') {
-          return errorOf(line.code, line.detail ?? `${whom} stopped.`)
+          return errorOf(line.code, line.detail ?? `${serverName} stopped.`)
         }
         const submission = open[line.line - 1]
         if (submission !== undefined) await this.#note(submission, line, earlier + stream.repeats, ends)
@@ -134,7 +135,7 @@ export class Submissions {
     })
     // Who may submit and not read can't be told: then it is what the server calls it.
     if ('error' in found) return result
-    const task = objectOf<OperationOutput<'getTask'>>(found.body, this.#transport.whom)
+    const task = objectOf<OperationOutput<'getTask'>>(found.body, this.#transport.serverName)
     return task.retryToken === submission.retryToken ? accepted : result
   }
 }

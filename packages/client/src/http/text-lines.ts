@@ -1,4 +1,4 @@
-// Lines out of an answer that comes as a stream, one at a time. Whoever reads slowly slows the sender; a stream from which
+// Lines out of an answer that comes as a stream, one at a time. A slow reader slows the sender; a stream from which
 // nothing comes for too long is given up.
 
 import { type Clock, isRepriseError, RequestError, TimedOutError } from '@reprise/core'
@@ -11,14 +11,14 @@ const LINE_LENGTH_MAX = 64_000_000
 export interface LineOptions {
   readonly clock: Clock
   /** The server, as messages name it. */
-  readonly whom: string
+  readonly serverName: string
   /** How long nothing may come. */
   readonly idleMs: number
 }
 
 export async function* textLines(
   { response, abort }: OpenStream,
-  { clock, whom, idleMs }: LineOptions,
+  { clock, serverName, idleMs }: LineOptions,
 ): AsyncGenerator<string> {
   if (response.body === null) return
   const reader = response.body.getReader()
@@ -26,7 +26,7 @@ export async function* textLines(
   let rest = ''
   try {
     for (;;) {
-      const { done, value } = await read(reader, abort, { clock, whom, idleMs })
+      const { done, value } = await read(reader, abort, { clock, serverName, idleMs })
       rest += done ? decoder.decode() : decoder.decode(value, { stream: true })
       let start = 0
       for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n', start)) {
@@ -34,7 +34,7 @@ export async function* textLines(
         start = end + 1
       }
       rest = rest.slice(start)
-      if (rest.length > LINE_LENGTH_MAX) throw notReprise(whom)
+      if (rest.length > LINE_LENGTH_MAX) throw notReprise(serverName)
       if (done) break
     }
     if (rest !== '') yield rest
@@ -48,7 +48,7 @@ export async function* textLines(
 async function read(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   abort: AbortController,
-  { clock, whom, idleMs }: LineOptions,
+  { clock, serverName, idleMs }: LineOptions,
 ): ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']> {
   let isIdle = false
   const timer = clock.after(idleMs, () => {
@@ -58,10 +58,10 @@ async function read(
   try {
     return await reader.read()
   } catch (error) {
-    if (isIdle) throw new TimedOutError(`${whom} has sent nothing for too long.`)
+    if (isIdle) throw new TimedOutError(`${serverName} has sent nothing for too long.`)
     // Of a client that was closed, or a caller who has gone.
     if (isRepriseError(error) || abort.signal.aborted) throw error
-    throw new RequestError('REPRISE_UNREACHABLE', `${whom} was cut off while it answered.`)
+    throw new RequestError('REPRISE_UNREACHABLE', `${serverName} was cut off while it answered.`)
   } finally {
     timer.cancel()
   }

@@ -18,7 +18,7 @@ import { fullUrl, type QueryValue, shownAddress } from './address.ts'
 import { isWorthWaiting, notReprise, problemError, reworded } from './problems.ts'
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
-/** A text, or whoever can give one: tokens of an issuer do not last. */
+/** A text, or a function that gives one: tokens of an issuer do not last. */
 export type TokenSource = string | (() => string | Promise<string>)
 
 export interface TransportOptions {
@@ -96,14 +96,14 @@ export class Transport {
   readonly clock: Clock
   readonly random: Random
   /** The server, as messages name it. */
-  readonly whom: string
+  readonly serverName: string
   readonly #options: TransportOptions
   readonly #closing = new AbortController()
 
   constructor(options: TransportOptions) {
     this.clock = options.clock
     this.random = options.random
-    this.whom = `The server at ${shownAddress(options.address)}`
+    this.serverName = `The server at ${shownAddress(options.address)}`
     this.#options = options
   }
 
@@ -223,7 +223,7 @@ export class Transport {
     } catch {
       // Somebody else's page: its status is all that counts.
     }
-    const error = this.#clean(problemError(status, body, retryAfterMs, this.whom))
+    const error = this.#clean(problemError(status, body, retryAfterMs, this.serverName))
     // Too many requests: turned away at the door, whatever it was.
     const mayRepeat = isWorthWaiting(status, error) && (call.isRepeatable || status === 429)
     return { outcome: 'failed', error, body, mayRepeat, retryAfterMs: retryAfterMs ?? 0 }
@@ -235,7 +235,7 @@ export class Transport {
     if (thrown instanceof RequestError) return { ...base, error: thrown, mayRepeat: false }
     if (lateAfterMs !== null) {
       const error = new TimedOutError(
-        `${this.whom} did not answer ${call.method} ${call.path} within ${formatDuration(lateAfterMs)}.${doubt}`,
+        `${this.serverName} did not answer ${call.method} ${call.path} within ${formatDuration(lateAfterMs)}.${doubt}`,
       )
       return { ...base, error, mayRepeat: call.isRepeatable }
     }
@@ -243,7 +243,7 @@ export class Transport {
     const isUnsent = code !== null && UNSENT.has(code)
     const error = new RequestError(
       'REPRISE_UNREACHABLE',
-      `${this.whom} can not be reached (${code ?? 'the connection failed'}). Does it run, and is the address right?${isUnsent ? '' : doubt}`,
+      `${this.serverName} can not be reached (${code ?? 'the connection failed'}). Does it run, and is the address right?${isUnsent ? '' : doubt}`,
     )
     return { ...base, error: this.#clean(error), mayRepeat: call.isRepeatable || isUnsent }
   }
@@ -258,7 +258,7 @@ export class Transport {
     try {
       return JSON.parse(text) as unknown
     } catch {
-      throw notReprise(this.whom)
+      throw notReprise(this.serverName)
     }
   }
 

@@ -1,5 +1,5 @@
 // The actions that workers offer, as the store knows them: name, pool and settings. Workers write theirs when they start, so
-// that whoever submits by name alone, over HTTP or from a command line, gets the settings that the action declares.
+// that a caller who submits by name alone, over HTTP or from a command line, gets the settings that the action declares.
 
 import type { Document } from '../port/collection.ts'
 import type { Engine } from '../port/engine.ts'

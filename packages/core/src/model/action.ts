@@ -84,7 +84,7 @@ export interface ActionOptions<In, Parsed, Result> {
   readonly dependsOn?: readonly string[]
   /** Settings of these breakers, or of one for the action alone if it depends on nothing; true for the usual, false for none. */
   readonly breaker?: boolean | BreakerOptions
-  /** At most so many retries in a window of time. Named after the action unless it has a name. */
+  /** The most retries in a window of time. Named after the action unless it has a name. */
   readonly retryQuota?: QuotaOptions
   /** What a lost attempt means: `retry` (as if it had not run), `hold` for a person, or `reconcile`. */
   readonly onLost?: LostMeaning

@@ -106,7 +106,7 @@ export class DuplicateExecutionError extends RepriseError {
   }
 }
 
-/** An attempt above the ceiling, whoever asked for it (A6). */
+/** An attempt above the ceiling, from any caller (A6). */
 export class BudgetExhaustedError extends RepriseError {
   constructor(taskId: string, attempt: number, attemptMax: number) {
     super(

@@ -23,7 +23,7 @@ type State =
 
 export interface Trial {
   readonly matched: boolean
-  /** How many states were visited: what it cost, for whoever wants to know. */
+  /** How many states were visited, which is what it cost. */
   readonly steps: number
 }
 

@@ -8,7 +8,7 @@ import type { Decision } from './decide.ts'
 
 const CAUSE_LENGTH_MAX = 300
 
-export interface BadEndWords {
+interface BadEndWords {
   /** The action, or another name of the task where the action is not known. */
   readonly subject: string
   readonly kind: 'failed' | 'lost' | 'expired'

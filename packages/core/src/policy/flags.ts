@@ -1,5 +1,5 @@
 // The switches of B12: parts of Reprise that an operator can turn off and on again while everything runs. They are kept in the
-// store and looked at every few seconds, so that all processes follow; each change is journalled. What a switch means is said here; whoever
+// store and looked at every few seconds, so that all processes follow; each change is journalled. What a switch means is said here; the code that
 // has the part asks `current()`. For retries, underFlags() puts the switch into the policies, which decide everywhere.
 
 import { type Duration, durationMs } from '../model/duration.ts'

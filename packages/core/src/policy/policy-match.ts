@@ -74,7 +74,7 @@ export function settingsUnder(policy: Policy | null, { action, settings }: TaskT
   }
 }
 
-/** What a lost attempt of this task means: for whoever runs it next, and may have to ask `reconcile` first. */
+/** What a lost attempt of this task means: for the worker that runs it next, and may have to ask `reconcile` first. */
 export function lostMeaning(book: PolicyBook, snapshot: TaskTerms): LostMeaning {
   const policy = policyForFailure(book, snapshot, ['worker_lost'])?.policy
   return policy?.onLost ?? snapshot.settings.onLost ?? 'retry'

@@ -1,6 +1,6 @@
 // Policies: what to do with a failure, by action, pack, tenant and error code. A book of them is one version: the
 // policies in order, of which the first that matches counts, and the rules of classification that hold for all. Plain data,
-// in whole milliseconds. Whoever decides takes the book of the moment from a source; policy-match.ts finds the policy.
+// in whole milliseconds. The code that decides takes the book of the moment from a source; policy-match.ts finds the policy.
 
 import { compileRules, type Rule } from '../failure/rules.ts'
 import { DURATION_MS_MAX } from '../model/duration.ts'

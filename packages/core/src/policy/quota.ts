@@ -1,4 +1,4 @@
-// Retry quotas: at most so many retries in one window of time, or so large a share of the traffic, so that a storm of retries is capped. What is over
+// Retry quotas: a limit of retries in one window of time, as a number or as a share of the traffic, so that a storm of retries is capped. What is over
 // waits: its retry is moved to the first window that has room. A store keeps one count per window and reserves the place
 // in the same step as the settlement that asks for it.
 
@@ -20,7 +20,7 @@ export interface RetryQuota {
 /** How far ahead a retry is moved at the most: then it waits there, over the quota, rather than for ever. */
 export const QUOTA_WINDOWS_MAX = 1_000
 
-/** How many retries fit into one window when so many attempts started. */
+/** How many retries fit into one window, by the attempts that started. */
 export function quotaRoom({ limit, share }: RetryQuota, started: number): number {
   const byShare = share === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(share * started), 1)
   return Math.min(limit ?? Number.POSITIVE_INFINITY, byShare)
@@ -28,7 +28,7 @@ export function quotaRoom({ limit, share }: RetryQuota, started: number): number
 
 /**
  * The window that a retry wanted at `wantedAt` goes to, by number, and when it is due there. `taken` tells how many a
- * window has. Where a store is spread over several places, each has every so many-th window for itself: `place` of `places`.
+ * window has. Where a store is spread over several places, they take the windows in turn: `place` of `places`.
  */
 export function quotaPlace(
   wantedAt: number,

@@ -13,7 +13,7 @@ import type { ReserveRequest } from './leases.ts'
 
 /** The most one call takes or changes. Larger work is done in several calls. */
 export const BATCH_MAX = 1_000
-/** A claim gives the oldest entry of a lane every so many picks, whatever its priority: nothing starves. */
+/** A claim gives the oldest entry of a lane once in this number of picks, whatever its priority: nothing starves. */
 export const PICKS_PER_OLDEST = 8
 /** What one claim promotes from the delay queue, and retires of entries past their time, at the most. */
 export const PROMOTE_MAX = 1_000

@@ -51,7 +51,7 @@ import type { BeatReport, BeatResult, ProbeReport, WorkerRegistration } from './
 export interface Interest {
   /** Something may have become claimable. */
   readonly pools?: readonly PoolName[]
-  /** Only these actions matter to whoever waits for work; null or missing for any. */
+  /** Only these actions matter to the one that waits for work; null or missing for any. */
   readonly actions?: readonly ActionName[] | null
   /** One of these may have ended. */
   readonly tasks?: readonly TaskId[]

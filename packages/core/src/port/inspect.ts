@@ -75,7 +75,8 @@ const MEANING = {
   key_twice:
     'Two tasks have one dedupe key. Which of them is right is not for the store to say: cancel or discard one.',
   group_count: 'A failure group counts other dead letters than there are.',
-  group_entry_missing: 'A dead letter is missing in its failure group: whoever works by groups would not see it.',
+  group_entry_missing:
+    'A dead letter is missing in its failure group: an operator who works by groups would not see it.',
   group_entry_extra: 'A failure group, or the list of dead letters, has an entry for something that is not one.',
   order_entry_extra: 'The order of acceptance names a task that is gone: lists and retention would stumble over it.',
   record_unreadable:
@@ -156,7 +157,7 @@ export const FINDING_WORDS = {
 const ACTOR_LENGTH_MAX = 200
 const REASON_LENGTH_MAX = 1_000
 
-/** Whoever has a store repaired says who they are and why: the journal keeps it. */
+/** An operator who has a store repaired gives name and reason: the journal keeps both. */
 export function checkInspector({ repair, by }: InspectRequest): void {
   if (!repair) return
   checkedText('actor of a repair', by.actor, ACTOR_LENGTH_MAX)

@@ -1,5 +1,5 @@
 // The Launcher port: starts an ephemeral worker for one execution, and can say later what became of it. A launch is known
-// by its key, the same for every try to launch one attempt, so that whoever comes after a crash finds what was started.
+// by its key, the same for every try to launch one attempt, so that the next process after a crash finds what was started.
 // A launcher knows no store: the orchestrator reserves before it launches, and settles what the launcher saw.
 
 import type { ActionName, LeaseToken, RetryToken, TaskId, TenantId } from '../model/ids.ts'
@@ -65,7 +65,7 @@ export interface Launcher {
    * throws does, whether trying again can help: Permanent, Transient, RetryAfter. DuplicateExecutionError: the key is taken.
    */
   launch(order: LaunchOrder, signal: AbortSignal): Promise<Launched>
-  /** What became of these, in their order. Whoever is not launching them itself asks once their orders are void. */
+  /** What became of these, in their order. A process that does not launch them itself asks once their orders are void. */
   look(refs: readonly LaunchRef[]): Promise<readonly LaunchSighting[]>
   /** Ends a worker that runs: asks first, and forces it after the grace time. Comes back when it is gone. */
   end(ref: LaunchRef, graceMs: number): Promise<void>

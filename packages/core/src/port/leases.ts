@@ -92,7 +92,7 @@ export type AssignResult =
   | { readonly outcome: 'stale' }
   | { readonly outcome: 'superseded'; readonly because: SupersededBecause }
 
-/** A lease of stage `launch`, for whoever sees to it that its worker lives. */
+/** A lease of stage `launch`, for the service that watches its worker. */
 export interface Launch extends LeaseRef, Standing {
   readonly worker: WorkerId
   readonly handle: string | null
@@ -143,7 +143,7 @@ export interface ExpiredResult {
   /** The store's time, for decisions. */
   readonly now: number
   /**
-   * Since when somebody has looked all the time, whoever it was; missing where the store does not keep it in mind. A recent
+   * Since when some sweep or other has looked all the time; missing where the store does not keep it in mind. A recent
    * time means that the store, or everybody, was away before: live workers may not have renewed yet.
    */
   readonly steadySince?: number

@@ -79,7 +79,7 @@ export type Gate =
   | { readonly kind: 'paused'; readonly scope: Scope; readonly by: By; readonly since: number }
   | { readonly kind: 'concurrency'; readonly scope: Scope; readonly running: number; readonly concurrency: number }
   | { readonly kind: 'not_due'; readonly dueAt: number; readonly reason: string }
-  /** A breaker is not closed: nothing runs until `until`, or only so many at once. */
+  /** A breaker is not closed: nothing runs until `until`, or only a few at once. */
   | {
       readonly kind: 'breaker'
       readonly name: string

@@ -1,5 +1,5 @@
 // The W3C trace context in its text form, by which a trace goes on across processes: from a request to the task it
-// submits, and to every attempt of it. Pure: reading and writing the text. Spans are the business of whoever traces.
+// submits, and to every attempt of it. Pure: reading and writing the text. Spans are the business of the tracer.
 
 /** The label of a task that carries its submitter's trace context. Reserved for that. */
 export const TRACEPARENT_LABEL = 'traceparent'

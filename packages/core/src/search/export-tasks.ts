@@ -1,5 +1,5 @@
 // Takes tasks out for another pipeline (B12): what was asked, where it stands and every attempt so far, one record per task,
-// each of which can be one line of JSON. Changes nothing: what was taken over elsewhere is cancelled here by whoever took it.
+// each of which can be one line of JSON. Changes nothing: what was taken over elsewhere is cancelled here by its new owner.
 
 import type { Execution } from '../model/execution.ts'
 import { decodeJson } from '../model/json.ts'

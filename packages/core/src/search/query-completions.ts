@@ -1,5 +1,5 @@
 // What could come next in a line of the query language, for consoles and shells. Knows the text alone and no store: names of
-// actions and tenants are for whoever has them at hand.
+// actions and tenants come from the caller.
 
 import { fieldNamed, QUERY_FIELDS, QUERY_REASONS, QUERY_STATUSES, type QueryField } from './query-language.ts'
 

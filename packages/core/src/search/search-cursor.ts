@@ -1,5 +1,5 @@
 // The place that a search has come to, as a text for callers to bring back: opaque to them, and good for the same question only.
-// Whoever makes one up finds nothing that the question would not show anyway: filter and tenants are tried on every task.
+// A made-up cursor finds nothing that the question would not show anyway: filter and tenants are tried on every task.
 
 import { digest64 } from '../failure/digest.ts'
 import { InvalidError } from '../model/errors.ts'

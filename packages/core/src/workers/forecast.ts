@@ -23,7 +23,7 @@ const GAP_MS_MAX = 60_000
 /** How much the newest sample weighs, for the level and for the trend: enough to follow, too little to jump at one peak. */
 const LEVEL_WEIGHT = 0.4
 const TREND_WEIGHT = 0.3
-/** A trend must show in so many samples in a row: chance seldom does. */
+/** A trend must show in this number of samples in a row: chance seldom does. */
 const IN_A_ROW_MIN = 2
 
 type Figure = Exclude<keyof ForecastSample, 'at'>

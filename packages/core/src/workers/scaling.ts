@@ -1,6 +1,6 @@
 // How many slots a pool would need now to keep its promise on waiting (C9). Pure: from the depth of its queue, what runs,
 // and what came and went in the last minutes, by Little's law; with the sum that led to it, in words and numbers, so that
-// whoever scales by it can check it. It scales nothing itself, and says so when it can't tell.
+// an operator who scales by it can check it. It scales nothing itself, and says so when it can't tell.
 
 import { formatDuration } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'

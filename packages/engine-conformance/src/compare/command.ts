@@ -93,14 +93,14 @@ export type Command =
       readonly handle?: number | undefined
     }
   | { readonly do: 'assign'; readonly assignments: readonly AssignDraft[] }
-  /** Looks for what is past its time and settles so many of it: none, to let it get stale. */
+  /** Looks for what is past its time and settles this number of them: none, to let it get stale. */
   | {
       readonly do: 'sweep'
       readonly settleMax: number
       readonly timeoutsAs: 'failed' | 'lost'
       readonly quota?: number | undefined
     }
-  /** Settles launches whose leases have ended as lost, as whoever launched them would. */
+  /** Settles launches whose leases have ended as lost, as their launch service would. */
   | { readonly do: 'reconcile'; readonly pool: number }
   /** Settles entries that some sweep saw earlier. */
   | { readonly do: 'expire'; readonly back: number }

@@ -72,7 +72,7 @@ export function sweepSettlement(
   }
 }
 
-/** What whoever launched makes of a launch whose lease has ended; nothing of one that still lives. */
+/** What the launch service makes of a launch whose lease has ended; nothing of one that still lives. */
 export function launchSettlement(launch: Launch, now: number): Settlement[] {
   if (launch.leaseUntil > now) return []
   const { taskId, attempt, token } = launch

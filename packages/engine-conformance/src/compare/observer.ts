@@ -119,7 +119,7 @@ export class Observer {
     })
   }
 
-  /** So many journal entries of this type must be found. */
+  /** How many journal entries of this type must be found. */
   owe(type: JournalType, count = 1): void {
     this.#owed.set(type, (this.#owed.get(type) ?? 0) + count)
   }

@@ -1,5 +1,5 @@
 // Cuts a failing sequence down to the commands it needs: the random generator makes single commands small, but never
-// leaves out so many of them. Greedy, from the end, larger pieces first, with a bound on how often it tries.
+// leaves some of them out. Greedy, from the end, larger pieces first, with a bound on how often it tries.
 
 const TRIES_MAX = 400
 

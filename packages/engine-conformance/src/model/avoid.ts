@@ -1,4 +1,4 @@
-// Whom a retry avoids: the worker that failed it, and those like it, for a short while and only if a better one is there.
+// Which workers a retry avoids: the one that failed it, and those like it, for a short while and only if a better one is there.
 
 import { AVOID_MS } from '@reprise/core/engine'
 import { latestExecution } from './change.ts'

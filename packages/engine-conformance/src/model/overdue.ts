@@ -35,7 +35,7 @@ const factsOf = ({ snapshot, generation, failures, losses, parks, deferrals, acc
 })
 
 function overdueLease(state: State, task: TaskRecord): Overdue | null {
-  // Leases of stage `launch` are for whoever launches: it alone can tell whether their workers live.
+  // Leases of stage `launch` are for the launch service: it alone can tell whether their workers live.
   if (task.state.status !== 'running' || task.state.stage === 'launch') return null
   const since = isUnderWay(task.state) ? undeliveredSince(state, task.state) : task.state.leaseUntil
   if (since === null || (!isUnderWay(task.state) && since > state.now)) return null

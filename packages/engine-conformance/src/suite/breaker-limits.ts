@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000
 const many = (count: number, name: string) =>
   Array.from({ length: count }, (_, index) => ({ id: `${name}${index}`, settings: { timeoutMs: HOUR_MS } }))
 
-/** So many attempts run when the breaker opens; it is not half open yet, but the next claim finds that its time has come. */
+/** How many attempts run when the breaker opens; it is not half open yet, but the next claim finds that its time has come. */
 async function stragglers(
   store: Store,
   worker: TestWorker,

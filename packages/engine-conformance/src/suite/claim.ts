@@ -1,4 +1,4 @@
-// What a claim gives and to whom: order, fairness across lanes, priorities without starvation, limits, and the lease
+// What a claim gives to which worker: order, fairness across lanes, priorities without starvation, limits, and the lease
 // that comes with it. Health has a chapter of its own.
 
 import { actionName, DEFAULT_POOL, DURATION_MS_MAX, tenantId, workerId } from '@reprise/core'

@@ -1,5 +1,5 @@
 // Directed dispatch: a dispatcher claims a task, assigns it to a worker it thinks well of, and the worker collects it from
-// its inbox. Whoever of them vanishes in between, the task is found and given out again, and nothing is charged for it.
+// its inbox. If one of them vanishes in between, the task is found and given out again, and nothing is charged for it.
 
 import { type Claimed, lost, released, type SupersededBecause, succeeded, workerId } from '@reprise/core'
 import { expect } from 'vitest'

@@ -14,7 +14,7 @@ const remark = (reason: string, id: string | null = null): JournalEntryInput => 
   data: { count: 3, isUrgent: true, owner: null, text: 'später' },
 })
 
-/** Notes about tasks of all partitions, each so many ms after the one before; a negative number sets the clock back. */
+/** Notes about tasks of all partitions, each this many ms after the one before; a negative number sets the clock back. */
 async function written(store: Store, gapsMs: readonly number[], first = 0): Promise<void> {
   for (const [index, gapMs] of gapsMs.entries()) {
     store.clock.jump(gapMs)
@@ -32,7 +32,7 @@ async function readAll(store: Store, start: string): Promise<readonly JournalEnt
   }
 }
 
-/** Whoever begins at any of these moments sees all that there is of it and later, and next to nothing else. */
+/** A reader that begins at any of these moments sees all that there is of it and later, and next to nothing else. */
 async function expectNothingMissed(store: Store, moments: readonly number[]): Promise<void> {
   const all = await readAll(store, (await store.engine.journal.read({ limit: 1, taskId: taskId('none') })).cursor)
   for (const moment of moments) {
@@ -150,12 +150,15 @@ export const journal = subject('journal', (check) => {
     await expectRefused(store.engine.journal.from(Number.NaN), 'REPRISE_INVALID')
   })
 
-  check('B9: whoever begins at a moment misses nothing of it and later, and gets little of before', async (store) => {
-    await written(store, [...spread(30, 20_000), ...spread(10, 0), 3_600_000, ...spread(20, 45_000)])
-    const end = store.clock.now()
-    const moments = Array.from({ length: 40 }, (_, index) => START + index * 30_000)
-    await expectNothingMissed(store, [0, ...moments, START + 620_000, START + 2_000_000, end - 1, end])
-  })
+  check(
+    'B9: a reader that begins at a moment misses nothing of it and later, and gets little of before',
+    async (store) => {
+      await written(store, [...spread(30, 20_000), ...spread(10, 0), 3_600_000, ...spread(20, 45_000)])
+      const end = store.clock.now()
+      const moments = Array.from({ length: 40 }, (_, index) => START + index * 30_000)
+      await expectNothingMissed(store, [0, ...moments, START + 620_000, START + 2_000_000, end - 1, end])
+    },
+  )
 
   check('B9: a clock that is set back by up to a minute hides nothing', async (store) => {
     await written(store, [0, ...spread(12, 5_000), -60_000, ...spread(30, 2_000), -30_000, ...spread(20, 6_000)])

@@ -1,5 +1,5 @@
 // Launches: leases whose worker runs elsewhere, under a handle that only its launcher understands. The sweep leaves them
-// alone; whoever launches lists them, asks after each, and settles it by its own (task, attempt, token).
+// alone; the launch service lists them, asks after each, and settles it by its own (task, attempt, token).
 
 import { DEFAULT_POOL, failed, lost, type ReserveRequest, released, succeeded, workerId } from '@reprise/core'
 import { expect } from 'vitest'
@@ -133,7 +133,7 @@ export const launching = subject('launching', (check) => {
     expect(await store.engine.settle([succeeded(lease, null)])).toMatchObject([{ status: 'succeeded' }])
   })
 
-  check('A16: is settled by its own reference, whoever does it', async (store) => {
+  check('A16: is settled by its own reference, by any caller', async (store) => {
     const first = await launched(store, 'a')
     expect(await store.engine.settle([failed(first, failure('connection'), retryIn(0, 'connection'))])).toMatchObject([
       { status: 'waiting' },

@@ -127,7 +127,7 @@ export class ClusterRoutes implements Routes {
     this.#onChange()
   }
 
-  /** From a few that are connected, whoever is first; else from anybody heard of, one after the other. */
+  /** From a few that are connected, the first to answer; else from any known server, one after the other. */
   async #askForMap(): Promise<readonly Range[]> {
     const connected = this.#shuffled(this.connections()).slice(0, ASKED_AT_ONCE)
     if (connected.length > 0) {

@@ -1,5 +1,5 @@
 // One connection, from its first byte to its end. It is never mended: once it breaks, falls silent past the deadline or
-// is given up, every command under way on it fails, and whoever keeps it builds another. One timer watches over all
+// is given up, every command under way on it fails, and its owner builds another. One timer watches over all
 // commands: a server answers in the order it was asked, so a few marks of how many were sent by when are enough.
 
 import type { Clock } from '@reprise/core'

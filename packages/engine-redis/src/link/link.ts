@@ -22,7 +22,7 @@ export interface Link {
   pipeline(key: string, commands: readonly (readonly string[])[]): Promise<readonly Reply[]>
   /**
    * Listens to a sharded channel until the link is closed. `onGap` is called whenever messages may have been missed: after
-   * it listens again, so whoever looks then misses nothing.
+   * it listens again, so a look after that misses nothing.
    */
   subscribe(channel: string, onMessage: (message: string) => void, onGap: () => void): Promise<void>
   readonly isCluster: boolean

@@ -23,7 +23,7 @@ export interface Routes {
   close(reason: Error): void
 }
 
-/** How whoever waits hears that something has changed: a connection is ready, or will never be. */
+/** How a waiting call hears that something has changed: a connection is ready, or will never be. */
 export type OnChange = () => void
 
 export class ServerRoutes implements Routes {

@@ -37,7 +37,7 @@ export class ClaimParts {
     return this.#claimed
   }
 
-  /** What a partition gave, of so many that it was asked for. */
+  /** What a partition gave, and how many it was asked for. */
   add(place: number, answer: PartitionClaim, amount: number): void {
     if (answer.claimed.length < amount) this.exhausted.add(place)
     for (const lease of answer.claimed) this.#claimed.push({ ...lease, token: outwardToken(place, lease.token) })

@@ -22,7 +22,7 @@ import { inward, settleAll } from './leases.ts'
 import type { Part, Partitions } from './partitions.ts'
 import type { Slots } from './slots.ts'
 
-/** Every so many trips of a worker that settles, it claims in turn all over the store. */
+/** After this number of trips of a worker that settles, it claims in turn all over the store. */
 const ROUNDS_EVERY = 8
 /** As many limits as can cover a lane. */
 const MOVES_MAX = 8

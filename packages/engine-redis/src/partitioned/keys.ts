@@ -9,8 +9,8 @@
 // died, or may still be on its way: the ticket is barred in the same step (find-tickets), and only then is the key passed on
 // (a compare-and-set). So the holder of a key changes only after its ticket became useless for ever: because it was barred,
 // or because its task was removed, which bars it too (a call that was repeated late must not accept the task again). Hence
-// a task with any but the present ticket of its key neither exists nor ever will. Whoever dies between two steps leaves a
-// key that the next one takes over; whoever is late finds its ticket barred and begins again. Bars go after a day; a ticket
+// a task with any but the present ticket of its key neither exists nor ever will. A process that dies between two steps leaves a
+// key that the next one takes over; a late one finds its ticket barred and begins again. Bars go after a day; a ticket
 // is refused ten minutes after it took its key, by the times of the two partitions.
 //
 // A removed task's partition notes the key to be freed ('freeing') until it was: the notes are worked off by retention.

@@ -17,7 +17,7 @@ interface Stop {
 
 const isStop = (row: Row<object> | Stop): row is Stop => row.item === null
 
-/** What follows a position in one partition: as many as are wanted, if there are so many; else a stop may be the last. */
+/** What follows a position in one partition: as many as are wanted, or all there are; then a stop may be the last. */
 export type Fetch<Item> = (cursor: string, wanted: number, place: number) => Promise<readonly (Row<Item> | Stop)[]>
 
 export interface Merged<Item> {

@@ -30,7 +30,7 @@ export async function registerAll(
 
 export async function beatAll(store: Partitions, report: BeatReport): Promise<BeatResult> {
   const outcomes = (await store.each((partition) => beat(partition, report))).map(({ outcome }) => outcome)
-  // Whoever was replaced must not register again, so that comes first.
+  // A replaced worker must not register again, so that comes first.
   if (outcomes.includes('replaced')) return { outcome: 'replaced' }
   return { outcome: outcomes.includes('unknown') ? 'unknown' : 'current' }
 }

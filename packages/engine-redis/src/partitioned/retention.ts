@@ -8,7 +8,7 @@ import type { Keys } from './keys.ts'
 import { placeAndPosition, wholeCursor } from './merge.ts'
 import type { Partitions } from './partitions.ts'
 
-/** Partitions with little to remove are done in one call, up to so many. */
+/** Partitions with little to remove are done in one call, up to this number. */
 const PARTITIONS_PER_CALL = 16
 
 export async function retainAll(

@@ -52,7 +52,7 @@ export class Slots {
     await this.#balance(scopeName(scope), version, new Set(), [])
   }
 
-  /** Limits whose setting was not finished, because whoever set them died or because more runs than they allow. */
+  /** Limits whose setting was not finished, because the process that set them died or because more runs than they allow. */
   async finish(): Promise<void> {
     const { home } = this.#store
     const names = asTexts(await home.command('SRANDMEMBER', home.key('unsettled'), String(UNSETTLED_MAX)))

@@ -96,7 +96,7 @@ function accepted(answer: HttpAnswer, url: URL): Verdict {
   try {
     content = contentOf(answer, url)
   } catch {
-    // It was accepted all the same; whoever says nothing is heard by callback only.
+    // It was accepted all the same; a plugin that says nothing is heard by callback only.
   }
   const place = answer.headers.location ?? content.statusUrl
   const name = content.handle

@@ -1,5 +1,5 @@
 // The handle of an HTTP launch: a text in the store that tells any orchestrator, also one that knows nothing else of the
-// launch, whom to ask about it. Each says until when an answer can come at all, so that no launch is waited for for ever.
+// launch, where to ask about it. Each says until when an answer can come at all, so that no launch is waited for for ever.
 
 import { bootId, isAlive, startTimeOf } from '../processes.ts'
 

@@ -1,5 +1,5 @@
 // Notices soon that a run has ended: supervisors leave its name in a folder, which is watched, and every second there is a
-// look in case none did (it was killed, the file system tells no changes). It only hints: whoever is told looks.
+// look in case none did (it was killed, the file system tells no changes). It only hints: the listener looks.
 
 import { type FSWatcher, watch } from 'node:fs'
 import { access } from 'node:fs/promises'

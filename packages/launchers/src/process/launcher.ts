@@ -116,7 +116,7 @@ class DirectoryLauncher implements ProcessLauncher {
   }
 
   async #endRun(run: Run, killAt: number): Promise<void> {
-    // Whoever has not begun will not.
+    // A run that has not begun will not.
     if (await this.#runs.bar(run)) return this.#runs.remove(run)
     let isAsked = false
     for (;;) {

@@ -8,7 +8,7 @@ import type { ProcessId } from '../processes.ts'
 export const FILE = {
   order: 'order',
   input: 'input',
-  /** Whoever makes it decides whether the run begins: the supervisor, or somebody who found the order void. */
+  /** Its maker decides whether the run begins: the supervisor, or somebody who found the order void. */
   gate: 'gate',
   command: 'command',
   result: 'result',

@@ -1,6 +1,6 @@
 // The run directories, one for each order: <root>/<key>/<token>, both encoded. A directory is prepared elsewhere and moved
 // to its place whole, so half a run directory never shows, and of two orders with one token one is refused. Tokens are never
-// used twice, and neither are names: whoever removes a run by its name can't hit a newer one.
+// used twice, and neither are names: removing a run by its name can't hit a newer one.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'

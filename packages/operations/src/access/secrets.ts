@@ -1,5 +1,5 @@
 // Secrets that we make ourselves: session ids, API tokens, one-time codes. All are random, 256 bits long, and kept only as a
-// digest, so that whoever reads the store can not use them. A plain SHA-256 is enough for secrets that nobody can guess.
+// digest, so that a reader of the store can't use them. A plain SHA-256 is enough for secrets that nobody can guess.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 

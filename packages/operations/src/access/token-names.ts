@@ -35,7 +35,7 @@ export class TokenNames {
     return !(await isRefused(this.#collection.insert(document))) || (await this.#takeOver(document))
   }
 
-  /** Asked when the token is made: whoever was too slow may have lost the name meanwhile. */
+  /** Asked when the token is made: a slow caller may have lost the name meanwhile. */
   async has(name: string, tokenId: string): Promise<boolean> {
     return (await this.#collection.get(name))?.document.tokenId === tokenId
   }

@@ -1,4 +1,4 @@
-// One reader of the journal for everybody in this process who follows it. Whoever follows holds a cursor of their own and
+// One reader of the journal for everybody in this process who follows it. Each follower holds a cursor of its own and
 // asks for the page after it: if the shared reader has just read that page it is handed out, if the cursor is where the reader
 // stands they wait together, and else the store is asked for exactly that page. So each follower walks an unbroken chain of
 // pages, in the store's order, whatever the others do; there is no moment of joining at which something could be missed.
@@ -132,7 +132,7 @@ export class EventFeed {
     }
   }
 
-  /** Brings the reader to the end of the journal. Whoever asks meanwhile waits for the same. */
+  /** Brings the reader to the end of the journal. A caller that comes meanwhile waits for the same. */
   #advance(): Promise<void> {
     this.#advancing ??= this.#advanceToEnd().finally(() => {
       this.#advancing = null

@@ -143,7 +143,7 @@ function guarded(onError: (error: unknown) => void = () => undefined): (error: u
     try {
       onError(error)
     } catch {
-      // Whoever is told can't take it; deliveries go on.
+      // The listener threw; deliveries go on.
     }
   }
 }

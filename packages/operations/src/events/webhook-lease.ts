@@ -1,5 +1,5 @@
 // How far each webhook has come in the journal, and which server is at it. One document per webhook holds both, so that only
-// who has the lease can move the cursor. Takeover needs no common clock: whoever wants it watches the document, and takes it
+// who has the lease can move the cursor. Takeover needs no common clock: a server that wants it watches the document, and takes it
 // only if its version has stood still for longer than its owner would ever let it.
 
 import {
@@ -30,7 +30,7 @@ const definition: CollectionDefinition<WebhookProgress> = { name: 'webhook-progr
 export const progressCollection = (engine: Pick<Engine, 'collection'>): Collection<WebhookProgress> =>
   engine.collection(definition)
 
-/** Tells whoever delivers for this webhook to look at its deliveries again. */
+/** Tells the server that delivers for this webhook to look at its deliveries again. */
 export async function nudge(collection: Collection<WebhookProgress>, id: string): Promise<void> {
   await stepDocument(collection, id, (progress) => ({ ...progress, nudges: progress.nudges + 1 }))
 }

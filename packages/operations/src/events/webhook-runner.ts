@@ -162,7 +162,7 @@ export class WebhookRunner {
     const { url, secret } = this.#webhook
     const { eventId, body } = stored.document
     const result = await target.send({ url, secret, eventId, body, signal: over })
-    // Given up by us, not by the receiver: whoever goes on sends it again.
+    // Given up by us, not by the receiver: the next server sends it again.
     if (over.aborted && result.log.status === null) return
     const next = await this.#consequence(stored, result)
     const recorded = await deliveries.record(stored, next, result.log)

@@ -1,6 +1,6 @@
 // Webhooks: who wants to be told of which events, and where. This keeps them and checks their addresses; sending is the
 // business of webhook-delivery. The secret is stored as it was drawn, since every request is signed with it; it is shown
-// once, to whoever made the webhook or renewed the secret, and never again. Addresses may hold secrets too: only their
+// once, to the caller that made the webhook or renewed the secret, and never again. Addresses may hold secrets too: only their
 // origin is ever logged.
 
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -117,7 +117,7 @@ export class Webhooks {
       description: input.description ?? '',
       createdBy: by,
     }
-    // Its place in the journal stands before it does: whoever sees the webhook knows from where to deliver.
+    // Its place in the journal stands before it does: a server that sees the webhook knows from where to deliver.
     const cursor = await this.#options.feed.tail()
     await progressCollection(this.#options.engine).insert({ id: webhook.id, cursor, owner: null, nudges: 0 })
     const stored = await this.#collection.insert(webhook)

@@ -31,7 +31,7 @@ export const serviceRoutes = routeTable({
     method: 'GET',
     path: '/metrics',
     summary: 'Metrics for Prometheus',
-    description: 'Open on loopback and to whoever may read; to nobody else.',
+    description: 'Open to callers on the same host. All others need the scope `read`.',
     tag: 'service',
     access: 'public',
     answers: { 200: { kind: 'text', description: 'The text format of Prometheus.' } },

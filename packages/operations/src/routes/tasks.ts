@@ -29,7 +29,7 @@ export const taskRoutes = routeTable({
     path: '/api/v1/tasks/bulk',
     summary: 'Submit many tasks',
     description:
-      'One submission per line. Answers line by line, in order, while it reads. A line that is wrong is refused by itself. Read while you send: some 16 MB of answers are kept for whoever does not.',
+      'One submission per line. Answers line by line, in order, while it reads. A line that is wrong is refused by itself. Read while you send: some 16 MB of answers are kept for a sender that reads later.',
     tag: 'tasks',
     access: 'submit',
     consumes: 'application/x-ndjson',

@@ -67,7 +67,7 @@ export const digitsInput = (min: number, max: number = Number.MAX_SAFE_INTEGER) 
 const CURSOR_LENGTH_MAX = 12_000
 
 export const PageQuery = z.object({
-  limit: digitsInput(1, PAGE_LIMIT_MAX).optional().meta({ description: 'At most so many.' }),
+  limit: digitsInput(1, PAGE_LIMIT_MAX).optional().meta({ description: 'At most this many.' }),
   cursor: z.string().max(CURSOR_LENGTH_MAX).optional().meta({ description: '`next` of the page before.' }),
 })
 

@@ -19,7 +19,7 @@ const MomentInput = z
   .union([z.int().min(-MOMENT_MAX).max(MOMENT_MAX), z.iso.datetime({ offset: true })])
   .meta({ description: 'Milliseconds since 1970, or an ISO 8601 time.' })
 
-/** Ids that are made of an Idempotency-Key or of an event: whoever could name one could take it from another. */
+/** Ids that are made of an Idempotency-Key or of an event: a caller who could name one could take it from another. */
 const DERIVED_ID = /^(?:key|event)-/
 const DERIVED_ID_REFUSED = "Ids that begin with 'key-' or 'event-' are drawn by the server. Use another one."
 

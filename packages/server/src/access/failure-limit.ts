@@ -1,6 +1,6 @@
-// Slows down whoever keeps coming with wrong credentials: by address, never by account, so nobody can lock out somebody else by
+// Slows down callers that keep coming with wrong credentials: by address, never by account, so nobody can lock out somebody else by
 // guessing at their name. Credentials that were good a moment ago pass in any case: a worker with a wrong token
-// must not stop the others behind the same address. Those that are not known yet may be looked up only so many at a time: while
+// must not stop the others behind the same address. Those that are not known yet may be looked up only a few at a time: while
 // the store is away each look-up takes long, and made-up tokens cost nothing.
 
 import { type Clock, RequestError } from '@reprise/core'

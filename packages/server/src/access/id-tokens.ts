@@ -1,4 +1,4 @@
-// Checks ID tokens that issuers signed: who signed it, for whom, when, and about whom. A token that is not good is refused with
+// Checks ID tokens that issuers signed: who signed it, for which server, when, and about which person. A token that is not good is refused with
 // 401; a good one of somebody who can not be let in, with 403. What those let in may do is said by the role rules.
 
 import { type Clock, InvalidError, RequestError } from '@reprise/core'
@@ -6,7 +6,7 @@ import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } 
 import { domainOf, type Identity, lowerCase, readEmail, readGroups, readName } from './identity.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 
-/** Only those with a public and a private key: with HS256 whoever can check a token can also make one. */
+/** Only those with a public and a private key: with HS256 everybody who can check a token can also make one. */
 const ALGORITHMS = [
   'RS256',
   'RS384',

@@ -1,5 +1,5 @@
 // What access can be configured with. What is not given is switched off. Where it comes from (files, the environment) is the
-// business of whoever opens it.
+// business of the caller.
 
 import type { Clock, Engine } from '@reprise/core'
 import type { FailureBounds } from './failure-limit.ts'

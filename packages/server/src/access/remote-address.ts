@@ -34,7 +34,7 @@ export class RemoteAddresses {
   }
 
   /**
-   * Whether the caller is on this host. Behind a proxy on the same host everybody seems to be, so whoever comes with a header
+   * Whether the caller is on this host. Behind a proxy on the same host everybody seems to be, so a caller with a header
    * that proxies set has to be so by the word of one that is trusted.
    */
   isLoopback(

@@ -1,4 +1,4 @@
-// Where a browser goes after it has signed in: a path on this server, and nothing else. Whoever could choose another site here
+// Where a browser goes after it has signed in: a path on this server, and nothing else. An attacker who could choose another site here
 // could show people a page of theirs at the very moment they expect ours.
 
 import { InvalidError } from '@reprise/core'

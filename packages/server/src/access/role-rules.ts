@@ -40,13 +40,13 @@ export class RoleRules {
   principalOf(identity: Identity): Caller {
     const actor = actorOf(identity)
     const known = { kind: 'user', actor, name: identity.name } as const
-    // Whoever has the one-time link started the server, or was shown its log.
+    // The owner of the one-time link started the server, or was shown its log.
     if (identity.source === 'local') return { ...known, scopes: new Set(ROLES.admin), tenants: null }
     const rule = this.#rules.find(({ fits }) => fits(identity))
     if (rule !== undefined) return { ...known, scopes: new Set(ROLES[rule.role]), tenants: rule.tenants }
     throw new RequestError(
       'REPRISE_FORBIDDEN',
-      `You are known as ${identity.email}, but no rule gives that address a role here. Ask whoever runs this server to add one (docs/sign-in.md).`,
+      `You are known as ${identity.email}, but no rule gives that address a role here. Ask an administrator of this server to add one (docs/sign-in.md).`,
     )
   }
 }

@@ -147,7 +147,7 @@ export class FailuresIn {
   }
 
   async #settle(task: Task, report: FailureReport, attempt: number, credential: string): Promise<FailureOutcome> {
-    // Whoever reports is an outsider, and has what outsiders are given: the store's own tokens can be guessed.
+    // The reporter is an outsider, and has what outsiders are given: the store's own tokens can be guessed.
     const credentials = await openLeaseCredentials(this.#options.engine)
     const ref = credentials.read({ taskId: task.id, attempt, credential })
     const result = ref === null ? UNKNOWN : await this.#settleAs(ref, { ...task, snapshot: task }, report)
@@ -232,7 +232,7 @@ export class FailuresIn {
     if (task.labels[EVENT_LABEL] !== spec.labels[EVENT_LABEL]) return this.#note(task.id, event, report, by)
     const { state } = task
     if (state.status === 'running' && state.attempt === 1 && state.worker === INTAKE) {
-      // Whoever reserved it did not get to settle it, or is about to: one of the two takes effect.
+      // The process that reserved it did not settle it, or is about to: one of the two takes effect.
       await this.#settleAs({ taskId: task.id, attempt: 1, token: state.token }, { ...task, snapshot: task }, report)
     }
     return this.#answerFor(task.id)

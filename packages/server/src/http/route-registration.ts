@@ -77,7 +77,7 @@ function refuseOthers(app: FastifyInstance, url: string, known: ReadonlySet<stri
   app.route({ method, url, exposeHeadRoute: false, onRequest: refuse, handler: refuse })
 }
 
-/** Takes one from whoever has this address: nobody may ask without end for what does not exist. Gives the headers that tell. */
+/** Takes one from the caller at this address: nobody may ask without end for what does not exist. Gives the headers that tell. */
 export function takeOf({ limit, addressOf }: Pick<RequestChecks, 'limit' | 'addressOf'>, request: FastifyRequest) {
   return limit.take(bucketOf(addressOf(request)))
 }
@@ -153,7 +153,7 @@ async function admit(
   }
   try {
     const caller = await checks.authenticate(request)
-    // Whoever is not known pays by their address: a flood without credentials must not be free.
+    // An unknown caller pays by its address: a flood without credentials must not be free.
     reply.headers(caller === null ? takeOf(checks, request) : checks.limit.take(caller.actor))
     if (caller !== null) callers.set(request, caller)
     authorise(caller, access, name)

@@ -12,7 +12,7 @@ import { LineReader, lineTooLong, type TextLine } from './ndjson.ts'
 import { idTaken, isTakenElsewhere } from './other-tenants.ts'
 import { type Submission, submittedTask } from './submission.ts'
 
-/** Nobody should hold the store for long: a batch is sent when it has so many tasks, or so much text. */
+/** Nobody should hold the store for long: a batch is sent when it has this number of tasks, or this much text. */
 const BATCH_LENGTH_MAX = 4_000_000
 /** How long a line waits for others to go with it. */
 const BATCH_WAIT_MS = 200

@@ -1,5 +1,5 @@
 // Lines of JSON out of a request's body, as they come and each within bounds: a body of any length takes the memory of one line.
-// Whoever reads may stop at any moment. What is still being sent then is let go by, within bounds, so that the answer gets
+// The reader may stop at any moment. What is still being sent then is let go by, within bounds, so that the answer gets
 // through and the connection is as good as before.
 
 import type { IncomingMessage } from 'node:http'

@@ -32,7 +32,7 @@ export function serviceHandlers(context: Context, options: ServiceRoutesOptions)
       if (!isNear && caller?.scopes.has('read') !== true) {
         throw new RequestError(
           caller === null ? 'REPRISE_UNAUTHENTICATED' : 'REPRISE_FORBIDDEN',
-          "Metrics are for callers on this host, and for whoever has the scope 'read'.",
+          "Metrics are for callers on the same host. All others need the scope 'read'.",
         )
       }
       return text(200, await options.metricsText(), METRICS_TYPE)
