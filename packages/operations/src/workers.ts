@@ -1,4 +1,4 @@
-// Operations about workers.
+// Operations about workers: see them, and have one finish what it has. What a worker itself does is the hot path.
 
 import { type Engine, NotFoundError, orderDrain, type WorkerId, type WorkerView } from '@reprise/core'
 import { z } from 'zod'
