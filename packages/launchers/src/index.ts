@@ -2,6 +2,7 @@
 // launcher is careful with, others that call addresses from outside have to be careful with too: those parts are here as well.
 
 export { AddressPolicy, parseAddress, type Resolve } from './http/addresses.ts'
+export { retryAfterMs } from './http/answer.ts'
 export { createHttpLauncher, type HttpLauncher } from './http/launcher.ts'
 export type { HttpLauncherOptions } from './http/options.ts'
 export { type HttpAnswer, HttpCallError, HttpCaller } from './http/request.ts'

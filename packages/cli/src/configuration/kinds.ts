@@ -117,5 +117,6 @@ export const structure = <T>(form: string, schema: z.ZodType<T>, over: Partial<K
       throw new InvalidError(`This must be ${form}, written as JSON.`)
     }
   }
-  return kindOf(`${form}; in a variable, the same as JSON`, schema, { fromText, show: JSON.stringify, ...over })
+  const show = (value: T): string => JSON.stringify(value)
+  return kindOf(`${form}; in a variable, the same as JSON`, schema, { fromText, show, ...over })
 }

@@ -189,7 +189,8 @@ function sourceOf(name: SettingName, given: Given, file: OpenFile | null): Sourc
     return byText({ kind: 'flag', text: `flag --${flagName(name) ?? name}` }, () => filled(flag))
   }
   const variable = variableOf(setting, given)
-  if (variable !== null) return byText({ kind: 'environment', text: `environment ${variable.name}` }, variable.read)
+  if (variable !== null)
+    return byText({ kind: 'environment', text: `environment ${variable.name}` }, () => variable.read())
   if (file === null || setting.key === null) return null
   const keys = setting.key.split('.')
   const found = keys.reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), file.yaml.value)
@@ -207,7 +208,7 @@ function valueFrom(source: Source, { kind }: Setting<unknown>, problems: Configu
     const given = source.read()
     const { success, data, error } = kind.schema.safeParse(given)
     if (success) return data
-    problems.push(...findingsOf(error, given).map(source.problemOf))
+    problems.push(...findingsOf(error, given).map((finding) => source.problemOf(finding)))
   } catch (error) {
     if (!(error instanceof InvalidError)) throw error
     problems.push(source.problemOf({ path: [], message: error.message, isName: false }))

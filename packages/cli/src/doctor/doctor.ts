@@ -2,7 +2,7 @@
 
 import type { Inspected } from '../configuration/resolve.ts'
 import type { Host } from '../host.ts'
-import { chooseTarget, type Target } from '../session.ts'
+import { chooseTarget } from '../session.ts'
 import { type Check, type Finding, fail, reason } from './finding.ts'
 import { disk, node, port, privacy } from './machine.ts'
 import { server, store, workers } from './service.ts'
@@ -22,7 +22,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 }
 
 export async function examine(resolved: Inspected, host: Host): Promise<readonly Finding[]> {
-  const circumstances = { resolved, host, target: await targetOf(resolved) }
+  const circumstances = { resolved, host, target: await chooseTarget(resolved).catch(() => null) }
   const findings: Finding[] = []
   for (const [name, check] of Object.entries(CHECKS)) {
     try {
@@ -32,8 +32,4 @@ export async function examine(resolved: Inspected, host: Host): Promise<readonly
     }
   }
   return findings
-}
-
-async function targetOf(resolved: Inspected): Promise<Target | null> {
-  return chooseTarget(resolved).catch(() => null)
 }

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { answers } from '../local-server.ts'
 import { roomText } from '../output/times.ts'
-import { type Check, type Finding, fail, ok, reason, warn } from './finding.ts'
+import { type Check, fail, ok, reason, warn } from './finding.ts'
 
 const NODE_MIN = 24
 const MB = 1_048_576
@@ -59,10 +59,6 @@ const OTHERS = 0o077
 export const privacy: Check = async ({ resolved }) => {
   const path = join(resolved.values.data, 'local.json')
   const found = await stat(path).catch(() => null)
-  if (found === null || process.platform === 'win32') return []
-  const findings: Finding[] = []
-  if ((found.mode & OTHERS) !== 0) {
-    findings.push(warn('privacy', `Others can read ${path}, which holds a token.`, `Run: chmod 600 ${path}`))
-  }
-  return findings
+  if (found === null || process.platform === 'win32' || (found.mode & OTHERS) === 0) return []
+  return [warn('privacy', `Others can read ${path}, which holds a token.`, `Run: chmod 600 ${path}`)]
 }

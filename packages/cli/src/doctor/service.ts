@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { formatDuration, type WorkerView } from '@reprise/core'
+import { z } from 'zod'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import { connection } from '../session.ts'
 import { VERSION } from '../version.ts'
@@ -10,11 +11,11 @@ import { type Check, type Finding, fail, ok, reason, warn } from './finding.ts'
 const ANSWER_MS = 5_000
 const SKEW_MS_MAX = 5_000
 
-interface Info {
-  readonly version: string
-  readonly now: number
-  readonly durability: string
-}
+const Info = z.object({
+  version: z.string(),
+  now: z.number(),
+  engine: z.object({ durability: z.string().catch('unknown') }),
+})
 
 export const server: Check = async ({ target, host }) => {
   if (target === null) {
@@ -41,18 +42,18 @@ export const server: Check = async ({ target, host }) => {
     const advice = 'Give a token that it knows: --token, REPRISE_TOKEN or REPRISE_TOKEN_FILE.'
     return [fail('server', `${url} answers, and does not know who asks (${response.status}).`, advice)]
   }
-  const info = infoOf(await response.json().catch(() => null))
-  if (response.status !== 200 || info === null) {
+  const { data: info } = Info.safeParse(await response.json().catch(() => null))
+  if (response.status !== 200 || info === undefined) {
     return [fail('server', `${url} answers ${response.status}, not as a Reprise server would.`, 'Check the address.')]
   }
   return [
     ok('server', `${url} answers.`),
-    durabilityFinding(info.durability),
+    durabilityFinding(info.engine.durability),
     ...versionAndClock(info, askedAt, host.clock.now()),
   ]
 }
 
-function versionAndClock(info: Info, askedAt: number, answeredAt: number): Finding[] {
+function versionAndClock(info: z.output<typeof Info>, askedAt: number, answeredAt: number): Finding[] {
   const skewMs = Math.round(info.now - (askedAt + answeredAt) / 2)
   const apart = formatDuration(Math.abs(skewMs))
   return [
@@ -63,15 +64,6 @@ function versionAndClock(info: Info, askedAt: number, answeredAt: number): Findi
       ? ok('clock', `The clocks are ${apart} apart.`)
       : warn('clock', `The clock of the server is ${apart} ${skewMs > 0 ? 'ahead' : 'behind'}.`, 'Set both by NTP.'),
   ]
-}
-
-function infoOf(body: unknown): Info | null {
-  if (typeof body !== 'object' || body === null) return null
-  const { version, now, engine } = body as Readonly<Record<string, unknown>>
-  if (typeof version !== 'string' || typeof now !== 'number' || typeof engine !== 'object' || engine === null)
-    return null
-  const { durability } = engine as Readonly<Record<string, unknown>>
-  return { version, now, durability: typeof durability === 'string' ? durability : 'unknown' }
 }
 
 /** What fetch throws says only that it failed; why stands in its cause. */

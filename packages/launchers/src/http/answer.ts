@@ -34,12 +34,13 @@ export function verdictOn(answer: HttpAnswer, url: URL, now: number): Verdict {
   if (status === 202 || status === 409) return accepted(answer, url)
   if (status >= 200 && status < 300) return { is: 'done', outcome: outcomeIn(answer, url) }
   if (PASSING_STATUSES.has(status) || (status >= 500 && !GATEWAY_STATUSES.has(status))) {
-    const retryAfterMs = retryAfterOf(answer, now)
-    const message = `${url.origin} answered ${status}: the launch was refused.${quoteOf(answer)}`
-    return {
-      is: 'refused',
-      error: describedFailure({ code: `HTTP_${status}`, message, says: 'transient', retryAfterMs }),
-    }
+    const error = describedFailure({
+      code: `HTTP_${status}`,
+      message: `${url.origin} answered ${status}: the launch was refused.${quoteOf(answer)}`,
+      says: 'transient',
+      retryAfterMs: retryAfterMs(answer, now, RETRY_AFTER_MS_MAX),
+    })
+    return { is: 'refused', error }
   }
   return { is: 'done', outcome: { ok: false, thrown: statusFailure(answer, url) } }
 }
@@ -138,11 +139,12 @@ export function reportIn(answer: HttpAnswer, url: URL): StatusReport {
   }
 }
 
-function retryAfterOf({ headers }: HttpAnswer, now: number): number | undefined {
-  const value = headers['retry-after']
+/** How long the other side wants to be left alone, at most `msMax`; undefined if it does not say. */
+export function retryAfterMs({ headers }: HttpAnswer, now: number, msMax: number): number | undefined {
+  const value = headers['retry-after']?.trim()
   if (value === undefined) return undefined
-  const ms = /^\d{1,9}$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX) : undefined
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), msMax) : undefined
 }
 
 function quoteOf({ body }: HttpAnswer): string {

@@ -11,6 +11,7 @@ import {
   type LaunchRef,
   type LaunchSighting,
   type LeaseToken,
+  quietly,
   sleep,
 } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
@@ -173,7 +174,7 @@ class WebLauncher implements HttpLauncher {
     }
     // A refusal that came when launch() had come back is a failure of the attempt.
     entry.outcome = verdict.is === 'done' ? verdict.outcome : { ok: false, thrown: verdict.error }
-    for (const listener of this.#listeners) tell(listener, key)
+    for (const listener of this.#listeners) quietly(() => listener(key))
   }
 
   look(refs: readonly LaunchRef[]): Promise<readonly LaunchSighting[]> {
@@ -290,11 +291,3 @@ const launchVoid = (): Error =>
     says: 'transient',
     message: 'The connection took so long that the attempt may be somebody else’s by now. Nothing was sent.',
   })
-
-function tell(listener: (key: string) => void, key: string): void {
-  try {
-    listener(key)
-  } catch {
-    // A hint that its listener can't use.
-  }
-}

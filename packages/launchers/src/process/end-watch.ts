@@ -4,7 +4,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, Timer } from '@reprise/core'
+import { type Clock, quietly, type Timer } from '@reprise/core'
 import { isAlive, type ProcessId } from '../processes.ts'
 import { FILE } from './protocol.ts'
 import type { Run, Runs } from './runs.ts'
@@ -92,7 +92,7 @@ export class EndWatch {
     if (isAlive(supervisor) && !(await exists(join(run.path, FILE.outcome)))) return
     // Another look may have told it meanwhile.
     if (!this.#running.delete(name)) return
-    for (const listener of this.#listeners) tell(listener, run.key)
+    for (const listener of this.#listeners) quietly(() => listener(run.key))
   }
 }
 
@@ -101,11 +101,3 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-function tell(listener: (key: string) => void, key: string): void {
-  try {
-    listener(key)
-  } catch {
-    // A hint that its listener can't use.
-  }
-}

@@ -2,7 +2,7 @@
 // redirect, and is over after a fixed time, whatever the other side does. Nothing here stores anything.
 
 import type { Clock } from '@reprise/core'
-import { type HttpAnswer, HttpCallError, type HttpCaller, secretKey, sign } from '@reprise/launchers'
+import { type HttpAnswer, HttpCallError, type HttpCaller, retryAfterMs, secretKey, sign } from '@reprise/launchers'
 import type { Redact } from './event.ts'
 import type { DeliveryTry } from './webhook-deliveries.ts'
 
@@ -69,13 +69,17 @@ export class WebhookTarget {
       }
       return {
         verdict: status === 410 ? 'gone' : 'failed',
-        retryAfterMs: status === 429 || status === 503 ? retryAfterMs(answer, this.#clock.now()) : null,
+        retryAfterMs: status === 429 || status === 503 ? this.#restMs(answer) : null,
         log: log(status, wordsFor(status), answer.body),
       }
     } catch (error) {
       const words = error instanceof HttpCallError ? error.thrown.message : String(error)
       return { verdict: 'failed', retryAfterMs: null, log: log(null, words, '') }
     }
+  }
+
+  #restMs(answer: HttpAnswer): number | null {
+    return retryAfterMs(answer, this.#clock.now(), RETRY_AFTER_MS_MAX) ?? null
   }
 
   /** One line, redacted, bounded. What is cut off is cut before and after, so that no rule sees a megabyte. */
@@ -93,11 +97,4 @@ function wordsFor(status: number): string {
   if (status === 410) return 'It answered 410: it does not want these events any more.'
   if (status >= 300 && status < 400) return `It answered ${status}. Redirects are not followed: change the url.`
   return `It answered ${status}.`
-}
-
-function retryAfterMs({ headers }: HttpAnswer, now: number): number | null {
-  const value = headers['retry-after']?.trim()
-  if (value === undefined) return null
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX) : null
 }
