@@ -119,6 +119,8 @@ describe('secrets', () => {
   })
 })
 
+const POOL = { pool: 'p', slots: 1, process: { commands: { 'send-mail': { argv: 'send' } } } }
+
 describe('the configuration file', () => {
   test.each([
     ['prot: 1', "reprise.yaml:1:1: prot: There is no such setting. Did you mean 'port'?"],
@@ -143,6 +145,11 @@ describe('the configuration file', () => {
       'reprise.yaml:2:28: access[0].domain: This must be what stands after',
     ],
     ['pools:\n  launch:\n    - pool: a\n      slots: 1', 'reprise.yaml:3:7: pools.launch[0]: A launch pool has either'],
+    ['pools:\n  launch:\n    - &a { pool: a }', 'reprise.yaml:3:10: pools.launch[0]: The anchor &a is not allowed'],
+    [
+      JSON.stringify({ pools: { launch: [POOL, POOL] } }),
+      "pools.launch[1].pool: Another launch pool is named 'p' already.",
+    ],
     [
       'retention: { succeded: 7d }',
       "reprise.yaml:1:14: retention.succeded: There is no such field in retention. Did you mean 'succeeded'?",

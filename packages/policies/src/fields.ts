@@ -171,18 +171,18 @@ export function dependingOn<Out>(choose: (given: unknown) => z.ZodType<Out>): z.
   })
 }
 
-/** For a list of maps: no two with one name. */
+/** For a list of maps: no two with one name. `key` is the field that holds it. */
 export const withoutNamesakes =
-  (what: string) =>
+  (what: string, key = 'name') =>
   <Items extends z.ZodType<readonly unknown[]>>(items: Items): Items =>
     items.superRefine(
       (all, context) => {
         const names = new Set<unknown>()
         for (const [index, item] of all.entries()) {
-          const name = isMap(item) ? item.name : undefined
+          const name = isMap(item) ? item[key] : undefined
           if (typeof name === 'string' && names.has(name)) {
             const message = `Another ${what} is named '${name}' already.`
-            context.addIssue({ code: 'custom', path: [index, 'name'], message })
+            context.addIssue({ code: 'custom', path: [index, key], message })
           }
           names.add(name)
         }

@@ -3,7 +3,19 @@
 
 import { actionName, InvalidError, poolName, type RetentionOptions, tenantId } from '@reprise/core'
 import type { Role } from '@reprise/operations'
-import { checked, duration, fields, list, made, mustBe, oneOf, optional, text, whole } from '@reprise/policies/fields'
+import {
+  checked,
+  duration,
+  fields,
+  list,
+  made,
+  mustBe,
+  oneOf,
+  optional,
+  text,
+  whole,
+  withoutNamesakes,
+} from '@reprise/policies/fields'
 import { z } from 'zod'
 import { type Kind, splitTexts, structure, textsOf, webAddress } from './kinds.ts'
 
@@ -115,13 +127,7 @@ const launchPool = fields('a launch pool', {
 
 export const launchPools: Kind<readonly LaunchPoolSettings[]> = structure(
   'a list of launch pools, each with pool, slots, and process or http',
-  list(1_000, launchPool).superRefine((pools, context) => {
-    const names = pools.map(({ pool }) => pool)
-    for (const [index, pool] of names.entries()) {
-      const message = `The launch pool '${pool}' stands here twice.`
-      if (names.indexOf(pool) < index) context.addIssue({ code: 'custom', path: [index, 'pool'], message })
-    }
-  }),
+  withoutNamesakes('launch pool', 'pool')(list(1_000, launchPool)),
 )
 
 const keptFor = duration(1)
