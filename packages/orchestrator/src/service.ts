@@ -38,6 +38,8 @@ export interface Run {
    * Comes back soon after the signal has fired.
    */
   round(signal: AbortSignal): Promise<number>
+  /** The rest after an error; up to 5 s if not given. */
+  readonly backoff?: Backoff
   /** Told of each error, and of the rest that follows it. */
   troubled?(delayMs: number): void
   /** When the rounds have ended. The store may be out of reach. */
@@ -113,7 +115,7 @@ async function rounds(
       errorsInRow = 0
     } catch (error) {
       if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
-      delayMs = backoffMs(ERROR_BACKOFF, errorsInRow++, random.next())
+      delayMs = backoffMs(run.backoff ?? ERROR_BACKOFF, errorsInRow++, random.next())
       run.troubled?.(delayMs)
       log.error(`The ${name} met an error and will try again.`, { error, delayMs })
       onError(error)

@@ -4,16 +4,14 @@
 import {
   BATCH_MAX,
   type Backoff,
-  backoffMs,
   type Clock,
-  createService,
   type Logger,
   type Random,
   type RenewRequest,
   type Service,
-  sleep,
   type Work,
 } from '@reprise/core'
+import { createLoop } from '@reprise/orchestrator'
 import type { ActiveExecution } from './active-execution.ts'
 
 export interface RenewalOptions {
@@ -32,27 +30,11 @@ const RENEWALS_PER_LEASE = 3
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 100, maxMs: 1_000 }
 
 export function createRenewal(options: RenewalOptions): Service {
-  return createService('renewal', (signal) => renewLoop(options, signal), options.onError)
-}
-
-async function renewLoop(options: RenewalOptions, signal: AbortSignal): Promise<void> {
-  const { clock, random, log, leaseMs, onError } = options
-  let errorsInRow = 0
-  const intervalMs = Math.floor(leaseMs / RENEWALS_PER_LEASE)
-  let delayMs = intervalMs
-  for (;;) {
-    await sleep(clock, delayMs, signal)
-    if (signal.aborted) return
-    try {
-      await renewAll(options)
-      errorsInRow = 0
-      delayMs = intervalMs
-    } catch (error) {
-      delayMs = backoffMs(ERROR_BACKOFF, errorsInRow++, random.next())
-      log.error('The leases could not be renewed; trying again.', { error, delayMs })
-      onError(error)
-    }
+  const round = async (): Promise<number> => {
+    await renewAll(options)
+    return Math.floor(options.leaseMs / RENEWALS_PER_LEASE)
   }
+  return createLoop('renewal of leases', options, () => ({ round, backoff: ERROR_BACKOFF }))
 }
 
 async function renewAll({ engine, active, leaseMs, log }: RenewalOptions): Promise<void> {
