@@ -24,7 +24,7 @@ export interface DispatchOptions extends ServiceOptions {
   readonly engine: Engine
   /** The directed pools. */
   readonly pools: readonly string[]
-  readonly meter?: Meter
+  readonly meter?: Meter | undefined
   /** How often a stale pick is followed by another one before the task is put off; 3 if not given (D2). */
   readonly maxDispatchRetries?: number
   /** At most so long before each of those; none if not given. */

@@ -26,7 +26,7 @@ export interface LaunchOptions extends ServiceOptions {
   readonly launcher: Launcher
   /** The pool and its slots, shared with the reconciliation of the same pool. */
   readonly ledger: LaunchLedger
-  readonly policies?: PolicySource
+  readonly policies?: PolicySource | undefined
   /** 15 s if not given. */
   readonly leaseMs?: number
   /** How long a task is put off whose launch failed, by how often that happened. */

@@ -2,7 +2,6 @@
 // its own file with one start/stop contract; here they are put together, started and stopped in order.
 
 import {
-  type Clock,
   createService,
   type Engine,
   InvalidError,
@@ -54,7 +53,7 @@ type Tuned<Options, Key extends keyof Options> = Partial<Pick<Options, Key>>
 
 export interface OrchestratorOptions extends ServiceOptions {
   readonly engine: Engine
-  readonly policies?: PolicySource
+  readonly policies?: PolicySource | undefined
   /** Pools whose tasks are handed to one worker each. */
   readonly directedPools?: readonly string[]
   readonly dispatch?: Tuned<
@@ -116,44 +115,42 @@ const CHECKS: Checks<OrchestratorOptions> = {
   sweep: flag,
 }
 
+const PRESENCE_MS = 60_000
+
 export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   checkOptions(options, CHECKS, 'orchestrator option')
   refuseNoEngine(options.engine, 'claim', 'createOrchestrator')
-  const shared = common(options)
+  const { engine, clock = systemClock, random, log, policies, meter, directedPools = [], probes = false } = options
+  // One hook for all: what the store does to each service is told once.
+  const shared = { engine, clock, random, log, policies, meter, onError: errorHook('orchestrator', options) }
+  const retention = options.retention === undefined ? undefined : retentionRules(options.retention)
   const { ledgers, launches, reconciliations } = launchServices(options, shared)
   // What takes work comes last and goes first, so that nothing is taken that nobody looks after.
   const services: readonly Service[] = [
-    ...sweepService(options, shared),
+    ...(options.sweep === false ? [] : [createSweep({ ...shared, retention })]),
     ...reconciliations,
-    ...probeService(options, shared),
-    ...dispatchService(options, shared),
+    ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),
+    ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),
     ...launches.values(),
   ]
-  const presence = createPresence(options.clock ?? systemClock)
   let state: OrchestratorStatus['state'] = 'stopped'
-  let turns: Promise<void> = Promise.resolve()
-  // One after the other: a start and a stop at once must not leave some services at work and others at rest.
-  const inTurn = (step: () => Promise<void>): Promise<void> => {
-    turns = turns.then(step)
-    return turns
-  }
+  const service = createService(
+    'orchestrator',
+    async (signal) => {
+      state = 'running'
+      for (const service of services) await service.start()
+      // Keeps a process alive that does nothing else: the timers of the services do not.
+      while (!signal.aborted) await sleep(clock, PRESENCE_MS, signal, { hold: true })
+      // At once, so that a store out of reach costs its patience once. Only what looks after launches waits for them.
+      const last = new Set(reconciliations)
+      await Promise.all(services.filter((service) => !last.has(service)).map((service) => service.stop()))
+      await Promise.all(reconciliations.map((service) => service.stop()))
+      state = 'stopped'
+    },
+    () => undefined,
+  )
   return {
-    name: 'orchestrator',
-    start: () =>
-      inTurn(async () => {
-        state = 'running'
-        await presence.start()
-        for (const service of services) await service.start()
-      }),
-    stop: () =>
-      inTurn(async () => {
-        // At once, so that a store out of reach costs its patience once. Only what looks after launches waits for them.
-        const last = new Set(reconciliations)
-        await Promise.all(services.filter((service) => !last.has(service)).map((service) => service.stop()))
-        await Promise.all(reconciliations.map((service) => service.stop()))
-        await presence.stop()
-        state = 'stopped'
-      }),
+    ...service,
     status: () => ({
       state,
       services: services.map(({ name }) => name),
@@ -169,55 +166,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   }
 }
 
-const PRESENCE_MS = 60_000
-
-/** Keeps a process alive that does nothing else: the timers of the services do not. */
-function createPresence(clock: Clock): Service {
-  return createService(
-    'presence',
-    async (signal) => {
-      while (!signal.aborted) await sleep(clock, PRESENCE_MS, signal, { hold: true })
-    },
-    () => undefined,
-  )
-}
-
-/** What all services have in common, with nothing in it that was not given. */
-function common(options: OrchestratorOptions) {
-  const { engine, clock, random, log, policies, meter } = options
-  // One for all: what the store does to each service is told once.
-  const onError = errorHook('orchestrator', options)
-  return {
-    engine,
-    ...(clock === undefined ? {} : { clock }),
-    ...(random === undefined ? {} : { random }),
-    ...(log === undefined ? {} : { log }),
-    ...(onError === undefined ? {} : { onError }),
-    ...(policies === undefined ? {} : { policies }),
-    ...(meter === undefined ? {} : { meter }),
-  }
-}
-
-type Shared = ReturnType<typeof common>
-
-function sweepService(options: OrchestratorOptions, shared: Shared): readonly Service[] {
-  const { retention } = options
-  const rules = retention === undefined ? undefined : retentionRules(retention)
-  if (options.sweep === false) return []
-  return [createSweep({ ...shared, ...(rules === undefined ? {} : { retention: rules }) })]
-}
-
-function dispatchService(options: OrchestratorOptions, shared: Shared): readonly Service[] {
-  const { directedPools: pools = [], dispatch } = options
-  return pools.length === 0 ? [] : [createDispatch({ ...shared, ...dispatch, pools })]
-}
-
-function probeService(options: OrchestratorOptions, shared: Shared): readonly Service[] {
-  const { probes = false } = options
-  return probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]
-}
-
-function launchServices(options: OrchestratorOptions, shared: Shared) {
+function launchServices(options: OrchestratorOptions, shared: ServiceOptions & { readonly engine: Engine }) {
   const directed = new Set(options.directedPools)
   const launches = new Map<string, LaunchService>()
   const ledgers: LaunchLedger[] = []

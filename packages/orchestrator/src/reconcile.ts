@@ -30,7 +30,7 @@ export interface ReconcileOptions extends ServiceOptions {
   readonly launcher: Launcher
   /** The pool, and what this process launched in it. */
   readonly ledger: LaunchLedger
-  readonly policies?: PolicySource
+  readonly policies?: PolicySource | undefined
   /** 15 s if not given. The same as that of the launch service. */
   readonly leaseMs?: number
   /** How often all launches are looked at; 1 s if not given. */

@@ -21,15 +21,15 @@ import {
 
 /** What every service of this package takes. */
 export interface ServiceOptions {
-  readonly clock?: Clock
-  readonly random?: Random
-  readonly log?: Logger
+  readonly clock?: Clock | undefined
+  readonly random?: Random | undefined
+  readonly log?: Logger | undefined
   /** Told of every error that the service met and outlived. With neither this nor `log`, each goes to stderr once. */
-  readonly onError?: (error: unknown) => void
+  readonly onError?: ((error: unknown) => void) | undefined
 }
 
 /** The same, complete. Neither `log` nor `onError` ever throws. */
-export type Surroundings = Required<ServiceOptions>
+export type Surroundings = { readonly [Key in keyof ServiceOptions]-?: NonNullable<ServiceOptions[Key]> }
 
 /** One start of a service: its rounds, and how it leaves. */
 export interface Run {

@@ -25,9 +25,9 @@ export interface SweepOptions extends ServiceOptions {
   /** How long live workers get to renew after a pause, a clock jump or trouble with the store. */
   readonly graceMs?: number
   /** How long ended tasks are kept; without it nothing is deleted. */
-  readonly retention?: RetentionRules
+  readonly retention?: RetentionRules | undefined
   /** What decides about failures; the actions' own settings if not given. */
-  readonly policies?: PolicySource
+  readonly policies?: PolicySource | undefined
 }
 
 const INTERVAL_MS = 1_000

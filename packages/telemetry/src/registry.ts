@@ -58,23 +58,18 @@ export function histogram<Key extends KeysOf<'histogram'>>(
   key: Key,
 ): Histogram<LabelsOf<Key>> {
   const { name, help, labels, buckets } = CATALOGUE[key]
-  const known = registry.getSingleMetric(name)
-  if (known === undefined) {
-    const labelNames: readonly LabelsOf<Key>[] = labels
-    return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [registry] })
-  }
-  if (known instanceof Histogram) return known
-  throw otherKind(name)
+  const known = knownMetric(registry, name, Histogram<LabelsOf<Key>>)
+  if (known !== undefined) return known
+  const labelNames: readonly LabelsOf<Key>[] = labels
+  return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [registry] })
 }
 
 export function counterOf<Label extends string>(
   registry: MetricsRegistry,
   { name, help, labels }: Pick<MetricDefinition, 'name' | 'help'> & { readonly labels: readonly Label[] },
 ): Counter<Label> {
-  const known = registry.getSingleMetric<Label>(name)
-  if (known === undefined) return new Counter({ name, help, labelNames: labels, registers: [registry] })
-  if (known instanceof Counter) return known
-  throw otherKind(name)
+  const known = knownMetric(registry, name, Counter<Label>)
+  return known ?? new Counter({ name, help, labelNames: labels, registers: [registry] })
 }
 
 export function gaugeOf<Label extends string>(
@@ -82,17 +77,19 @@ export function gaugeOf<Label extends string>(
   { name, help, labels }: Pick<MetricDefinition, 'name' | 'help'> & { readonly labels: readonly Label[] },
   collect?: () => Promise<void>,
 ): Gauge<Label> {
-  const known = registry.getSingleMetric<Label>(name)
-  if (known === undefined) {
-    const collected = collect === undefined ? {} : { collect }
-    return new Gauge({ name, help, labelNames: labels, registers: [registry], ...collected })
-  }
-  if (known instanceof Gauge) return known
-  throw otherKind(name)
+  const known = knownMetric(registry, name, Gauge<Label>)
+  const collected = collect === undefined ? {} : { collect }
+  return known ?? new Gauge({ name, help, labelNames: labels, registers: [registry], ...collected })
 }
 
-function otherKind(name: string): InvalidError {
-  return new InvalidError(`The registry has a metric '${name}' of another type. Give Reprise a registry of its own.`)
+function knownMetric<Metric>(
+  registry: MetricsRegistry,
+  name: string,
+  kind: new (...input: never[]) => Metric,
+): Metric | undefined {
+  const known: unknown = registry.getSingleMetric(name)
+  if (known === undefined || known instanceof kind) return known
+  throw new InvalidError(`The registry has a metric '${name}' of another type. Give Reprise a registry of its own.`)
 }
 
 /** Keeps the values of a label few: what comes after the first ones is `other`. */

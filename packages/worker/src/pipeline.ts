@@ -1,6 +1,6 @@
 // Running one execution, as a pipeline of small steps: find the action, decode the input, validate it, ask what became
-// of a lost attempt where that matters, call the handler, encode its result. Each step takes one record and returns the next; whatever any of them throws becomes a
-// failure. No step touches the store: the end of it is handed to the execution, which knows how to settle.
+// of a lost attempt where that matters, call the handler, encode its result. What a step throws becomes a failure. No step
+// touches the store: the end is handed to the execution, which knows how to settle.
 
 import {
   decodeJson,
@@ -17,20 +17,6 @@ import type { ActiveExecution } from './active-execution.ts'
 import { HandlerContext } from './handler-context.ts'
 import { inAttempt } from './tracing.ts'
 
-interface Found {
-  readonly execution: ActiveExecution
-  readonly action: RunnableAction
-}
-
-interface WithInput extends Found {
-  readonly input: unknown
-}
-
-interface WithResult {
-  readonly execution: ActiveExecution
-  readonly value: unknown
-}
-
 /** Never rejects: it ends the execution one way or the other. */
 export function runExecution(execution: ActiveExecution, actions: ActionRegistry, log: Logger): Promise<void> {
   return inAttempt(execution, () => runSteps(execution, actions, log))
@@ -40,40 +26,36 @@ async function runSteps(execution: ActiveExecution, actions: ActionRegistry, log
   let result: JsonText | null
   execution.handlerRuns = true
   try {
-    let ready = decodeInput(findAction(execution, actions))
-    if (ready.action.input !== null) ready = await validateInput(ready)
+    const action = findAction(execution, actions)
+    const given = decodeInput(execution)
+    const input = action.input === null ? given : await parseInput(action, given)
     const context = new HandlerContext(execution, log)
     if (execution.mustReconcile) {
-      const earlier = await reconcileFirst(ready, context)
+      const earlier = await reconcileFirst(action, input, context)
       if (earlier.outcome === 'unknown') return execution.leaveToPerson(earlier.message)
-      if (earlier.outcome === 'done') return execution.succeed(encodeResult({ execution, value: earlier.result }))
+      if (earlier.outcome === 'done') return execution.succeed(encodeResult(earlier.result))
       if (!execution.begins(execution.now())) return
     } else if (!execution.begins()) return
-    const value = await ready.action.run(ready.input, context)
-    result = encodeResult({ execution, value })
+    result = encodeResult(await action.run(input, context))
   } catch (thrown) {
     return isStepFailed(thrown) ? execution.refuse(thrown.reason, thrown.message) : execution.fail(thrown)
   }
   execution.succeed(result)
 }
 
-function findAction(execution: ActiveExecution, actions: ActionRegistry): Found {
+function findAction(execution: ActiveExecution, actions: ActionRegistry): RunnableAction {
   const name = execution.claimed.snapshot.action
   const action = actions.get(name)
   if (action === undefined) throw new StepFailed('action_not_found', `This worker has no action '${name}'.`)
-  return { execution, action }
+  return action
 }
 
-function decodeInput({ execution, action }: Found): WithInput {
+function decodeInput({ claimed }: ActiveExecution): unknown {
   try {
-    return { execution, action, input: decodeJson(execution.claimed.snapshot.payload) }
+    return decodeJson(claimed.snapshot.payload)
   } catch {
     throw new StepFailed('validation', 'The stored payload is not valid JSON.')
   }
-}
-
-async function validateInput({ execution, action, input }: WithInput): Promise<WithInput> {
-  return { execution, action, input: await parseInput(action, input) }
 }
 
 /** What became of the attempt before. */
@@ -85,8 +67,8 @@ type Earlier =
 const NOT_DONE: Earlier = { outcome: 'not_done' }
 
 /** Whatever a hook throws or says that nobody understands leaves it unknown: better asked than done twice. */
-async function reconcileFirst({ execution, action, input }: WithInput, context: HandlerContext): Promise<Earlier> {
-  const lost = `attempt ${execution.claimed.attempt - 1} of action '${action.name}'`
+async function reconcileFirst(action: RunnableAction, input: unknown, context: HandlerContext): Promise<Earlier> {
+  const lost = `attempt ${context.attempt - 1} of action '${action.name}'`
   if (action.reconcile === null) {
     return { outcome: 'unknown', message: `Nobody knows what became of ${lost}: it has no reconcile hook to ask.` }
   }
@@ -110,7 +92,7 @@ function isDone(answer: unknown): answer is { readonly outcome: 'done'; readonly
 }
 
 /** Nothing returned is nothing stored. */
-function encodeResult({ value }: WithResult): JsonText | null {
+function encodeResult(value: unknown): JsonText | null {
   if (value === undefined || value === null) return null
   try {
     return encodeJson(value, 'result')

@@ -85,8 +85,6 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
  */
 export class Worker {
   readonly id: WorkerId
-  /** Resolves when the worker has stopped, for any reason. Never rejects. */
-  readonly drained: Promise<void>
   readonly #config: WorkerConfiguration
   readonly #connection: Connection
   readonly #engine: Engine
@@ -102,14 +100,14 @@ export class Worker {
   #registering: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
-  #resolveDrained: () => void = () => {}
+  readonly #drained = Promise.withResolvers<void>()
 
   constructor(config: WorkerConfiguration, connection: Connection) {
     const { clock, random, log } = config
     const { engine } = connection
-    const onError = (error: unknown): void => this.#report(error)
     // The services log what they meet, with their own words.
-    const tellOnly = (error: unknown): void => callHook(config.hooks.onError, error, log)
+    const onError = (error: unknown): void => callHook(config.hooks.onError, error, log)
+    const shared = { engine, clock, random, log, onError }
     this.id = config.id
     this.#config = config
     this.#grace = new Grace(clock)
@@ -117,11 +115,8 @@ export class Worker {
     this.#engine = engine
     this.#settlementLog = new SettlementLog(config.hooks, log, config.logFailures)
     this.#executions = new ExecutionLoop({
-      engine,
-      clock,
-      random,
-      log,
-      onError,
+      ...shared,
+      onError: (error) => this.#report(error),
       actions: config.registry,
       concurrency: config.concurrency,
       settlementLog: this.#settlementLog,
@@ -132,24 +127,11 @@ export class Worker {
       onFatal: (error) => this.#giveUp(error),
     })
     const { active } = this.#executions
-    this.#vitalSigns = new VitalSigns({
-      clock,
-      active,
-      settlementLog: this.#settlementLog,
-      thresholds: engine.healthThresholds,
-    })
-    const drainOrder = new DrainOrder({
-      engine,
-      clock,
-      log,
-      worker: config.id,
-      onOrdered: () => this.#drainAsOrdered(),
-    })
+    const thresholds = engine.healthThresholds
+    this.#vitalSigns = new VitalSigns({ clock, active, settlementLog: this.#settlementLog, thresholds })
+    const drainOrder = new DrainOrder({ ...shared, worker: config.id, onOrdered: () => this.#drainAsOrdered() })
     this.#heartbeat = {
-      engine,
-      clock,
-      log,
-      onError: tellOnly,
+      ...shared,
       intervalMs: config.heartbeatMs,
       lag: this.#vitalSigns.lag,
       report: () => this.#beatReport(),
@@ -161,28 +143,18 @@ export class Worker {
     }
     // After a pause, live workers get the time of a renewal before they count as lost.
     const graceMs = Math.max(GRACE_MS_MIN, Math.ceil(config.leaseMs / 2))
-    const retention = config.retention === null ? {} : { retention: config.retention }
+    const { policies } = config
+    const retention = config.retention ?? undefined
     this.#services = [
       createHeartbeat(this.#heartbeat),
-      createRenewal({ engine, clock, random, log, onError: tellOnly, active, leaseMs: config.leaseMs }),
-      ...(config.sweep
-        ? [
-            createSweep({
-              engine,
-              clock,
-              random,
-              log,
-              onError: tellOnly,
-              graceMs,
-              policies: config.policies,
-              ...retention,
-            }),
-          ]
-        : []),
+      createRenewal({ ...shared, active, leaseMs: config.leaseMs }),
+      ...(config.sweep ? [createSweep({ ...shared, graceMs, policies, retention })] : []),
     ]
-    this.drained = new Promise((resolve) => {
-      this.#resolveDrained = resolve
-    })
+  }
+
+  /** Resolves when the worker has stopped, for any reason. Never rejects. */
+  get drained(): Promise<void> {
+    return this.#drained.promise
   }
 
   get state(): WorkerState {
@@ -313,20 +285,26 @@ export class Worker {
 
   /** Everything reaches the store, or has waited for a lease: by then the sweep has taken it. */
   async #settleAll(): Promise<void> {
-    const { clock, leaseMs, log } = this.#config
+    const { leaseMs, log } = this.#config
     const { unsettled } = this.#executions
-    const settled = new AbortController()
     // With nothing to settle, only a claim can be under way that a store out of reach does not answer.
     const patienceMs = unsettled === 0 ? Math.min(PARTING_MS, leaseMs) : leaseMs
-    const tooLate = sleep(clock, patienceMs, settled.signal, { hold: true }).then(() => {
-      if (settled.signal.aborted) return
+    await this.#atMost(patienceMs, this.#running, () => {
       if (unsettled > 0) {
         log.error('The store took no settlement for a whole lease; these are left to the sweep.', { unsettled })
       }
       this.#executions.halt(new StoreClosedError())
     })
-    await Promise.race([this.#running, tooLate])
-    settled.abort()
+  }
+
+  /** Waits for the work, but no longer than this. */
+  async #atMost(patienceMs: number, work: Promise<void>, tooLate: () => void): Promise<void> {
+    const over = new AbortController()
+    const late = sleep(this.#config.clock, patienceMs, over.signal, { hold: true }).then(() => {
+      if (!over.signal.aborted) tooLate()
+    })
+    await Promise.race([work, late])
+    over.abort()
   }
 
   /** This worker can't go on: its id is somebody else's, or its engine is closed. */
@@ -352,27 +330,22 @@ export class Worker {
     // Ends timers of a grace time that was not used up.
     this.#grace.end()
     this.#config.log.info('The worker has stopped.', { worker: this.id, ...this.#settlementLog.counts })
-    this.#resolveDrained()
+    this.#drained.resolve()
   }
 
   /** Ends the services and leaves the registry; a store that is out of reach is not waited for. */
   async #leaveStore(registration: 'deregister' | 'leave'): Promise<void> {
-    const { clock, log } = this.#config
-    const parted = new AbortController()
-    const parting = async (): Promise<void> => {
+    const leaving = async (): Promise<void> => {
       await Promise.all(this.#services.map((service) => service.stop()))
       try {
         if (registration === 'deregister') await this.#engine.deregister(this.id, this.#epoch)
       } catch (error) {
         this.#report(error)
       }
-      parted.abort()
     }
-    const tooLate = sleep(clock, PARTING_MS, parted.signal, { hold: true }).then(() => {
-      if (!parted.signal.aborted)
-        log.warn('The store does not answer; the worker stops without it.', { worker: this.id })
-    })
-    await Promise.race([parting(), tooLate])
+    await this.#atMost(PARTING_MS, leaving(), () =>
+      this.#config.log.warn('The store does not answer; the worker stops without it.', { worker: this.id }),
+    )
   }
 
   #report(error: unknown): void {
