@@ -1,5 +1,5 @@
 // The code in the README and in the pages of docs/ is code: what they show must compile, with the types they promise,
-// against the packages as they are. Links lead somewhere, and commands exist.
+// against the packages as they are. Links lead somewhere, and commands exist. A sketch is marked `typescript` instead.
 
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

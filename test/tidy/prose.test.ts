@@ -1,13 +1,22 @@
-// Pages are wrapped, and the check sees a line that is not.
+// Pages are wrapped and name things by their nouns, and each check sees a line that does not.
 
 import { expect, test } from 'vitest'
-import { lineProblems } from './checks/prose.ts'
+import { lineProblems, wordProblems } from './checks/prose.ts'
 import { readFiles } from './checks/source.ts'
 
+const pages = readFiles('*.md', 'docs/**/*.md')
+
 test('no line of prose is too long', () => {
-  const pages = readFiles('*.md', 'docs/**/*.md')
   expect(pages.length).toBeGreaterThan(20)
   expect(lineProblems(pages)).toEqual([])
+})
+
+test('pages say the noun', () => {
+  expect(wordProblems(pages)).toEqual([])
+  expect(wordProblems(page('One.\nWhoever reads this.\nSo many words.'))).toEqual([
+    expect.stringContaining('docs/sample.md:2: "Whoever"'),
+    expect.stringContaining('docs/sample.md:3: "So many"'),
+  ])
 })
 
 const page = (text: string) => [{ path: 'docs/sample.md', text }]

@@ -32,5 +32,5 @@ test.each([
 
 test('a long cause is cut', () => {
   const failure = observedFailure('unknown', 'x'.repeat(5_000), action)
-  expect(badEndLine({ ...words, failure }).length).toBeLessThan(400)
+  expect(badEndLine({ ...words, failure }).length).toBeLessThan(450)
 })
