@@ -1,7 +1,7 @@
 // Lists, page by page, shown once or followed with --watch: on a terminal the table is drawn again and again, anywhere else
 // every row that is new or has changed is one line of JSON.
 
-import { PAGE_LIMIT_MAX, sleep } from '@reprise/core'
+import { isRepriseError, PAGE_LIMIT_MAX, sleep } from '@reprise/core'
 import type { Progress } from '../output/progress.ts'
 import type { Column } from '../output/table.ts'
 import type { Invocation } from './invocation.ts'
@@ -58,6 +58,16 @@ export async function listed<Item>(read: Read<Item>, part: Part): Promise<Page<I
 
 export const lookedThrough = async <Item>(read: Read<Item>): Promise<readonly Item[]> =>
   (await listed(read, { limit: LOOKED_AT_MAX })).items
+
+/** Null if the caller may not see this, or if it is switched off. */
+export async function unlessRefused<T>(part: Promise<T>): Promise<T | null> {
+  try {
+    return await part
+  } catch (error) {
+    if (isRepriseError(error, 'REPRISE_FORBIDDEN') || isRepriseError(error, 'REPRISE_FEATURE_OFF')) return null
+    throw error
+  }
+}
 
 export interface Rows<Row> {
   readonly read: () => Promise<readonly Row[]>

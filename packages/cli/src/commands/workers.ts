@@ -1,10 +1,9 @@
 // reprise workers: who works, how they are, and why; and how to have one finish.
 
-import type { Client } from '@reprise/client'
-import { formatDuration, isRepriseError, type WorkerView } from '@reprise/core'
+import { formatDuration, type WorkerView } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { lookedThrough, showList } from '../command/rows.ts'
+import { lookedThrough, showList, unlessRefused } from '../command/rows.ts'
 import { LIMIT, REASON, reasonOf, refuseBeside, unknownVerb, WATCH } from '../command/shared-options.ts'
 import { statusStyle } from '../output/colours.ts'
 import { usageError } from '../output/errors.ts'
@@ -114,20 +113,11 @@ async function drain(invocation: Invocation, id: string): Promise<undefined> {
         : `Worker ${plain(id)} was told so before.`,
     ),
   )
-  const unserved = unservedWithout(id, await workersIfAllowed(client))
+  // Those who may drain and not look are told nothing more: it is done in any case.
+  const unserved = unservedWithout(id, (await unlessRefused(lookedThrough(client.listWorkers))) ?? [])
   if (unserved.length > 0) {
     const which = `${unserved.length === 1 ? 'pool' : 'pools'} ${unserved.map((pool) => `'${pool}'`).join(', ')}`
     output.note(`Nothing else serves the ${which} now. A drain is not taken back: start the worker again, or another.`)
-  }
-}
-
-/** None for those who may drain and not look: it is done in any case. */
-async function workersIfAllowed(client: Client): Promise<readonly WorkerView[]> {
-  try {
-    return await lookedThrough(client.listWorkers)
-  } catch (error) {
-    if (isRepriseError(error, 'REPRISE_FORBIDDEN')) return []
-    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 // A dry run of policies, and whose: those in force at a server or in a store, those of a file tried there, or a file alone.
 // Without --policies it is what is in force, if there is anything to ask; the answer always says what decided.
 
+import type { OperationOutput } from '@reprise/client'
 import { NO_POLICIES, type TaskSettings } from '@reprise/core'
 import type { Simulation } from '@reprise/policies'
 import { fileText } from '../command/input.ts'
@@ -10,26 +11,13 @@ import { CommandError } from '../output/errors.ts'
 import { EXIT } from '../output/exit-codes.ts'
 import type { Target } from '../session.ts'
 
-export interface Simulated {
+export interface Simulated extends OperationOutput<'simulatePolicies'> {
   /** The file that decided; null for what is in force, or nothing. */
   readonly policies: string | null
   /** The version in force that decided; null if none did. */
   readonly version: number | null
   /** Whose policies, in a sentence. */
   readonly by: string
-  /** Each with more for programs. */
-  readonly attempts: readonly {
-    readonly attempt: number
-    readonly startsAtMs: number
-    readonly failure: { readonly code: string }
-    readonly decision: {
-      readonly kind: string
-      readonly reason: string
-      readonly delayMs?: number | undefined
-      readonly policy?: { readonly name: string } | undefined
-    }
-  }[]
-  readonly notes: readonly string[]
 }
 
 type Asked = Omit<Simulation, 'settings' | 'roll'>

@@ -1,8 +1,8 @@
 // How everything is, put together from many small questions. What the caller may not see, or what is switched off, is null.
 
 import type { Client } from '@reprise/client'
-import { type Gate, isRepriseError, type LaneView, PAGE_LIMIT_MAX, type WorkerView } from '@reprise/core'
-import { lookedThrough } from '../command/rows.ts'
+import { type Gate, type LaneView, PAGE_LIMIT_MAX, type WorkerView } from '@reprise/core'
+import { lookedThrough, unlessRefused } from '../command/rows.ts'
 
 const GROUPS_SHOWN = 5
 
@@ -28,15 +28,6 @@ export async function overviewOf(client: Client) {
     monitoring,
   }
   return { overview, staff: workers === null || lanes === null ? null : staffOf(workers, lanes) }
-}
-
-async function unlessRefused<T>(part: Promise<T>): Promise<T | null> {
-  try {
-    return await part
-  } catch (error) {
-    if (isRepriseError(error, 'REPRISE_FORBIDDEN') || isRepriseError(error, 'REPRISE_FEATURE_OFF')) return null
-    throw error
-  }
 }
 
 const isDraining = ({ draining }: WorkerView): boolean => draining
