@@ -27,33 +27,17 @@ export function sayAtTerminal(text: string): void {
 
 export function patientFetch(address: URL, { clock, say }: Waiting): Fetch {
   const isHere = LOOPBACK.test(address.hostname)
-  const startedAt = clock.monotonic()
-  let isSilent = true
+  const timer = clock.after(SILENCE_MS, () => say(`Still trying to reach ${address.origin} …`))
   let hasAnswered = false
-  const sayOnce = (): void => {
-    if (isSilent && !hasAnswered) say(`Still trying to reach ${address.origin} …`)
-    isSilent = false
-  }
-  const first: Fetch = async (url, init) => {
-    const send = async (): Promise<Response> => {
-      // The pauses between requests are not seen from here.
-      if (clock.monotonic() - startedAt >= SILENCE_MS) sayOnce()
-      try {
-        return await fetch(url, init)
-      } catch (error) {
-        throw isForbidden(error) ? noPort(address) : error
-      }
-    }
-    const timer = clock.after(SILENCE_MS, sayOnce)
-    try {
-      return await (isHere ? unlessRefused(clock, send, () => nobodyThere(address), init.signal) : send())
-    } finally {
-      timer.cancel()
-    }
-  }
   return async (url, init) => {
-    const response = await (hasAnswered ? fetch(url, init) : first(url, init))
+    if (hasAnswered) return fetch(url, init)
+    const send = (): Promise<Response> =>
+      fetch(url, init).catch((error: unknown) => {
+        throw isForbidden(error) ? noPort(address) : error
+      })
+    const response = await (isHere ? unlessRefused(clock, send, () => nobodyThere(address), init.signal) : send())
     hasAnswered = true
+    timer.cancel()
     return response
   }
 }
