@@ -16,9 +16,9 @@ export const webhooks: CommandDefinition = {
   group: 'Operate',
   summary: 'List webhooks; make, try and remove them',
   details:
-    'Lists the addresses that events are sent to. create <url> makes one and writes its secret, now and never again. deliveries <id> lists what was sent to it, and test <id> sends a ping now: exit code 1 if it does not arrive. remove <id> ends it.',
+    'Lists the addresses that events are sent to. create <url> makes one and writes its secret, now and never again. deliveries <id> lists what was sent to it, and test <id> sends a ping now: exit code 1 if it does not arrive. disable <id> holds it, enable <id> lets it go on where it stopped, and remove <id> ends it.',
   arguments: [
-    { name: '[verb]', about: 'create, deliveries, test or remove' },
+    { name: '[verb]', about: 'create, deliveries, test, disable, enable or remove' },
     { name: '[webhook]', about: 'Its address for create, else its id' },
   ],
   options: [
@@ -39,6 +39,8 @@ export const webhooks: CommandDefinition = {
       create: (url) => create(invocation, url),
       deliveries: (id) => listDeliveries(invocation, id),
       test: (id) => test(invocation, id),
+      disable: (id) => enable(invocation, id, false),
+      enable: (id) => enable(invocation, id, true),
       remove: (id) => remove(invocation, id),
     }
     if (verb === undefined) return list(invocation)
@@ -110,6 +112,12 @@ async function test(invocation: Invocation, id: string): Promise<ExitCode> {
   const outcome = plain(outcomeOf(delivery))
   invocation.output.one(delivery, ({ line }) => line(`${arrived ? 'It arrives' : 'It does not arrive'}: ${outcome}`))
   return arrived ? EXIT.ok : EXIT.error
+}
+
+async function enable(invocation: Invocation, id: string, enabled: boolean): Promise<undefined> {
+  const client = await invocation.connect()
+  const { webhook } = await client.updateWebhook({ id, enabled })
+  invocation.output.one(webhook, ({ line }) => line(`The webhook ${plain(id)} is ${enabled ? 'on' : 'off'}.`))
 }
 
 async function remove(invocation: Invocation, id: string): Promise<undefined> {
