@@ -182,6 +182,11 @@ export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly Co
   { argv: ['submit', SLOW, '-o', 'json', '--wait', '50ms'], exit: 7, json: TaskView, says: /REPRISE_TIMED_OUT/ },
   { argv: ['submit', '--bulk', 'tasks.ndjson', '-o', 'jsonl'], lines: SubmittedLine },
   { argv: ['submit', SLOW, '--bulk', '-', '-o', 'json'], json: z.array(SubmittedLine).length(1) },
+  { argv: ['note', deadToo, 'asked billing', '-o', 'json'], json: OPERATIONS.addNote.output },
+  { argv: ['status', deadToo], text: /note {2}asked billing {2}\(/ },
+  { argv: ['note', 'nobody', 'x'], exit: 3, says: /There is no task 'nobody'/ },
+  { argv: ['note', deadToo], exit: 2, says: /one text in quotes/ },
+  { argv: ['note', '--remove', 'nothing'], exit: 3, says: /There is no note/ },
   {
     argv: ['retry', dead, '-o', 'json', '--reason', 'once more'],
     json: OPERATIONS.retryExecution.output.extend({ attempt: z.literal(2) }),

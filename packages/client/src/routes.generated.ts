@@ -13,6 +13,8 @@ export const ROUTES = {
   promoteTasks: { method: 'POST', path: '/api/v1/tasks/promote', isRepeatable: true, isStream: false },
   cancelTask: { method: 'POST', path: '/api/v1/tasks/{id}/cancel', isRepeatable: true, isStream: false },
   retryExecution: { method: 'POST', path: '/api/v1/executions/{id}/retry', isRepeatable: false, isStream: false },
+  addNote: { method: 'POST', path: '/api/v1/notes', isRepeatable: false, isStream: false },
+  removeNote: { method: 'DELETE', path: '/api/v1/notes/{id}', isRepeatable: false, isStream: false },
   listLanes: { method: 'GET', path: '/api/v1/lanes', isRepeatable: true, isStream: false },
   pauseLanes: { method: 'POST', path: '/api/v1/lanes/pause', isRepeatable: true, isStream: false },
   resumeLanes: { method: 'POST', path: '/api/v1/lanes/resume', isRepeatable: true, isStream: false },

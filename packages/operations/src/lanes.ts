@@ -5,9 +5,10 @@ import { z } from 'zod'
 import { byOf, type Caller, tenantScope } from './access/caller.ts'
 import { refuseUnlessOn } from './context.ts'
 import { given } from './given.ts'
+import { notesOnGroups, withNotes } from './notes.ts'
 import { operation, viewOf } from './operation.ts'
 import { ActionNameInput, checkedBy, PageQuery, pageOf, ReasonInput, ScopeInput } from './schemas/names.ts'
-import { BreakerView, Changed, FailureGroupPage, LaneView as LaneSchema } from './schemas/operations.ts'
+import { BreakerView, Changed, FailureGroupView, LaneView as LaneSchema } from './schemas/operations.ts'
 import { failureGroupView } from './views.ts'
 
 const ScopeChange = ScopeInput.extend({ all: z.literal(true).optional(), reason: ReasonInput.optional() })
@@ -109,12 +110,19 @@ export const laneOperations = {
     right: 'read',
     tenants: 'all',
     input: PageQuery.extend({ action: ActionNameInput.optional() }),
-    output: FailureGroupPage,
+    output: pageOf(FailureGroupView.extend(withNotes).meta({ id: 'NotedFailureGroup' }), 'FailureGroupPage'),
     answer: 'The most recent first.',
     run: async (context, _, query) => {
       await refuseUnlessOn(context, 'dlq-inspector')
-      const { items, next } = await context.engine.failureGroups(given(query))
-      return { items: items.map((group) => failureGroupView(group, context.redaction)), next }
+      const [{ items, next }, notes] = await Promise.all([
+        context.engine.failureGroups(given(query)),
+        notesOnGroups(context),
+      ])
+      const noted = items.map((group) => ({
+        ...failureGroupView(group, context.redaction),
+        notes: notes.get(group.fingerprint) ?? [],
+      }))
+      return { items: noted, next }
     },
   }),
 }

@@ -5,6 +5,7 @@ import { changeOperations } from './changes.ts'
 import { eventOperations } from './events.ts'
 import { figureOperations } from './figures.ts'
 import { laneOperations } from './lanes.ts'
+import { noteOperations } from './notes.ts'
 import type { Operation } from './operation.ts'
 import { policyOperations } from './policies.ts'
 import { retryOperations } from './retries.ts'
@@ -16,6 +17,7 @@ export const OPERATIONS = {
   ...taskOperations,
   ...changeOperations,
   ...retryOperations,
+  ...noteOperations,
   ...laneOperations,
   ...workerOperations,
   ...figureOperations,

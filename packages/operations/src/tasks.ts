@@ -22,6 +22,7 @@ import { type Caller, visible } from './access/caller.ts'
 import { boundedPage } from './bounded-page.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
+import { notesOnTask, withNotes } from './notes.ts'
 import { linesOperation, operation, Written } from './operation.ts'
 import { DurationInput, digitsInput, flagInput, PageQuery, TaskIdInput, TaskParams } from './schemas/names.ts'
 import { ExecutionPage, ExecutionView, ExplanationView, ExportedTaskView, TaskPage, TaskView } from './schemas/task.ts'
@@ -31,6 +32,8 @@ const PAGE_LIMIT = 50
 const WAIT_MS_MAX = 60_000
 const ATTEMPT_LENGTH = 4_000
 const EXPORTED_AT_ONCE = 10
+
+const NotedTask = TaskView.extend(withNotes).meta({ id: 'NotedTask' })
 
 const TaskSearch = z.object({
   q: z.string().max(1_000).optional().meta({
@@ -118,13 +121,13 @@ export const taskOperations = {
         description: `Wait until it has ended, for at most this long (${WAIT_MS_MAX / 1_000} s); then answer as it is.`,
       }),
     }),
-    output: TaskView,
+    output: NotedTask,
     answer: 'The task.',
     problems: [404],
     run: async (context, caller, { id, wait }, signal) => {
       const waitMs = wait === undefined ? 0 : durationMs(wait, 'wait')
       const look = (): Promise<Task> => visibleTask(context, caller, id)
-      return taskView(await ended(context, look, Math.min(waitMs, WAIT_MS_MAX), signal), context.redaction)
+      return noted(context, await ended(context, look, Math.min(waitMs, WAIT_MS_MAX), signal))
     },
   }),
   listExecutions: operation({
@@ -180,17 +183,23 @@ export const taskOperations = {
     right: 'read',
     tenants: 'own',
     input: TaskParams,
-    output: ExplanationView,
+    output: ExplanationView.extend({ task: NotedTask }),
     answer: 'Every gate, every worker, what comes next.',
     problems: [404],
     run: async (context, caller, { id }) => {
       await visibleTask(context, caller, id)
       const explanation = await context.engine.explain(id)
       if (explanation === null) throw new NotFoundError('task', id)
-      return explanationView(explanation, context.redaction, { showWorkers: caller.tenants === null })
+      const view = explanationView(explanation, context.redaction, { showWorkers: caller.tenants === null })
+      return { ...view, task: await noted(context, explanation.task) }
     },
   }),
 }
+
+const noted = async (context: Context, task: Task): Promise<z.output<typeof NotedTask>> => ({
+  ...taskView(task, context.redaction),
+  notes: await notesOnTask(context, task),
+})
 
 /** The task, once it has ended or the time is up. */
 async function ended(

@@ -14,6 +14,7 @@ import { groups } from './groups.ts'
 import { inspect, retryInspect } from './inspect.ts'
 import { lanes } from './lanes.ts'
 import { list } from './list.ts'
+import { note } from './note.ts'
 import { policyCheck } from './policy-check.ts'
 import { policySimulate } from './policy-simulate.ts'
 import { policyList, policyPublish, policyShow, policyTemplates } from './policy-versions.ts'
@@ -51,6 +52,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   retry,
   cancel,
   promote,
+  note,
   groups,
   redrive,
   discard,

@@ -5,7 +5,7 @@ import type { CommandDefinition } from '../command/definition.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
 import { gateText } from '../views/gates.ts'
-import { deadAdvice, deadText } from '../views/story.ts'
+import { deadAdvice, deadText, noteLines } from '../views/story.ts'
 
 export const explain: CommandDefinition = {
   path: ['explain'],
@@ -30,6 +30,7 @@ export const explain: CommandDefinition = {
       line(plain(explanation.summary))
       for (const gate of explanation.gates) line(`  held: ${plain(gateText(gate, output.now()))}`)
       if (explanation.nextAt !== null) line(`  next change: ${relativeTime(explanation.nextAt, output.now())}`)
+      for (const text of noteLines(explanation.task.notes, output.now())) line(`  ${text}`)
       const { state } = explanation.task
       if (state.status === 'dead') {
         const when = relativeTime(state.at, output.now())

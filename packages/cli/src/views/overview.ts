@@ -61,8 +61,14 @@ export const groupColumns = (now: number): readonly Column<FailureGroup>[] => [
   { title: 'DEAD', value: ({ count }) => count, right: true },
   { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },
   { title: 'ACTION', value: ({ action }) => action, flexible: true },
-  { title: 'FAILURE', value: ({ sample }) => `${sample.code}: ${sample.message}`, flexible: true },
+  { title: 'FAILURE', value: failureText, flexible: true },
 ]
+
+/** An operator's last note comes first: it is what others need to know. */
+const failureText = ({ sample, notes = [] }: FailureGroup): string => {
+  const last = notes.at(-1)
+  return `${last === undefined ? '' : `[${last.text}] `}${sample.code}: ${sample.message}`
+}
 
 /** Of tasks that were never begun there may be many. */
 const hasRun = (counts: Overview['counts']): boolean => RAN.some((status) => counts[status] > 0)

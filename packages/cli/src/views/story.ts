@@ -33,6 +33,7 @@ export function tellStory(
     ...(task.deadlineAt === null ? [] : [['deadline', relativeTime(task.deadlineAt, now)] as const]),
     ...(task.generation === 1 ? [] : [['generation', task.generation] as const]),
   ])
+  for (const text of noteLines(task.notes, now)) line(text)
   line()
   if (executions.length === 0) line('No attempt yet.')
   for (const execution of executions) {
@@ -45,6 +46,10 @@ export function tellStory(
   line()
   for (const text of endLines(task, now)) line(text)
 }
+
+/** What operators noted, one line each. */
+export const noteLines = (notes: Task['notes'], now: number): readonly string[] =>
+  (notes ?? []).map(({ text, by, at, id }) => `note  ${plain(text)}  (${plain(by)}, ${relativeTime(at, now)}, ${id})`)
 
 const valueText = (value: unknown): string => cutTo(JSON.stringify(value) ?? 'null', VALUE_COLUMNS)
 

@@ -1,0 +1,147 @@
+// Notes that operators leave on a task or a failure group, for the next person who looks: what was tried, who was asked. Each is
+// a document, shown with its subject, and an entry of the journal.
+
+import { randomUUID } from 'node:crypto'
+import { type Collection, ConflictError, checkedText, type Engine, NotFoundError, RequestError } from '@reprise/core'
+import { z } from 'zod'
+import { type Caller, visible, wholeStore } from './access/caller.ts'
+import type { Context } from './context.ts'
+import { operation } from './operation.ts'
+import { checkedBy, Moment, NameInput, TaskIdInput } from './schemas/names.ts'
+import type { Redaction } from './views.ts'
+
+const TEXT_LENGTH_MAX = 2_000
+const NOTES_PER_SUBJECT_MAX = 50
+/** Of all failure groups together: they are read in one go, for a page of groups. */
+const GROUP_NOTES_SHOWN_MAX = 1_000
+
+interface NoteDocument {
+  readonly id: string
+  /** `task:<id>`, or `group:<fingerprint>`. */
+  readonly subject: string
+  readonly text: string
+  readonly by: string
+  readonly at: number
+}
+
+export const NoteView = z
+  .object({ id: z.string(), text: z.string(), by: z.string(), at: Moment })
+  .meta({ id: 'Note', description: 'What an operator noted.' })
+
+/** With the notes on it, oldest first; missing where many are listed. */
+export const withNotes = { notes: z.array(NoteView).optional() }
+
+type Note = z.output<typeof NoteView>
+
+const notesIn = (engine: Pick<Engine, 'collection'>): Collection<NoteDocument> =>
+  engine.collection<NoteDocument>({
+    name: 'notes',
+    indexes: { subject: ({ subject }) => subject, kind: ({ subject }) => subject.split(':', 1)[0] ?? null },
+  })
+
+export const noteOperations = {
+  addNote: operation({
+    route: 'POST /api/v1/notes',
+    summary: 'Leave a note on a task or a failure group',
+    description: 'It is shown with its subject. Notes on failure groups are for callers who may see all tenants.',
+    tag: 'tasks',
+    right: 'operate',
+    tenants: 'own',
+    input: z.object({
+      task: TaskIdInput.optional(),
+      fingerprint: NameInput.optional().meta({ description: 'Of a failure group, in place of a task.' }),
+      text: checkedBy((value) => checkedText('text of a note', value, TEXT_LENGTH_MAX), 'The note.', TEXT_LENGTH_MAX),
+    }),
+    output: NoteView,
+    answer: 'The note.',
+    status: 201,
+    problems: [404, 409],
+    run: async ({ engine, redaction }, caller, { task: taskId = null, fingerprint, text }) => {
+      if ((taskId === null) === (fingerprint === undefined)) {
+        throw new RequestError('REPRISE_INVALID', 'Give either a task or the fingerprint of a failure group.')
+      }
+      await refuseUnknown(engine, caller, taskId, fingerprint)
+      const subject = taskId === null ? `group:${fingerprint}` : `task:${taskId}`
+      const notes = notesIn(engine)
+      const { items } = await notes.find({ index: 'subject', value: subject, limit: NOTES_PER_SUBJECT_MAX })
+      if (items.length >= NOTES_PER_SUBJECT_MAX) {
+        throw new ConflictError(
+          `There are ${NOTES_PER_SUBJECT_MAX} notes on it already. Remove one that no longer counts.`,
+        )
+      }
+      const note = { id: randomUUID(), subject, text, by: caller.actor, at: await engine.now() }
+      const data = { note: note.id, ...(fingerprint === undefined ? {} : { fingerprint }) }
+      await engine.journal.append([{ type: 'note', taskId, attempt: null, actor: caller.actor, reason: text, data }])
+      await notes.insert(note)
+      return shown(note, redaction)
+    },
+  }),
+  removeNote: operation({
+    route: 'DELETE /api/v1/notes/{id}',
+    summary: 'Remove a note',
+    tag: 'tasks',
+    right: 'operate',
+    tenants: 'own',
+    input: z.object({ id: NameInput }),
+    output: z.null(),
+    answer: 'It is gone. The journal still has it.',
+    status: 204,
+    problems: [404],
+    run: async ({ engine }, caller, { id }) => {
+      const notes = notesIn(engine)
+      const { subject } = (await notes.get(id))?.document ?? {}
+      if (subject === undefined) throw new NotFoundError('note', id)
+      const taskId = subject.startsWith('task:') ? (subject.slice('task:'.length) as never) : null
+      if (taskId === null) wholeStore(caller)
+      // A note of a task that is gone can be removed by a caller who may see everything.
+      else if (caller.tenants !== null) visible(caller, id, await engine.task(taskId))
+      if (!(await notes.remove(id))) throw new NotFoundError('note', id)
+      const entry = { type: 'note', taskId, attempt: null, actor: caller.actor, data: { note: id } } as const
+      await engine.journal.append([{ ...entry, reason: 'A note was removed.' }])
+      return null
+    },
+  }),
+}
+
+async function refuseUnknown(
+  engine: Engine,
+  caller: Caller,
+  taskId: Parameters<Engine['task']>[0] | null,
+  fingerprint: string | undefined,
+): Promise<void> {
+  if (taskId !== null) {
+    visible(caller, taskId, await engine.task(taskId))
+    return
+  }
+  wholeStore(caller)
+  const { items } = await engine.tasks({ fingerprint: fingerprint as never, limit: 1 })
+  if (items.length === 0) throw new NotFoundError('failure group', fingerprint ?? '')
+}
+
+const shown = ({ id, text, by, at }: NoteDocument, redaction: Redaction): Note => ({
+  id,
+  text: redaction.text(text),
+  by,
+  at,
+})
+
+/** The notes on a task. An id may be used again: those on an earlier task of the same id are not its own. */
+export async function notesOnTask(
+  { engine, redaction }: Pick<Context, 'engine' | 'redaction'>,
+  { id, acceptedAt }: { readonly id: string; readonly acceptedAt: number },
+): Promise<Note[]> {
+  const query = { index: 'subject', value: `task:${id}`, limit: NOTES_PER_SUBJECT_MAX }
+  const { items } = await notesIn(engine).find(query)
+  return items.flatMap(({ document }) => (document.at < acceptedAt ? [] : [shown(document, redaction)]))
+}
+
+/** The notes on all failure groups, by fingerprint. */
+export async function notesOnGroups({ engine, redaction }: Context): Promise<ReadonlyMap<string, Note[]>> {
+  const { items } = await notesIn(engine).find({ index: 'kind', value: 'group', limit: GROUP_NOTES_SHOWN_MAX })
+  const notes = new Map<string, Note[]>()
+  for (const { document } of items) {
+    const fingerprint = document.subject.slice('group:'.length)
+    notes.set(fingerprint, [...(notes.get(fingerprint) ?? []), shown(document, redaction)])
+  }
+  return notes
+}
