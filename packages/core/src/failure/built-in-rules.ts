@@ -3,173 +3,86 @@
 
 import type { FailureReason } from './failure-reason.ts'
 
-export const REASON_BY_CODE: Readonly<Record<string, FailureReason>> = {
-  // The other side can't be reached, or went away.
-  ECONNREFUSED: 'connection',
-  ECONNRESET: 'connection',
-  ECONNABORTED: 'connection',
-  EPIPE: 'connection',
-  EPROTO: 'connection',
-  ENOTCONN: 'connection',
-  ESHUTDOWN: 'connection',
-  EHOSTUNREACH: 'connection',
-  EHOSTDOWN: 'connection',
-  ENETUNREACH: 'connection',
-  ENETDOWN: 'connection',
-  ENETRESET: 'connection',
-  ENONET: 'connection',
-  EADDRNOTAVAIL: 'connection',
-  // Names that can't be resolved: a name that does not exist looks the same as a resolver that is down.
-  EAI_AGAIN: 'connection',
-  EAI_FAIL: 'connection',
-  EAI_NODATA: 'connection',
-  ENOTFOUND: 'connection',
-  ESERVFAIL: 'connection',
-  EREFUSED: 'connection',
-  UND_ERR_SOCKET: 'connection',
-  UND_ERR_CLOSED: 'connection',
-  UND_ERR_DESTROYED: 'connection',
-  ERR_SOCKET_CLOSED: 'connection',
-  ERR_STREAM_PREMATURE_CLOSE: 'connection',
-  ERR_HTTP2_GOAWAY_SESSION: 'connection',
-  ERR_HTTP2_SESSION_ERROR: 'connection',
-  ERR_HTTP2_STREAM_ERROR: 'connection',
-  ERR_HTTP2_STREAM_CANCEL: 'connection',
-  // It took too long.
-  ETIMEDOUT: 'timeout',
-  ETIMEOUT: 'timeout',
-  ETIME: 'timeout',
-  EAI_CANCELED: 'timeout',
-  ESOCKETTIMEDOUT: 'timeout',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  ERR_SOCKET_CONNECTION_TIMEOUT: 'timeout',
-  REPRISE_TIMED_OUT: 'timeout',
-  // This host, or the store, has no room or no time just now.
-  EBUSY: 'transient',
-  EMFILE: 'transient',
-  ENFILE: 'transient',
-  EAGAIN: 'transient',
-  EINTR: 'transient',
-  ENOBUFS: 'transient',
-  ENOMEM: 'transient',
-  ENOSPC: 'transient',
-  EADDRINUSE: 'transient',
-  EDEADLK: 'transient',
-  EIO: 'transient',
-  EAI_MEMORY: 'transient',
-  SQLITE_BUSY: 'transient',
-  SQLITE_LOCKED: 'transient',
-  REPRISE_STORE_BUSY: 'transient',
-  REPRISE_STORE_FULL: 'transient',
-  REPRISE_BACKLOG_FULL: 'transient',
-  REPRISE_NO_AVAILABLE_SLOT: 'transient',
-  // What stays as it is.
-  EACCES: 'permission',
-  EPERM: 'permission',
-  EROFS: 'permission',
-  ENOENT: 'not_found',
-  REPRISE_NOT_FOUND: 'not_found',
-  EINVAL: 'invalid_parameters',
-  EISDIR: 'invalid_parameters',
-  ENOTDIR: 'invalid_parameters',
-  ENAMETOOLONG: 'invalid_parameters',
-  ERR_INVALID_ARG_TYPE: 'invalid_parameters',
-  ERR_INVALID_ARG_VALUE: 'invalid_parameters',
-  ERR_INVALID_URL: 'invalid_parameters',
-  ERR_OUT_OF_RANGE: 'invalid_parameters',
-  ERR_MODULE_NOT_FOUND: 'permanent',
-  MODULE_NOT_FOUND: 'permanent',
-  CERT_HAS_EXPIRED: 'permanent',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'permanent',
-  SELF_SIGNED_CERT_IN_CHAIN: 'permanent',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'permanent',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'permanent',
-  REPRISE_INVALID: 'validation',
-  REPRISE_TOO_LARGE: 'validation',
-}
+type Table<Value> = readonly (readonly [reason: FailureReason, ...values: Value[]])[]
 
-/** What differs from the rest of its hundred: other 4xx are final, other 5xx pass. */
-const REASON_BY_STATUS: Readonly<Record<number, FailureReason>> = {
-  400: 'invalid_parameters',
-  401: 'permission',
-  403: 'permission',
-  404: 'not_found',
-  405: 'invalid_parameters',
-  406: 'invalid_parameters',
-  407: 'permission',
-  408: 'timeout',
-  410: 'not_found',
-  411: 'invalid_parameters',
-  413: 'validation',
-  414: 'invalid_parameters',
-  415: 'invalid_parameters',
-  416: 'invalid_parameters',
-  420: 'rate_limited',
-  421: 'connection',
-  422: 'validation',
-  423: 'transient',
-  425: 'transient',
-  429: 'rate_limited',
-  431: 'validation',
-  451: 'permission',
-  499: 'connection',
-  501: 'permanent',
-  502: 'connection',
-  503: 'worker_unavailable',
-  504: 'timeout',
-  505: 'permanent',
-  508: 'permanent',
-  510: 'permanent',
-  511: 'permission',
-  // Those of proxies that sit in front of somebody else's server.
-  521: 'connection',
-  522: 'timeout',
-  523: 'connection',
-  524: 'timeout',
-  525: 'connection',
-  526: 'permanent',
-  529: 'rate_limited',
-  530: 'connection',
-  598: 'timeout',
-  599: 'timeout',
-}
+const reasonBy = <Value>(table: Table<Value>): ReadonlyMap<Value, FailureReason> =>
+  new Map(table.flatMap(([reason, ...values]) => values.map((value) => [value, reason] as const)))
+
+const words = (text: string): string[] => text.trim().split(/\s+/)
+
+export const REASON_BY_CODE: ReadonlyMap<string, FailureReason> = reasonBy([
+  // The other side can't be reached, or went away. Names that can't be resolved are here too: a name that does not exist
+  // looks the same as a resolver that is down.
+  [
+    'connection',
+    ...words(`ECONNREFUSED ECONNRESET ECONNABORTED EPIPE EPROTO ENOTCONN ESHUTDOWN EHOSTUNREACH EHOSTDOWN
+      ENETUNREACH ENETDOWN ENETRESET ENONET EADDRNOTAVAIL
+      EAI_AGAIN EAI_FAIL EAI_NODATA ENOTFOUND ESERVFAIL EREFUSED
+      UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED ERR_SOCKET_CLOSED ERR_STREAM_PREMATURE_CLOSE
+      ERR_HTTP2_GOAWAY_SESSION ERR_HTTP2_SESSION_ERROR ERR_HTTP2_STREAM_ERROR ERR_HTTP2_STREAM_CANCEL`),
+  ],
+  // It took too long.
+  [
+    'timeout',
+    ...words(`ETIMEDOUT ETIMEOUT ETIME EAI_CANCELED ESOCKETTIMEDOUT UND_ERR_CONNECT_TIMEOUT UND_ERR_HEADERS_TIMEOUT
+      UND_ERR_BODY_TIMEOUT ERR_SOCKET_CONNECTION_TIMEOUT REPRISE_TIMED_OUT`),
+  ],
+  // This host, or the store, has no room or no time just now.
+  [
+    'transient',
+    ...words(`EBUSY EMFILE ENFILE EAGAIN EINTR ENOBUFS ENOMEM ENOSPC EADDRINUSE EDEADLK EIO EAI_MEMORY
+      SQLITE_BUSY SQLITE_LOCKED
+      REPRISE_STORE_BUSY REPRISE_STORE_FULL REPRISE_BACKLOG_FULL REPRISE_NO_AVAILABLE_SLOT`),
+  ],
+  // What stays as it is.
+  ['permission', 'EACCES', 'EPERM', 'EROFS'],
+  ['not_found', 'ENOENT', 'REPRISE_NOT_FOUND'],
+  [
+    'invalid_parameters',
+    ...words(`EINVAL EISDIR ENOTDIR ENAMETOOLONG
+      ERR_INVALID_ARG_TYPE ERR_INVALID_ARG_VALUE ERR_INVALID_URL ERR_OUT_OF_RANGE`),
+  ],
+  [
+    'permanent',
+    ...words(`ERR_MODULE_NOT_FOUND MODULE_NOT_FOUND CERT_HAS_EXPIRED DEPTH_ZERO_SELF_SIGNED_CERT
+      SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE ERR_TLS_CERT_ALTNAME_INVALID`),
+  ],
+  ['validation', 'REPRISE_INVALID', 'REPRISE_TOO_LARGE'],
+])
+
+/** What differs from the rest of its hundred: other 4xx are final, other 5xx pass. From 520 on they are those of proxies. */
+const REASON_BY_STATUS = reasonBy<number>([
+  ['invalid_parameters', 400, 405, 406, 411, 414, 415, 416],
+  ['permission', 401, 403, 407, 451, 511],
+  ['not_found', 404, 410],
+  ['validation', 413, 422, 431],
+  ['rate_limited', 420, 429, 529],
+  ['transient', 423, 425],
+  ['timeout', 408, 504, 522, 524, 598, 599],
+  ['connection', 421, 499, 502, 521, 523, 525, 530],
+  ['worker_unavailable', 503],
+  ['permanent', 501, 505, 508, 510, 526],
+])
 
 export function reasonByStatus(status: number): FailureReason | undefined {
   if (status < 400 || status > 599) return undefined
-  return REASON_BY_STATUS[status] ?? (status < 500 ? 'permanent' : 'transient')
+  return REASON_BY_STATUS.get(status) ?? (status < 500 ? 'permanent' : 'transient')
 }
 
-// In order: what is certainly final first, so that 'validation timed out field' is not retried for its wording.
-export const REASON_BY_WORDS: readonly (readonly [string, FailureReason])[] = [
-  ['permission denied', 'permission'],
-  ['access denied', 'permission'],
-  ['action not found', 'action_not_found'],
-  ['invalid parameter', 'invalid_parameters'],
-  ['invalid argument', 'invalid_parameters'],
-  ['validation', 'validation'],
-  ['queue ttl expired', 'queue_timeout'],
-  ['worker unavailable', 'worker_unavailable'],
-  ['worker is unavailable', 'worker_unavailable'],
-  ['service unavailable', 'worker_unavailable'],
-  ['heartbeat stale', 'worker_lost'],
-  ['heartbeat is stale', 'worker_lost'],
-  ['stale heartbeat', 'worker_lost'],
-  ['connection refused', 'connection'],
-  ['connection reset', 'connection'],
-  ['connection closed', 'connection'],
-  ['econnrefused', 'connection'],
-  ['econnreset', 'connection'],
-  ['broken pipe', 'connection'],
-  ['bad gateway', 'connection'],
-  ['socket hang up', 'connection'],
-  ['too many requests', 'rate_limited'],
-  ['rate limit', 'rate_limited'],
-  ['timed out', 'timeout'],
-  ['timeout', 'timeout'],
-  ['etimedout', 'timeout'],
-  ['transient', 'transient'],
-  ['temporary', 'transient'],
-  ['temporarily', 'transient'],
+/** In order: what is certainly final first, so that 'validation timed out field' is not retried for its wording. */
+export const REASON_BY_WORDS: readonly (readonly [words: string, FailureReason])[] = [
+  ...reasonBy([
+    ['permission', 'permission denied', 'access denied'],
+    ['action_not_found', 'action not found'],
+    ['invalid_parameters', 'invalid parameter', 'invalid argument'],
+    ['validation', 'validation'],
+    ['queue_timeout', 'queue ttl expired'],
+    ['worker_unavailable', 'worker unavailable', 'worker is unavailable', 'service unavailable'],
+    ['worker_lost', 'heartbeat stale', 'heartbeat is stale', 'stale heartbeat'],
+    ['connection', 'connection refused', 'connection reset', 'connection closed', 'econnrefused', 'econnreset'],
+    ['connection', 'broken pipe', 'bad gateway', 'socket hang up'],
+    ['rate_limited', 'too many requests', 'rate limit'],
+    ['timeout', 'timed out', 'timeout', 'etimedout'],
+    ['transient', 'transient', 'temporary', 'temporarily'],
+  ]),
 ]

@@ -47,9 +47,7 @@ function byOwnRules(failure: Classified, own: readonly Rules[]): Verdict | null 
 
 function byCode(code: string | null): Verdict | null {
   if (code === null) return null
-  // A code may be any text, 'constructor' too.
-  const known = Object.hasOwn(REASON_BY_CODE, code) ? REASON_BY_CODE[code] : undefined
-  const reason = known ?? byStatus(code) ?? (isFailureReason(code) ? code : undefined)
+  const reason = REASON_BY_CODE.get(code) ?? byStatus(code) ?? (isFailureReason(code) ? code : undefined)
   return reason === undefined ? null : verdict(reason, `code:${code}`)
 }
 
