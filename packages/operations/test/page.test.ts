@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const page = readFileSync(new URL('../../../docs/http-api.md', import.meta.url), 'utf8')
 
 const words = (access: Access): string =>
-  access === 'public' ? 'nobody is asked' : access === 'known' ? 'anybody who is known' : `\`${access}\``
+  access === 'public' ? 'no sign-in' : access === 'known' ? 'any caller' : `\`${access}\``
 
 test('the page lists all routes, with what they are for and need, and no others', () => {
   const listed = page.split('\n').filter((line) => /^\| `[A-Z]+ \//.test(line))

@@ -28,10 +28,10 @@ export interface ProgramOptions {
 const SHARED_SETTINGS: readonly SettingName[] = ['url', 'token', 'engine', 'data']
 
 export const SHARED_OPTIONS: readonly OptionDefinition[] = [
-  { flags: '-o, --output <format>', about: 'How to show what there is; table if not given', choices: FORMATS },
+  { flags: '-o, --output <format>', about: 'The format of the output; table if not given', choices: FORMATS },
   ...SHARED_SETTINGS.map(settingOption),
   { flags: '--config <file>', about: 'The configuration file; reprise.yaml if it is there' },
-  { flags: '-q, --quiet', about: 'Say nothing but what was asked for' },
+  { flags: '-q, --quiet', about: 'Print the result only, no notes' },
   { flags: '--no-color', about: 'No colours, as with NO_COLOR' },
 ]
 
@@ -69,7 +69,8 @@ export function buildProgram(options: ProgramOptions): Command {
       getOutHelpWidth: () => options.stdout.columns ?? 100,
       getErrHelpWidth: () => options.stderr.columns ?? 100,
     })
-    .configureHelp({ showGlobalOptions: true })
+    // At 80 columns the longest command leaves 39 for its words; without this such lines are not broken at all.
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 30 })
   addOptions(program, SHARED_OPTIONS)
   program.commandsGroup('Set up:')
   program.addHelpText('after', "\nEvery command has its own help: 'reprise submit --help'. All of it: docs/cli.md.")

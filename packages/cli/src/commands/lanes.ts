@@ -34,14 +34,7 @@ export const lanes: CommandDefinition = {
     { name: '[verb]', about: 'pause, resume or limit' },
     { name: '[count]', about: 'For limit: how many may run at once, or none' },
   ],
-  options: [
-    ...SCOPE,
-    { flags: '--all', about: 'All lanes there are, for pause, resume and limit' },
-    REASON,
-    LIMIT,
-    YES,
-    WATCH,
-  ],
+  options: [...SCOPE, { flags: '--all', about: 'All lanes, for pause, resume and limit' }, REASON, LIMIT, YES, WATCH],
   examples: [
     { command: 'reprise lanes', says: 'What waits where?' },
     { command: 'reprise lanes pause --action invoice.send --reason "the bank is down"', says: 'Hold an action' },

@@ -18,7 +18,7 @@ export const list: CommandDefinition = {
   arguments: [{ name: '[query...]', about: 'What to find' }],
   options: [
     { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },
-    { flags: '--all', about: 'As many as there are' },
+    { flags: '--all', about: 'Show all of them' },
     { flags: '--cursor <cursor>', about: 'Go on where the list before stopped' },
     WATCH,
   ],

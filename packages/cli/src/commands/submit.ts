@@ -14,7 +14,7 @@ const PRIORITY_MAX = 9
 const OF_ONE: readonly OptionDefinition[] = [
   { flags: '-l, --label <key=value>', about: 'A label; may be given several times', repeatable: true },
   { flags: '--id <id>', about: 'Its id: a second task with the same one is not accepted' },
-  { flags: '--tenant <tenant>', about: 'Whose task it is' },
+  { flags: '--tenant <tenant>', about: 'The tenant of the task' },
   { flags: '--pool <pool>', about: "Where it runs; the action's own pool if not given" },
   { flags: '--priority <number>', about: 'From 0 to 9; higher runs sooner' },
   { flags: '--delay <duration>', about: 'Not before this long from now, such as 10m' },
@@ -36,7 +36,7 @@ export const submit: CommandDefinition = {
   ],
   options: [
     ...OF_ONE,
-    { flags: '--wait [duration]', about: 'Wait until it has ended, at most so long; for ever if not given' },
+    { flags: '--wait [duration]', about: 'Wait until it has ended, at most this long; without a limit if not given' },
     { flags: '--bulk <file>', about: 'Submit every line of this file; - for standard input' },
   ],
   examples: [

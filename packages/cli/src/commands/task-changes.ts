@@ -22,7 +22,7 @@ const changeCommand = ({ byGroup, summary, details, examples, ...change }: Said)
     { flags: '--query <query>', about: 'Those that this query finds, as for list' },
     ...SCOPE,
     ...(byGroup ? [{ flags: '--fingerprint <group>', about: 'Only of this failure group' }] : []),
-    { flags: '--all', about: 'Every one there is' },
+    { flags: '--all', about: 'All of them' },
     REASON,
     DRY_RUN,
     YES,

@@ -29,7 +29,7 @@ export const CONNECTION_SETTINGS = {
     variables: ['REPRISE_DATA'],
     key: 'data',
     default: '.reprise',
-    about: 'The folder of the embedded store and of what the local server leaves for this command line.',
+    about: 'The folder of the embedded store, and of the address that a local server leaves for this command line.',
   }),
   url: setting({
     kind: webAddress,

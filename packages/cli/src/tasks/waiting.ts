@@ -7,7 +7,7 @@ import type { Invocation } from '../command/invocation.ts'
 import { CommandError, exitCodeOf } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 
-/** Waits for the end, at most so long, and shows it. */
+/** Waits for the end, at most this long, and shows it. */
 export async function waitForEnd(
   invocation: Invocation,
   client: Client,
