@@ -150,7 +150,10 @@ class Dispatch {
     // Better the one who let it lie than nobody.
     if (worker === null && returnedBy !== null) ({ worker, leftOut } = selectWorker({ ...request, exclude }))
     if (worker !== null) recent.note(worker.worker, key)
-    else log.debug('No worker can take this task now.', { task: claimed.taskId, leftOut: leftOut.slice(0, 20) })
+    else {
+      const words = `No worker can take ${claimed.snapshot.action} now.`
+      log.debug(words, { task: claimed.taskId, leftOut: leftOut.slice(0, 20) })
+    }
     return worker
   }
 
@@ -183,7 +186,8 @@ class Dispatch {
     for (const { claimed, stale } of this.#pending) {
       const { taskId, attempt, snapshot } = claimed
       meter.count(STALE_WORKER_RETRY_TOTAL, { topic: snapshot.action, worker: stale ?? '' })
-      log.info('The pick was stale; picking another worker.', { task: taskId, attempt, worker: stale })
+      const words = `The worker picked for ${snapshot.action} had gone stale; another one is picked.`
+      log.info(words, { task: taskId, attempt, worker: stale })
     }
     if (jitterMs > 0) await sleep(clock, Math.round(jitterMs * random.next()), signal)
   }
@@ -197,7 +201,7 @@ class Dispatch {
       reason === 'no_workers'
         ? 'No worker could take it.'
         : `Every worker that was picked had gone stale, the last one was '${stale}'.`
-    log.warn(words, { task: taskId, attempt, reason, delayMs })
+    log.warn(`${claimed.snapshot.action} is put off. ${words}`, { task: taskId, attempt, reason, delayMs })
     this.#settlements.push(released({ taskId, attempt, token }, words, { delayMs, reason }))
   }
 

@@ -138,17 +138,21 @@ export class LaunchFunnel {
       throw new Error(`Launcher '${launcher.name}' neither started a worker nor gave up before the order was void.`)
     }
     // It may still start one, so that nobody else may try before the lease has ended.
-    log.warn('A launch was under way at the stop; the reconciliation will find what became of it.', {
-      task: claimed.taskId,
-      attempt: claimed.attempt,
-    })
+    log.warn(
+      `The launch of ${claimed.snapshot.action} was under way at the stop; the reconciliation will find its outcome.`,
+      {
+        task: claimed.taskId,
+        attempt: claimed.attempt,
+      },
+    )
     return 'stopped'
   }
 
   /** Nobody waits for it any more: its attempt is somebody else's. */
   async #endLate(claimed: Claimed, ref: LaunchRef): Promise<void> {
     try {
-      this.#options.log.warn('A launch came back too late; its worker is ended.', { task: claimed.taskId, ...ref })
+      const words = `The launch of ${claimed.snapshot.action} came back too late; its worker is ended.`
+      this.#options.log.warn(words, { task: claimed.taskId, ...ref })
       await this.#calls.end(ref, this.#options.endGraceMs)
       await this.#calls.forget(ref)
     } catch (error) {
@@ -161,7 +165,7 @@ export class LaunchFunnel {
     const { engine, ledger, leaseMs, endGraceMs, log } = this.#options
     const [result] = await engine.renew([{ ...refOf(claimed), progress: null, handle }], leaseMs)
     if (result?.outcome !== 'superseded') return
-    log.warn('The attempt was taken away while it was launched; its worker is ended.', {
+    log.warn(`${claimed.snapshot.action} lost its lease during the launch; its worker is ended.`, {
       task: claimed.taskId,
       attempt: claimed.attempt,
       because: result.because,
@@ -175,7 +179,8 @@ export class LaunchFunnel {
     const { engine, onError, log } = this.#options
     if (!stop.aborted) {
       onError(error)
-      log.warn('A launch failed.', { task: claimed.taskId, attempt: claimed.attempt, error })
+      const words = `${claimed.snapshot.action} could not be launched: ${messageOf(error)}`
+      log.warn(words, { task: claimed.taskId, attempt: claimed.attempt, error })
     }
     try {
       await engine.settle([this.#rollback(claimed, error, storeNow, stop)])

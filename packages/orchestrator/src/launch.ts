@@ -115,7 +115,7 @@ export function createLaunch(options: LaunchOptions): LaunchService {
         ledger.giveBack(1)
         if (isRepriseError(error, 'REPRISE_DUPLICATE_EXECUTION')) return 'duplicate'
         if (!isRepriseError(error, 'REPRISE_BUDGET_EXHAUSTED')) throw error
-        around.log.warn('A message was dropped.', { task: task.id, attempt: request.attempt, error })
+        around.log.warn(`A message for ${task.action} was dropped.`, { task: task.id, attempt: request.attempt, error })
         return 'dropped'
       }
       const voidAt = voidAtOf(claimed, claimed.startedAt, sentAt)

@@ -121,7 +121,11 @@ export class ReconcileSteps {
       const { key, launch, isOwn } = sighted
       const known = { ...launch, handle: handle ?? launch.handle }
       if (result?.outcome === 'extended') {
-        if (!isOwn) this.#settings.log.info('A launch of another process is looked after here now.', logged(launch))
+        if (!isOwn)
+          this.#settings.log.info(
+            `The launch of ${launch.snapshot.action} by another process is watched here now.`,
+            logged(launch),
+          )
         ledger.adopt(key, { ...known, leaseUntil: result.leaseUntil })
       } else if (result?.because !== 'replaced' || isOwn) this.#discard(known, result?.because ?? 'unknown')
     }
@@ -137,13 +141,20 @@ export class ReconcileSteps {
       // Not lost after all: it was renewed between looking and settling, and is looked at again.
       if (result.outcome === 'superseded' && result.because === 'renewed') continue
       if (settlement.kind === 'lost' || settlement.kind === 'released') {
-        log.warn('A launch came to nothing.', { ...logged(launch), kind: settlement.kind, outcome: result.outcome })
+        log.warn(`The launch of ${launch.snapshot.action} came to nothing.`, {
+          ...logged(launch),
+          kind: settlement.kind,
+          outcome: result.outcome,
+        })
       }
       try {
         if (forget !== null) await this.#calls.forget(forget)
       } catch (error) {
         onError(error)
-        log.warn('The launcher could not forget a launch that is settled.', { ...logged(launch), error })
+        log.warn(`The launcher could not forget the settled launch of ${launch.snapshot.action}.`, {
+          ...logged(launch),
+          error,
+        })
       }
       ledger.done(key)
     }
@@ -204,7 +215,10 @@ export class ReconcileSteps {
       ledger.done(ref.key)
       return
     }
-    log.info('A launch is not wanted any more; its worker is ended.', { ...logged(launch), because })
+    log.info(`The launch of ${launch.snapshot.action} is not needed any more; its worker is ended.`, {
+      ...logged(launch),
+      because,
+    })
     this.#endBeside(ref, launch, async () => {
       await this.#calls.forget(ref)
       ledger.done(ref.key)
@@ -221,14 +235,17 @@ export class ReconcileSteps {
         } catch (error) {
           if (!evenIfItLives) throw error
           onError(error)
-          log.error('A worker could not be ended, and its time is over; it may live on.', { ...logged(launch), error })
+          log.error(
+            `The worker of ${launch.snapshot.action} could not be ended, and its time is over; it may live on.`,
+            { ...logged(launch), error },
+          )
         }
         await then()
       } catch (error) {
         // The next pass finds it where it was.
         if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
         onError(error)
-        log.warn('A worker could not be ended now.', { ...logged(launch), error })
+        log.warn(`The worker of ${launch.snapshot.action} could not be ended now.`, { ...logged(launch), error })
       } finally {
         this.#endings.delete(ref.key)
       }

@@ -62,8 +62,9 @@ async function renewBatch(
       const result = results[index]
       // An execution that has ended here meanwhile is expected to be gone there.
       if (result?.outcome !== 'superseded' || execution.ended) continue
-      const { taskId, attempt } = execution.claimed
-      log.warn('A lease is gone; its handler is asked to stop.', { task: taskId, attempt, because: result.because })
+      const { taskId, attempt, snapshot } = execution.claimed
+      const words = `${snapshot.action} lost its lease (${result.because}); its handler is asked to stop.`
+      log.warn(words, { task: taskId, attempt, because: result.because })
       execution.supersede(result.because)
     }
   } catch (error) {

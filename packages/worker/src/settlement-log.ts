@@ -65,12 +65,15 @@ export class SettlementLog {
 
   #noteSuperseded({ claimed }: ActiveExecution, kind: Settlement['kind'], because: string): void {
     this.#superseded++
-    this.#log.warn('The store refused a settlement: the lease was no longer held.', {
-      task: claimed.taskId,
-      attempt: claimed.attempt,
-      kind,
-      because,
-    })
+    this.#log.warn(
+      `${claimed.snapshot.action} ended without its lease; the store refused the settlement (${because}).`,
+      {
+        task: claimed.taskId,
+        attempt: claimed.attempt,
+        kind,
+        because,
+      },
+    )
   }
 
   #noteSettled(
