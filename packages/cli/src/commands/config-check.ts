@@ -10,7 +10,7 @@ export const configCheck: CommandDefinition = {
   group: 'Set up',
   summary: 'Check flags, environment and configuration file',
   details:
-    "Checks flags, environment and configuration file, and tells everything that is wrong with them at once. Opens nothing: whether the store and the server answer is for 'reprise doctor'. Exit code 2 if something is wrong.",
+    "Checks flags, environment and configuration file, and reports everything that is wrong with them at once. It opens nothing; 'reprise doctor' checks whether store and server answer. Exit code 2 if something is wrong.",
   settings: ['data', 'host', 'port', 'policies', 'packs'],
   examples: [
     { command: 'reprise config check', says: 'Before a deployment' },

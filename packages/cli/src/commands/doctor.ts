@@ -11,7 +11,7 @@ export const doctor: CommandDefinition = {
   group: 'Set up',
   summary: 'Look at everything that has to be right',
   details:
-    'Looks at Node, the configuration, policies and packs, the disk, the server and its clock and version, the store and what it survives, workers and the port; and says what to do about what is not right. Changes nothing. Exit code 1 if a check fails.',
+    'Looks at Node, the configuration, policies and packs, the disk, the server and its clock and version, the store and what it survives, workers and the port; and says what to do about each problem. Changes nothing. Exit code 1 if a check fails.',
   settings: ['data', 'host', 'port', 'policies', 'packs'],
   examples: [
     { command: 'reprise doctor', says: 'Something is odd' },

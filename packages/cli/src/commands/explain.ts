@@ -12,7 +12,7 @@ export const explain: CommandDefinition = {
   group: 'Tasks',
   summary: 'Say why a task is not running',
   details:
-    'Says in a sentence why a task is not running now, then everything that holds it, and what each worker has to do with it. Of a dead task: what it died of, and what can be done.',
+    'Says in a sentence why a task is not running now, then lists everything that holds it, and why each worker can or can not take it. For a dead task: the cause, and what you can do.',
   arguments: [{ name: '<id>', about: 'The task' }],
   examples: [
     { command: 'reprise explain 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'What does it wait for?' },

@@ -9,7 +9,7 @@ export const flags: CommandDefinition = {
   group: 'Operate',
   summary: 'List feature flags, and switch them',
   details:
-    'Lists the parts of Reprise that can be switched off and on while everything runs. set <name> on|off switches one: all processes follow within seconds, and the journal tells who did it.',
+    'Lists the parts of Reprise that can be switched off and on while everything runs. set <name> on|off switches one: all processes follow within seconds, and the journal has who did it.',
   arguments: [
     { name: '[verb]', about: 'set' },
     { name: '[name]', about: 'For set: the flag' },

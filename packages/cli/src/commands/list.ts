@@ -14,7 +14,7 @@ export const list: CommandDefinition = {
   group: 'Tasks',
   summary: 'Find tasks, newest first',
   details:
-    'Finds tasks by a query such as: status:dead action:invoice.* tenant:acme age>1h "connection reset". All terms hold together; a list means any of several (status:dead,waiting), and not or - before a term turns it round (after -- if it comes first). Without a query: the newest tasks.',
+    'Finds tasks by a query such as: status:dead action:invoice.* tenant:acme age>1h "connection reset". All terms must hold. A list means any of several (status:dead,waiting). not or - before a term negates it (put it after -- if it comes first). Without a query: the newest tasks.',
   arguments: [{ name: '[query...]', about: 'What to find' }],
   options: [
     { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },

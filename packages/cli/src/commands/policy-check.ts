@@ -21,7 +21,7 @@ export const policyCheck: CommandDefinition = {
   group: 'Policies',
   summary: 'Check files of retry policies and packs',
   details:
-    'Checks files of retry policies, and packs of actions with --packs. Without a file: those of the configuration. Exit code 2 if something is wrong; what is allowed and hardly meant is only pointed out.',
+    'Checks files of retry policies, and packs of actions with --packs. Without a file: those of the configuration. Exit code 2 if something is wrong. What is allowed but probably a mistake is only pointed out.',
   arguments: [{ name: '[files...]', about: 'Files of retry policies' }],
   settings: ['policies', 'packs'],
   examples: [

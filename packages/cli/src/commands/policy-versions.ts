@@ -44,7 +44,7 @@ export const policyShow: CommandDefinition = {
   group: 'Policies',
   summary: 'Show the policies in force, or a version of them',
   details:
-    'Writes the policies in force, or the version of this number, as YAML. What should be looked at goes to standard error.',
+    'Writes the policies in force, or the version of this number, as YAML. Warnings about them go to standard error.',
   arguments: [{ name: '[number]', about: 'A version; the one in force if missing' }],
   examples: [
     { command: 'reprise policy show > retry-policies.yaml', says: 'To change them' },

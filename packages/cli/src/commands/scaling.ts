@@ -13,7 +13,7 @@ export const scaling: CommandDefinition = {
   group: 'Operate',
   summary: 'Say how many workers each pool would need',
   details:
-    'Says for each pool how many slots, and workers, would keep its promise on waiting now, with the sum that leads to it. It scales nothing itself.',
+    'Says for each pool how many slots, and workers, would start all tasks within the target time now, and shows the calculation. It scales nothing itself.',
   options: [
     { flags: '--pool <pool>', about: 'Only this pool' },
     { flags: '--target-wait <duration>', about: 'How long a task may wait before it starts; 10s if not given' },

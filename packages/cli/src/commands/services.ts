@@ -44,7 +44,7 @@ export const core: CommandDefinition = {
   group: 'Start',
   summary: 'Run the API, the only surface to the outside',
   details:
-    'Runs the HTTP API, sign-in, live events and webhooks. It moves no tasks: run at least one orchestrator beside it. Any number of them may serve one store. SIGTERM ends it in order.',
+    'Runs the HTTP API, sign-in, live events and webhooks. It moves no tasks: run at least one orchestrator beside it. Any number of servers may serve one store. SIGTERM ends it in order.',
   settings: ['data', 'host', 'port', 'publicUrl', 'policies', 'packs', 'stopGrace', 'logLevel', 'logFormat'],
   examples: [
     { command: 'reprise core --engine redis://localhost:6379', says: 'Over Redis, on loopback' },
@@ -83,7 +83,7 @@ export const worker: CommandDefinition = {
   group: 'Start',
   summary: 'Run the actions of a module',
   details:
-    'Loads a module and runs the tasks of every action that it exports with a handler: by name, as default, or in a list. It claims straight from the store. SIGTERM lets what runs finish (--grace), a second one gives it back at once. TypeScript works as far as Node can strip its types.',
+    'Loads a module and runs the tasks of every action that it exports with a handler: by name, as default, or in a list. It claims straight from the store. SIGTERM lets running tasks finish (--grace), a second one gives them back at once. TypeScript works as far as Node can strip its types.',
   arguments: [{ name: '<module>', about: 'The file that exports the actions' }],
   settings: [
     'data',

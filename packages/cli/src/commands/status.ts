@@ -14,7 +14,7 @@ export const status: CommandDefinition = {
   group: 'Tasks',
   summary: 'Show how everything is, or one task',
   details:
-    'Without an id: how many tasks there are by status, how the workers are, which breakers are open and which lanes are held, what fails most, and how that is to be judged. With the id of a task: what was asked, every attempt and what was decided about it, and where it stands.',
+    'Without an id: how many tasks there are by status, how the workers are, which breakers are open and which lanes are held, what fails most, and a level: ok, warning or critical. With the id of a task: its request, every attempt with its decision, and where it stands.',
   arguments: [{ name: '[id]', about: 'A task' }],
   options: [{ flags: '--json', about: 'The same as -o json' }, WATCH],
   examples: [

@@ -29,7 +29,7 @@ export const submit: CommandDefinition = {
   group: 'Tasks',
   summary: 'Submit a task',
   details:
-    'Submits a task and writes its id. The payload is JSON: as it stands, from a file (@payload.json) or from standard input (-). With --wait it waits for the end and writes the result, or nothing if there is none, and the exit code tells how it ended: 0 succeeded, 6 did not succeed, 7 took too long. With --bulk it submits one task for each line of a file, each a JSON object such as {"action":"greet","payload":{"name":"Ann"}}; nothing is submitted unless every line is right.',
+    'Submits a task and writes its id. The payload is JSON: as it stands, from a file (@payload.json) or from standard input (-). With --wait it waits for the end and writes the result, or nothing if there is none. The exit code says how the task ended: 0 succeeded, 6 did not succeed, 7 took too long. With --bulk it submits one task for each line of a file, each a JSON object such as {"action":"greet","payload":{"name":"Ann"}}; nothing is submitted unless every line is valid.',
   arguments: [
     { name: '[action]', about: 'What to run; with --bulk for lines that name none' },
     { name: '[payload]', about: 'JSON, @file or -; null if missing' },

@@ -16,7 +16,7 @@ const changeCommand = ({ byGroup, summary, details, examples, ...change }: Said)
   path: [change.verb],
   group: 'Operate',
   summary,
-  details: `${details} Tasks are named by their ids, or found by --query or by action, tenant and pool; then it says how many they are and asks.`,
+  details: `${details} Name tasks by their ids, or find them by --query or by action, tenant and pool; then the command says how many it found, and asks.`,
   arguments: [{ name: '[ids...]', about: 'The tasks' }],
   options: [
     { flags: '--query <query>', about: 'Those that this query finds, as for list' },
@@ -41,7 +41,7 @@ export const cancel = changeCommand({
   byGroup: false,
   summary: 'End tasks that have not ended',
   details:
-    'Ends queued, waiting and running tasks. A handler that runs is told; what it settles afterwards counts no more.',
+    'Ends queued, waiting and running tasks. A running handler gets a signal, and its later settlement does not count.',
   examples: [
     { command: 'reprise cancel 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'One task' },
     { command: "reprise cancel --query 'action:report.* age>1d' --dry-run", says: 'How many would that be?' },

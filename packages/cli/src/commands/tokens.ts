@@ -14,7 +14,7 @@ export const tokenCreate: CommandDefinition = {
   group: 'Set up',
   summary: 'Make an API token',
   details:
-    'Makes an API token with a role (viewer, operator, admin, worker) or with scopes, and writes it to standard output: now and never again. Through a server it can have no right that you do not have yourself. Straight on a store, with --engine, it can have all: so the first one is made.',
+    'Makes an API token with a role (viewer, operator, admin, worker) or with scopes, and writes it to standard output: now and never again. Through a server it can have no right that you do not have yourself. Straight on a store, with --engine, it can have all rights; this is how you make the first token.',
   arguments: [{ name: '<name>', about: 'What it is for' }],
   options: [
     { flags: '--role <role>', about: 'A name for a set of scopes', choices: ['viewer', 'operator', 'admin', 'worker'] },

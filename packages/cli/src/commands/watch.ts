@@ -15,7 +15,7 @@ export const watch: CommandDefinition = {
   group: 'Tasks',
   summary: 'Follow what happens, live',
   details:
-    'Follows the journal from now on, or from --cursor: failures, losses, retries, and what operators did. With a query, only what happens to tasks that agree with it then. It outlives a server or a store that is away, and goes on until it is interrupted; then it says where to go on. For programs there is one line of JSON for each event, with -o json too: a stream has no end to close a list at.',
+    'Follows the journal from now on, or from --cursor: failures, losses, retries, and what operators did. With a query, only events of tasks that match it at that time. It survives a server or a store that is away, and runs until it is interrupted; then it says how to go on. For programs there is one line of JSON for each event, with -o json too: a stream has no end to close a list at.',
   arguments: [{ name: '[query...]', about: 'Only about tasks that agree with this, as for list' }],
   options: [
     { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },

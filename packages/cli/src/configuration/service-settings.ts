@@ -58,7 +58,7 @@ export const SERVICE_SETTINGS = {
     variables: ['IMPLEMENTATION_SQS_QUEUE_URL'],
     key: 'sqs.queue_url',
     default: null,
-    about: 'The SQS queue that retries are published to.',
+    about: 'The SQS queue for retries. Only checked so far: nothing publishes to it yet.',
   }),
 
   concurrency: setting({
