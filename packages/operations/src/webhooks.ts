@@ -169,5 +169,5 @@ export const webhookOperations = {
 
 /** The text that is sent, as the JSON that it is. */
 function shown({ body, ...delivery }: Delivery): z.output<typeof DeliveryView> {
-  return { ...delivery, event: JSON.parse(body) }
+  return { ...delivery, event: JSON.parse(body) as z.output<typeof DeliveryView>['event'] }
 }
