@@ -24,7 +24,7 @@ interface NoteDocument {
   readonly at: number
 }
 
-export const NoteView = z
+const NoteView = z
   .object({ id: z.string(), text: z.string(), by: z.string(), at: Moment })
   .meta({ id: 'Note', description: 'What an operator noted.' })
 

@@ -27,7 +27,7 @@ import {
 } from '@reprise/core'
 
 /** What the server's answer says about an error, apart from its class. */
-export interface ProblemBody {
+interface ProblemBody {
   readonly code?: unknown
   readonly title?: unknown
   readonly detail?: unknown

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { JsonValue, TaskIdInput } from './names.ts'
 
-export const TypesQuery = z
+const TypesQuery = z
   .string()
   .max(1_000)
   .optional()
