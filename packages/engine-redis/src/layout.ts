@@ -42,6 +42,10 @@ export function recordOf<Fields extends Names>(
   return record
 }
 
+/** Where each field stands in a record: for what reads so many that a record by name would be dear. */
+export const placesIn = <Fields extends Names>(fields: Fields): Record<Fields[number], number> =>
+  Object.fromEntries(fields.map((field, place) => [field, place])) as Record<Fields[number], number>
+
 /** The counters of a lane. What was accepted is the sum of all. */
 export const COUNTERS = fields('queued waiting running succeeded dead discarded cancelled removed') satisfies readonly (
   | TaskStatus

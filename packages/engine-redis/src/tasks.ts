@@ -16,7 +16,7 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import { pageCursor, pageLimit } from '@reprise/core/engine'
-import { records, TASK_ROW } from './layout.ts'
+import { placesIn, TASK_ROW } from './layout.ts'
 import type { Names } from './names.ts'
 import { asTexts, type Partition } from './partition.ts'
 import {
@@ -50,8 +50,26 @@ export const givenScope = (scope: {
 /** A task as a script saw it. */
 type Sight = ReturnType<typeof sightsOf>[number]
 
+const AT = placesIn(TASK_ROW)
+
 function sightsOf(fields: readonly string[], from: number, now: number) {
-  return records(TASK_ROW, fields, from).map(({ text, ...row }) => ({ ...row, now, ...parseText(text) }))
+  const sights = []
+  for (let at = from; at < fields.length; at += TASK_ROW.length) {
+    const { head, payload } = parseText(fields[at + AT.text] ?? '')
+    sights.push({
+      id: fields[at + AT.id] ?? '',
+      now,
+      head,
+      payload,
+      state: fields[at + AT.state] ?? '',
+      record: fields[at + AT.record] ?? '',
+      lease: fields[at + AT.lease] ?? '',
+      progress: fields[at + AT.progress] ?? '',
+      heldSince: fields[at + AT.heldSince] ?? '',
+      heldMs: fields[at + AT.heldMs] ?? '',
+    })
+  }
+  return sights
 }
 
 function taskOf(names: Names, sight: Sight): Task {
