@@ -68,7 +68,7 @@ export function undeclared(files: readonly { readonly name: string; readonly tex
 const declaredIn = (text: string): string[] =>
   [...text.matchAll(declared)].flatMap(({ groups }) => groups?.names?.split(/, ?/) ?? [])
 
-export function luaLiteral(fact: Fact): string {
+function luaLiteral(fact: Fact): string {
   if (typeof fact === 'string') return `'${fact.replace(/['\\]/g, '\\$&').replaceAll('\n', '\\n')}'`
   if (typeof fact !== 'object') return String(fact)
   if (isList(fact)) return `{ ${fact.map(luaLiteral).join(', ')} }`
