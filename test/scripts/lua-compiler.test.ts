@@ -76,10 +76,10 @@ test('refuses an include that does not say what it is', () => {
 test('a script that answers once is asked for its first answer before it runs, and keeps it after', () => {
   const compiled = compileLua([script('look', '#!lua', '-- @once', 'return 1, false')], [])
   // Its name comes first where it is defined, and last where the script calls it.
-  const called = renderLuaModule(new Map([['library', compiled]])).split('begin(keys, args)\n').at(-1)
-  expect(called).toMatch(
-    /^local known = recall\(ARGV\[2\]\)\n[\s\S]*return 1, false\nend\)\(\)\nif isKept == false or/,
-  )
+  const called = renderLuaModule(new Map([['library', compiled]]))
+    .split('begin(keys, args)\n')
+    .at(-1)
+  expect(called).toMatch(/^local known = recall\(ARGV\[2\]\)\n[\s\S]*return 1, false\nend\)\(\)\nif isKept == false or/)
 })
 
 const facts = {
