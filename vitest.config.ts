@@ -12,6 +12,7 @@ export default defineConfig({
     environment: 'node',
     include: [
       'packages/*/test/**/*.test.ts',
+      'attack/test/**/*.test.ts',
       'bench/test/**/*.test.ts',
       'examples/*/test/**/*.test.ts',
       'test/**/*.test.ts',

@@ -13,6 +13,9 @@ const outputPath = 'packages/engine-redis/src/scripts.generated.ts'
 /** What runs for every task. It has a library of its own: Lua allows 200 locals at a time, and a call pays for each that is reset. */
 const HOT: ReadonlySet<string> = new Set(['submit', 'claim', 'settle', 'settle-and-claim', 'renew'])
 
+/** What puts holds and limits on lanes and lifts them: another, for room. */
+const GATES: ReadonlySet<string> = new Set(['pause', 'resume', 'limit', 'lift', 'share', 'share-end', 'share-limit'])
+
 /** Inspection has one too: it is seldom called, and knows nearly everything. */
 const isInspection = (name: string): boolean => name.startsWith('inspect-')
 
@@ -37,7 +40,8 @@ function main(): number {
     )
   const libraries = new Map([
     ['hotLibrary', compiled((name) => HOT.has(name))],
-    ['library', compiled((name) => !HOT.has(name) && !isInspection(name))],
+    ['gatesLibrary', compiled((name) => GATES.has(name))],
+    ['library', compiled((name) => !HOT.has(name) && !GATES.has(name) && !isInspection(name))],
     ['inspectLibrary', compiled(isInspection)],
   ])
   const problems = [...libraries.values()].flatMap((library) => library.problems)

@@ -7,7 +7,7 @@
 
 import { spawnSync } from 'node:child_process'
 
-const versionMin = 7
+const minVersion = 7
 const isOptional = process.argv.includes('--optional')
 
 /** @param {string} message */
@@ -63,7 +63,7 @@ exit 0
 `
 
 function install() {
-  const byHand = `Install Redis ${versionMin} or newer so that redis-server is in the PATH, and try again`
+  const byHand = `Install Redis ${minVersion} or newer so that redis-server is in the PATH, and try again`
   if (!succeeds('apt-get', '--version')) {
     giveUp(`redis-server is missing, and there is no apt-get here that could install it. ${byHand}.`)
   }
@@ -85,9 +85,9 @@ function install() {
 
 if (installedVersion() === undefined) install()
 const version = installedVersion() ?? 0
-if (version < versionMin) {
+if (version < minVersion) {
   giveUp(
-    `the redis-server in the PATH is version ${version}, and ${versionMin} or newer is needed. ` +
+    `the redis-server in the PATH is version ${version}, and ${minVersion} or newer is needed. ` +
       'Put a newer one before it in the PATH.',
   )
 }

@@ -13,7 +13,7 @@ const BOOK: PolicyBook = {
       match: { actions: [`billing.${index}.*`], tenants: ['acme', `tenant-${index}`] },
       retries: 5,
     })),
-    { name: 'everything-else', match: {}, lossesMax: 3 },
+    { name: 'everything-else', match: {}, maxLosses: 3 },
   ],
   rules: [
     { when: { code: ['STRIPE_*'] }, verdict: { reason: 'rate_limited' } },
@@ -26,7 +26,7 @@ const BOOK: PolicyBook = {
 /** The measured action: it has a breaker and a quota, which nothing of what is measured exceeds. */
 export const MEASURED = {
   name: 'bench',
-  dependsOn: ['payments'],
+  uses: ['payments'],
   retryQuota: { window: '1m', limit: 1_000_000 },
 } as const
 

@@ -2,14 +2,14 @@
 // the concurrency, under policies, with a breaker and a quota; and it does not log the failures it is given on purpose, as no peer does. Nothing here reaches past
 // what an application can use.
 
-import { createClient, defineAction, Permanent, pages, Transient } from '@reprise/client'
+import { createClient, defineAction, PermanentError, pages, TransientError } from '@reprise/client'
 import { consoleLogger, createWorker, type Worker } from '@reprise/worker'
 import type { Input } from './payload.ts'
 import { MEASURED, POLICIES } from './policies.ts'
 import { CONCURRENCY, type FullQueue, type Handler, type OpenOptions, RETRY_DELAY_MS } from './queue-under-test.ts'
 import { addressOf, type Store } from './store.ts'
 
-const RETRYING = { maxRetries: 1, backoff: { kind: 'fixed', delayMs: RETRY_DELAY_MS, jitter: 0 } } as const
+const RETRYING = { retry: { max: 1, backoff: { kind: 'fixed', delayMs: RETRY_DELAY_MS, jitter: 0 } } } as const
 
 export async function openReprise(store: Store, { retrying = false }: OpenOptions = {}): Promise<FullQueue> {
   const engine = addressOf(store)
@@ -68,8 +68,8 @@ export async function openReprise(store: Store, { retrying = false }: OpenOption
 
 function throwAsTold(handler: Handler, input: Input, attempt: number): void {
   const outcome = handler(input, attempt)
-  if (outcome === 'dies') throw new Permanent('this one never works')
-  if (outcome === 'fails') throw new Transient('works the next time')
+  if (outcome === 'dies') throw new PermanentError('this one never works')
+  if (outcome === 'fails') throw new TransientError('works the next time')
 }
 
 function settledBy(worker: Worker): number {

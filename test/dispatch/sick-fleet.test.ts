@@ -8,7 +8,7 @@ import {
   seededRandom,
   silentLogger,
   sleep,
-  Transient,
+  TransientError,
   VirtualClock,
 } from '@reprise/core'
 import { createWorker, defineAction } from '@reprise/worker'
@@ -59,14 +59,14 @@ async function sickFleet(store: ScenarioStore, healthThresholds: HealthThreshold
   const actionOf = (condition: Condition) =>
     defineAction({
       name: 'convert',
-      maxRetries: 2,
+      retry: { max: 2 },
       timeout: '12s',
       async run() {
         if (condition === 'well') onWell++
         else onSick++
         if (condition === 'stalling') return new Promise<never>(() => {})
         await sleep(clock, WORK_MS)
-        if (condition === 'failing') throw new Transient('the disk of this host is full')
+        if (condition === 'failing') throw new TransientError('the disk of this host is full')
         return 'converted'
       },
     })

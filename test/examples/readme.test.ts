@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readFiles, root, type SourceFile } from '../tidy/checks/source.ts'
 
-const pages = readFiles('*.md', 'docs/**/*.md')
+const pages = readFiles('*.md', 'docs/**/*.md', 'packages/*/README.md')
 const readme = pages.find(({ path }) => path === 'README.md')?.text ?? ''
 
 /** Names that pages use and leave to the reader, or define in another block. */
@@ -44,7 +44,7 @@ function modulesOf({ path, text }: SourceFile): { readonly name: string; readonl
       new RegExp(`(?:const|function) (?:\\{[^}]*\\b)?${name}\\b|^import \\{[^}]*\\b${name}\\b`, 'm').test(block)
     const given = Object.entries(LEFT_TO_THE_READER).filter(([name]) => uses(name) && !defines(name))
     return {
-      name: `${basename(path, '.md')}.${index}`,
+      name: `${path.replace(/^docs\/|\.md$/g, '').replaceAll('/', '.')}.${index}`,
       code: [...given.map(([, line]) => line), /\breturn respond\(/.test(block) ? insideFunction(block) : block].join(
         '\n',
       ),

@@ -64,7 +64,10 @@ describe.each(SCENARIO_STORES)('on $name', (store) => {
   test('B12: turning retries off is safe: nothing is lost, what waits is left alone, and all of it runs once they are on', async () => {
     const { clock, engine } = await setUp(store)
     let isDown = true
-    const action = defineAction({ name: 'send', maxRetries: 5, backoff: { kind: 'fixed', delay: '10m', jitter: 0 } })
+    const action = defineAction({
+      name: 'send',
+      retry: { max: 5, backoff: { kind: 'fixed', delay: '10m', jitter: 0 } },
+    })
     const send = implement(action, () => {
       if (isDown) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
     })

@@ -4,7 +4,7 @@
 import { createClient } from '@reprise/client'
 import { seededRandom, silentLogger, VirtualClock } from '@reprise/core'
 import { createRegistry, metricsText, monitoring, observedEngine, storeGauges } from '@reprise/telemetry'
-import { createWorker, defineAction, Permanent, Transient } from '@reprise/worker'
+import { createWorker, defineAction, PermanentError, TransientError } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
 import { counted, runUntil, SCENARIO_STORES } from '../virtual-time/scenario-store.ts'
 
@@ -13,10 +13,10 @@ const TASKS = 40
 /** Every second one fails once, every tenth one for good. */
 const moody = defineAction({
   name: 'moody',
-  maxRetries: 2,
+  retry: { max: 2 },
   run(number: number, { attempt }) {
-    if (number % 10 === 9) throw new Permanent('no use')
-    if (number % 2 === 0 && attempt === 1) throw new Transient('not yet')
+    if (number % 10 === 9) throw new PermanentError('no use')
+    if (number % 2 === 0 && attempt === 1) throw new TransientError('not yet')
     return number
   },
 })
@@ -25,7 +25,7 @@ test.each(SCENARIO_STORES)('B9 and C10: what is told of the same work is the sam
   const clock = new VirtualClock()
   const engine = counted(await store.open({ clock }))
   const metrics = createRegistry({ processMetrics: false })
-  const observed = observedEngine(engine, { metrics, log: silentLogger, clock, leasesMax: 0 })
+  const observed = observedEngine(engine, { metrics, log: silentLogger, clock, maxLeases: 0 })
   const client = await createClient({ engine: observed, clock })
   const options = { engine: observed, clock, random: seededRandom(1), log: silentLogger }
   const worker = await createWorker({ ...options, id: 'w1', actions: [moody], concurrency: 10 })

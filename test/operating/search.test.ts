@@ -150,7 +150,7 @@ const term = fc.oneof(
 const question = fc.record({
   query: fc.array(term, { maxLength: 3 }).map((terms) => terms.join(' ')),
   limit: fc.constantFrom(1, 2, 3, 7, 20, 1_000),
-  scanMax: fc.constantFrom(1, 5, 40, 10_000),
+  maxScan: fc.constantFrom(1, 5, 40, 10_000),
   tenants: fc.constantFrom<(readonly TenantId[] | null)[]>(
     null,
     null,
@@ -204,9 +204,9 @@ describe.each(PLACES)('on $name', ({ runs, open }) => {
 
   test('B11: a search finds what a plain filter over all tasks does, each once and newest first', async () => {
     await fc.assert(
-      fc.asyncProperty(question, async ({ query, limit, scanMax, tenants }) => {
+      fc.asyncProperty(question, async ({ query, limit, maxScan, tenants }) => {
         const now = clock.now()
-        const pages = await pagesOf(engine, query, { limit, scanMax, tenants, now })
+        const pages = await pagesOf(engine, query, { limit, maxScan, tenants, now })
         const found = pages.flatMap(({ items }) => items)
         const wanted = all.filter(
           (task) => matches(parseQuery(query), task, now) && (tenants === null || tenants.includes(task.tenant)),
@@ -229,7 +229,7 @@ describe.each(PLACES)('on $name', ({ runs, open }) => {
   })
 
   test('one call looks at a bounded number of tasks, and says where to go on', async () => {
-    const page = await searchTasks(engine, parseQuery('"nothing has this"'), { limit: 10, scanMax: 20, now: START })
+    const page = await searchTasks(engine, parseQuery('"nothing has this"'), { limit: 10, maxScan: 20, now: START })
     expect(page.items).toEqual([])
     expect(page.next).not.toBeNull()
     expect(page.scanned).toBeLessThanOrEqual(20 + 20)

@@ -10,6 +10,7 @@ import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createSweep } from '@reprise/orchestrator'
 import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
+import { unusual } from './product/product.ts'
 
 const TASKS = 20
 
@@ -52,10 +53,6 @@ async function startSweep(path: string): Promise<void> {
     await sweep.stop()
     await engine.close()
   })
-}
-
-async function unusual(engine: Engine): Promise<string[]> {
-  return (await engine.journal.read({ limit: 1_000 })).entries.map(({ type }) => type)
 }
 
 test('a write lock that is held for longer than a lease loses nobody', async () => {

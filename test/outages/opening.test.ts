@@ -54,7 +54,7 @@ test('a store that a newer version wrote is refused, and left as it is', async (
   expect(await server.command('HGET', 'reprise/store', 'layout')).toBe('1000')
 })
 
-test('a store of layout 1 is raised to layout 2, and its workers register again', async () => {
+test('a store of layout 1 is raised to the present one, and its workers register again', async () => {
   const server = await ownServer()
   await (await ownEngine(server.url)).counts()
   await server.command('HSET', 'reprise/store', 'layout', '1')
@@ -78,12 +78,12 @@ test('a store of layout 1 is raised to layout 2, and its workers register again'
     loopLagMs: 0,
     memoryBytes: 0,
     draining: false,
-    quietMsMax: 0,
+    maxQuietMs: 0,
     outlook: null,
   }
   expect(await engine.beat({ worker: workerId('w1'), epoch: 1, ...beat })).toEqual({ outcome: 'unknown' })
   expect((await engine.workers()).items).toEqual([])
-  expect(await server.command('HGET', 'reprise/store', 'layout')).toBe('2')
+  expect(await server.command('HGET', 'reprise/store', 'layout')).toBe('4')
 })
 
 /** Enough of an old server to be asked who it is. */

@@ -2,7 +2,7 @@
 // snapshot once, and no expiry: a record is kept until it is deleted on purpose.
 
 import { createClient } from '@reprise/client'
-import { defineAction, silentLogger, Transient } from '@reprise/core'
+import { defineAction, silentLogger, TransientError } from '@reprise/core'
 import { createWorker } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
 import { ownEngine, ownServer } from './product/product.ts'
@@ -11,10 +11,9 @@ test('A1: HGETALL of a task that failed once and then succeeded shows both attem
   const server = await ownServer()
   const action = defineAction({
     name: 'flaky',
-    maxRetries: 2,
-    backoff: { kind: 'fixed', delayMs: 10, jitter: 0 },
+    retry: { max: 2, backoff: { kind: 'fixed', delayMs: 10, jitter: 0 } },
     run(input: { readonly invoice: string }, { attempt }) {
-      if (attempt === 1) throw new Transient('The other side is away.')
+      if (attempt === 1) throw new TransientError('The other side is away.')
       return { sent: input.invoice }
     },
   })

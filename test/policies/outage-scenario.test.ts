@@ -39,7 +39,7 @@ interface Figures {
   readonly begunLate: number
   /** Tasks that used up a retry, and the most that one of them used up. */
   readonly charged: number
-  readonly chargesMax: number
+  readonly maxCharges: number
   readonly parks: number
   readonly opened: number
   readonly secondsToEnd: number
@@ -62,10 +62,10 @@ async function outage(store: ScenarioStore, breaker: boolean): Promise<Outcome> 
   const dependency = new Dependency(clock)
   const charge = defineAction({
     name: 'charge',
-    maxRetries: 2,
+    retry: { max: 2 },
     // Shorter than the outage: time in the queue does not count while a breaker is open.
     queueTtl: '30s',
-    dependsOn: ['payments'],
+    uses: ['payments'],
     breaker,
     run: () => dependency.call(),
   })
@@ -156,7 +156,7 @@ function allowedBy(breaker: Breaker | undefined): number | null {
 }
 
 async function charges(engine: Engine) {
-  const found = { charged: 0, chargesMax: 0, parks: 0, opened: 0 }
+  const found = { charged: 0, maxCharges: 0, parks: 0, opened: 0 }
   let cursor: string | null = null
   do {
     const page: Awaited<ReturnType<Engine['tasks']>> = await engine.tasks({
@@ -165,7 +165,7 @@ async function charges(engine: Engine) {
     })
     for (const { failures, parks } of page.items) {
       if (failures > 0) found.charged++
-      found.chargesMax = Math.max(found.chargesMax, failures)
+      found.maxCharges = Math.max(found.maxCharges, failures)
       found.parks += parks
     }
     cursor = page.next
@@ -189,15 +189,15 @@ test.each(SCENARIO_STORES)('C9: an outage of two minutes, on $name', { timeout: 
 
   expect(on).toMatchObject({ succeeded: TASKS, dead: 0 })
   // What ran when it began, and then only probes.
-  const { failuresMin, probes, rampMax } = DEFAULT_BREAKER
+  const { minFailures, probes, maxRamp } = DEFAULT_BREAKER
   expect(on.begunLate).toBeLessThanOrEqual(probes * (on.opened - 1))
-  expect(on.spent).toBeLessThanOrEqual(AT_ONCE + failuresMin + on.begunLate)
+  expect(on.spent).toBeLessThanOrEqual(AT_ONCE + minFailures + on.begunLate)
   // Those before the breaker opened were charged, and no task twice.
-  expect(on.charged).toBeLessThan(failuresMin)
-  expect(on.chargesMax).toBe(1)
+  expect(on.charged).toBeLessThan(minFailures)
+  expect(on.maxCharges).toBe(1)
   expect(on.parks).toBe(on.spent - on.charged)
 
-  expect(ramp.map(({ allowed }) => allowed)).toEqual([probes, 6, 12, 24, 48, 96].filter((step) => step < rampMax))
+  expect(ramp.map(({ allowed }) => allowed)).toEqual([probes, 6, 12, 24, 48, 96].filter((step) => step < maxRamp))
   for (const [index, { allowed, observed }] of ramp.entries()) {
     expect(observed).toBeLessThanOrEqual(allowed)
     expect(observed).toBeGreaterThan(ramp[index - 1]?.observed ?? 0)

@@ -8,7 +8,7 @@ import { createClient } from '@reprise/client'
 import {
   type Execution,
   implement,
-  Permanent,
+  PermanentError,
   retryChain,
   seededRandom,
   silentLogger,
@@ -52,7 +52,7 @@ async function setUp(store: ScenarioStore) {
   const declared = pack?.actions.map(({ action }) => action) ?? []
   const client = await createClient({ engine })
   const fail = (thrown: unknown): never => {
-    if (thrown === 'permanent') throw new Permanent('It is of no use.')
+    if (thrown === 'permanent') throw new PermanentError('It is of no use.')
     throw Object.assign(new Error(String(thrown)), String(thrown).startsWith('E') ? { code: thrown } : {})
   }
   const options = { engine, clock, random: seededRandom(1), log: silentLogger, policies: source }
@@ -90,7 +90,7 @@ describe.each(SCENARIO_STORES)('on $name', (store) => {
       (one, index) => one.dispatchedAt - (executions[index - 1]?.resolvedAt ?? one.dispatchedAt),
     )
     expect(waits).toEqual([0, 1_000, 3_000])
-    expect(executions.map(retryChain)).toMatchObject([
+    expect(executions.map((one) => retryChain(one))).toMatchObject([
       { retryCount: 0, retryReason: null },
       { retryCount: 1, retryReason: 'connection' },
       { retryCount: 2, retryReason: 'connection', originalExecution: { attempt: 1 } },

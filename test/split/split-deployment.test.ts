@@ -50,7 +50,7 @@ async function submit(url: string): Promise<readonly string[]> {
       id: `t${n}`,
       action: 'word-count',
       payload: { text: `${n} and on` },
-      settings: { maxRetries: 3 },
+      settings: { retry: { max: 3 } },
     })),
   ]
   const answered = await fetch(`${url}/api/v1/tasks/bulk`, {

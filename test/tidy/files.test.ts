@@ -10,7 +10,7 @@ import {
 } from './checks/files.ts'
 import { readFiles } from './checks/source.ts'
 
-const code = readFiles('{packages,bench,examples,test,scripts}/**/*.{ts,tsx,mjs,sql,lua}', '*.ts')
+const code = readFiles('{packages,attack,bench,examples,test,scripts}/**/*.{ts,tsx,mjs,sql,lua}', '*.ts')
 const sample = (text: string, path = 'packages/core/src/sample.ts') => [{ path, text }]
 
 test('no file is too long', () => {
@@ -23,7 +23,7 @@ test('every module opens with a paragraph', () => {
 })
 
 test('no file or folder is a bucket', () => {
-  expect(nameProblems(readFiles('{packages,bench,examples,test,scripts,docs}/**/*'))).toEqual([])
+  expect(nameProblems(readFiles('{packages,attack,bench,examples,test,scripts,docs}/**/*'))).toEqual([])
 })
 
 test('no loose ends', () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { LoadResult } from './load.ts'
 import type { LoadOrder } from './load-process.ts'
-import type { Ready, ServerOrder } from './server-process.ts'
+import type { Figures, Ready, ServerOrder } from './server-process.ts'
 
 const { values: wanted } = parseArgs({
   options: {
@@ -48,10 +48,10 @@ async function startServer(order: ServerOrder): Promise<Running> {
   return { ...ready, process: child }
 }
 
-async function memoryOf({ process: child }: Running): Promise<number> {
-  child.send('memory')
-  const [bytes] = (await once(child, 'message')) as [number]
-  return bytes
+async function figuresOf({ process: child }: Running): Promise<Figures> {
+  child.send('figures')
+  const [figures] = (await once(child, 'message')) as [Figures]
+  return figures
 }
 
 async function loadOn({ port, token }: Running, question: Question): Promise<LoadResult> {
@@ -78,12 +78,12 @@ try {
   for (const question of Object.keys(QUESTIONS) as Question[]) {
     const rounds: { readonly bare: LoadResult; readonly ours: LoadResult }[] = []
     await loadOn(ours, question)
-    const memoryBefore = await memoryOf(ours)
+    const before = await figuresOf(ours)
     for (let round = 1; round <= Number(wanted.rounds); round++) {
       tell(`${question}, round ${round}`)
       rounds.push({ bare: await loadOn(bare, question), ours: await loadOn(ours, question) })
     }
-    const memoryAfter = await memoryOf(ours)
+    const after = await figuresOf(ours)
     const ratio = median(rounds.map((one) => one.ours.perSecond / one.bare.perSecond))
     report[question] = {
       perSecond: Math.round(median(rounds.map((one) => one.ours.perSecond))),
@@ -93,7 +93,8 @@ try {
       p99Ratio: Number(median(rounds.map((one) => one.ours.p99Ms / one.bare.p99Ms)).toFixed(2)),
       p99Ms: Number(median(rounds.map((one) => one.ours.p99Ms)).toFixed(1)),
       errors: rounds.reduce((sum, one) => sum + one.ours.errors, 0),
-      memoryMegabytes: [memoryBefore, memoryAfter].map((bytes) => Math.round(bytes / 1_048_576)),
+      memoryMegabytes: [before, after].map(({ bytes }) => Math.round(bytes / 1_048_576)),
+      loopHeldMs: Number(after.heldMs.toFixed(1)),
     }
   }
   for (const child of [ours, bare]) child.process.kill()

@@ -63,6 +63,7 @@ async function startOurs({ file, tasks }: ServerOrder): Promise<Ready> {
     rateLimit: { perSecond: 1_000_000, burst: 1_000_000 },
   })
   await server.start()
+  figures = () => ({ bytes: process.memoryUsage().rss, heldMs: server.loop.read().longest?.ms ?? 0 })
   const { token } = await server.access.tokens.create(
     { name: 'load', scopes: ['read', 'submit'] },
     { kind: 'user', actor: 'bench', name: 'bench', scopes: new Set(['read', 'submit', 'tokens']), tenants: null },
@@ -91,11 +92,19 @@ function storedTask(index: number): TaskSpec {
   }
 }
 
+export interface Figures {
+  readonly bytes: number
+  /** The longest that a request held the event loop. */
+  readonly heldMs: number
+}
+
+let figures = (): Figures => ({ bytes: process.memoryUsage().rss, heldMs: 0 })
+
 async function run(order: ServerOrder): Promise<void> {
   process.send?.(order.kind === 'bare' ? await startBare() : await startOurs(order))
   process.on('message', () => {
     globalThis.gc?.()
-    process.send?.(process.memoryUsage().rss)
+    process.send?.(figures())
   })
 }
 

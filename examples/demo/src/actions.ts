@@ -2,7 +2,7 @@
 // throws. What becomes of a failure (retry when, or dead letter) follows from what it throws and from these settings.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Backoff, defineAction, Permanent, RetryAfter, Transient } from '@reprise/worker'
+import { type Backoff, defineAction, PermanentError, RetryAfterError, TransientError } from '@reprise/worker'
 
 /** How long the pretended work takes, and how many of the first attempts meet the action's fault. */
 export interface Rehearsal {
@@ -13,14 +13,13 @@ export interface Rehearsal {
 /** Short, so that the demo ends soon. The default starts at one second and doubles up to five minutes. */
 const SHORT_BACKOFF: Backoff = { kind: 'exponential', baseMs: 250, multiplier: 2, maxMs: 1_000, jitter: 0.2 }
 
-/** Asked for too much, and told when to come back: RetryAfter waits exactly that long. */
+/** Asked for too much, and told when to come back: RetryAfterError waits exactly that long. */
 export const sendEmail = defineAction({
   name: 'email.send',
-  maxRetries: 3,
-  backoff: SHORT_BACKOFF,
+  retry: { max: 3, backoff: SHORT_BACKOFF },
   async run(input: Rehearsal & { readonly to: string }, { attempt, signal }) {
     if (attempt <= input.faultyAttempts) {
-      throw new RetryAfter('800ms', 'Too many requests: the mail provider takes more in 800 ms.')
+      throw new RetryAfterError('800ms', 'Too many requests: the mail provider takes more in 800 ms.')
     }
     await sleep(input.workMs, undefined, { signal })
     return { deliveredTo: input.to }
@@ -30,8 +29,7 @@ export const sendEmail = defineAction({
 /** Throws what a socket throws. Reprise knows ECONNRESET for a passing fault; the handler need not say so. */
 export const chargePayment = defineAction({
   name: 'payment.charge',
-  maxRetries: 3,
-  backoff: SHORT_BACKOFF,
+  retry: { max: 3, backoff: SHORT_BACKOFF },
   async run(input: Rehearsal & { readonly cents: number }, { attempt, retryToken, signal }) {
     await sleep(input.workMs, undefined, { signal })
     if (attempt <= input.faultyAttempts) {
@@ -42,15 +40,14 @@ export const chargePayment = defineAction({
   },
 })
 
-/** Knows more than any rule can: Transient says that trying again is worth it. */
+/** Knows more than any rule can: TransientError says that trying again is worth it. */
 export const syncStock = defineAction({
   name: 'stock.sync',
-  maxRetries: 3,
-  backoff: SHORT_BACKOFF,
+  retry: { max: 3, backoff: SHORT_BACKOFF },
   async run(input: Rehearsal & { readonly warehouse: string }, { attempt, signal }) {
     await sleep(input.workMs, undefined, { signal })
     if (attempt <= input.faultyAttempts) {
-      throw new Transient(`Warehouse '${input.warehouse}' is in the middle of its own stocktaking.`)
+      throw new TransientError(`Warehouse '${input.warehouse}' is in the middle of its own stocktaking.`)
     }
     return { warehouse: input.warehouse }
   },
@@ -59,9 +56,8 @@ export const syncStock = defineAction({
 /** Hangs at first. The timeout ends the attempt, and the signal tells the handler to stop. */
 export const buildReport = defineAction({
   name: 'report.build',
-  maxRetries: 2,
+  retry: { max: 2, backoff: SHORT_BACKOFF },
   timeout: '700ms',
-  backoff: SHORT_BACKOFF,
   async run(input: Rehearsal & { readonly month: string }, { attempt, progress, signal }) {
     progress(0, 'reading the ledger')
     if (attempt <= input.faultyAttempts) await sleep(60_000, undefined, { signal })
@@ -75,12 +71,11 @@ export const buildReport = defineAction({
 /** Fails for good where retrying can't help: by the handler's own word, or by an HTTP status that means so. */
 export const importContact = defineAction({
   name: 'contact.import',
-  maxRetries: 3,
-  backoff: SHORT_BACKOFF,
+  retry: { max: 3, backoff: SHORT_BACKOFF },
   async run(input: { readonly workMs: number; readonly email: string; readonly book: string }, { signal }) {
     await sleep(input.workMs, undefined, { signal })
     if (!input.email.includes('@')) {
-      throw new Permanent(`Validation failed: '${input.email}' is not an e-mail address.`)
+      throw new PermanentError(`Validation failed: '${input.email}' is not an e-mail address.`)
     }
     if (input.book === 'archive') {
       throw Object.assign(new Error(`There is no address book '${input.book}'.`), { status: 404 })
@@ -92,9 +87,8 @@ export const importContact = defineAction({
 /** Takes its whole worker process down. Such losses have a budget of their own: the fourth makes it a dead letter. */
 export const transcodeVideo = defineAction({
   name: 'video.transcode',
-  maxRetries: 3,
-  lossesMax: 3,
-  backoff: SHORT_BACKOFF,
+  retry: { max: 3, backoff: SHORT_BACKOFF },
+  maxLosses: 3,
   async run(input: Rehearsal & { readonly title: string }, { attempt, signal }) {
     await sleep(input.workMs, undefined, { signal })
     if (attempt <= input.faultyAttempts) process.exit(OUT_OF_MEMORY)

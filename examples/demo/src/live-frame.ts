@@ -33,18 +33,18 @@ export function frame(
   ]
   // What is left of the screen is for retries and events. The last line of it is where the cursor rests.
   const room = Math.max(rows - 1 - top.length - counts.length - LINES_BETWEEN, 2)
-  const retriesMax = Math.min(RETRIES_MAX, Math.floor(room / 2))
-  const eventsMax = Math.min(EVENTS_MAX, room - retriesMax)
+  const maxRetries = Math.min(RETRIES_MAX, Math.floor(room / 2))
+  const maxEvents = Math.min(EVENTS_MAX, room - maxRetries)
   const lines = [
     ...top,
     '',
     ...counts,
     '',
     paint('bold', retryLine(width, 'Recent retries', 'attempt', 'why', 'next')),
-    ...padded(retriesMax, progress.recentRetries, (note) => noteLine(note, progress.now, width, paint)),
+    ...padded(maxRetries, progress.recentRetries, (note) => noteLine(note, progress.now, width, paint)),
     '',
     paint('bold', 'Events'),
-    ...padded(eventsMax, events, (event) => eventLine(event, width, paint)),
+    ...padded(maxEvents, events, (event) => eventLine(event, width, paint)),
   ]
   return lines.slice(0, Math.max(rows - 1, 1))
 }

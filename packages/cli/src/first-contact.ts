@@ -4,6 +4,7 @@
 
 import { connect } from 'node:net'
 import { type Clock, RequestError, sleep } from '@reprise/core'
+import { isThisMachine } from './loopback.ts'
 
 export interface Waiting {
   readonly clock: Clock
@@ -18,7 +19,6 @@ const SILENCE_MS = 1_000
 /** Long enough for one that is just being started. */
 const REFUSED_MS = 1_500
 const REFUSED_PAUSE_MS = 250
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/
 const REDIS_PORT = 6_379
 
 export function sayAtTerminal(text: string): void {
@@ -26,11 +26,11 @@ export function sayAtTerminal(text: string): void {
 }
 
 export function patientFetch(address: URL, { clock, say }: Waiting): Fetch {
-  const isHere = LOOPBACK.test(address.hostname)
+  const isHere = isThisMachine(address.hostname)
   const timer = clock.after(SILENCE_MS, () => say(`Still trying to reach ${address.origin} …`))
   let hasAnswered = false
   return async (url, init) => {
-    if (hasAnswered) return fetch(url, init)
+    if (hasAnswered) return unlessStoreAway(await fetch(url, init))
     const send = (): Promise<Response> =>
       fetch(url, init).catch((error: unknown) => {
         throw isForbidden(error) ? noPort(address) : error
@@ -38,7 +38,28 @@ export function patientFetch(address: URL, { clock, say }: Waiting): Fetch {
     const response = await (isHere ? unlessRefused(clock, send, () => nobodyThere(address), init.signal) : send())
     hasAnswered = true
     timer.cancel()
-    return response
+    return unlessStoreAway(response)
+  }
+}
+
+/** The server has waited for its store already. Asking again keeps somebody waiting who could look at the store. */
+async function unlessStoreAway(response: Response): Promise<Response> {
+  if (response.status !== 503) return response
+  const text = await response.text()
+  const { status, headers } = response
+  const problem = parsed(text)
+  if (Reflect.get(problem, 'code') === 'REPRISE_STORE_BUSY') {
+    throw new RequestError('REPRISE_STORE_BUSY', String(Reflect.get(problem, 'detail')))
+  }
+  return new Response(text, { status, headers })
+}
+
+function parsed(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
   }
 }
 
@@ -97,7 +118,7 @@ interface Place {
 function redisHere(address: string): Place | null {
   if (!/^rediss?:\/\//.test(address) || !URL.canParse(address)) return null
   const { hostname, port } = new URL(address)
-  if (!LOOPBACK.test(hostname)) return null
+  if (!isThisMachine(hostname)) return null
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? REDIS_PORT : Number(port) }
 }
 

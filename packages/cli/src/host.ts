@@ -11,7 +11,7 @@ export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly clock: Clock
-  /** Fires when somebody asks the process to end: SIGINT or SIGTERM, which is its reason. */
+  /** Fires when somebody asks the process to end: SIGINT, SIGTERM or SIGHUP, which is its reason. */
   readonly asked: AbortSignal
   /** Fires when they ask a second time. */
   readonly urged: AbortSignal
@@ -19,6 +19,16 @@ export interface Host {
   readonly unread: AbortSignal
   /** Loads a module of the user's, by its URL. */
   importModule(url: string): Promise<unknown>
+  /** Starts the same command in a process of its own, without `--watch`. */
+  startCopy(): Copy
+}
+
+/** A process that runs the same command. */
+export interface Copy {
+  /** With its exit code; null if a signal ended it. */
+  readonly ended: Promise<number | null>
+  /** Asks it to end. A second time does nothing. */
+  readonly stop: () => void
 }
 
 interface Input {

@@ -1,8 +1,10 @@
 // The command line as a process: its streams, its signals, its exit code. Everything else is in run.ts.
 
+import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { systemClock } from '@reprise/core'
-import type { Host } from './host.ts'
+import type { Copy, Host } from './host.ts'
+import { SIGNAL_EXITS, type SignalName } from './output/exit-codes.ts'
 import { run } from './run.ts'
 
 /** Called by bin/reprise.mjs, which brings what only it can do. */
@@ -25,6 +27,7 @@ export async function main({ importModule }: Pick<Host, 'importModule'>): Promis
     urged,
     unread: readersGone(),
     importModule,
+    startCopy,
   })
   // Nothing a command left behind may keep the process: what had to be closed is closed, what was written is on its way.
   process.stdout.write('', () => process.exit(exitCode))
@@ -45,9 +48,9 @@ function readersGone(): AbortSignal {
 function signals(): { readonly asked: AbortSignal; readonly urged: AbortSignal } {
   const asked = new AbortController()
   const urged = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of Object.keys(SIGNAL_EXITS) as SignalName[]) {
     process.on(signal, () => {
-      if (urged.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143)
+      if (urged.signal.aborted) process.exit(SIGNAL_EXITS[signal])
       if (asked.signal.aborted) urged.abort(signal)
       else asked.abort(signal)
     })
@@ -55,7 +58,28 @@ function signals(): { readonly asked: AbortSignal; readonly urged: AbortSignal }
   return { asked: asked.signal, urged: urged.signal }
 }
 
-/** Started by an older Node: when that one is killed, nobody would stop this one any more. */
+/** In a group of its own, so that a signal of the terminal reaches it once, by way of this process. */
+function startCopy(): Copy {
+  const words = process.argv.slice(1).filter((word) => word !== '--watch')
+  const child = spawn(process.execPath, [...process.execArgv, ...words], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    detached: true,
+    env: { ...process.env, REPRISE_LAUNCHED: '1' },
+  })
+  const ended = Promise.withResolvers<number | null>()
+  child.once('error', (error) => ended.reject(error))
+  child.once('exit', (code) => ended.resolve(code))
+  let isAsked = false
+  return {
+    ended: ended.promise,
+    stop: () => {
+      if (!isAsked) child.kill('SIGTERM')
+      isAsked = true
+    },
+  }
+}
+
+/** Started by an older Node, or by one that watches files: when that one is killed, nobody would stop this one any more. */
 function followLauncher(): void {
   if (process.env.REPRISE_LAUNCHED === undefined || process.channel === undefined) return
   delete process.env.REPRISE_LAUNCHED

@@ -6,17 +6,16 @@ import type { CommandDefinition } from './command/definition.ts'
 import { Invocation } from './command/invocation.ts'
 import { Options } from './command/options.ts'
 import { buildProgram, type Request, settingFlags } from './command/program.ts'
+import { withWorkerVersion } from './command/worker-version.ts'
 import { COMMANDS, FAMILIES } from './commands/all.ts'
 import type { Host } from './host.ts'
 import { painter } from './output/colours.ts'
 import { errorText, exitCodeOf } from './output/errors.ts'
-import { EXIT, type ExitCode } from './output/exit-codes.ts'
+import { EXIT, type ExitCode, SIGNAL_EXITS } from './output/exit-codes.ts'
 import { FORMATS, Output } from './output/output.ts'
 import { AskedToEndError } from './roles/asked-to-end.ts'
+import { withTermsLast } from './tasks/query.ts'
 import { VERSION } from './version.ts'
-
-/** The exit codes of commands that a signal ended, as shells have them. */
-const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGINT: EXIT.interrupted, SIGTERM: 143 }
 
 export async function run(argv: readonly string[], host: Host): Promise<number> {
   let request: Request | null = null
@@ -36,7 +35,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
     return EXIT.ok
   }
   try {
-    program.parse(argv, { from: 'user' })
+    program.parse(withTermsLast(withWorkerVersion(argv)), { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     throw error
@@ -93,7 +92,11 @@ function interruption({ asked, unread }: Host, running: Promise<unknown>): Promi
     const answer = (): void => {
       // It goes on until the process ends, and whatever it throws then is nobody's business any more.
       running.catch(() => undefined)
-      resolve(asked.aborted ? (SIGNAL_EXITS[String(asked.reason)] ?? EXIT.interrupted) : EXIT.ok)
+      resolve(
+        asked.aborted
+          ? (Object.entries(SIGNAL_EXITS).find(([signal]) => signal === asked.reason)?.[1] ?? EXIT.interrupted)
+          : EXIT.ok,
+      )
     }
     const either = AbortSignal.any([asked, unread])
     if (either.aborted) return answer()

@@ -16,18 +16,21 @@ const exactly = (count: number, list: z.ZodType) => z.array(z.unknown()).length(
 
 const TaskView = OPERATIONS.getTask.output
 const ExecutionView = OPERATIONS.getExecution.output
+const AttemptLogs = OPERATIONS.taskLogs.output.shape.items
 const ExplanationView = OPERATIONS.explainTask.output
 const ExportedTask = OPERATIONS.exportTasks.output
 const Events = OPERATIONS.listEvents.output.shape.items
 const BulkView = OPERATIONS.cancelTasks.output
 const Changed = OPERATIONS.pauseLanes.output
 const Lanes = OPERATIONS.listLanes.output.shape.items
+const Tenants = OPERATIONS.listTenants.output.shape.items
 const Workers = OPERATIONS.listWorkers.output.shape.items
 const Breakers = OPERATIONS.listBreakers.output.shape.items
 const FailureGroups = OPERATIONS.listFailureGroups.output.shape.items
 const Flag = OPERATIONS.setFlag.output
 const PolicyVersion = OPERATIONS.getPolicyVersion.output
 const Published = OPERATIONS.publishPolicies.output
+const Queue = z.looseObject({ tasks: z.int() })
 export const Inspection = OPERATIONS.inspect.output
 const NoFindings = Inspection.and(z.object({ findings: z.array(z.never()) }))
 
@@ -58,7 +61,7 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['status', '--json'], json: Overview },
   {
     argv: ['status', dead, '--json'],
-    json: z.strictObject({ task: TaskView, executions: z.array(ExecutionView).length(1) }),
+    json: z.strictObject({ task: TaskView, executions: z.array(ExecutionView).length(1), logs: AttemptLogs }),
   },
   { argv: ['status', 'nobody', '--json'], exit: 3, says: /There is no task 'nobody'/ },
   { argv: ['list', '-o', 'json'], json: z.array(TaskView).length(7) },
@@ -71,6 +74,13 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['list', 'staus:dead'], exit: 2, says: /Did you mean 'status'/ },
   { argv: ['list', '--all', '--watch'], exit: 2, says: /--all can not/ },
   { argv: ['list', '-n', 'many'], exit: 2, says: /--limit must be/ },
+  { argv: ['count', '-o', 'json'], json: z.strictObject({ count: z.literal(7), values: z.tuple([]) }) },
+  { argv: ['count', 'status:dead', 'has no address'], text: /^2\n$/ },
+  {
+    argv: ['count', 'has no address', '--by', 'tenant', '-o', 'json'],
+    json: OPERATIONS.countTasks.output.omit({ next: true }).extend({ values: z.array(z.unknown()).length(2) }),
+  },
+  { argv: ['count', '--by', 'colour'], exit: 2, says: /Known are: status, action/ },
   { argv: ['explain', queued, '-o', 'json'], json: ExplanationView.extend({ gates: z.array(z.unknown()).min(1) }) },
   { argv: ['explain', 'nobody', '-o', 'json'], exit: 3, says: /There is no task/ },
   { argv: ['events', '-o', 'json'], json: atLeast(4, Events) },
@@ -88,6 +98,8 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   },
   { argv: ['export', `id:${dead}`], lines: ExportedTask },
   { argv: ['groups', '-o', 'json'], json: exactly(1, FailureGroups) },
+  { argv: ['groups', 'tenant:acme', '-o', 'json'], json: exactly(1, FailureGroups) },
+  { argv: ['groups', 'died>10m', '--order', 'recent', '-o', 'json'], json: z.array(z.never()) },
   { argv: ['groups', '--action', GREET, '-o', 'json'], json: z.array(z.never()) },
   { argv: ['workers', '-o', 'json'], json: exactly(1, Workers) },
   { argv: ['workers', 'w1', '-o', 'json'], json: OPERATIONS.getWorker.output },
@@ -101,6 +113,7 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['lanes', 'pause', '--all', '--action', GREET], exit: 2, says: /--all means/ },
   { argv: ['lanes', 'limit', '--all'], exit: 2, says: /How many/ },
   { argv: ['lanes', 'limit', '-1', '--all'], exit: 2, says: /unknown option|not a number/ },
+  { argv: ['tenants', '-o', 'json'], json: atLeast(1, Tenants) },
   { argv: ['breakers', '-o', 'json'], json: exactly(1, Breakers) },
   { argv: ['breakers', 'reset'], exit: 2, says: /Which breaker/ },
   { argv: ['breakers', 'reset', 'stripe'], exit: 2, says: /'action:…' or 'dependency:…'/ },
@@ -108,9 +121,9 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['flags', '-o', 'json'], json: z.array(Flag).length(3) },
   { argv: ['flags', 'set', 'dlq-inspector', 'maybe'], exit: 2, says: /on or off/ },
   { argv: ['flags', 'set', 'no-such-flag', 'on'], exit: 3, says: /There is no flag/ },
-  { argv: ['scaling', '-o', 'json'], json: atLeast(1, OPERATIONS.scaling.output.shape.signals) },
+  { argv: ['scaling', '-o', 'json'], json: atLeast(1, OPERATIONS.scaling.output.shape.items) },
   { argv: ['scaling', '--pool', 'default', '--target-wait', 'soon'], exit: 2, says: /is not understood/ },
-  { argv: ['series', '--minutes', '5', '-o', 'json'], json: atLeast(1, OPERATIONS.series.output.shape.points) },
+  { argv: ['series', '--minutes', '5', '-o', 'json'], json: atLeast(1, OPERATIONS.series.output.shape.items) },
   { argv: ['series', '--minutes', '0'], exit: 2, says: /--minutes must be/ },
   { argv: ['webhooks', '-o', 'json'], json: z.array(z.never()) },
   { argv: ['webhooks', 'send', 'x'], exit: 2, says: /can not 'send'/ },
@@ -118,10 +131,10 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['webhooks', 'remove', 'nobody'], exit: 3, says: /There is no webhook/ },
   { argv: ['webhooks', 'create', 'https://a.example', '--type', 'lane.*'], exit: 2, says: /No event is of type/ },
   { argv: ['inspect', '-o', 'json'], json: NoFindings },
-  { argv: ['retry-inspect', '-o', 'jsonl'] },
+  { argv: ['retry-inspect', '-o', 'jsonl'], lines: z.looseObject({ delayQueue: Queue, deadLetters: Queue }) },
   { argv: ['inspect', '--reconcile'], exit: 2, says: /Add --yes/ },
   { argv: ['policy', 'list', '-o', 'json'], json: z.array(PolicyVersion) },
-  { argv: ['policy', 'templates', '-o', 'json'], json: OPERATIONS.policyTemplates.output.shape.templates },
+  { argv: ['policy', 'templates', '-o', 'json'], json: OPERATIONS.policyTemplates.output.shape.items },
   { argv: ['policy', 'show', '99'], exit: 3, says: /no version of the policies '99'/ },
   { argv: ['policy', 'show', 'newest'], exit: 2, says: /a number from 1/ },
   { argv: ['policy', 'publish', 'nowhere.yaml'], exit: 2, says: /can't be read/ },
@@ -131,7 +144,10 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['cancel'], exit: 2, says: /Which tasks/ },
   { argv: ['cancel', dead, '--all'], exit: 2, says: /in one way only/ },
   { argv: ['cancel', '--all'], exit: 2, says: /Add --yes/ },
-  { argv: ['cancel', '--all', '--dry-run', '-o', 'json'], json: BulkView.extend({ matched: z.literal(4) }) },
+  {
+    argv: ['cancel', '--all', '--dry-run', '-o', 'json'],
+    json: BulkView.extend({ matched: z.literal(4), byAction: atLeast(2, z.unknown()) }),
+  },
   { argv: ['cancel', running, dead, '--dry-run', '-o', 'json'], exit: 5, json: BulkView, says: /is dead/ },
   {
     argv: ['redrive', '--query', 'tenant:acme', '--dry-run', '-o', 'json'],
@@ -158,7 +174,17 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
 export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly CommandCase[] => [
   { argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-o', 'json'], json: SubmittedView },
   {
-    argv: ['submit', GREET, '@payload.json', '--id', 'cid', '-q', '-o', 'json'],
+    argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-q', '-o', 'json'],
+    json: SubmittedView.extend({ outcome: z.literal('duplicate') }),
+  },
+  { argv: ['submit', GREET, '@payload.json', '--id', 'cid'], exit: 5, says: /was submitted with another payload/ },
+  { argv: ['submit', GREET, '--dedupe-for', '24h'], exit: 2, says: /there is no --dedupe-key/ },
+  {
+    argv: ['submit', GREET, '--dedupe-key', 'daily', '--dedupe-for', '24h', '--delay', '1h', '-o', 'json'],
+    json: SubmittedView.extend({ outcome: z.literal('accepted') }),
+  },
+  {
+    argv: ['submit', GREET, '--dedupe-key', 'daily', '-q', '-o', 'json'],
     json: SubmittedView.extend({ outcome: z.literal('duplicate') }),
   },
   {
@@ -203,7 +229,13 @@ export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly Co
     argv: ['cancel', '--query', `action:${SLOW}`, '--yes', '-o', 'json'],
     json: BulkView.extend({ changed: z.array(z.string()).min(2) }),
   },
-  { argv: ['lanes', 'pause', '--tenant', 'acme', '-o', 'json'], json: Changed },
+  {
+    argv: ['lanes', 'pause', '--action', 'invoice.sned', '-o', 'json'],
+    json: Changed.extend({ warnings: z.array(z.string()).length(1) }),
+    says: /warning: .*'invoice\.sned' yet.* Did you mean 'invoice\.send'\?/,
+  },
+  { argv: ['lanes', 'resume', '--action', 'invoice.sned', '-o', 'json'], json: Changed },
+  { argv: ['lanes', 'pause', '--tenant', 'acme', '-o', 'json'], json: Changed.omit({ warnings: true }).strict() },
   { argv: ['lanes', 'resume', '--tenant', 'acme', '-o', 'json'], json: z.object({ changed: z.literal(true) }) },
   { argv: ['lanes', 'resume', '--tenant', 'acme', '-o', 'json'], json: z.object({ changed: z.literal(false) }) },
   { argv: ['lanes', 'limit', '2', '--tenant', 'acme', '-o', 'json'], json: Changed },

@@ -14,7 +14,7 @@ describe.each(commands)('reprise %s', (name, definition) => {
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`Usage: reprise ${name}`)
     expect(stdout).toContain('Examples:')
-    for (const { command, says } of definition.examples) {
+    for (const [command, says] of definition.examples) {
       expect(command).toContain(`reprise ${name}`)
       expect(stdout).toContain(command)
       expect(stdout).toContain(says)

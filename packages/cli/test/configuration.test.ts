@@ -4,6 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Given, inspectConfiguration, problemText, resolveConfiguration } from '../src/configuration/resolve.ts'
+import { settingDefaults } from '../src/configuration/setting-defaults.ts'
 import type { SettingName } from '../src/configuration/settings.ts'
 import { SETTING_NAMES, SETTINGS } from '../src/configuration/settings.ts'
 import { shownAddress, storeAddress } from '../src/configuration/store-address.ts'
@@ -51,7 +52,9 @@ describe('A14: flag before environment before file before default', () => {
   const known: readonly (readonly [SettingName, string, string, unknown])[] = [
     ['redisPrefix', 'EXECUTIONS_REDIS_KEY_PREFIX', 'executions', 'executions'],
     ['maxRetries', 'MAX_RETRIES', '3', 3],
+    ['maxRetries', 'REPRISE_MAX_RETRIES', '3', 3],
     ['environment', 'ENV', 'local', 'local'],
+    ['environment', 'REPRISE_ENV', 'local', 'local'],
     ['googleClientIds', 'TASK_DASHBOARD_GOOGLE_CLIENT_IDS', 'one, two', ['one', 'two']],
   ]
   test.each(known)('A14: the setting %s is read from %s', async (name, variable, text, value) => {
@@ -232,6 +235,34 @@ describe('the table of settings', () => {
   })
 })
 
+test('C7, C11: what actions leave open is filled in by the file or the environment', async () => {
+  const text = 'defaults: { timeout: 30s, queue_ttl: 5m, backoff: { base: 2s, max: 1m } }'
+  const { values } = await resolveConfiguration(given({ ...file(text), env: { REPRISE_DEFAULT_TIMEOUT: '1m' } }))
+  const backoff = { kind: 'exponential', baseMs: 2_000, multiplier: 2, maxMs: 60_000, jitter: 0.2 }
+  expect(settingDefaults(values)).toEqual({ timeout: 60_000, queueTtl: 300_000, backoff })
+  expect(settingDefaults((await resolveConfiguration(given({}))).values)).toEqual({})
+  const problems = await problemsOf(given(file('defaults: { backoff: { bsae: 2s } }')))
+  expect(problems).toEqual([expect.stringContaining('bsae')])
+})
+
+test('C10: thresholds of the monitoring are pairs, by figure', async () => {
+  const text = 'monitoring: { thresholds: { retry_rate: { warning: 0.1, critical: 0.3 } } }'
+  const { values } = await resolveConfiguration(given(file(text)))
+  expect(values.monitoringThresholds).toEqual({ retryRate: { warning: 0.1, critical: 0.3 } })
+  const odd = 'monitoring: { thresholds: { dead: { warning: 9, critical: 3 } } }'
+  expect(await problemsOf(given(file(odd)))).toEqual([
+    expect.stringContaining("'warning' must not be above 'critical'"),
+  ])
+})
+
+test('C5, D1: thresholds of health are read as a whole', async () => {
+  const { values } = await resolveConfiguration(given(file('health: { thresholds: { heartbeat_ttl: 15s } }')))
+  expect(values.healthThresholds).toMatchObject({ heartbeatStaleMs: 15_000, failuresDegraded: 3 })
+  expect(await problemsOf(given(file('health: { thresholds: { heartbeat: 15s } }')))).toEqual([
+    expect.stringContaining("no threshold 'heartbeat'"),
+  ])
+})
+
 describe('the address of the store', () => {
   test.each([
     [{}, 'sqlite:{folder}/.reprise/reprise.db'],
@@ -241,9 +272,17 @@ describe('the address of the store', () => {
     [{ REDIS_URL: 'redis://h', EXECUTIONS_REDIS_KEY_PREFIX: 'p' }, 'redis://h?prefix=p'],
     [{ REDIS_URL: 'redis://h?prefix=q', EXECUTIONS_REDIS_KEY_PREFIX: 'p' }, 'redis://h?prefix=q'],
     [{ REDIS_URL: 'redis://h?partitions=2', EXECUTIONS_REDIS_KEY_PREFIX: 'p' }, 'redis://h?partitions=2&prefix=p'],
+    [{ REPRISE_MAX_BACKLOG: '5' }, 'sqlite:{folder}/.reprise/reprise.db?max_backlog=5'],
+    [{ REPRISE_ENGINE: 'sqlite::memory:', REPRISE_MAX_BACKLOG: '5' }, 'sqlite::memory:?max_backlog=5'],
+    [{ REDIS_URL: 'redis://h?max_backlog=7', REPRISE_MAX_BACKLOG: '5' }, 'redis://h?max_backlog=7'],
   ])('of %j is %s', async (env, expected) => {
     const from = given({ env })
     const address = storeAddress(await resolveConfiguration(from))
     expect(address).toBe(expected.replace('{folder}', from.cwd))
+  })
+
+  test('B8: the bound of the backlog stands in the file as well', async () => {
+    const resolved = await resolveConfiguration(given(file('engine: redis://h\nlimits: { backlog: 9 }')))
+    expect(storeAddress(resolved)).toBe('redis://h?max_backlog=9')
   })
 })

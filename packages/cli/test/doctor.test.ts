@@ -5,6 +5,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from '@reprise/client'
+import { VirtualClock } from '@reprise/core'
+import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { startRedis } from '@reprise/test-servers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolveConfiguration } from '../src/configuration/resolve.ts'
@@ -12,6 +14,7 @@ import type { Finding } from '../src/doctor/finding.ts'
 import { writeLocalServer } from '../src/local-server.ts'
 import { chooseTarget } from '../src/session.ts'
 import { VERSION } from '../src/version.ts'
+import { registered } from './server-and-store.ts'
 import { type Shell, shell } from './shell.ts'
 
 async function examined({ reprise }: Shell, ...argv: string[]) {
@@ -61,9 +64,33 @@ describe('reprise doctor', () => {
     expect(of('workers')).toMatchObject([{ state: 'warn', says: expect.stringContaining('no worker') as string }])
   })
 
+  test('C10: says why the level is what it is, in the words of status, and takes gone workers for gone', async () => {
+    const here = shell()
+    const path = join(here.folder, 'store.db')
+    const clock = new VirtualClock(Date.now() - 3_600_000)
+    const old = await openSqliteEngine({ path, clock })
+    await registered(old, 'w1')
+    await old.close()
+    const client = await createClient({ engine: `sqlite:${path}` })
+    await client.submitMany(
+      'greet',
+      Array.from({ length: 101 }, () => ({ payload: {} })),
+    )
+    await client.close()
+    const { exitCode, of } = await examined(here, '--engine', `sqlite:${path}`)
+    expect(exitCode).toBe(1)
+    expect(of('level')).toMatchObject([
+      { state: 'fail', says: expect.stringMatching(/^101 tasks are queued and no worker takes work/) as string },
+    ])
+    expect(of('workers')).toMatchObject([{ state: 'warn', says: 'There is no worker: tasks wait. 1 more is gone.' }])
+    const status = await here.reprise('status', '--engine', `sqlite:${path}`)
+    expect(status.stdout).toMatch(/Workers +none, 1 gone\nLevel +critical: .*\n +critical +101 tasks are queued and no/)
+  })
+
   test('fault 13: a Redis that keeps nothing, or may evict tasks, is pointed out', async () => {
     const redis = await startRedis()
     onTestFinished(() => redis.stop())
+    await (await createClient({ engine: redis.url })).close()
     const memory = await examined(shell(), '--engine', redis.url)
     expect(memory.of('durability')).toMatchObject([
       { state: 'warn', advice: expect.stringContaining('appendonly') as string },

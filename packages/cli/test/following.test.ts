@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { createClient } from '@reprise/client'
 import { type Engine, VirtualClock } from '@reprise/core'
 import { OPERATIONS } from '@reprise/operations'
-import { createWorker, defineAction, Permanent, silentLogger } from '@reprise/worker'
+import { createWorker, defineAction, PermanentError, silentLogger } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 
@@ -17,7 +17,7 @@ const greet = defineAction({ name: 'greet', run: (input: { readonly name: string
 const refuse = defineAction({
   name: 'refuse',
   run: () => {
-    throw new Permanent('no address')
+    throw new PermanentError('no address')
   },
 })
 
@@ -62,6 +62,32 @@ describe.each(WAYS)('over %s', (way) => {
     const { exitCode, stdout, stderr } = await running
     expect([exitCode, stdout.trim().split('\n').length]).toEqual([130, 1])
     expect(stderr).toContain('--cursor ')
+    await client.close()
+  })
+
+  test('events are read since a moment and by query; their lines begin with action, task and cause', async () => {
+    const { engine, over } = await serverAndStore()
+    const client = await createClient({ engine })
+    await staffed(engine)
+    for (const action of [refuse, other]) await (await client.submit(action, null)).result().catch(() => undefined)
+    const dead = await client.submit(refuse, null, { notify: true })
+    await dead.result().catch(() => undefined)
+    const { stdout, exitCode } = await over(way, 'events', '--since', '1h', 'action:refuse', '-o', 'jsonl', '-q')
+    expect(exitCode).toBe(0)
+    const found = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; data: { details: { action: string } } })
+    expect(found.map(({ type, data }) => [type, data.details.action])).toEqual([
+      ['reprise.execution.failed', 'refuse'],
+      ['reprise.execution.failed', 'refuse'],
+      ['reprise.task.dead', 'refuse'],
+    ])
+    const later = await over(way, 'events', '--since', '2999-01-01T00:00:00Z', '-o', 'jsonl', '-q')
+    expect(later).toMatchObject({ exitCode: 0, stdout: '' })
+    const lines = (await over(way, 'events', '--task', dead.id, '-o', 'table')).stdout
+    expect(lines).toContain(`execution.failed refuse ${dead.id}#1 no address. `)
+    expect(lines).toContain(`task.dead refuse ${dead.id}#1 no address. `)
     await client.close()
   })
 
@@ -146,6 +172,7 @@ describe('as a process, without a terminal', () => {
   test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 129],
   ] as const)('%s ends the waiting with %i, and the task goes on', async (signal, code) => {
     const { engine, there } = await serverAndStore()
     const child = start('submit', 'nobody.does.this', '--id', 'here', '--wait', ...(await there('http')))

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { Inspection } from './command-cases.ts'
-import { seeded, serverAndStore, WAYS } from './server-and-store.ts'
+import { REFUSE, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 
 test.each(WAYS)(
   'B11: inspect over %s finds drift and says so with 1, and repairs it only when it is told to',
@@ -28,5 +28,23 @@ test.each(WAYS)(
     expect(repair.exitCode).toBe(0)
     expect(Findings.parse(JSON.parse(repair.stdout)).findings.every(({ repaired }) => repaired)).toBe(true)
     expect(await here.over(way, 'inspect')).toMatchObject({ exitCode: 0 })
+  },
+)
+
+test.each(WAYS)(
+  'B11: retry-inspect over %s shows the delay queue and the dead letters before its check',
+  async (way) => {
+    const here = await serverAndStore()
+    await seeded(here.engine)
+    const people = await here.over(way, 'retry-inspect')
+    expect(people.stdout).toMatch(/^Delay queue: \d+ waiting, the next is due in \d+m\.\nREASON +TASKS +NEXT DUE\n/)
+    expect(people.stdout).toMatch(/Dead letters: 2\.\nGROUP +DEAD +FIRST +LAST +ACTION/)
+    expect(people.stdout).toMatch(/everything fits\.\n$/)
+    const { stdout } = await here.over(way, 'retry-inspect', '-o', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      delayQueue: { nextDueAt: expect.any(Number) as number, isPartial: false },
+      deadLetters: { tasks: 2, groups: [{ count: 2, action: REFUSE }], isPartial: false },
+      findings: [],
+    })
   },
 )

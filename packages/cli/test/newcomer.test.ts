@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { publishActions } from '@reprise/core'
-import { createWorker, defineAction, Permanent, silentLogger } from '@reprise/worker'
+import { createWorker, defineAction, PermanentError, silentLogger } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { GREET, registered, SLOW, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 import { shell } from './shell.ts'
@@ -15,7 +15,7 @@ const ONE = 'policies:\n  - name: one\n    retries: 1\n    backoff: { kind: fixe
 const refuse = defineAction({
   name: 'refuse',
   run: () => {
-    throw new Permanent('no address')
+    throw new PermanentError('no address')
   },
 })
 
@@ -161,7 +161,11 @@ test('D6: submit with a token that may not look is as good', async () => {
 
 test('D6: policy simulate on a store takes the settings that the action published', async () => {
   const here = await serverAndStore()
-  const twice = defineAction({ name: 'twice', maxRetries: 1, backoff: { kind: 'fixed', delay: '7s' }, run: () => null })
+  const twice = defineAction({
+    name: 'twice',
+    retry: { max: 1, backoff: { kind: 'fixed', delay: '7s' } },
+    run: () => null,
+  })
   await publishActions(here.engine, [twice])
   const { stdout } = await here.over('store', 'policy', 'simulate', 'twice', '--status', '503')
   expect(stdout).toMatch(/again in 7s/)
@@ -206,9 +210,18 @@ test('D6: help shows what settings are if nobody says anything', async () => {
   const help = (await reprise('core', '--help')).stdout.replaceAll(/\s+/g, ' ')
   expect(help).toContain('(default 7440)')
   expect(help).toContain('(default 127.0.0.1)')
-  expect(help).toContain('(default .reprise)')
-  expect(help.match(/--data <folder>/g)).toHaveLength(1)
   expect(help).not.toContain('(default )')
+  const main = (await reprise('--help')).stdout.replaceAll(/\s+/g, ' ')
+  expect(main).toContain('(default .reprise)')
+  expect(main.match(/--data <folder>/g)).toHaveLength(1)
+})
+
+test('D6: the options of every command fill the main help only; the help of a command names them in a line', async () => {
+  const { reprise } = shell()
+  const help = (await reprise('core', '--help')).stdout.replaceAll(/\s+/g, ' ')
+  expect(help).not.toContain('--url <url>')
+  expect(help).toContain('Every command also takes -o, --url, --token, --engine, --data, --config, -q, --no-color')
+  expect(help).toContain("see 'reprise --help'")
 })
 
 test('D6: --data finds a server that runs in another folder', async () => {

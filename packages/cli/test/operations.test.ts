@@ -2,10 +2,11 @@
 // of the table of operations, nothing else on standard output, and what it says to wrong input.
 
 import { writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { parseQuery } from '@reprise/core'
 import { SubmittedLine } from '@reprise/operations'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { COMMANDS } from '../src/commands/all.ts'
 import { queryOf } from '../src/tasks/query.ts'
 import { changes, FILES, problemsWith, reads, STDIN } from './command-cases.ts'
@@ -41,7 +42,7 @@ describe.each(WAYS)('over %s', (way) => {
       expect.objectContaining({
         type: 'task.retried',
         reason: 'once more',
-        actor: way === 'http' ? 'token:admin-test' : 'cli:unknown',
+        actor: way === 'http' ? 'token:admin-test' : `cli:${userInfo().username}`,
       }),
     )
   })
@@ -55,6 +56,7 @@ describe.each(WAYS)('over %s', (way) => {
       ['groups'],
       ['workers'],
       ['lanes'],
+      ['tenants'],
       ['breakers'],
       ['flags'],
       ['scaling'],
@@ -88,6 +90,7 @@ test('every command writes the same for programs through a server and straight o
     ['workers'],
     ['workers', 'w1'],
     ['lanes'],
+    ['tenants'],
     ['breakers'],
     ['flags'],
     ['policy', 'templates'],
@@ -142,6 +145,26 @@ test('a file that is submitted is read once for checking and once for submitting
   expect(again.stdout).toBe('0 tasks submitted, 1200 were there already.\n')
 })
 
+test('a file of mixed actions goes out in full batches', async () => {
+  const here = await serverAndStore()
+  const actions = [SLOW, GREET, 'invoice.send']
+  const lines = Array.from({ length: 1_200 }, (_, index) =>
+    JSON.stringify({ action: actions[index % 3], id: `m${index}` }),
+  )
+  writeFileSync(join(here.folder, 'mixed.ndjson'), lines.join('\n'))
+  const fetch = vi.spyOn(globalThis, 'fetch')
+  onTestFinished(() => fetch.mockRestore())
+  const { stdout } = await here.over('http', 'submit', '--bulk', 'mixed.ndjson')
+  expect(stdout).toBe('1200 tasks submitted, 0 were there already.\n')
+  const calls = fetch.mock.calls.filter(([url]) =>
+    (url instanceof Request ? url.url : url.toString()).includes('/tasks/bulk'),
+  )
+  expect(calls).toHaveLength(3)
+  for (const [at, action] of actions.entries()) {
+    expect(await here.engine.task(`m${at}` as Seeded['dead'])).toMatchObject({ action })
+  }
+})
+
 test.each([
   [[], ''],
   [['status:dead age>1h'], 'status:dead age>1h'],
@@ -149,7 +172,50 @@ test.each([
   [['label:name=a b', 'x'], 'label:"name=a b" x'],
   [['"quoted already"', 'x'], '"quoted already" x'],
   [['a\\b c', 'x'], '"a\\\\b c" x'],
+  [['status:dead', 'not code:HTTP_500'], 'status:dead not code:HTTP_500'],
+  [['status:dead', '-code:HTTP_500 -code:HTTP_502'], 'status:dead -code:HTTP_500 -code:HTTP_502'],
+  [['status:dead', 'action:send invoice'], 'status:dead action:"send invoice"'],
 ])('the words %j are the query %s', (words, query) => {
   expect(queryOf(words)).toBe(query)
-  expect(parseQuery(query).terms.length).toBeLessThanOrEqual(words.length === 1 ? 2 : words.length)
+  expect(parseQuery(query).terms.length).toBeLessThanOrEqual(words.join(' ').split(' ').length)
+})
+
+describe.each(WAYS)('a negated term over %s', (way) => {
+  test.each([
+    [['list', 'status:dead', 'not code:HTTP_500']],
+    [['list', 'status:dead', '-code:HTTP_500']],
+    [['list', '-code:HTTP_500', 'status:dead', '-n', '5']],
+  ])('%j is understood, wherever it stands and however it is quoted', async (argv) => {
+    const here = await serverAndStore()
+    await seeded(here.engine)
+    const { exitCode, stdout, stderr } = await here.over(way, '-o', 'json', ...argv)
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toHaveLength(2)
+    const others = argv.map((word) => word.replace('HTTP_500', 'permanent'))
+    expect(JSON.parse((await here.over(way, '-o', 'json', ...others)).stdout)).toEqual([])
+  })
+
+  test('after -- is one, and as the value of --query', async () => {
+    const here = await serverAndStore()
+    await seeded(here.engine)
+    const there = await here.there(way)
+    const list = await here.reprise('list', ...there, '-o', 'json', '--', 'status:dead', '-code:HTTP_500')
+    expect(JSON.parse(list.stdout)).toHaveLength(2)
+    const redrive = await here.over(way, 'redrive', '--query', '-code:HTTP_500', '--dry-run')
+    expect(redrive.stdout).toContain('Would redrive 2 tasks.')
+  })
+
+  test('in quotes of its own is a text, and that is said', async () => {
+    const here = await serverAndStore()
+    await seeded(here.engine)
+    for (const argv of [
+      ['list', 'status:dead', '"not code:HTTP_500"'],
+      ['list', 'status:dead or code:HTTP_500', 'x'],
+      ['export', 'status:dead "-code:HTTP_500"'],
+      ['redrive', '--dry-run', '--query', '"not code:HTTP_500"'],
+    ]) {
+      const { stderr } = await here.over(way, ...argv)
+      expect([argv, stderr]).toEqual([argv, expect.stringMatching(/warning: .*code:HTTP_500' is a term|no status/)])
+    }
+  })
 })

@@ -47,9 +47,9 @@ describe('tables', () => {
   })
 
   test('show escapes, line ends and marks of direction in values as text', () => {
-    const hostile = 'a\u001b[31mred\u0007\nb\u202ec\u009b1m'
+    const hostile = 'a\u001b[31mred\u0007\nb\u202ec\u009b1m\u200b'
     const text = tableText([hostile], [{ title: 'X', value: (value) => value }], { width: null, paint: bare })
-    expect(text).toBe('X\na\\u001b[31mred\\u0007\\nb\\u202ec\\u009b1m\n')
+    expect(text).toBe('X\na\\u001b[31mred\\u0007\\nb\\u202ec\\u009b1m\\u200b\n')
     expect(plain('plain text – as it is')).toBe('plain text – as it is')
   })
 
@@ -102,11 +102,11 @@ describe('colours', () => {
 })
 
 describe('formats', () => {
-  function output(format: Format, quiet = false) {
+  function output(format: Format, quiet = false, isTTY = false) {
     const stdout: string[] = []
     const stderr: string[] = []
     const made = new Output({
-      stdout: { write: (text) => stdout.push(text) },
+      stdout: { write: (text) => stdout.push(text), isTTY },
       stderr: { write: (text) => stderr.push(text) },
       format,
       quiet,
@@ -135,6 +135,22 @@ describe('formats', () => {
     const people = output('table')
     people.made.list([], columns, 'There is none.')
     expect([people.stdout(), people.stderr()]).toEqual(['', 'There is none.\n'])
+  })
+
+  test.each<Format>(['json', 'jsonl'])('%s on a terminal is the same value, with nothing that it obeys', (format) => {
+    const value = { note: 'a\u001b[2J\u009b31m\u202e\u200b\u{e0041}\u007f\n👩‍🚀 ok' }
+    const [terminal, pipe] = [output(format, false, true), output(format)]
+    for (const { made } of [terminal, pipe]) {
+      made.one(value, () => undefined)
+      made.json(JSON.stringify(value))
+    }
+    const shown = terminal.stdout()
+    expect(shown).not.toMatch(/[\u007f-\u009f\u200b\u202e\u{e0041}]/u)
+    expect(shown).toContain('👩‍🚀 ok')
+    const values = (text: string): unknown[] => text.split(/\n(?=\{)/).map((one) => JSON.parse(one) as unknown)
+    expect(values(shown)).toEqual([value, value])
+    expect(values(pipe.stdout())).toEqual([value, value])
+    expect(pipe.stdout()).toContain('\u202e')
   })
 
   test('--quiet keeps notes to itself, but no warning', () => {

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { roomText } from '../src/output/times.ts'
 import { connection, type Target } from '../src/session.ts'
 import { eventLine } from '../src/views/events.ts'
-import { deadAdvice } from '../src/views/story.ts'
+import { deadAdvice, deadText } from '../src/views/story.ts'
 import { registered, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 import { shell } from './shell.ts'
 
@@ -15,7 +15,7 @@ const words = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 async function reporting(engine: Engine, id: string): Promise<Parameters<Engine['beat']>[0]> {
   const { worker, epoch } = await registered(engine, id)
-  const figures = { inFlight: 0, queueDepth: 0, loopLagMs: 0, memoryBytes: 0, quietMsMax: 0, outlook: null }
+  const figures = { inFlight: 0, queueDepth: 0, loopLagMs: 0, memoryBytes: 0, maxQuietMs: 0, outlook: null }
   return { worker, epoch, ...figures, draining: false }
 }
 
@@ -35,6 +35,21 @@ describe.each(WAYS)('over %s', (way) => {
     expect(one.find((line) => line.startsWith(same.deadToo))).toMatch(
       /dead +invoice\.send \(acme\) +1 .*the customer has/,
     )
+  })
+
+  test('a terminal of 140 columns shows labels and worker, a narrower one does not', async () => {
+    for (const [columns, isWide] of [
+      [140, true],
+      [139, false],
+    ] as const) {
+      const here = await serverAndStore({ columns })
+      const { running, succeeded } = await seeded(here.engine)
+      const [head = '', ...lines] = (await here.over(way, 'list', '--no-color')).stdout.split('\n')
+      expect([columns, /WORKER +LABELS/.test(head)]).toEqual([columns, isWide])
+      if (!isWide) continue
+      expect(lines.find((line) => line.startsWith(succeeded))).toContain('customer=c1')
+      expect(lines.find((line) => line.startsWith(running))?.slice(head.indexOf('WORKER'))).toMatch(/^w1 /)
+    }
   })
 
   test('D6: tables of 80 columns hide no part of what a flag, a sum or a template says', async () => {
@@ -98,7 +113,7 @@ describe.each(WAYS)('over %s', (way) => {
     expect((await here.over(way, 'events', '--type', 'exec*,note')).exitCode).toBe(0)
   })
 
-  test('D6: status says when nothing ran, when nobody takes work, and which lanes wait for a worker', async () => {
+  test('D6: status says when nothing ran, when nobody takes work, and why the level is what it is', async () => {
     const here = await serverAndStore()
     const empty = await here.over(way, 'status')
     expect(empty.stdout).toContain('nothing ran yet')
@@ -106,16 +121,18 @@ describe.each(WAYS)('over %s', (way) => {
     await seeded(here.engine)
     const served = await here.over(way, 'status')
     expect(served.stdout).toMatch(/Workers +1 healthy, 0 degraded, 0 unhealthy\n/)
-    expect(served.stdout).not.toContain('for a worker')
+    expect(served.stdout).not.toContain('no worker')
     const report = await reporting(here.engine, 'w1')
     await here.engine.beat({ ...report, draining: true })
     const drained = await here.over(way, 'status')
-    expect(drained.stdout).toMatch(/Workers +0 healthy, 0 degraded, 0 unhealthy, 1 draining: no worker takes work\n/)
-    expect(drained.stdout).toMatch(/\n +2 lanes wait for a worker/)
+    expect(drained.stdout).toMatch(
+      /Workers +1 healthy, 0 degraded, 0 unhealthy, 1 of them draining: no worker takes work\n/,
+    )
+    expect(drained.stdout).toMatch(/\n +warning +\d tasks? (?:is|are) queued and no worker takes work; the oldest/)
     await registered(here.engine, 'w9')
     const staffed = await here.over(way, 'status')
-    expect(staffed.stdout).toMatch(/Workers +1 healthy, 0 degraded, 0 unhealthy, 1 draining\n/)
-    expect(staffed.stdout).not.toContain('for a worker')
+    expect(staffed.stdout).toMatch(/Workers +2 healthy, 0 degraded, 0 unhealthy, 1 of them draining\n/)
+    expect(staffed.stdout).not.toContain('no worker')
   })
 })
 
@@ -212,14 +229,16 @@ describe('D6: one of this machine that refuses connections is given up soon, and
 })
 
 test('A9: a retry is suggested only while the budget allows it', () => {
-  const verbs = (failures: number, maxRetries: number | null): readonly string[] =>
-    deadAdvice({ id: 't1', settings: { maxRetries }, failures, losses: 0 } as never).map(
-      (line) => line.trim().split(' ')[1] ?? '',
-    )
-  expect(verbs(1, null)).toEqual(['retry', 'redrive', 'discard'])
-  expect(verbs(2, null)).toEqual(['redrive', 'discard'])
-  expect(verbs(3, 3)).toEqual(['retry', 'redrive', 'discard'])
-  expect(verbs(4, 3)).toEqual(['redrive', 'discard'])
+  const verbs = (retryable: boolean): readonly string[] =>
+    deadAdvice({ id: 't1', retryable }).map((line) => line.trim().split(' ')[1] ?? '')
+  expect(verbs(true)).toEqual(['retry', 'redrive', 'discard'])
+  expect(verbs(false)).toEqual(['redrive', 'discard'])
+})
+
+test('why a task is dead is told in the words of its decision: no retries were used where none are allowed', () => {
+  const decision = { kind: 'dead', reason: 'retries_exhausted', rule: 'x', sentence: 'No automatic retry is allowed.' }
+  expect(deadText('retries_exhausted', { decision } as never)).toBe('No automatic retry is allowed.')
+  expect(deadText('retries_exhausted', undefined)).toBe('no automatic retry is left.')
 })
 
 test('D6: room on a disk is told in the unit that fits', () => {

@@ -130,7 +130,7 @@ describe('on a Node that is too old', () => {
 
 /** An action by its shape, so that the module needs no package. */
 const ACTIONS = `
-const settings = { timeoutMs: 1000, maxRetries: 0, lossesMax: 3, queueTtlMs: null, retryUnknown: false,
+const settings = { timeoutMs: 1000, maxRetries: 0, maxLosses: 3, queueTtlMs: null, retryUnknown: false,
   backoff: { kind: 'exponential', baseMs: 1000, multiplier: 2, maxMs: 300000, jitter: 0.2 } }
 export const action = { name: 'nothing', pool: 'default', settings, input: null, reconcile: null, run: () => null }
 `

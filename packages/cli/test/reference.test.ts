@@ -23,7 +23,7 @@ function entry(command: CommandDefinition): string {
     `### reprise ${path.join(' ')}${words}`.replaceAll('<', '\\<').replaceAll('[', '\\['),
     wrapped(details ?? `${summary}.`),
     ...(rows.length === 0 ? [] : [`| | |\n|---|---|\n${rows.join('\n')}`]),
-    `\`\`\`sh\n${examples.map(({ command, says }) => `${command}   # ${says}`).join('\n')}\n\`\`\``,
+    `\`\`\`sh\n${examples.map(([command, says]) => `${command}   # ${says}`).join('\n')}\n\`\`\``,
   ].join('\n\n')
 }
 

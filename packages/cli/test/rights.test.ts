@@ -2,10 +2,11 @@
 
 import { OPERATIONS } from '@reprise/operations'
 import { expect, test } from 'vitest'
-import { GREET, seeded, serverAndStore } from './server-and-store.ts'
+import { GREET, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 
 const Tokens = OPERATIONS.listTokens.output.shape.items
 const NewToken = OPERATIONS.createToken.output
+const Keys = OPERATIONS.listKeys.output.shape.items
 
 test('what a role may not do ends with 4, and without a token as well', async () => {
   const here = await serverAndStore()
@@ -72,4 +73,28 @@ test('the overview of one tenant leaves out what concerns all', async () => {
   expect(exitCode).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ counts: { dead: 1, queued: 0 }, workers: null, monitoring: null })
   expect((await here.reprise('status', ...words)).stdout).toContain('not for you to see')
+})
+
+test.each(WAYS)('keys and sessions: listed, rotated, revoked (%s)', async (way) => {
+  const here = await serverAndStore()
+  const keys = async () => Keys.parse(JSON.parse((await here.over(way, 'key', 'list', '-o', 'json')).stdout))
+  expect((await keys()).map(({ ring, id }) => `${ring} ${id}`)).toEqual(['lease-credentials 1', 'seals 1'])
+  const rotated = await here.over(
+    way,
+    'key',
+    'rotate',
+    'seals',
+    '--keep',
+    '1d',
+    '--reason',
+    'once a year',
+    '-o',
+    'json',
+  )
+  expect(Keys.parse(JSON.parse(rotated.stdout)).map(({ id }) => id)).toEqual(['1', '2'])
+  expect((await here.over(way, 'key', 'list')).stdout).toMatch(/seals +2 +in 1m/)
+  expect(await here.over(way, 'key', 'rotate', 'nothing')).toMatchObject({ exitCode: 2, stdout: '' })
+  expect(await here.over(way, 'session', 'list', '-o', 'json')).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+  expect(await here.over(way, 'session', 'list')).toMatchObject({ stderr: 'No browser is signed in.\n' })
+  expect(await here.over(way, 'session', 'revoke', 'nobody')).toMatchObject({ exitCode: 3, stdout: '' })
 })

@@ -61,7 +61,7 @@ test('a worker runs the actions that its module exports, each once, and drains w
 test.each([
   ['nowhere.ts', 2, 'There is no module'],
   ['empty.ts', 2, 'exports no action with a handler'],
-  ['broken.ts', 2, "can't be loaded: on purpose"],
+  ['broken.ts', 2, "can't be loaded. broken.ts:1: on purpose"],
 ])('a module %s ends with %i', async (module, exitCode, message) => {
   const { reprise } = shell({
     files: { 'empty.ts': 'export const one = 1', 'broken.ts': "throw new Error('on purpose')" },
@@ -97,12 +97,37 @@ test('up serves, moves and runs tasks in one process, and leaves word of itself 
   const examined = await beside.reprise('doctor', '--port', '0')
   expect(examined).toMatchObject({ exitCode: 0 })
   expect(examined.stdout).toMatch(/ok {4}server: .*ok {4}version: .*ok {4}clock: .*ok {4}workers: 1 worker\./s)
-  expect(await beside.reprise('workers', '--token', 'rpr_wrong')).toMatchObject({ exitCode: 4, stdout: '' })
+  const wrong = await beside.reprise('workers', '--url', url, '--token', 'rpr_wrong')
+  expect(wrong).toMatchObject({ exitCode: 4, stdout: '' })
   here.ask('SIGTERM')
   const { exitCode, stdout } = await running
   expect(exitCode).toBe(0)
-  expect(JSON.parse(stdout)).toEqual({ url, link: expect.stringContaining(`${url}/auth/link/`) as string })
+  expect(JSON.parse(stdout)).toEqual({
+    url,
+    link: expect.stringContaining(`${url}/auth/link/`) as string,
+    store: `sqlite:${join(here.folder, '.reprise', 'reprise.db')}`,
+    storeFrom: null,
+  })
   expect(await readLocalServer(join(here.folder, '.reprise'))).toBeNull()
+  // Its token ends with it: whoever has a copy gets nothing from the next server.
+  const store = await createClient({ engine: `sqlite:${join(here.folder, '.reprise/reprise.db')}` })
+  expect((await store.listTokens({})).items).toEqual([])
+  await store.close()
+})
+
+test.each(['up', 'core'])('intruder 3: %s prints no sign-in link where other hosts can reach it', async (role) => {
+  const here = shell()
+  const running = here.reprise(role, '--port', '0', '--host', '0.0.0.0')
+  await here.heard(/There is no sign-in link/, running)
+  here.ask('SIGTERM')
+  const { exitCode, stdout } = await running
+  expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/reprise token create.*--admin-link anywhere/)])
+  expect(stdout).not.toContain('/auth/link/')
+  const asked = shell()
+  const offering = asked.reprise(role, '--port', '0', '--host', '0.0.0.0', '--admin-link', 'anywhere')
+  await asked.heard(/\/auth\/link\//, offering)
+  asked.ask('SIGTERM')
+  expect(await offering).toMatchObject({ exitCode: 0 })
 })
 
 test('core serves and moves nothing; where its port is taken it says what to do', async () => {

@@ -8,7 +8,7 @@ import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { ROLES, type Role } from '@reprise/operations'
 import { openPolicies } from '@reprise/policies'
 import { createServer } from '@reprise/server'
-import { createWorker, defineAction, Permanent, silentLogger, Transient } from '@reprise/worker'
+import { createWorker, defineAction, PermanentError, silentLogger, TransientError } from '@reprise/worker'
 import { onTestFinished } from 'vitest'
 import { type Ran, type Shell, type ShellOptions, shell } from './shell.ts'
 
@@ -62,18 +62,17 @@ const greet = defineAction({ name: GREET, run: (input: { readonly name: string }
 const refuse = defineAction({
   name: REFUSE,
   run: () => {
-    throw new Permanent('the customer has no address\u001b[31m')
+    throw new PermanentError('the customer has no address\u001b[31m')
   },
 })
 /** Waits for its retry for long, and its breaker opens at once. */
 const pay = defineAction({
   name: PAY,
-  maxRetries: 5,
-  backoff: { kind: 'fixed', delay: '1h' },
-  dependsOn: ['stripe'],
-  breaker: { failuresMin: 1, open: '1h', openMax: '1h' },
+  retry: { max: 5, backoff: { kind: 'fixed', delay: '1h' } },
+  uses: ['stripe'],
+  breaker: { minFailures: 1, open: '1h', maxOpen: '1h' },
   run: () => {
-    throw new Transient('connection reset by peer')
+    throw new TransientError('connection reset by peer')
   },
 })
 

@@ -23,6 +23,8 @@ export interface ShellOptions {
   readonly columns?: number
   readonly stdin?: string
   readonly clock?: Clock
+  /** What `--watch` starts. */
+  readonly startCopy?: Host['startCopy']
 }
 
 export interface Shell {
@@ -71,6 +73,7 @@ export function shell(options: ShellOptions = {}): Shell {
     urged: new AbortController().signal,
     unread: new AbortController().signal,
     importModule: (url) => import(/* @vite-ignore */ url),
+    startCopy: options.startCopy ?? (() => ({ ended: Promise.resolve(0), stop: () => undefined })),
   })
   return {
     folder,

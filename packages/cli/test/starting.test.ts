@@ -1,10 +1,11 @@
 // What happens around the start of the roles: a second server on the same data, and somebody who asks for the end before the
 // start has come to one.
 
-import { statSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { startRedis } from '@reprise/test-servers'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { readLocalServer, writeLocalServer } from '../src/local-server.ts'
 import { shell } from './shell.ts'
 
@@ -59,6 +60,30 @@ test('intruder 6: the embedded store is readable by its owner only', async () =>
   expect(await running).toMatchObject({ exitCode: 0 })
 })
 
+test('intruder 6: a data folder that others can write to is mended, and it is said', async () => {
+  const here = shell()
+  const data = join(here.folder, '.reprise')
+  mkdirSync(data)
+  chmodSync(data, 0o777)
+  const running = here.reprise('up', '--port', '0', '-o', 'json')
+  await here.heard(/Other users could write to the data folder/, running)
+  await here.heard(/"link"/, running)
+  expect(statSync(data).mode & 0o777).toBe(0o700)
+  here.ask('SIGTERM')
+  expect(await running).toMatchObject({ exitCode: 0 })
+})
+
+test('intruder 6: a data folder of another user is refused', async () => {
+  const here = shell()
+  const data = join(here.folder, '.reprise')
+  mkdirSync(data)
+  const own = vi.spyOn(process, 'getuid').mockReturnValue(statSync(data).uid + 1)
+  onTestFinished(() => own.mockRestore())
+  const ran = await here.reprise('up', '--port', '0')
+  expect(ran).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(ran.stderr).toMatch(/belongs to another user.*\n.*--data/)
+})
+
 /** Takes connections and never says a word: a store that hangs. */
 async function silentServer(): Promise<{ readonly port: number; readonly reached: Promise<unknown> }> {
   const sockets = new Set<Socket>()
@@ -94,3 +119,15 @@ test.each([['core'], ['up'], ['orchestrator']])(
     })
   },
 )
+
+test('21: up says where tasks are kept and what chose that place, and proposes a retention', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const here = shell({ env: { REDIS_URL: redis.url } })
+  const running = here.reprise('up', '--port', '0')
+  await here.heard(/keeps accepted tasks in memory only/, running)
+  await here.heard(new RegExp(`Tasks are kept in ${redis.url}.* \\(by environment REDIS_URL`), running)
+  await here.heard(/kept for ever.*retention: \{/, running)
+  here.ask('SIGTERM')
+  expect(await running).toMatchObject({ exitCode: 0 })
+})

@@ -13,7 +13,7 @@ async function staffed(options: ShellOptions, ...names: string[]) {
   const { engine, ...connection } = await connectEngine(address)
   onTestFinished(() => connection.close())
   for (const name of names) await registered(engine, name)
-  return { ...here, workers: (...argv: string[]) => here.reprise('workers', '--engine', address, ...argv) }
+  return { ...here, engine, workers: (...argv: string[]) => here.reprise('workers', '--engine', address, ...argv) }
 }
 
 test('lists them for people', async () => {
@@ -52,4 +52,28 @@ test('--watch shows them again and again, until it is interrupted with 130', asy
   const { exitCode, stdout } = await running
   expect(exitCode).toBe(130)
   expect(stdout).toContain('w1')
+})
+
+test('shows the version of each', async () => {
+  const { workers } = await staffed({}, 'w1')
+  const { stdout } = await workers()
+  const [titles = '', row = ''] = stdout.split('\n')
+  const at = titles.indexOf('VERSION')
+  expect(at).toBeGreaterThan(0)
+  expect(row.slice(at)).toMatch(/^\S+ /)
+})
+
+test('--left lists those that left, apart from the others', async () => {
+  const { workers, engine } = await staffed({}, 'w1', 'w2')
+  const one = (await engine.workers()).items.find(({ worker }) => worker === 'w1')
+  if (one === undefined) throw new Error('w1 was to be registered.')
+  await engine.deregister(one.worker, one.epoch)
+  expect((await workers('-o', 'jsonl')).stdout).not.toContain('"w1"')
+  const { exitCode, stdout } = await workers('--left')
+  expect(exitCode).toBe(0)
+  expect(stdout.split('\n')[0]?.split(/ {2,}/)).toEqual(['WORKER', 'LEFT', 'JOINED', 'VERSION', 'HOST', 'POOLS'])
+  expect(stdout).toContain('w1')
+  expect(stdout).not.toContain('w2')
+  const left = JSON.parse((await workers('--left', '-o', 'json')).stdout) as unknown
+  expect(left).toMatchObject([{ worker: 'w1', version: one.version, leftAt: expect.any(Number) as number }])
 })

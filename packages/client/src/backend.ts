@@ -4,6 +4,7 @@
 import type {
   DeadReason,
   Failure,
+  OpenSetting,
   PoolName,
   SubmitResult,
   TaskId,
@@ -17,8 +18,12 @@ import type { OperationName, OperationOutput } from '@reprise/operations'
 export interface Submission extends Omit<TaskSpec, 'pool' | 'settings' | 'tenant'> {
   readonly pool: PoolName | null
   readonly settings: TaskSettings | null
+  /** Which of the settings the action left to the system. */
+  readonly leftOpen?: readonly OpenSetting[] | undefined
   /** Null where nobody said: the one that the caller's rights are about, or the default. */
   readonly tenant: TenantId | null
+  /** Asks for an event at its end, beside what its settings say. */
+  readonly notify?: true
 }
 
 export interface WaitLimits {

@@ -7,12 +7,12 @@ import type { Backend } from './backend.ts'
 import { ROUTES } from './routes.generated.ts'
 
 export function callsOf(backend: Backend): Operations {
-  const calls = Object.entries(ROUTES).map(([name, { isStream }]) => {
+  const calls = Object.entries(ROUTES).map(([name, route]) => {
     const operation = name as OperationName
     const lines = (input: object = {}, { signal }: CallOptions = {}) => backend.lines(operation, checked(input), signal)
     const call = async (input: object = {}, { signal }: CallOptions = {}) =>
       backend.call(operation, checked(input), signal)
-    return [name, isStream ? lines : call]
+    return [name, route.endsWith(' stream') ? lines : call]
   })
   // One function for each name: the table gives their types.
   return Object.fromEntries(calls) as Operations
@@ -30,9 +30,9 @@ function checked(input: object): object {
 }
 
 /** Calls again with `next` until nothing is left: all pages of a list, or all steps of a change. */
-export async function* pages<Input extends object, Page extends { readonly next: string | null }>(
+export async function* pages<Input extends object | undefined, Page extends { readonly next: string | null }>(
   call: (input: Input, options?: CallOptions) => Promise<Page>,
-  input: NoInfer<Input>,
+  input: NoInfer<NonNullable<Input>>,
   options?: CallOptions,
 ): AsyncGenerator<Page> {
   let next: string | null = null

@@ -7,16 +7,26 @@ import {
   type Clock,
   checkedName,
   InvalidError,
+  knownName,
   refuseUnknownKeys,
+  TaskConflictError,
+  type TaskId,
   type TenantId,
-  taskId,
   tenantId,
 } from '@reprise/core'
 import type { Operations } from '@reprise/operations'
 import type { Backend, LiveEvent, Submission } from './backend.ts'
 import { callsOf } from './calls.ts'
-import { encodeInput, namedAction, type SubmitOptions, type SubmittableAction, submissionOf } from './submission.ts'
-import { Handle, type StoredResult, type SubmittedTask, type TaskHandle } from './task-handle.ts'
+import {
+  encodeInput,
+  namedAction,
+  type PlannedTask,
+  type SubmitArguments,
+  type SubmitOptions,
+  type SubmittableAction,
+  submissionOf,
+} from './submission.ts'
+import { ConflictingTask, Handle, type StoredResult, type SubmittedTask, type TaskHandle } from './task-handle.ts'
 
 /** Submits and follows tasks, and has a function for every operation of the table. */
 export type Client = TaskClient & Operations
@@ -61,31 +71,35 @@ class TaskClient {
     this.#around = around
   }
 
-  /** Validates the payload and submits it. An action known by name only runs with the settings that a worker published, or the usual ones. */
-  submit<Result = unknown>(action: string, input: unknown, options?: SubmitOptions): Promise<SubmittedTask<Result>>
+  /** Validates the payload and submits it. Throws `TaskConflictError` if another task has its id or dedupe key. An action known by name only runs with the settings that a worker published, or the usual ones. */
+  submit<Result = unknown>(action: string, input?: unknown, options?: SubmitOptions): Promise<SubmittedTask<Result>>
   submit<In, Parsed, Result>(
     action: Action<In, Parsed, Result>,
-    input: In,
-    options?: SubmitOptions,
+    ...rest: SubmitArguments<In>
   ): Promise<SubmittedTask<StoredResult<Result>>>
   async submit<Result>(
     action: string | SubmittableAction,
-    input: unknown,
+    input?: unknown,
     options: SubmitOptions = {},
   ): Promise<SubmittedTask<Result>> {
     const target = submittable(action)
     const { payload, validation } = encodeInput(target, input)
     await validation
     const submission = submissionOf(target, payload, options, this.#tenant)
-    const [handle] = await this.#submitAll<Result>([submission])
-    if (handle === undefined) throw new InvalidError('The submission was not answered.')
-    return handle
+    const [task] = await this.#submitAll<Result>([submission])
+    if (task === undefined) throw new InvalidError('The submission was not answered.')
+    if (task.outcome === 'conflict') throw new TaskConflictError(task.id, task.differs)
+    return task
   }
 
   /**
-   * Submits many payloads of one action, in calls of at most BATCH_MAX. Nothing is submitted unless every payload is
-   * valid. Should a later call be refused, earlier ones stand: give ids to be able to repeat the whole.
+   * Submits many payloads of one action, or tasks of several (`submission()`), in calls of at most BATCH_MAX. Nothing is submitted
+   * unless every payload is valid. Should a later call be refused, earlier ones stand: give ids to be able to repeat the whole. A task whose id or dedupe
+   * key another task has comes back with the outcome `conflict`; the others are submitted.
    */
+  submitMany<const Tasks extends readonly PlannedTask[]>(
+    tasks: Tasks,
+  ): Promise<{ -readonly [Place in keyof Tasks]: SubmittedTask<Exclude<Tasks[Place]['result'], undefined>> }>
   submitMany<Result = unknown>(
     action: string,
     inputs: readonly unknown[],
@@ -97,17 +111,22 @@ class TaskClient {
     optionsFor?: (input: In, index: number) => SubmitOptions,
   ): Promise<SubmittedTask<StoredResult<Result>>[]>
   async submitMany<Result>(
-    action: string | SubmittableAction,
-    inputs: readonly unknown[],
+    actionOrTasks: string | SubmittableAction | readonly PlannedTask[],
+    inputs: readonly unknown[] = [],
     optionsFor: (input: never, index: number) => SubmitOptions = () => ({}),
   ): Promise<SubmittedTask<Result>[]> {
-    const target = submittable(action)
     const submissions: Submission[] = []
-    for (const [index, input] of inputs.entries()) {
+    const add = async (target: SubmittableAction, input: unknown, options: () => SubmitOptions): Promise<void> => {
       const { payload, validation } = encodeInput(target, input)
       if (validation !== null) await validation
+      submissions.push(submissionOf(target, payload, options(), this.#tenant))
+    }
+    if (isList(actionOrTasks)) {
+      for (const { action, input, options } of actionOrTasks) await add(submittable(action), input, () => options)
+    } else {
+      const target = submittable(actionOrTasks)
       // The overloads tie the two together: optionsFor takes what inputs holds.
-      submissions.push(submissionOf(target, payload, optionsFor(input as never, index), this.#tenant))
+      for (const [index, input] of inputs.entries()) await add(target, input, () => optionsFor(input as never, index))
     }
     const handles: SubmittedTask<Result>[] = []
     for (const batch of batches(submissions)) handles.push(...(await this.#submitAll<Result>(batch)))
@@ -116,7 +135,7 @@ class TaskClient {
 
   /** A handle on a task that was submitted before, here or elsewhere. */
   task<Result = unknown>(id: string): TaskHandle<Result> {
-    return new Handle<Result>(this.#backend, taskId(id), true)
+    return new Handle<Result>(this.#backend, knownName('task id', id) as TaskId)
   }
 
   /** Events as they are written, until the signal fires. Outlives a server or a store that is away. */
@@ -124,7 +143,7 @@ class TaskClient {
     refuseUnknownKeys(options, ['cursor', 'taskId', 'types', 'signal'], 'option')
     return this.#backend.watch({
       cursor: options.cursor ?? null,
-      taskId: options.taskId === undefined ? null : taskId(options.taskId),
+      taskId: options.taskId === undefined ? null : (knownName('task id', options.taskId) as TaskId),
       types: (options.types ?? []).map((type) => checkedName('event type', type)),
       signal: options.signal ?? null,
     })
@@ -137,9 +156,17 @@ class TaskClient {
 
   async #submitAll<Result>(submissions: readonly Submission[]): Promise<SubmittedTask<Result>[]> {
     const results = await this.#around(submissions, (traced) => this.#backend.submit(traced))
-    return results.map(({ id, outcome }) => new Handle<Result>(this.#backend, id, outcome === 'accepted'))
+    return results.map((result) => {
+      const { id, outcome } = result
+      return outcome === 'conflict'
+        ? new ConflictingTask(id, result.differs)
+        : new Handle<Result>(this.#backend, id, outcome)
+    })
   }
 }
+
+const isList = (given: string | SubmittableAction | readonly PlannedTask[]): given is readonly PlannedTask[] =>
+  Array.isArray(given)
 
 function submittable(action: string | SubmittableAction): SubmittableAction {
   if (typeof action === 'string') return namedAction(action)

@@ -2,6 +2,7 @@
  * The SDK for developers who define actions and submit tasks. It runs no task itself: that is a worker's part.
  */
 
+export type { Fetch, TokenSource } from '@reprise/core'
 export {
   type Action,
   type ActionOptions,
@@ -29,11 +30,11 @@ export {
   NotFoundError,
   type Page,
   type PageRequest,
-  Permanent,
+  PermanentError,
   type Priority,
   RepriseError,
   RequestError,
-  RetryAfter,
+  RetryAfterError,
   type RunContext,
   type ScalingSignal,
   type SeriesPoint,
@@ -44,7 +45,7 @@ export {
   type TaskStatus,
   type TenantId,
   TimedOutError,
-  Transient,
+  TransientError,
   type WorkerView,
 } from '@reprise/core'
 export type { CallOptions, OperationInput, OperationName, OperationOutput, Operations } from '@reprise/operations'
@@ -53,6 +54,5 @@ export { pages } from './calls.ts'
 export type { Client, WatchOptions } from './client.ts'
 export { type ClientOptions, createClient, type EngineClientOptions } from './create-client.ts'
 export type { HttpClientOptions } from './http/create-http-client.ts'
-export type { Fetch, TokenSource } from './http/transport.ts'
-export type { SubmitOptions } from './submission.ts'
+export { type PlannedTask, type SubmitOptions, submission } from './submission.ts'
 export type { ResultOptions, StoredResult, SubmittedTask, TaskHandle } from './task-handle.ts'

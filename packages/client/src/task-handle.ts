@@ -1,12 +1,16 @@
 // A handle on one task: what submit() gives back, and what task(id) gives for a task that was submitted elsewhere.
 
 import {
+  currentHandler,
   type DeadReason,
   type Duration,
   durationMs,
   type Failure,
   isRepriseError,
   refuseUnknownKeys,
+  type SubmitResult,
+  TaskConflictError,
+  type TaskDifference,
   TaskFailedError,
   type TaskId,
 } from '@reprise/core'
@@ -50,17 +54,29 @@ export interface TaskHandle<Result = unknown> {
 export interface SubmittedTask<Result = unknown> extends TaskHandle<Result> {
   /** False if the id or the dedupe key was taken: the handle is then about the task that has it. */
   readonly accepted: boolean
+  /**
+   * `duplicate`: the same was submitted before. `conflict`, from submitMany only: the task that has the id or key was asked for
+   * otherwise; then nothing can be done with the handle, which throws `TaskConflictError`.
+   */
+  readonly outcome: SubmitResult['outcome']
+  /** Of a conflict: in what the two differ. Empty otherwise. */
+  readonly differs: readonly TaskDifference[]
 }
+
+const NOTHING: readonly TaskDifference[] = []
 
 /** A class rather than a literal: submitting a hundred thousand tasks makes as many of these. */
 export class Handle<Result> implements SubmittedTask<Result> {
   readonly id: TaskId
   readonly accepted: boolean
+  readonly outcome: 'accepted' | 'duplicate'
+  readonly differs: readonly TaskDifference[] = NOTHING
   readonly #backend: Backend
 
-  constructor(backend: Backend, id: TaskId, accepted: boolean) {
+  constructor(backend: Backend, id: TaskId, outcome: 'accepted' | 'duplicate' = 'accepted') {
     this.id = id
-    this.accepted = accepted
+    this.accepted = outcome === 'accepted'
+    this.outcome = outcome
     this.#backend = backend
   }
 
@@ -76,7 +92,11 @@ export class Handle<Result> implements SubmittedTask<Result> {
   async result(options: ResultOptions = {}): Promise<Result> {
     refuseUnknownKeys(options, ['timeout', 'signal'], 'option')
     const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'timeout')
-    const end = await this.#backend.ended(this.id, { timeoutMs, signal: options.signal ?? null })
+    // A handler that waits keeps its slot: its worker wants to know.
+    const ended = currentHandler()?.awaits()
+    const end = await this.#backend
+      .ended(this.id, { timeoutMs, signal: options.signal ?? null })
+      .finally(() => ended?.())
     // What the handler returned was encoded from a Result; the type is the submitter's word on it.
     return resultOf(this.id, end) as Result
   }
@@ -88,8 +108,37 @@ export class Handle<Result> implements SubmittedTask<Result> {
   }
 }
 
+/** In place of a handle, where another task has the id or key: that one is not handed out. */
+export class ConflictingTask implements SubmittedTask<never> {
+  readonly id: TaskId
+  readonly accepted = false
+  readonly outcome = 'conflict'
+  readonly differs: readonly TaskDifference[]
+
+  constructor(id: TaskId, differs: readonly TaskDifference[]) {
+    this.id = id
+    this.differs = differs
+  }
+
+  get(): Promise<never> {
+    return this.#refuse()
+  }
+
+  result(): Promise<never> {
+    return this.#refuse()
+  }
+
+  cancel(): Promise<never> {
+    return this.#refuse()
+  }
+
+  #refuse(): Promise<never> {
+    return Promise.reject(new TaskConflictError(this.id, this.differs))
+  }
+}
+
 function deathText({ message, code, rule }: Failure, reason: DeadReason): string {
-  const advice = rule === 'unknown' ? ' No rule knows this failure: throw Transient, or set retryUnknown.' : ''
+  const advice = rule === 'unknown' ? ' No rule knows this failure: throw TransientError, or set retry.max.' : ''
   return `${message} (${code}, ${reason}).${advice}`
 }
 

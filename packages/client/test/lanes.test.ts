@@ -44,6 +44,7 @@ test('dead letters show as groups, workers with their health, and the journal te
   const first = await client.listEvents({ limit: 1 })
   const second = await client.listEvents({ limit: 10, cursor: first.cursor })
   expect([...first.items, ...second.items].map(({ type }) => type)).toEqual([
+    'reprise.worker.joined',
     'reprise.execution.failed',
     'reprise.execution.failed',
   ])

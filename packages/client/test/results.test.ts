@@ -60,12 +60,12 @@ test('nobody waits for a task that does not exist', async () => {
 test('many waiters share one wait, and are all answered', async () => {
   let waits = 0
   let waitsAtOnce = 0
-  let waitsAtOnceMax = 0
+  let maxWaitsAtOnce = 0
   const { client, engine } = await setUp((inner) => ({
     ...inner,
     async wait(...input: Parameters<Engine['wait']>) {
       waits++
-      waitsAtOnceMax = Math.max(waitsAtOnceMax, ++waitsAtOnce)
+      maxWaitsAtOnce = Math.max(maxWaitsAtOnce, ++waitsAtOnce)
       await inner.wait(...input)
       waitsAtOnce--
     },
@@ -78,7 +78,7 @@ test('many waiters share one wait, and are all answered', async () => {
   await vi.waitFor(() => expect(waits).toBeGreaterThan(0))
   await endAll(engine, 'done')
   expect(await results).toEqual(Array.from({ length: 400 }, () => 'done'))
-  expect(waitsAtOnceMax).toBe(1)
+  expect(maxWaitsAtOnce).toBe(1)
   expect(waits).toBeLessThan(10)
 })
 
@@ -131,7 +131,7 @@ test('a task that ends between looking and waiting is not missed', async () => {
 
 test('a retry is not an end', async () => {
   const { client, engine, clock } = await setUp()
-  const retried = defineAction({ name: 'retried', maxRetries: 1, run: async () => 1 })
+  const retried = defineAction({ name: 'retried', retry: { max: 1 }, run: async () => 1 })
   const task = await client.submit(retried, null)
   let ended = false
   const result = task.result().finally(() => {

@@ -5,7 +5,7 @@ import { publishActions, type Task, type TaskId } from '@reprise/core'
 import { expect, test } from 'vitest'
 import { serve } from './served.ts'
 
-const send = defineAction({ name: 'invoice.send', pool: 'mail', maxRetries: 3, queueTtl: '10m' })
+const send = defineAction({ name: 'invoice.send', pool: 'mail', retry: { max: 3 }, queueTtl: '10m' })
 
 const full = {
   tenant: 'acme',

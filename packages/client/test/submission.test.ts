@@ -4,7 +4,13 @@ import { defineAction } from '@reprise/client'
 import { expect, test } from 'vitest'
 import { invoiceSchema, setUp } from './fixture.ts'
 
-const send = defineAction({ name: 'invoice.send', input: invoiceSchema, pool: 'mail', maxRetries: 3, queueTtl: '10m' })
+const send = defineAction({
+  name: 'invoice.send',
+  input: invoiceSchema,
+  pool: 'mail',
+  retry: { max: 3 },
+  queueTtl: '10m',
+})
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 test('the snapshot holds what was asked, with defaults filled in', async () => {
@@ -76,7 +82,7 @@ test('an id that is given gets a random retry token, not one that could come aga
 test('a duplicate is told apart, and its handle is about the first', async () => {
   const { client } = await setUp()
   const first = await client.submit(send, { invoiceId: 'in_1' }, { dedupeKey: 'k' })
-  const second = await client.submit(send, { invoiceId: 'in_2' }, { dedupeKey: 'k' })
+  const second = await client.submit(send, { invoiceId: 'in_1' }, { dedupeKey: 'k' })
   const elsewhere = await client.submit(send, { invoiceId: 'in_3' }, { dedupeKey: 'k', tenant: 'other' })
   expect([first.accepted, second.accepted, elsewhere.accepted]).toEqual([true, false, true])
   expect(second.id).toBe(first.id)
@@ -118,7 +124,11 @@ test('nothing is submitted if one of many is not valid', async () => {
 const tooMany = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`l${index}`, 'x']))
 
 test.each<[string, Record<string, unknown>, string]>([
-  ['an unknown option', { prioritty: 5 }, "no submit option 'prioritty'. Known are: id, tenant"],
+  [
+    'an unknown option',
+    { prioritty: 5 },
+    "no submit option 'prioritty'. Did you mean 'priority'? Known are: id, tenant",
+  ],
   ['a null', { tenant: null }, "'tenant' is null"],
   ['a priority out of range', { priority: 10 }, 'from 0 to 9'],
   ['a priority that is no whole number', { priority: 1.5 }, 'from 0 to 9'],
@@ -130,6 +140,9 @@ test.each<[string, Record<string, unknown>, string]>([
   ['an invalid Date', { deadline: new Date(Number.NaN) }, 'deadline is an invalid Date'],
   ['a path as an id', { id: '../etc' }, 'climbs'],
   ['an empty dedupe key', { dedupeKey: '' }, 'dedupeKey must not be empty'],
+  ['two dedupe keys', { dedupeKey: 'a', dedupe: { key: 'b' } }, 'Give one of them'],
+  ['a life of a key that is none', { dedupe: { key: 'k', until: 'tomorrow' } }, "'ended', 'forever' or a duration"],
+  ['a life of a key of no length', { dedupe: { key: 'k', until: 0 } }, 'must be longer than nothing'],
 ])('refuses %s', async (_, options, message) => {
   const { client } = await setUp()
   const submitting = client.submit(send, { invoiceId: 'in_1' }, options)

@@ -3,14 +3,16 @@
 
 import { resolve } from 'node:path'
 import { UnknownEngineError } from '@reprise/core'
+import { BACKLOG_FORM, backlogCount } from './environment.ts'
 
-type Durability = 'durable' | 'fast'
+export type Durability = 'durable' | 'fast'
 
 interface SqliteAddress {
   readonly scheme: 'sqlite'
   /** An absolute path, or ':memory:'. */
   readonly path: string
   readonly durability: Durability
+  readonly maxBacklog: number | null
 }
 
 interface RedisAddress {
@@ -20,6 +22,7 @@ interface RedisAddress {
   readonly prefix: string | null
   readonly partitions: number | null
   readonly durability: Durability | null
+  readonly maxBacklog: number | null
 }
 
 export type EngineAddress = SqliteAddress | RedisAddress
@@ -53,11 +56,12 @@ function parseSqlite(rest: string): SqliteAddress {
     )
   }
   if (file === '') throw new UnknownEngineError(`The sqlite address names no file. ${KNOWN}`)
-  refuseUnknown(query, ['durability'], 'sqlite')
+  refuseUnknown(query, ['durability', 'max_backlog'], 'sqlite')
   return {
     scheme: 'sqlite',
     path: file === ':memory:' ? file : resolve(file),
     durability: durabilityOf(query.get('durability')) ?? 'durable',
+    maxBacklog: maxBacklogOf(query.get('max_backlog')),
   }
 }
 
@@ -68,7 +72,7 @@ function parseRedis(scheme: string, text: string): RedisAddress {
   if (query.toString().includes('%40')) {
     throw new UnknownEngineError(`The redis address has an '@' after its '?'. ${ENCODE}`)
   }
-  refuseUnknown(query, ['prefix', 'partitions', 'durability'], 'redis')
+  refuseUnknown(query, ['prefix', 'partitions', 'durability', 'max_backlog'], 'redis')
   const [first = '', ...others] = server.split(',')
   const urls = [first, ...others.map((node) => `${scheme}://${node}`)]
   for (const url of urls) {
@@ -86,6 +90,7 @@ function parseRedis(scheme: string, text: string): RedisAddress {
     prefix: query.get('prefix'),
     partitions: partitions === null ? null : Number(partitions),
     durability: durabilityOf(query.get('durability')),
+    maxBacklog: maxBacklogOf(query.get('max_backlog')),
   }
 }
 
@@ -108,4 +113,11 @@ function refuseUnknown(query: URLSearchParams, known: readonly string[], scheme:
 function durabilityOf(value: string | null): Durability | null {
   if (value === null || value === 'durable' || value === 'fast') return value
   throw new UnknownEngineError(`durability is 'durable' or 'fast', not '${value.slice(0, 40)}'.`)
+}
+
+function maxBacklogOf(value: string | null): number | null {
+  if (value === null) return null
+  const count = backlogCount(value)
+  if (count !== null) return count
+  throw new UnknownEngineError(`max_backlog is ${BACKLOG_FORM}, not '${value.slice(0, 40)}'.`)
 }

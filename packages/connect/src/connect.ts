@@ -2,13 +2,17 @@
 // share one engine: it is opened for the first and closed by the last. 'sqlite::memory:' therefore names one store per
 // process, which lives while somebody is connected to it.
 
-import { type Clock, type Engine, InvalidError } from '@reprise/core'
+import { type Clock, type Engine, type HealthThresholds, InvalidError } from '@reprise/core'
 import { addressKey, parseAddress } from './address.ts'
 import { type EngineModules, installedModules, openAddress } from './open.ts'
 
 export interface ConnectOptions {
   /** The store's clock, for tests. A connection with a clock of its own is never shared. */
   readonly clock?: Clock
+  /** From when on a worker is stale, degraded or unhealthy; as REPRISE_HEALTH_THRESHOLDS says if not given. */
+  readonly healthThresholds?: HealthThresholds
+  /** `false` refuses a store that is not there, with `REPRISE_STORE_MISSING`; true if not given. */
+  readonly create?: boolean
 }
 
 export interface Connection {
@@ -20,6 +24,7 @@ export interface Connection {
 }
 
 interface Shared {
+  readonly creates: boolean
   readonly opening: Promise<Engine>
   users: number
 }
@@ -39,11 +44,13 @@ export async function connectWith(
   if (typeof engine !== 'string') throw new InvalidError(`The engine is an address or an Engine, not ${typeof engine}.`)
   const address = parseAddress(engine)
   if (options.clock !== undefined) {
-    const own = await openAddress(address, options.clock, modules)
+    const own = await openAddress(address, options, modules)
     return { engine: own, owned: true, close: onlyOnce(() => own.close()) }
   }
-  const key = addressKey(address)
-  const entry = shared.get(key) ?? { opening: openAddress(address, undefined, modules), users: 0 }
+  const { healthThresholds = null } = options
+  const key = `${addressKey(address)} ${JSON.stringify(healthThresholds)}`
+  const creates = options.create !== false
+  const entry = shared.get(key) ?? { opening: openAddress(address, options, modules), creates, users: 0 }
   shared.set(key, entry)
   entry.users++
   try {
@@ -51,6 +58,8 @@ export async function connectWith(
     return { engine: opened, owned: true, close: onlyOnce(() => release(key, entry)) }
   } catch (error) {
     forget(key, entry)
+    // Opened for another caller, who wanted no new store.
+    if (creates && !entry.creates) return connectWith(modules, engine, options)
     throw error
   }
 }

@@ -4,4 +4,5 @@
  */
 
 export { type Connection, type ConnectOptions, connectEngine } from './connect.ts'
-export { maxRetriesFromEnvironment } from './environment.ts'
+export { defaultsFromEnvironment, maxRetriesFromEnvironment } from './environment.ts'
+export { warnOfRisk } from './risk.ts'

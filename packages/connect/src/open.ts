@@ -1,11 +1,33 @@
 // Opens the engine an address names, by loading its package at that moment. Nobody who does not use an engine has to
-// install it: a missing package becomes an error that says what to install.
+// install it: a missing package becomes an error that says what to install. Types and bundlers don't need it either.
 
-import { type Clock, type Engine, UnknownEngineError } from '@reprise/core'
-import type { EngineAddress } from './address.ts'
+import { type Clock, type Engine, type HealthThresholds, present, UnknownEngineError } from '@reprise/core'
+import type { Durability, EngineAddress } from './address.ts'
+import { healthThresholdsFromEnvironment, maxBacklogFromEnvironment } from './environment.ts'
 
-type SqliteModule = typeof import('@reprise/engine-sqlite')
-type RedisModule = typeof import('@reprise/engine-redis')
+// What is used of an engine package, in types of our own: declarations that name the package need it installed.
+interface SqliteModule {
+  readonly openSqliteEngine: (options: {
+    readonly path: string
+    readonly durability: Durability
+    readonly maxBacklog?: number
+    readonly healthThresholds?: HealthThresholds
+    readonly create?: boolean
+    readonly clock?: Clock
+  }) => Promise<Engine>
+}
+interface RedisModule {
+  readonly openRedisEngine: (options: {
+    readonly url: readonly string[]
+    readonly prefix?: string
+    readonly partitions?: number
+    readonly durability?: Durability
+    readonly maxBacklog?: number
+    readonly healthThresholds?: HealthThresholds
+    readonly create?: boolean
+    readonly clock?: Clock
+  }) => Promise<Engine>
+}
 
 /** How engine packages are loaded; a test gives its own. */
 export interface EngineModules {
@@ -13,31 +35,45 @@ export interface EngineModules {
   readonly redis: () => Promise<RedisModule>
 }
 
+/** A bundler takes a failure that is handled here for one that may happen: it leaves out what is not installed. */
+const passOn = (error: unknown): never => {
+  throw error
+}
+
 export const installedModules: EngineModules = {
-  sqlite: () => import('@reprise/engine-sqlite'),
-  redis: () => import('@reprise/engine-redis'),
+  sqlite: () => import('@reprise/engine-sqlite').catch(passOn),
+  redis: () => import('@reprise/engine-redis').catch(passOn),
+}
+
+export interface OpenOptions {
+  readonly clock?: Clock
+  /** `false` refuses a store that is not there; true if not given. */
+  readonly create?: boolean
+  readonly healthThresholds?: HealthThresholds
 }
 
 export async function openAddress(
   address: EngineAddress,
-  clock: Clock | undefined,
+  { clock, create, healthThresholds: given }: OpenOptions,
   modules: EngineModules = installedModules,
 ): Promise<Engine> {
-  const given = clock === undefined ? {} : { clock }
+  const healthThresholds = given ?? healthThresholdsFromEnvironment()
+  const maxBacklog = address.maxBacklog ?? maxBacklogFromEnvironment()
   if (address.scheme === 'sqlite') {
     const { openSqliteEngine } = await loaded('@reprise/engine-sqlite', modules.sqlite)
-    return openSqliteEngine({ path: address.path, durability: address.durability, ...given })
+    return openSqliteEngine({
+      path: address.path,
+      durability: address.durability,
+      ...present({ maxBacklog, healthThresholds, clock, create }),
+    })
   }
   const { openRedisEngine } = await loaded('@reprise/engine-redis', modules.redis)
   const { urls, partitions, durability } = address
   // The name that operators know from the layout of records (A14).
-  const prefix = address.prefix ?? process.env.EXECUTIONS_REDIS_KEY_PREFIX
+  const prefix = (address.prefix ?? process.env.EXECUTIONS_REDIS_KEY_PREFIX) || null
   return openRedisEngine({
     url: urls,
-    ...(prefix === undefined || prefix === '' ? {} : { prefix }),
-    ...(partitions === null ? {} : { partitions }),
-    ...(durability === null ? {} : { durability }),
-    ...given,
+    ...present({ prefix, partitions, durability, maxBacklog, healthThresholds, clock, create }),
   })
 }
 
@@ -55,6 +91,8 @@ async function loaded<M>(name: string, load: () => Promise<M>): Promise<M> {
 
 /** Only the package itself: a broken dependency inside it is another problem, and must not be hidden. */
 function isMissing(error: unknown, name: string): boolean {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return false
+  if (!(error instanceof Error) || !('code' in error)) return false
+  // The second one in a bundle of CommonJS.
+  if (error.code !== 'ERR_MODULE_NOT_FOUND' && error.code !== 'MODULE_NOT_FOUND') return false
   return error.message.includes(`'${name}'`)
 }

@@ -9,11 +9,13 @@ test('a file is resolved against the working directory', () => {
     scheme: 'sqlite',
     path: resolve('reprise.db'),
     durability: 'durable',
+    maxBacklog: null,
   })
   expect(parseAddress('sqlite:/var/lib/reprise.db?durability=fast')).toEqual({
     scheme: 'sqlite',
     path: '/var/lib/reprise.db',
     durability: 'fast',
+    maxBacklog: null,
   })
 })
 
@@ -27,20 +29,26 @@ test('two spellings of one store have one key, two durabilities have two', () =>
   expect(key('sqlite:reprise.db')).not.toBe(key('sqlite:reprise.db?durability=fast'))
 })
 
-test('a redis address names servers, and may name a prefix, partitions and a durability', () => {
+test('a redis address names servers, and may name a prefix, partitions, a durability and a bound', () => {
   expect(parseAddress('redis://localhost:6379')).toEqual({
     scheme: 'redis',
     urls: ['redis://localhost:6379'],
     prefix: null,
     partitions: null,
     durability: null,
+    maxBacklog: null,
   })
-  expect(parseAddress('rediss://ann:secret@one:6380/2,two:6381?prefix=jobs&partitions=16&durability=durable')).toEqual({
+  expect(
+    parseAddress(
+      'rediss://ann:secret@one:6380/2,two:6381?prefix=jobs&partitions=16&durability=durable&max_backlog=500',
+    ),
+  ).toEqual({
     scheme: 'redis',
     urls: ['rediss://ann:secret@one:6380/2', 'rediss://two:6381'],
     prefix: 'jobs',
     partitions: 16,
     durability: 'durable',
+    maxBacklog: 500,
   })
 })
 
@@ -56,6 +64,8 @@ test.each([
   ['redis://:one?secret@host', "'@' after its '?'"],
   ['redis://host?partition=4&secret=1', "no setting 'partition'"],
   ['redis://host?partitions=0', "from 1, not '0'"],
+  ['sqlite:a.db?max_backlog=0', "a whole number from 1 to 1000000000, not '0'"],
+  ['redis://host?max_backlog=1e3', "not '1e3'"],
   ['sqlite:a.db?durability=some', "'durable' or 'fast', not 'some'"],
 ])('refuses %s', (text, message) => {
   expect(() => parseAddress(text)).toThrow(expect.objectContaining({ code: 'REPRISE_UNKNOWN_ENGINE' }))

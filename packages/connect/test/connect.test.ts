@@ -3,11 +3,21 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { VirtualClock } from '@reprise/core'
+import {
+  DEFAULT_TENANT,
+  defineAction,
+  encodeJson,
+  readHealthThresholds,
+  type TaskSpec,
+  taskId,
+  taskSpecOf,
+  VirtualClock,
+} from '@reprise/core'
 import { startRedis } from '@reprise/test-servers'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { connectEngine, connectWith } from '../src/connect.ts'
 import { installedModules } from '../src/open.ts'
+import { warnOfRisk } from '../src/risk.ts'
 
 function temporaryFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'reprise-connect-'))
@@ -63,10 +73,11 @@ test('another durability, or a clock of its own, is another engine', async () =>
   expect((await steered.engine.expired(1)).now).toBe(clock.now())
 })
 
-test('a missing package is an error that says what to install', async () => {
-  const missing = Object.assign(new Error("Cannot find package '@reprise/engine-sqlite' imported from here"), {
-    code: 'ERR_MODULE_NOT_FOUND',
-  })
+test.each([
+  ["Cannot find package '@reprise/engine-sqlite' imported from here", 'ERR_MODULE_NOT_FOUND'],
+  ["Cannot find module '@reprise/engine-sqlite'", 'MODULE_NOT_FOUND'],
+])('a missing package is an error that says what to install: %s', async (message, code) => {
+  const missing = Object.assign(new Error(message), { code })
   const connecting = connectWith({ ...installedModules, sqlite: () => Promise.reject(missing) }, 'sqlite::memory:', {})
   await expect(connecting).rejects.toThrow('npm install @reprise/engine-sqlite')
   await expect(connecting).rejects.toMatchObject({ code: 'REPRISE_UNKNOWN_ENGINE' })
@@ -105,4 +116,99 @@ test('A14: the key prefix may come from the environment, as operators know it', 
   const connection = await connectEngine(server.url)
   onTestFinished(() => connection.close())
   expect(await server.command('EXISTS', 'executions/store')).toBe(1)
+})
+
+const spec = (id: string): TaskSpec =>
+  taskSpecOf({ id: taskId(id) }, encodeJson({}, 'payload'), {
+    action: defineAction({ name: 'mail.send' }),
+    tenant: DEFAULT_TENANT,
+  })
+
+describe('B8: the bound of the backlog', () => {
+  const takesOne = async (address: string): Promise<void> => {
+    const connection = await connectEngine(address)
+    onTestFinished(() => connection.close())
+    const { engine } = connection
+    await engine.submit([spec('one')])
+    const refused = { code: 'REPRISE_BACKLOG_FULL', message: expect.stringContaining('limit 1') as string }
+    await expect(engine.submit([spec('two')])).rejects.toMatchObject(refused)
+  }
+
+  test('stands in the address', async () => {
+    await takesOne(`sqlite:${temporaryFile()}?max_backlog=1`)
+    const server = await startRedis()
+    onTestFinished(() => server.stop())
+    await takesOne(`${server.url}?max_backlog=1`)
+    await takesOne(`${server.url}?prefix=several&partitions=3&max_backlog=1`)
+    expect(await server.command('EXISTS', 'several/store')).toBe(1)
+  })
+
+  test('comes from the environment, unless the address has one', async () => {
+    process.env.REPRISE_MAX_BACKLOG = '1'
+    onTestFinished(() => void delete process.env.REPRISE_MAX_BACKLOG)
+    await takesOne(`sqlite:${temporaryFile()}`)
+    const roomy = await connectEngine(`sqlite:${temporaryFile()}?max_backlog=2`)
+    onTestFinished(() => roomy.close())
+    expect(await roomy.engine.submit([spec('one'), spec('two')])).toHaveLength(2)
+  })
+})
+
+describe('C5, C11, D1: thresholds of health', () => {
+  const ttl = 15_000
+
+  test('are given with the address, and make another engine', async () => {
+    const file = `sqlite:${temporaryFile()}`
+    const healthThresholds = readHealthThresholds({ heartbeat_ttl: ttl })
+    const usual = await connectEngine(file)
+    const strict = await connectEngine(file, { healthThresholds })
+    onTestFinished(async () => {
+      for (const connection of [usual, strict]) await connection.close()
+    })
+    expect(usual.engine.healthThresholds.heartbeatStaleMs).toBe(30_000)
+    expect(strict.engine.healthThresholds).toEqual(healthThresholds)
+  })
+
+  test('come from the environment', async () => {
+    process.env.REPRISE_HEALTH_THRESHOLDS = '{"heartbeat_ttl":"15s"}'
+    onTestFinished(() => void delete process.env.REPRISE_HEALTH_THRESHOLDS)
+    const server = await startRedis()
+    onTestFinished(() => server.stop())
+    for (const address of [`sqlite:${temporaryFile()}`, server.url]) {
+      const connection = await connectEngine(address)
+      onTestFinished(() => connection.close())
+      expect(connection.engine.healthThresholds.heartbeatStaleMs).toBe(ttl)
+    }
+    process.env.REPRISE_HEALTH_THRESHOLDS = '{"heartbeat":"15s"}'
+    await expect(connectEngine(`sqlite:${temporaryFile()}`)).rejects.toThrow("REPRISE_HEALTH_THRESHOLDS can't be used")
+  })
+})
+
+test('4: without the wish to create, a store that is not there is refused, and an opening beside it creates it', async () => {
+  const file = temporaryFile()
+  const looking = connectEngine(`sqlite:${file}`, { create: false })
+  const working = connectEngine(`sqlite:${file}`)
+  await expect(looking).rejects.toMatchObject({ code: 'REPRISE_STORE_MISSING' })
+  const worker = await working
+  const guest = await connectEngine(`sqlite:${file}`, { create: false })
+  expect(guest.engine).toBe(worker.engine)
+  await guest.close()
+  await worker.close()
+  await (await connectEngine(`sqlite:${file}`, { create: false })).close()
+  await (await connectEngine('sqlite::memory:', { create: false })).close()
+})
+
+test('21: a Redis without an append-only file is a warning of the process, once', async () => {
+  const [loose, safe] = await Promise.all([startRedis(), startRedis({ appendonly: true })])
+  onTestFinished(async () => {
+    await Promise.all([loose.stop(), safe.stop()])
+  })
+  const warnings: unknown[] = []
+  const spy = vi.spyOn(process, 'emitWarning').mockImplementation((text) => void warnings.push(text))
+  onTestFinished(() => spy.mockRestore())
+  for (const { url } of [safe, loose, loose]) {
+    const connection = await connectEngine(url)
+    warnOfRisk(connection.engine)
+    await connection.close()
+  }
+  expect(warnings).toEqual([expect.stringMatching(/in memory only: .*appendonly yes/)])
 })

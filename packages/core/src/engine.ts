@@ -3,7 +3,11 @@
 
 // model: the words: tasks, attempts, actions, names, and what may be written
 
-export { PRIORITY_MAX } from './model/task.ts'
+export { attemptLogText, LOG_ATTEMPTS_MAX, parseAttemptLog } from './model/attempt-log.ts'
+export { keyUntil } from './model/dedupe.ts'
+export { StoreMissingError } from './model/errors.ts'
+export { parseSettings } from './model/renamed.ts'
+export { PRIORITY_MAX, taskDifferences } from './model/task.ts'
 
 // port: the Engine port, what it answers, and the Launcher port
 
@@ -17,14 +21,19 @@ export {
   checkReserve,
   checkSettlements,
   claimOrder,
+  DEPARTED_MAX,
+  DEPARTED_MS,
   FLEET_LOOK_MAX,
   HELP_LOOK_MAX,
   LEASE_MS_MAX,
+  LIGHT_BYTES_MAX,
+  PAGE_BYTES_MAX,
   PICKS_PER_OLDEST,
   PROMOTE_MAX,
   RETIRE_MAX,
   WORKER_SILENT_MS,
 } from './port/bounds.ts'
+export { breakerPage, byBreakerId, isToReset } from './port/breakers.ts'
 export { DOCUMENT_BYTES_MAX } from './port/collection.ts'
 export { type ExplainFacts, explain, laneGates, scopeMatches, scopeText } from './port/explain.ts'
 export {
@@ -49,15 +58,20 @@ export {
   badEndData,
   badEndEntry,
   breakerEntry,
+  deadEntry,
   JOURNAL_REASONS,
   releasedEntry,
   removedEntry,
   replacedEntry,
   resetEntry,
+  succeededEntry,
   supersededEntry,
   workerActor,
+  workerEntry,
 } from './port/journal-entries.ts'
-export { foreignCursor, pageCursor, pageLimit } from './port/queries.ts'
+export { departedCursor, departedPlace, foreignCursor, pageCursor, pageLimit } from './port/queries.ts'
+export { checkRank, outranked, rankOf } from './port/rank.ts'
+export { tenantPage } from './port/tenants.ts'
 
 // policy: what to do about a failure: decisions, budgets, breakers, quotas, switches
 
@@ -67,13 +81,31 @@ export {
   afterTime,
   BREAKER_BUCKETS,
   BREAKER_DOUBLINGS_MAX,
+  BREAKERS_MAX,
+  BREAKERS_OF_TENANT_MAX,
+  type BreakerKey,
+  breakerId,
+  breakerKeys,
+  covers,
   isForgotten,
+  isListed,
   isOutage,
 } from './policy/breaker.ts'
 export { attemptCeiling, operatorRetries } from './policy/budget.ts'
 export { decideLost, STATUS_AFTER } from './policy/decide.ts'
-export { QUOTA_WINDOWS_MAX, quotaPlace, quotaRoom } from './policy/quota.ts'
+export { quotaKey, quotaPlace, quotaRoom } from './policy/quota.ts'
+export { VOICES_MAX } from './policy/voices.ts'
 
 // workers: health, the choice of a worker, forecasts, scaling, orders
 
-export { assessHealth, type HealthEvidence, RECENT_OUTCOMES_MAX, withOutcomes } from './workers/health.ts'
+export {
+  assessHealth,
+  FAILING_TENANTS_MAX,
+  type HealthEvidence,
+  NO_OUTCOMES,
+  type Outcome,
+  type Outcomes,
+  RECENT_OUTCOMES_MAX,
+  SERVED_MS,
+  withOutcomes,
+} from './workers/health.ts'

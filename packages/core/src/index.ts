@@ -6,6 +6,7 @@
 export {
   type Action,
   type ActionOptions,
+  checkOutput,
   DEFAULT_SETTINGS,
   defineAction,
   implement,
@@ -17,34 +18,21 @@ export {
   silentLogger,
 } from './model/action.ts'
 export { type CataloguedAction, findAction, listActions, publishActions } from './model/action-catalogue.ts'
-export { DURATION_MS_MAX, type Duration, durationMs, formatDuration } from './model/duration.ts'
 export {
-  BacklogFullError,
-  BudgetExhaustedError,
-  ConflictError,
-  DuplicateExecutionError,
-  ERRORS,
-  type ErrorCode,
-  InvalidError,
-  isRepriseError,
-  NoAvailableSlotError,
-  NotFoundError,
-  RepriseError,
-  RequestError,
-  SchemaTooNewError,
-  StoreBusyError,
-  StoreClosedError,
-  StoreDamagedError,
-  StoreFailedError,
-  StoreFullError,
-  SupersededError,
-  TaskFailedError,
-  TimedOutError,
-  TooLargeError,
-  UnknownEngineError,
-  WorkerFencedError,
-} from './model/errors.ts'
-export { type Execution, latestForTask, retryChain } from './model/execution.ts'
+  type AttemptLog,
+  fittingLog,
+  LOG_BYTES_MAX,
+  LOG_LINES_MAX,
+  type LogLine,
+  type TaskLog,
+} from './model/attempt-log.ts'
+export { CompletionWishes, WISHES_FRESH_MS, withNotify } from './model/completion-wishes.ts'
+export { type DedupeRequest, KEY_FOREVER_MS } from './model/dedupe.ts'
+export { DURATION_MS_MAX, type Duration, durationMs, formatDuration } from './model/duration.ts'
+// Every error is for users to catch.
+export * from './model/errors.ts'
+export { escapeUnseen, escapeUnseenButLines } from './model/escape-unseen.ts'
+export { type Execution, type LastWorker, latestForTask, retryChain, type WorkerBuild } from './model/execution.ts'
 export {
   type ActionName,
   actionName,
@@ -53,6 +41,7 @@ export {
   DEFAULT_POOL,
   DEFAULT_TENANT,
   type Fingerprint,
+  knownName,
   type LeaseToken,
   leaseToken,
   NAME_LENGTH_MAX,
@@ -75,10 +64,16 @@ export {
   JSON_NULL,
   type JsonText,
   PAYLOAD_BYTES_MAX,
+  protoHolders,
 } from './model/json.ts'
 export { KnownActions } from './model/known-actions.ts'
 export { nearest, nearMiss } from './model/near-miss.ts'
-export { refuseNoEngine, refuseUnknownKeys } from './model/options.ts'
+export * as check from './model/option-checks.ts'
+export { present, refuseNoEngine, refuseUnknownKeys } from './model/options.ts'
+export { meantIds, ownerOfId, ownId } from './model/own-id.ts'
+export { currentPolicies, newNameOf } from './model/renamed.ts'
+export type { OpenSetting, SettingDefaultOptions, SettingDefaults } from './model/setting-defaults.ts'
+export { resolveDefaults, settingsFiller } from './model/setting-defaults.ts'
 export {
   type Deferral,
   type EntryRef,
@@ -102,8 +97,10 @@ export {
   type Priority,
   type Progress,
   type Snapshot,
+  TASK_DIFFERENCES,
   TASK_STATUSES,
   type Task,
+  type TaskDifference,
   type TaskSettings,
   type TaskSpec,
   type TaskState,
@@ -116,12 +113,20 @@ export { LABELS_MAX, taskSpecOf, withLabel } from './model/task-spec.ts'
 // port: the Engine port, what it answers, and the Launcher port
 
 export { allPages } from './port/all-pages.ts'
-export { BATCH_MAX, TIMEOUT_GRACE_MS } from './port/bounds.ts'
+export {
+  BATCH_MAX,
+  LANES_PER_TENANT_MAX,
+  LANES_PER_TENANT_OF_ALL_MAX,
+  OWN_SETTINGS_PER_TENANT_MAX,
+  TIMEOUT_GRACE_MS,
+} from './port/bounds.ts'
+export type { BreakerQuery } from './port/breakers.ts'
 export type {
   By,
   ChangeKind,
   ChangeRequest,
   ChangeResult,
+  Rank,
   RetainResult,
   RetentionRules,
   RetryResult,
@@ -196,6 +201,7 @@ export {
   type Gate,
   type LaneQuery,
   type LaneView,
+  LEFT_OUT,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
   type Page,
@@ -204,30 +210,40 @@ export {
   SERIES_STEP_MS,
   type SeriesPoint,
   type SeriesQuery,
+  type TaskLook,
   type TaskQuery,
   type WorkerView,
 } from './port/queries.ts'
-export type { BeatReport, BeatResult, ProbeReport, WorkerRegistration } from './port/registry.ts'
+export type { BeatReport, BeatResult, DepartedWorker, ProbeReport, WorkerRegistration } from './port/registry.ts'
 export { type RetentionOptions, retentionRules } from './port/retention.ts'
 export { stepDocument } from './port/step-document.ts'
+export type { TenantFigures } from './port/tenants.ts'
 
 // failure: what was thrown, made safe, classified and fingerprinted
 
 export { describeFailure, type Failure, observedFailure } from './failure/failure.ts'
 export { type FailureReason, FINAL_REASONS, isFailureReason, RETRIABLE_REASONS } from './failure/failure-reason.ts'
 export { CODE_LENGTH_MAX, cut, MESSAGE_LENGTH_MAX, normalise } from './failure/normalise.ts'
-export { outcomeRequest, Permanent, RetryAfter, Transient } from './failure/outcome.ts'
+export { outcomeRequest, PermanentError, RetryAfterError, TransientError } from './failure/outcome.ts'
 export { RULES_MAX, statusRange } from './failure/rules.ts'
 
 // policy: what to do about a failure: decisions, budgets, breakers, quotas, switches
 
-export { BACKOFF_KINDS, type Backoff, backoffMs, checkedBackoff, DEFAULT_BACKOFF } from './policy/backoff.ts'
+export {
+  BACKOFF_KINDS,
+  type Backoff,
+  backoffMs,
+  checkedBackoff,
+  DEFAULT_BACKOFF,
+  resolveBackoff,
+} from './policy/backoff.ts'
 export { badEndLine } from './policy/bad-end.ts'
 export {
   type Breaker,
   type BreakerRef,
   type BreakerSettings,
   type BreakerState,
+  breakerName,
   DEFAULT_BREAKER,
 } from './policy/breaker.ts'
 export { DEFAULT_MAX_RETRIES, LOSSES_MAX, messageAttempt, operatorMayRetry, RETRIES_MAX } from './policy/budget.ts'
@@ -250,6 +266,7 @@ export {
 } from './policy/flags.ts'
 export {
   type Circumstances,
+  failureJudge,
   type JudgedAttempt,
   type Judgement,
   judgeLost,
@@ -271,9 +288,26 @@ export {
   RULES_STAMP,
   withoutPolicies,
 } from './policy/policy.ts'
-export { lostMeaning, policyForFailure, policyForTask, settingsUnder } from './policy/policy-match.ts'
+export {
+  deadlineUnder,
+  lostMeaning,
+  policiesFor,
+  policyForFailure,
+  policyForTask,
+  retriesInForce,
+  settingsUnder,
+} from './policy/policy-match.ts'
 export type { RetryQuota } from './policy/quota.ts'
 export { resolveBreaker, resolveQuota } from './policy/safeguards.ts'
+export {
+  DEFAULT_TENANT_LIMITS,
+  maxRunning,
+  NO_LIMITS,
+  type SlotShare,
+  type TenantLimits,
+  type TenantRules,
+  tenantLimits,
+} from './policy/tenant-limits.ts'
 
 // workers: health, the choice of a worker, forecasts, scaling, orders
 
@@ -284,33 +318,44 @@ export {
   type Health,
   type HealthStatus,
   type HealthThresholds,
+  speaksAgainstWorker,
 } from './workers/health.ts'
+export { readHealthThresholds } from './workers/health-thresholds.ts'
+export { isAlive } from './workers/liveness.ts'
 export { type ScalingOptions, type ScalingSignal, scalingSignal } from './workers/scaling.ts'
 export { heartbeatLag, PREFERRED_WORKER_LABEL, selectWorker } from './workers/select-worker.ts'
+export { takingWork } from './workers/taking-work.ts'
 export { isDrainOrdered, orderDrain } from './workers/worker-orders.ts'
 
-// search: the query language, search and export
+// search: the query language, search, counting and export
 
-export { type ExportedTask, exportTasks } from './search/export-tasks.ts'
-export { completions } from './search/query-completions.ts'
-export { ALL_TASKS, formatQuery, matches } from './search/query-language.ts'
-export { parseQuery } from './search/query-syntax.ts'
-export { SCAN_MAX, type SearchOptions, type SearchPage, searchTasks } from './search/search.ts'
+export * from './search/index.ts'
 
 // redaction: secrets that are never shown
 
-export { createRedactor, type RedactionOptions } from './redaction/redact.ts'
+export { createRedactor, REDACTED, type RedactionOptions } from './redaction/redact.ts'
 
 // patterns: patterns that match in linear time
 
-export { Pattern } from './patterns/pattern.ts'
+export { Pattern, patternOf } from './patterns/pattern.ts'
+
+// remote: requests to a server, seen through
+
+export { path, type QueryValue } from './remote/address.ts'
+export { openTransport, type ServerOptions } from './remote/open-transport.ts'
+export { errorOf, isErrorCode, notReprise, reworded } from './remote/problems.ts'
+export type { Call, Fetch, OpenStream, TokenSource, Transport } from './remote/transport.ts'
 
 // runtime: what every process is made of: time, chance, services, meters, traces
 
 export { type Idle, idleAfter, untilClaimable } from './runtime/claim-wait.ts'
-export { type Clock, sleep, systemClock, type Timer, VirtualClock } from './runtime/clock.ts'
+export { type Clock, inTime, sleep, systemClock, type Timer, VirtualClock } from './runtime/clock.ts'
+export { FairLine } from './runtime/fair-line.ts'
+export { currentHandler, type HandlerScope, provideHandlers } from './runtime/handler-scope.ts'
+export { lendRequire } from './runtime/lend-require.ts'
+export { mapLimited } from './runtime/map-limited.ts'
 export {
-  HEARTBEAT_LAG_MS,
+  HEARTBEAT_LAG_SECONDS,
   type Meter,
   type MeterLabels,
   STALE_WORKER_RETRY_TOTAL,
@@ -318,7 +363,9 @@ export {
 } from './runtime/meter.ts'
 export { guardedLogger, quietly } from './runtime/quietly.ts'
 export { type Random, seededRandom, systemRandom } from './runtime/random.ts'
-export { createService, type Service } from './runtime/service.ts'
+export { createPolling, createService, type Service } from './runtime/service.ts'
 export { endingSpan, registeredTracer } from './runtime/spans.ts'
 export { formatTraceparent, parseTraceparent, TRACEPARENT_LABEL, type TraceParent } from './runtime/traceparent.ts'
+export { Turns, turnsOf } from './runtime/turns.ts'
 export { WakeUp } from './runtime/wake-up.ts'
+export { VERSION } from './version.ts'

@@ -19,6 +19,7 @@ import {
   type WorkerView,
   workerId,
 } from '@reprise/core'
+import { NO_OUTCOMES } from '@reprise/core/engine'
 
 export const NOW = Date.UTC(2030, 0, 1)
 export const RENDER: ActionName = actionName('render')
@@ -80,6 +81,7 @@ export function taskWith(over: Partial<Task> = {}): Task {
     losses: 0,
     parks: 0,
     deferrals: 0,
+    lastWorker: null,
     state: queued,
     ...over,
   }
@@ -102,12 +104,10 @@ export function workerWith(over: Partial<WorkerView> = {}): WorkerView {
     loopLagMs: 0,
     memoryBytes: 0,
     draining: false,
-    consecutiveFailures: 0,
-    recentOutcomes: 0,
-    recentFailures: 0,
-    lastFailureAt: null,
+    policyVersion: null,
+    ...NO_OUTCOMES,
     lastProgressAt: NOW,
-    quietMsMax: 0,
+    maxQuietMs: 0,
     outlook: null,
     probeFailures: 0,
     health: { status: 'healthy', reasons: [] },

@@ -6,7 +6,7 @@ import type { Clock, Engine, HealthThresholds } from '@reprise/core'
 export interface EngineOptions {
   readonly clock: Clock
   /** Tasks that may be queued and waiting together. */
-  readonly backlogMax?: number
+  readonly maxBacklog?: number
   readonly healthThresholds?: HealthThresholds
 }
 

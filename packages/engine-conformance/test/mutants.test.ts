@@ -1,7 +1,7 @@
 // The comparison finds faults: each engine here is the model with one thing broken, and each must be caught, with a
 // sequence short enough to read.
 
-import type { Claimed, Clock, Engine, Settlement } from '@reprise/core'
+import { type Claimed, type Clock, type Engine, KEY_FOREVER_MS, type Settlement } from '@reprise/core'
 import { findingOf } from '@reprise/core/engine'
 import {
   compareWithModel,
@@ -42,6 +42,19 @@ const mutants: Readonly<Record<string, Mutation>> = {
     async counts(query) {
       const counts = await engine.counts(query)
       return { ...counts, running: counts.running + counts.succeeded }
+    },
+  }),
+
+  'lets everybody lift every hold': (engine) => ({
+    ...engine,
+    resume: (scope, { actor, reason }) => engine.resume(scope, { actor, reason }),
+  }),
+
+  'counts the bytes of payloads twice': (engine) => ({
+    ...engine,
+    async tenants(page) {
+      const { items, next } = await engine.tenants(page)
+      return { items: items.map((one) => ({ ...one, bytes: one.bytes * 2 })), next }
     },
   }),
 
@@ -89,6 +102,19 @@ const mutants: Readonly<Record<string, Mutation>> = {
   'accepts two tasks under one idempotency key': (engine) => ({
     ...engine,
     submit: (specs) => engine.submit(specs.map((spec) => ({ ...spec, dedupeKey: null }))),
+  }),
+
+  'takes another task under the same id for a repetition': (engine) => ({
+    ...engine,
+    submit: async (specs) =>
+      (await engine.submit(specs)).map(({ id, outcome }) =>
+        outcome === 'accepted' ? { id, outcome } : { id, outcome: 'duplicate' },
+      ),
+  }),
+
+  'holds a dedupe key beyond the end of its task': (engine) => ({
+    ...engine,
+    submit: (specs) => engine.submit(specs.map((spec) => ({ dedupeMs: KEY_FOREVER_MS, ...spec }))),
   }),
 
   'takes a repeated call for a new one': (engine) => ({

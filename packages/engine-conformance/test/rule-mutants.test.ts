@@ -1,6 +1,7 @@
 // The comparison finds faults inside a store, too: each engine here is the model with one rule broken, by putting another
 // function in place of one of its own.
 
+import { tenantId } from '@reprise/core'
 import { compareWithModel, type EngineFactory, faultText } from '@reprise/engine-conformance'
 import { afterEach, expect, test, vi } from 'vitest'
 
@@ -44,6 +45,19 @@ const mutants: Readonly<Record<string, () => void>> = {
     tellFailure: (state, outage, action) => sound.tellFailure(state, outage, action, state.now),
   })),
 
+  'holds only the tenants that failed': breakers((sound) => ({
+    tellFailure: (state, ...failure) => {
+      const isParked = sound.tellFailure(state, ...failure)
+      for (const [id, { tenant }] of state.breakers) if (tenant === null) state.breakers.delete(id)
+      return isParked
+    },
+  })),
+
+  'lets one tenant’s failures hold another': breakers((sound) => ({
+    tellFailure: (state, outage, lane, startedAt) =>
+      sound.tellFailure(state, outage, { ...lane, tenant: tenantId('n0') }, startedAt),
+  })),
+
   'never lets a probe through': breakers(() => ({ tellTime: () => undefined })),
 
   'does not say when a breaker lets probes through': breakers(() => ({ nextProbeAt: () => null })),
@@ -56,6 +70,16 @@ const mutants: Readonly<Record<string, () => void>> = {
           state.quotas.clear()
           return placeRetry(state, ...retry)
         },
+      }
+    })
+  },
+
+  'shares a quota among tenants that have it each for itself': () => {
+    vi.doMock('../src/model/quotas.ts', async (sound: () => Promise<Quotas>) => {
+      const { placeRetry } = await sound()
+      return {
+        placeRetry: (...[state, task, wantedAt, quota]: Parameters<Quotas['placeRetry']>) =>
+          placeRetry(state, task, wantedAt, quota === undefined ? undefined : { ...quota, allTenants: true }),
       }
     })
   },
@@ -97,6 +121,17 @@ const mutants: Readonly<Record<string, () => void>> = {
       return {
         claim,
         reserve: (...[state, request]: Parameters<Claims['reserve']>) => reserve(state, { ...request, stage: 'run' }),
+      }
+    })
+  },
+
+  'takes the failures on a worker for those of one tenant': () => {
+    vi.doMock('../src/model/registry.ts', async (sound: () => Promise<Registry>) => {
+      const own = await sound()
+      return {
+        ...own,
+        witness: (...[state, worker, outcome]: Parameters<Registry['witness']>) =>
+          own.witness(state, worker, { ...outcome, tenant: tenantId('n0') }),
       }
     })
   },

@@ -30,7 +30,7 @@ local function assign(given)
   lease.kind = STAGE_LETTERS.inbox
   lease.token = int(number) .. '-0' .. string.match(lease.token, '%.%d+$')
   lease.untilAt = now + tonumber(given.ttlMs)
-  call('HSET', taskKey(id), attempt, rewritten(record, lease.token, given.workerJson, nil))
+  call('HSET', taskKey(id), attempt, rewritten(record, lease.token, given.workerJson, nil, worker.build))
   call('HDEL', leasesKey(dispatcher), id)
   call('HSET', leasesKey(workerId), id, leaseText(lease))
   call('ZADD', key('leases'), 'LT', int(lease.untilAt), workerId)

@@ -54,7 +54,7 @@ local CHANGES = {
     state.parks = nil
     state.retryReason = 'manual'
     requeue(task)
-    noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. '}')
+    noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. keyNote(task) .. '}')
   end,
   discard = function(task)
     leave(task)

@@ -14,13 +14,13 @@ local LANES_MAX = 20000
 local STATUSES = TASK_STATUSES
 local READY = { 'ready', unpack(PRIORITY_COUNTS) }
 
--- By lane number: how many tasks stand where. `starts` has when attempts began, by action.
+-- By lane number: how many tasks stand where. `starts` has when attempts began, by the names of breakers' gates.
 local recounts, starts = {}, {}
 
 local function recountOf(number)
   local recount = recounts[number]
   if not recount then
-    recount = {}
+    recount = { bytes = 0 }
     for _, name in ipairs(STATUSES) do recount[name] = 0 end
     for _, name in ipairs(READY) do recount[name] = 0 end
     recounts[number] = recount
@@ -28,12 +28,15 @@ local function recountOf(number)
   return recount
 end
 
-local function started(action, id, attempt)
+local function started(lane, id, attempt)
   local record = call('HGET', taskKey(id), attempt)
   local startedAt = record and select(5, string.match(record, RECORD_PATTERN))
-  local list = starts[action] or {}
-  starts[action] = list
-  list[#list + 1] = tonumber(startedAt) or now
+  for _, tenant in ipairs({ '', lane.tenant }) do
+    local name = gateName(lane.action, tenant)
+    local list = starts[name] or {}
+    starts[name] = list
+    list[#list + 1] = tonumber(startedAt) or now
+  end
 end
 
 -- Answers how large it is; nil if it can't be counted.
@@ -52,12 +55,13 @@ local function countTask(id)
   end
   if not status or not recount[status] then return 0 end
   recount[status] = recount[status] + 1
+  recount.bytes = recount.bytes + payloadBytes(values[1])
   if status == 'queued' and not isRetired then
     local slot = SLOTS[tonumber(string.match(values[1], '^[^\n]*"priority":(%d)')) or DEFAULT_PRIORITY]
     recount.ready = recount.ready + 1
     recount[slot] = recount[slot] + 1
   elseif status == 'running' then
-    started(laneNumbered(tonumber(lane)).action, id, values[2] and string.match(values[2], '"attempt":(%d+)') or '1')
+    started(laneNumbered(tonumber(lane)), id, values[2] and string.match(values[2], '"attempt":(%d+)') or '1')
   end
   return #values[1]
 end
@@ -156,6 +160,16 @@ local function inspectNumbers(lane, recount)
   end)
 end
 
+-- Only after a recount of all tasks.
+local function inspectBytes(lane, expected)
+  local laneKey = key('lane:' .. int(lane.number))
+  local kept = tonumber(call('HGET', laneKey, 'bytes')) or 0
+  if kept == expected then return end
+  find('count', 'lane', laneName(lane), 'bytes ' .. int(kept), 'bytes ' .. int(expected), function()
+    call('HSET', laneKey, 'bytes', int(expected))
+  end)
+end
+
 -- By the counts as they were kept: a wrong count is a finding of its own.
 local function inspectListing(lane)
   local member = laneMember(lane.number)
@@ -188,7 +202,7 @@ local function runningUnder(limit, isCounted)
   if limit.since then
     if not isCounted then return nil end
     local running = 0
-    for _, startedAt in ipairs(starts[string.match(limit.name, '^\r\n(.*)\n$')] or {}) do
+    for _, startedAt in ipairs(starts[limit.name] or {}) do
       if startedAt >= limit.since then running = running + 1 end
     end
     return running
@@ -235,6 +249,7 @@ for number = 1, last do
     local recount = isCounted and recountOf(number) or recountByIndexes(lane, running)
     backlog = backlog + (recount.queued or lane.queued) + (recount.waiting or lane.waiting)
     inspectNumbers(lane, recount)
+    if isCounted then inspectBytes(lane, recount.bytes) end
   end
 end
 inspectSlots(isCounted)

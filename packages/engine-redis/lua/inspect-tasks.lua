@@ -4,7 +4,7 @@
 -- What is missing is made again from the record: no task is dropped.
 
 -- @once
--- @include base answers lanes tasks queue limits wake journal leases stages endings order inspecting
+-- @include base answers lanes tasks queue limits wake journal leases stages endings order keys inspecting
 
 local PAGE = 200
 -- A search through a whole list is dear: so many are enough for one step.
@@ -174,24 +174,31 @@ local function inspectRecords(task)
   end
 end
 
-local function hasKey(id, name)
+-- Whether it holds its key, or will when it comes back: a dead letter may.
+local function needsKey(task)
+  local state = task.state
+  return dedupe.isHeldBy(task) or (state.status == 'dead' and not task.head.keyUntil and not state.keyLost)
+end
+
+local function alsoHolds(id, name)
   local other = readTask(id)
-  return other and other.head.dedupeKey and other.lane.tenant .. '\n' .. other.head.dedupeKey == name
+  return other and other.head.dedupeKey and dedupe.name(other.lane.tenant, other.lane.action, other.head.dedupeKey) == name
+    and dedupe.isHeldBy(other)
 end
 
 local function inspectKey(task)
   local dedupeKey = task.head.dedupeKey
-  local name = task.lane.tenant .. '\n' .. dedupeKey
-  local holder = call('HGET', key('keys'), name)
-  if holder == task.id then return end
+  local name = dedupe.name(task.lane.tenant, task.lane.action, dedupeKey)
+  local holder = call('HGET', key('dedupe'), name)
+  if holder == task.id or not needsKey(task) then return end
   local held = format(FINDING_WORDS.keyHeld, dedupeKey)
   local expected = held .. 'it'
-  if holder and hasKey(holder, name) then
+  if holder and alsoHolds(holder, name) then
     find('key_twice', 'task', task.id, held .. "task '" .. holder .. "'", expected)
     return
   end
   find('key_missing', 'task', task.id, held .. (holder and FINDING_WORDS.somethingElse or 'nobody'), expected,
-    function() call('HSET', key('keys'), name, task.id) end)
+    function() call('HSET', key('dedupe'), name, task.id) end)
 end
 
 local STANDS = { queued = inspectQueued, waiting = inspectWaiting, running = inspectRunning, dead = inspectDead }

@@ -3,7 +3,7 @@
 -- ARGV: time.
 -- Answers how many such things are still under way.
 
--- @include base lanes wake lifting
+-- @include base lanes tasks limits wake leases stages lifting breakers gates
 
 continueLifting()
 flushLanes()

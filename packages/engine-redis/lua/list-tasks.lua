@@ -1,13 +1,13 @@
 #!lua flags=no-writes
 -- tasks: a part of a page, newest first. A call looks at a bounded number of tasks; its caller goes on from where it stopped.
 -- ARGV: time, seq that comes before the page in this order ('' for none), how many are wanted, status ('' for any),
---   fingerprint ('' or '=' and the fingerprint; then the status is 'dead'), scope (3).
+--   fingerprint ('' or '=' and the fingerprint; then the status is 'dead'), scope (3), '1' for a light look,
+--   how many bytes are read at the most.
 -- Answers { time, seq to go on from ('' when all was looked at), then per task what include/look.lua says }.
 
 -- @include base lanes tasks leases stages order scope look
 
 local LOOK_MAX = 1000
-local BYTES_MAX = 4194304
 local CHUNKS_MAX = 16
 local PAGE_MAX = 100
 
@@ -16,6 +16,8 @@ local wanted = tonumber(ARGV[3])
 local status = ARGV[4]
 local fingerprint = ARGV[5]
 local scope = parseScope(6)
+local isLight = ARGV[9] == '1'
+local maxBytes = tonumber(ARGV[10])
 
 local answer = { int(now), '' }
 local looked, found, bytes = 0, 0, 0
@@ -48,10 +50,10 @@ local function consider(id)
   local text, state, first = read(id)
   local itsStatus, attempt = standing(state, first)
   if text and (status == '' or itsStatus == status) then
-    bytes = bytes + #text + (first and #first or 0) + addTask(answer, id, text, state, attempt, first)
+    bytes = bytes + #text + (first and #first or 0) + addTask(answer, id, text, state, attempt, first, isLight)
     found = found + 1
   end
-  return found >= wanted or looked >= LOOK_MAX or bytes >= BYTES_MAX
+  return found >= wanted or looked >= LOOK_MAX or bytes >= maxBytes
 end
 
 -- Goes down a zset of ids that are scored by seq.
@@ -110,7 +112,7 @@ local function runningOnes()
         list[#list + 1] = { id, seqOf(text) }
       end
     end
-    return bytes < BYTES_MAX and #list <= LOOK_MAX
+    return bytes < maxBytes and #list <= LOOK_MAX
   end
   if call('ZCARD', key('leases')) > LOOK_MAX then return nil end
   for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do

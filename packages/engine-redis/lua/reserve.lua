@@ -3,9 +3,10 @@
 -- ARGV: time, request id, task id, attempt, maxRetries, worker, its JSON, leaseMs, start and end of the sentence about a
 --   dropped message (the ceiling stands between them), pool, action, tenant, settings (JSON), rest of the task's text
 --   (from the comma after the profile on), deadlineAt or '', deadlineMs or '', dedupe key or '', the letter of the
---   lease's stage (see include/stages.lua).
+--   lease's stage (see include/stages.lua), dedupeMs or ''.
 -- Answers as a claim of one task does; or { 'dropped', ceiling }, and then only the journal was written.
--- Checks before the first write, in this order: the ceiling; that the attempt is new (else REPRISE duplicate, or REPRISE barred
+-- Checks before the first write, in this order: that the task of this id, if there is one, was asked for alike (else { 'differs',
+-- in what (DIFFERENCE_LETTERS), task id }, as for the task that holds the key); the ceiling; that the attempt is new (else REPRISE duplicate, or REPRISE barred
 -- for a new task whose ticket is no good, see include/keys.lua); that it is the
 -- next one (else REPRISE conflict <attempts so far>). Then open breakers whose time has come let probes through; that stays,
 -- also if there is no slot: because something holds its lane ({ 'held', scope }), or a limit has no room ({ 'full', scope,
@@ -17,6 +18,7 @@ local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), to
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
 local pool, action, tenant, settings, rest = ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 local deadlineAt, deadlineMs, dedupeKey, stage = tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[18], ARGV[19]
+local dedupeMs = tonumber(ARGV[20])
 
 local before = recall(request)
 if before then
@@ -24,7 +26,15 @@ if before then
   return { before[1], '', '', '', '', '\n' .. before[2] .. '\n' .. before[3], id, call('HGET', taskKey(id), 'task') or '' }
 end
 
+-- What a message hears that asks for something else than this task; nil if it asks for the same.
+local function differing(other)
+  local differs = dedupe.differences(other.text, action, tenant, rest)
+  if differs ~= '' then return { 'differs', differs, other.id } end
+end
+
 local task = loadTask(id)
+local refusal = task and differing(task)
+if refusal then return refusal end
 local state = task and task.state
 local behind = task and state.attempt or attempt - 1
 local ceiling = operatorRetries(task and task.profile or cjson.decode(settings), maxRetries) + 1
@@ -36,8 +46,11 @@ end
 
 local status = task and state.status
 local hasEnded = status == 'succeeded' or status == 'cancelled' or status == 'discarded'
-local keyTaken = not task and dedupeKey ~= '' and keyHolder(tenant, dedupeKey)
+local name = dedupe.name(tenant, action, dedupeKey)
+local keyTaken = not task and dedupeKey ~= '' and dedupe.holder(name, dedupeKey)
 if keyTaken == '\r' then return refuse('barred') end
+refusal = keyTaken and differing(keyTaken)
+if refusal then return refusal end
 if attempt <= behind or hasEnded or keyTaken then return refuse('duplicate') end
 if status == 'running' or attempt > behind + 1 then return refuse('conflict ' .. int(behind)) end
 
@@ -78,15 +91,18 @@ local function accept()
   local text = '{"seq":' .. int(seq) .. ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(home.number) .. ',"profile":' .. profile
   if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
   if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  if dedupeKey ~= '' then text = text .. dedupe.life(dedupeMs) end
   text = text .. rest
   call('HSET', taskKey(id), 'task', text)
-  if dedupeKey ~= '' then keepKey(tenant, dedupeKey, id) end
+  if dedupeKey ~= '' then dedupe.keep(name, dedupeKey, id) end
   local chunk = math.floor(seq / CHUNK)
   if call('RPUSH', orderKey(chunk), id) == 1 then call('ZADD', key('order'), int(chunk), int(chunk)) end
   tally(home, 'accepted')
+  home.bytesAdded = home.bytesAdded + payloadBytes(rest)
+  local itsProfile = profileNumbered(tonumber(profile))
   return {
-    id = id, text = text, lane = home, profile = profileNumbered(tonumber(profile)),
-    state = { attempt = attempt - 1, generation = 1, before = 0, failures = 0, losses = 0, rank = seq },
+    id = id, text = text, lane = home, profile = itsProfile,
+    state = { attempt = attempt - 1, generation = 1, before = 0, failures = 0, losses = 0, rank = seq, notify = itsProfile.notify },
   }
 end
 

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- resetBreaker: forgets a breaker, whatever its status, and lifts what it holds back.
--- ARGV: time, request id, name, actor, reason, '1' if the journal is to tell.
--- Answers -1 if there is none of this name (then nothing is written), 1 if every lane was told, 0 if lift must go on. A
+-- ARGV: time, request id, id (see include/breakers.lua), actor, reason, '1' if the journal is to tell.
+-- Answers -1 if there is none of this id (then nothing is written), 1 if every lane was told, 0 if lift must go on. A
 -- repetition (same request id) gets the same answer.
 
 -- @once

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
 -- retain: deletes what the rules no longer keep, a bounded number of everything.
 -- ARGV: time, request id, limit, seq to begin after, then how long each is kept ('' for ever): succeeded, cancelled and discarded
---   tasks, journal entries, minutes of the series.
+--   tasks, journal entries, minutes of the series; then '1', or '' in all partitions but the home, which tells of workers.
 -- Answers { tasks removed, journal entries removed, seq to go on from or '' }. There is nothing to check before the first write.
 
 -- @once
--- @include base answers lanes tasks journal order keys workers
+-- @include base answers lanes tasks journal order keys workers departures
 
 local BYTES_MAX = 16777216
 local CHUNKS_MAX = 16
@@ -48,8 +48,12 @@ local function walk()
         local status, at = endOf(last)
         if kept[status] and at and now - at >= kept[status] then
           local text = textOf(last)
+          local head = parseHead(text)
           bytes = bytes + #text
-          outdated[#outdated + 1] = { id = last, status = status, chunk = chunk, head = parseHead(text) }
+          -- A task is kept while it holds its dedupe key.
+          if not head.keyUntil or head.keyUntil <= now then
+            outdated[#outdated + 1] = { id = last, status = status, chunk = chunk, head = head, bytes = payloadBytes(text) }
+          end
         end
       end
       from = '(' .. member
@@ -61,10 +65,11 @@ end
 local function removeTask(item)
   local lane = laneNumbered(item.head.lane)
   local dedupeKey = item.head.dedupeKey
-  if dedupeKey then dropKey(lane.tenant, dedupeKey, item.id) end
-  call('UNLINK', taskKey(item.id))
+  if dedupeKey then dedupe.drop(dedupe.name(lane.tenant, lane.action, dedupeKey), item.id) end
+  call('UNLINK', taskKey(item.id), logKey(item.id))
   call('LREM', orderKey(item.chunk), 1, item.id)
   if call('EXISTS', orderKey(item.chunk)) == 0 then call('ZREM', key('order'), int(item.chunk)) end
+  lane.bytesAdded = lane.bytesAdded - item.bytes
   move(lane, item.status, 'removed')
 end
 
@@ -107,6 +112,10 @@ local function forgetSilentWorkers()
   for _, worker in ipairs(page) do
     local known = workerNamed(worker)
     if not known or now - known.lastBeatAt >= WORKER_SILENT_MS then
+      if ARGV[10] ~= '' then
+        local was = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
+        if was[1] then noteWorker('worker.left', cjson.encode(worker), was[1], was[2], was[3], JOURNAL_REASONS.silent) end
+      end
       call('DEL', key('worker:' .. worker))
       call('ZREM', key('workers'), worker)
       call('DEL', key('listening:' .. worker))
@@ -120,11 +129,19 @@ local function forgetSilentWorkers()
   end
 end
 
+local function forgetDepartures()
+  local upTo = int(now - DEPARTED_MS)
+  for _, worker in ipairs(call('ZRANGE', key('departures'), '-inf', upTo, 'BYSCORE', 'LIMIT', 0, WORKERS_MAX)) do
+    forgetDeparted(worker)
+  end
+end
+
 local goOn = walk()
 for _, item in ipairs(outdated) do removeTask(item) end
 local entriesRemoved = journalMs and removeEntries() or 0
 if seriesMs then removeMinutes() end
 forgetSilentWorkers()
+forgetDepartures()
 if #outdated > 0 then
   note('tasks.removed', nil, nil, ACTORS.retention, JOURNAL_REASONS.removed, '{"count":' .. #outdated .. '}')
 end

@@ -22,7 +22,7 @@ if state.failures > budget then return { 'exhausted', int(budget) } end
 local attempt = int(state.attempt + 1)
 state.retryReason = 'manual'
 requeue(task)
-noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. '}')
+noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. keyNote(task) .. '}')
 flushOperators()
 flushLanes()
 flushWake()

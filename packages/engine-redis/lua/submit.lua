@@ -1,32 +1,48 @@
 #!lua
--- submit: accepts the tasks of several calls, each id and each dedupe key once; of each call all new ones or none.
--- ARGV: time, backlogMax, number of classes, number of calls; per class: pool, action, tenant, priority, settings (JSON);
+-- submit: accepts the tasks of several calls, each id once and one task at a time for each dedupe key; of each call all new ones or
+-- none.
+-- ARGV: time, maxBacklog, number of classes, number of calls; per class: pool, action, tenant, priority, settings (JSON);
 --   per call: number of runs; per run of tasks that share them: class, times and key of their own or '' (delayMs, dueAt,
---     deadlineAt, deadlineMs separated by blanks, '-' for none; then a blank and the dedupe key, if any), number of tasks;
---     per task: id, rest of its text (from the comma after the profile on).
+--     deadlineAt, deadlineMs, dedupeMs separated by blanks, '-' for none; then a blank and the dedupe key, if any), number of tasks, bytes of
+--     their payloads; per task: id, rest of its text (from the comma after the profile on).
 -- Answers two things for each task that was not accepted: its place, counted from 0, and the id of the task that has its id or
--- key ('\r' if its ticket is barred, see include/keys.lua); or, if its call was refused, '\n<backlog> <new ones>'.
+-- key ('\r' if its ticket is barred, see include/keys.lua), with '\t', letters and a blank before it if the two were asked for
+-- otherwise (DIFFERENCE_LETTERS say in what); or, if its call was refused, '\n<backlog> <new ones>'.
 -- Checks before a call's first write: that the backlog has room for all its new tasks.
 
 -- @include base lanes tasks queue wake order keys
 
-local backlogMax = tonumber(ARGV[2])
+local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
 local callCount = tonumber(ARGV[4])
 
-local function holder(id, tenant, dedupeKey)
-  if call('EXISTS', taskKey(id)) == 1 then return id end
-  return dedupeKey and keyHolder(tenant, dedupeKey)
+local function parseExtra(extra)
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs), tonumber(dedupeMs),
+    dedupeKey ~= '' and dedupeKey
 end
 
-local function parseExtra(extra)
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) ?(.*)$')
-  return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs),
-    dedupeKey ~= '' and dedupeKey
+local function actionOf(class)
+  return ARGV[5 + (class - 1) * 5 + 1]
 end
 
 local function tenantOf(class)
   return ARGV[5 + (class - 1) * 5 + 2]
+end
+
+-- The id and the text of the task that has this id, or holds this key; '\r' if its ticket is barred.
+local function holder(id, name, dedupeKey)
+  local text = call('HGET', taskKey(id), 'task')
+  if text then return id, text end
+  local task = dedupeKey and dedupe.holder(name, dedupeKey)
+  if task == '\r' then return task end
+  if task then return task.id, task.text end
+end
+
+-- What a task hears that is not accepted because of this one.
+local function repeatOf(id, text, classNumber, rest)
+  local differs = dedupe.differences(text, actionOf(classNumber), tenantOf(classNumber), rest)
+  return differs == '' and id or '\t' .. differs .. ' ' .. id
 end
 
 -- Calls back for each run of a call that starts at ARGV[at]; answers where the next call starts.
@@ -35,8 +51,8 @@ local function eachRun(at, visit)
   at = at + 1
   for _ = 1, runs do
     local count = tonumber(ARGV[at + 2])
-    visit(tonumber(ARGV[at]), ARGV[at + 1], at + 3, count)
-    at = at + 3 + count * 2
+    visit(tonumber(ARGV[at]), ARGV[at + 1], at + 4, count, tonumber(ARGV[at + 3]))
+    at = at + 4 + count * 2
   end
   return at
 end
@@ -45,12 +61,12 @@ local function countNew(callAt)
   local seen = {}
   local new = 0
   eachRun(callAt, function(classNumber, extra, at, count)
-    local tenant = tenantOf(classNumber)
-    local dedupeKey = extra ~= '' and select(5, parseExtra(extra))
-    local named = dedupeKey and '\n' .. tenant .. '\n' .. dedupeKey
+    local dedupeKey = extra ~= '' and select(6, parseExtra(extra))
+    local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
+    local named = name and '\n' .. name
     for index = at, at + count * 2 - 1, 2 do
       local id = ARGV[index]
-      if not seen[id] and not (named and seen[named]) and not holder(id, tenant, dedupeKey) then
+      if not seen[id] and not (named and seen[named]) and not holder(id, name, dedupeKey) then
         new = new + 1
         seen[id] = true
         if named then seen[named] = true end
@@ -87,7 +103,8 @@ local function classNumbered(number)
     lane = lane,
     timeoutMs = settings.timeoutMs,
     ttlMs = ttlMs,
-    isPlain = not ttlMs and settings.timeoutMs <= PLAIN_TIMEOUT_MAX,
+    isPlain = not ttlMs and not settings.notify and settings.timeoutMs <= PLAIN_TIMEOUT_MAX,
+    notify = settings.notify,
     middle = ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(lane.number) .. ',"profile":' .. profile,
     timeout = plainTimeout(settings.timeoutMs),
     entries = queueOf(lane, ARGV[at + 3]).entries,
@@ -121,15 +138,16 @@ local function chunkOf(number)
   return ids
 end
 
--- Accepts one task that may have times, a key or a queue TTL. Answers the id of the task that has its id or key; nil if it was
--- accepted.
+-- Accepts one task that may have times, a key or a queue TTL. Answers what a task hears that is not accepted; nil if it was.
 local function accept(classNumber, extra, id, rest)
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = 0, 0, nil, nil, nil
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = 0, 0, nil, nil, nil, nil
   if extra ~= '' then
-    delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = parseExtra(extra)
+    delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = parseExtra(extra)
     if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
   end
-  local taken = holder(id, tenantOf(classNumber), dedupeKey)
+  local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
+  local taken, itsText = holder(id, name, dedupeKey)
+  if itsText then return repeatOf(taken, itsText, classNumber, rest) end
   if taken then return taken end
   local class = classNumbered(classNumber)
   local lane = class.lane
@@ -139,11 +157,18 @@ local function accept(classNumber, extra, id, rest)
   local text = '{"seq":' .. int(sequence) .. class.middle
   if expires then text = text .. ',"expires":' .. int(expires) end
   if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  if dedupeKey then text = text .. dedupe.life(dedupeMs) end
   call('HSET', taskKey(id), 'task', text .. rest)
-  if dedupeKey then keepKey(lane.tenant, dedupeKey, id) end
+  if dedupeKey then dedupe.keep(name, dedupeKey, id) end
   if isQueued then
     local entries = class.entries
-    if expires or deadlineAt or not class.isPlain then
+    if class.notify then
+      local state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0, rank = sequence,
+        since = now, expires = expires or nil, notify = true }
+      call('HSET', taskKey(id), 'state', stateText(state))
+      entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, STAGE_LETTERS.run, id)
+      watchTimes(lane, id, expires, deadlineAt)
+    elseif expires or deadlineAt or not class.isPlain then
       entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, PLAIN, id)
       watchTimes(lane, id, expires, deadlineAt)
     else
@@ -151,21 +176,22 @@ local function accept(classNumber, extra, id, rest)
     end
   else
     local state = { status = 'waiting', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
-      since = now, dueAt = due, reason = 'delayed' }
+      since = now, dueAt = due, reason = 'delayed', notify = class.notify }
     call('HSET', taskKey(id), 'state', stateText(state))
     call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016d', sequence) .. id)
     move(lane, nil, 'waiting')
     stir(lane)
   end
   tally(lane, 'accepted')
+  lane.bytesAdded = lane.bytesAdded + payloadBytes(rest)
   local ids = chunkOf(sequence)
   ids[#ids + 1] = id
   return nil
 end
 
--- Accepts plain tasks of one class from ARGV[at] on: the short way that nearly all go. It is accept() and plainEntry(), written
--- out.
-local function acceptPlain(class, at, count)
+-- Accepts plain tasks of one class from ARGV[at] on, whose payloads have so many bytes: the short way that nearly all go. It is
+-- accept() and plainEntry(), written out.
+local function acceptPlain(class, classNumber, at, count, bytes)
   local args, middle, timeout, entries = ARGV, class.middle, class.timeout, class.entries
   local size, accepted, number = #entries, 0, sequence
   local ids, idsSize, nextChunk = nil, 0, -1
@@ -183,26 +209,29 @@ local function acceptPlain(class, at, count)
       ids[idsSize] = id
       accepted = accepted + 1
     else
+      bytes = bytes - payloadBytes(args[index + 1])
       answers[#answers + 1] = answered
-      answers[#answers + 1] = id
+      answers[#answers + 1] = repeatOf(id, call('HGET', TASK_PREFIX .. id, 'task'), classNumber, args[index + 1])
     end
     answered = answered + 1
     number = number + 1
   end
   sequence = number
   tally(class.lane, 'accepted', accepted)
+  class.lane.bytesAdded = class.lane.bytesAdded + bytes
   backlog = backlog + accepted
 end
 
-local function acceptRun(classNumber, extra, at, count)
+local function acceptRun(classNumber, extra, at, count, bytes)
   sequence = draw(count) - count + 1
   local stop = at + count * 2
   while at < stop do
     local class = classes[classNumber]
-    if class and extra == '' and class.isPlain then return acceptPlain(class, at, (stop - at) / 2) end
+    if class and extra == '' and class.isPlain then return acceptPlain(class, classNumber, at, (stop - at) / 2, bytes) end
     -- The class is made with its first new task: a duplicate leaves no lane behind.
     local taken = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
     if not taken then backlog = backlog + 1 end
+    bytes = bytes - payloadBytes(ARGV[at + 1])
     answer(taken)
     sequence = sequence + 1
     at = at + 2
@@ -214,9 +243,9 @@ for _ = 1, callCount do
   local size = 0
   eachRun(at, function(_, _, _, count) size = size + count end)
   local refusal
-  if backlog + size > backlogMax then
+  if backlog + size > maxBacklog then
     local new = countNew(at)
-    if new > 0 and backlog + new > backlogMax then refusal = '\n' .. int(backlog) .. ' ' .. int(new) end
+    if new > 0 and backlog + new > maxBacklog then refusal = '\n' .. int(backlog) .. ' ' .. int(new) end
   end
   at = eachRun(at, refusal and function(_, _, _, count)
     for _ = 1, count do answer(refusal) end

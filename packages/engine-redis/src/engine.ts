@@ -14,9 +14,10 @@ import {
 import { openLink } from './link/link.ts'
 import { Partition, type PartitionSettings, requestIds } from './partition.ts'
 import { partitionEngine } from './partition-engine.ts'
+import { moveOldKeys } from './partitioned/key-upgrade.ts'
 import { partitionedEngine } from './partitioned/partitioned-engine.ts'
 import { Partitions } from './partitioned/partitions.ts'
-import { checkServer, type Durability, openStore, PARTITIONS_MAX, partitionPrefixes } from './store.ts'
+import { checkServer, type Durability, openStore, PARTITIONS_MAX, partitionPrefixes, raiseLayout } from './store.ts'
 import { Wake } from './wake.ts'
 
 export interface RedisEngineOptions {
@@ -24,6 +25,8 @@ export interface RedisEngineOptions {
   readonly url: string | readonly string[]
   /** What all keys start with; 'reprise' if not given. A task's key is '<prefix>:<task id>'. */
   readonly prefix?: string
+  /** `false` refuses a prefix without a store, with `REPRISE_STORE_MISSING`; true if not given. */
+  readonly create?: boolean
   /** Slots that tasks are spread over, fixed when the store is created; what the store has, or 1, if not given. */
   readonly partitions?: number
   /** `durable` refuses a server without an append-only file; `fast` (the default) takes the persistence it finds. */
@@ -32,7 +35,7 @@ export interface RedisEngineOptions {
   readonly clock?: Clock
   readonly random?: Random
   /** Queued and waiting tasks together; more are refused. */
-  readonly backlogMax?: number
+  readonly maxBacklog?: number
   readonly healthThresholds?: HealthThresholds
   /** How long a call is repeated while the server can't be reached, before it is refused; 10 s if not given. */
   readonly patienceMs?: number
@@ -59,7 +62,10 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
   })
   try {
     const checks = await checkServer(link, `${prefix}/store`, durability)
-    const partitions = await openStore(link, prefix, asked)
+    const { partitions, isOlder } = await openStore(link, prefix, {
+      partitions: asked,
+      creates: options.create !== false,
+    })
     const [only = prefix, ...others] = partitionPrefixes(prefix, partitions)
     const thresholds = options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS
     const drawRequestId = requestIds()
@@ -73,13 +79,17 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       partition,
       others.map((other, index) => new Partition(link, other, clock ?? null, at(index + 1))),
     )
+    if (isOlder) {
+      await moveOldKeys(store)
+      await raiseLayout(link, prefix)
+    }
     await Promise.all(store.all.map((one) => one.open()))
     const wake = new Wake(store.all, randomUUID(), clock ?? systemClock, (id) => store.placeOf(id))
     await wake.open()
     const parts = {
       wake,
-      info: { kind: 'redis', durability: checks.durability, callsAtOnce: 2, lacks: [] },
-      backlogMax: options.backlogMax ?? DEFAULT_BACKLOG_MAX,
+      info: { kind: 'redis', ...checks, callsAtOnce: 2, lacks: [] },
+      maxBacklog: options.maxBacklog ?? DEFAULT_BACKLOG_MAX,
       close: () => link.close(),
     }
     return store.size === 1 ? partitionEngine({ partition, ...parts }) : partitionedEngine({ store, ...parts })

@@ -1,7 +1,7 @@
 // What holds lanes back now, for a reader: the holds, limits and breakers that cover them. It only looks; the verb that sets
 // them is in gates.ts and in breakers.ts.
 
-import type { Breaker, By, Scope } from '@reprise/core'
+import type { Breaker, By, Rank, Scope } from '@reprise/core'
 import type { ExplainFacts } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { lookUp } from './gates.ts'
@@ -20,14 +20,14 @@ export async function gatesFacts(partition: Partition, lane: LaneName): Promise<
 
 /** For many lanes at once, in their order. */
 export async function gatesFactsOf(partition: Partition, lanes: readonly LaneName[]): Promise<readonly GatesFacts[]> {
-  const [[holds, limits, slots], breakers] = await Promise.all([
-    lookUp(partition, ['holds', 'limits', 'slots'], namesCovering(lanes)),
-    breakersOn(partition, lanes.map(actionOf)),
+  const looked = ['holds', 'limits', 'slots', 'ranks:holds', 'ranks:limits']
+  const [[holds, limits, slots, holdRanks, limitRanks], breakers] = await Promise.all([
+    lookUp(partition, looked, namesCovering(lanes)),
+    breakersOn(partition, lanes),
   ])
-  return lanes.map((lane) => factsOf(lane, { holds, limits, slots, breakers }))
+  const found = { holds, limits, slots, holdRanks, limitRanks }
+  return lanes.map((lane, index) => factsOf(lane, found, breakers[index] ?? []))
 }
-
-export const actionOf = ({ action }: LaneName): string => action
 
 /** Every scope that covers one of these lanes, by name. */
 export const namesCovering = (lanes: readonly LaneName[]): string[] => [
@@ -37,30 +37,40 @@ export const namesCovering = (lanes: readonly LaneName[]): string[] => [
 /** What the store has under the names of scopes. */
 type Found = ReadonlyMap<string, string> | undefined
 
-/** Holds, limits and how many tasks run under each, and breakers by action. */
+/** Holds, limits and how many tasks run under each. */
 interface GatesFound {
   readonly holds: Found
   readonly limits: Found
   readonly slots: Found
-  readonly breakers: ReadonlyMap<string, readonly Breaker[]>
+  /** What is not there is the platform's. */
+  readonly holdRanks: Found
+  readonly limitRanks: Found
 }
 
-export function factsOf(lane: LaneName, { holds, limits, slots, breakers }: GatesFound): GatesFacts {
+export function factsOf(
+  lane: LaneName,
+  { holds, limits, slots, holdRanks, limitRanks }: GatesFound,
+  breakers: readonly Breaker[],
+): GatesFacts {
   const covering = scopesOf(lane)
   return {
     holds: covering.flatMap((scope) => {
-      const text = holds?.get(scopeName(scope))
-      return text === undefined ? [] : [{ scope, ...parseHold(text) }]
+      const name = scopeName(scope)
+      const text = holds?.get(name)
+      return text === undefined ? [] : [{ scope, ...parseHold(text), rank: rankIn(holdRanks, name) }]
     }),
     limits: covering.flatMap((scope) => {
       const name = scopeName(scope)
       const concurrency = limits?.get(name)
       if (concurrency === undefined) return []
-      return [{ scope, running: Number(slots?.get(name) ?? 0), concurrency: Number(concurrency) }]
+      const running = Number(slots?.get(name) ?? 0)
+      return [{ scope, running, concurrency: Number(concurrency), rank: rankIn(limitRanks, name) }]
     }),
-    breakers: breakers.get(lane.action) ?? [],
+    breakers,
   }
 }
+
+const rankIn = (ranks: Found, name: string): Rank => (ranks?.has(name) === true ? 'tenant' : 'platform')
 
 /** Every scope that covers a lane; sorted by pool, action and tenant, because what is not given sorts before any name. */
 function scopesOf({ pool, action, tenant }: LaneName): Scope[] {

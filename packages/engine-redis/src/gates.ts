@@ -2,6 +2,8 @@
 // of a change, it takes several steps; the store remembers what is left to do, should we die on the way.
 
 import { type By, InvalidError, type Scope } from '@reprise/core'
+import { outranked, rankOf } from '@reprise/core/engine'
+import { OUTRANKED } from './layout.ts'
 import type { Reply } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { liftScript, limitScript, pauseScript, resumeScript } from './scripts.generated.ts'
@@ -9,22 +11,24 @@ import { liftScript, limitScript, pauseScript, resumeScript } from './scripts.ge
 /** `isTold`: the journal tells of it. In a store with several partitions one of them does. */
 export async function pause(partition: Partition, scope: Scope, by: By, isTold = true): Promise<void> {
   const { actor, reason } = by
-  const args = [...partsOf(scope), JSON.stringify({ actor, reason }), actor, reason]
-  await finish(partition, await partition.once(pauseScript, [...args, isTold ? JSON.stringify(given(scope)) : '']))
+  const args = [...partsOf(scope), JSON.stringify({ actor, reason }), actor, reason, rankOf(by)]
+  const answer = await partition.once(pauseScript, [...args, isTold ? JSON.stringify(given(scope)) : ''])
+  await finish(partition, ranked('hold', scope, answer))
 }
 
 /** False if there was no hold on exactly this scope. */
 export async function resume(partition: Partition, scope: Scope, by: By, isTold = true): Promise<boolean> {
   const data = isTold ? JSON.stringify(given(scope)) : ''
-  const args = [...partsOf(scope), by.actor, by.reason, data]
-  const answer = await partition.once(resumeScript, args)
+  const args = [...partsOf(scope), by.actor, by.reason, rankOf(by), data]
+  const answer = ranked('hold', scope, await partition.once(resumeScript, args))
   if (Number(answer) === NOTHING_TO_LIFT) return false
   await finish(partition, answer)
   return true
 }
 
 export async function limit(partition: Partition, scope: Scope, concurrency: number | null, by: By): Promise<void> {
-  await finish(partition, await partition.once(limitScript, limitArguments(scope, concurrency, by)))
+  const answer = await partition.once(limitScript, limitArguments(scope, concurrency, by))
+  await finish(partition, ranked('limit', scope, answer))
 }
 
 export function limitArguments(scope: Scope, concurrency: number | null, by: By): string[] {
@@ -33,11 +37,17 @@ export function limitArguments(scope: Scope, concurrency: number | null, by: By)
   }
   const data = JSON.stringify({ ...given(scope), concurrency })
   const text = concurrency === null ? '' : String(concurrency)
-  return [...partsOf(scope), text, by.actor, by.reason, data]
+  return [...partsOf(scope), text, by.actor, by.reason, rankOf(by), data]
 }
 
 const NOTHING_TO_LIFT = -1
 const ALL_TOLD = 1
+
+/** The answer of a script that sets or lifts something, unless the platform set it and the caller is a tenant's. */
+export function ranked(what: 'hold' | 'limit', scope: Scope, answer: Reply): Reply {
+  if (Number(answer) === OUTRANKED) throw outranked(what, scope)
+  return answer
+}
 
 /** Goes on until every lane was told. */
 export async function finish(partition: Partition, answer: Reply): Promise<void> {

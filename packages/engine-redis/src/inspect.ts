@@ -3,6 +3,7 @@
 // dedupe keys are held elsewhere than their tasks, under tickets, and the next user finds out: they are not looked at.
 
 import {
+  type ActionName,
   BATCH_MAX,
   type Finding,
   type FindingSubject,
@@ -116,8 +117,8 @@ function subjectOf(kind: string, name: string): FindingSubject {
     case 'group':
       return { kind, fingerprint: name as Fingerprint }
     case 'key': {
-      const [tenant = '', ...key] = name.split('\n')
-      return { kind, tenant: tenant as TenantId, key: key.join('\n') }
+      const [tenant = '', action = '', ...key] = name.split('\n')
+      return { kind, tenant: tenant as TenantId, action: action as ActionName, key: key.join('\n') }
     }
     case 'store':
       return { kind }

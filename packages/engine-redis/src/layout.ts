@@ -2,7 +2,7 @@
 // they hand each other or that is stored, and the letters and patterns by which stored texts are told apart. The compiler puts
 // them into Lua (scripts/lua-facts.ts says how); here they are read and written by name.
 
-import type { LeaseStage, SeriesPoint, TaskStatus } from '@reprise/core'
+import type { LeaseStage, SeriesPoint, TaskDifference, TaskStatus } from '@reprise/core'
 
 type Names = readonly string[]
 
@@ -71,12 +71,25 @@ export const LANE = [
 /** What a worker registered: fields of its hash. */
 export const REGISTERED = fields('epoch pools actions host version runtimes endpoint concurrency registeredAt')
 
-/** What a worker reported and what the store saw of it, packed into one field. A missing lastFailureAt is -1, a missing outlook false. */
+/** A worker that left: fields of its hash behind the id. */
+export const DEPARTED_ROW = ['id', 'leftAt', ...REGISTERED] as const
+
+/**
+ * What a worker reported and what the store saw of it, packed into one field. A missing lastFailureAt is -1, a missing outlook
+ * or policyVersion false. failuresBy and servedWell are lists: what is known by tenant, see lua/include/health.lua.
+ */
 export const WORKER = fields(
-  'lastBeatAt queueDepth consecutiveFailures recentOutcomes recentFailures lastFailureAt inFlight loopLagMs quietMsMax lastProgressAt probeFailures memoryBytes draining inbox assigned outlook',
+  'lastBeatAt queueDepth consecutiveFailures recentOutcomes recentFailures lastFailureAt inFlight loopLagMs maxQuietMs lastProgressAt probeFailures memoryBytes draining inbox assigned outlook failuresBy servedWell policyVersion',
 )
 
 export const WORKER_ROW = ['id', ...REGISTERED, ...WORKER] as const
+
+/** What a script answers where the platform set what a tenant's caller wants to change. */
+export const OUTRANKED = -2
+
+/** What stands before the payload at the end of a task's text. */
+export const PAYLOAD_NAME = '\n"payload":'
+export const PAYLOAD_NAME_LENGTH = PAYLOAD_NAME.length
 
 /** A task as a look at it answers. */
 export const TASK_ROW = fields('id text state record lease progress heldSince heldMs')
@@ -87,6 +100,8 @@ export const GROUP_FIELDS = fields('action firstAt lastAt lastTask sample')
 export const GROUP_ROW = ['fingerprint', 'number', 'count', ...GROUP_FIELDS] as const
 const SCOPE = fields('pool action tenant')
 export const LANE_ROW = ['number', ...SCOPE, ...COUNTERS] as const
+/** What a tenant has in some lanes. */
+export const TENANT_ROW = fields('tenant backlog running bytes')
 /** What is counted by the minute. */
 export const SERIES = fields(
   'accepted started succeeded failed lost retried dead cancelled',
@@ -115,10 +130,12 @@ export const SETTLE_EXPIRED = ['kind', 'id', 'attempt', ...ENDING] as const
 
 /** A claim up to its pools. */
 export const CLAIM = fields('worker workerJson epoch limit leaseMs thresholds id stage')
-export const RENEWAL = fields('id attempt token progress handle')
+export const RENEWAL = fields('id attempt token progress handle log')
 export const ASSIGNMENT = fields('id attempt token worker workerJson ttlMs judged')
 export const PROBE = fields('worker epoch answered')
-export const BEAT = fields('worker epoch inFlight queueDepth loopLagMs memoryBytes quietMsMax draining outlook')
+export const BEAT = fields(
+  'worker epoch inFlight queueDepth loopLagMs memoryBytes maxQuietMs draining outlook policyVersion',
+)
 
 /** What a lease begins with: p for a plain task, which runs; s for any other that runs; or the stage it is in. */
 export const STAGE_LETTERS = { run: 's', dispatch: 'd', inbox: 'i', launch: 'l' } as const satisfies Record<
@@ -129,6 +146,12 @@ export const PLAIN = 'p'
 /** The same as bytes, for scripts that look at nothing else. */
 export const PLAIN_BYTE = PLAIN.charCodeAt(0)
 export const STAGE_BYTES = { dispatch: STAGE_LETTERS.dispatch.charCodeAt(0), inbox: STAGE_LETTERS.inbox.charCodeAt(0) }
+
+/** In what a submission differs from the task that has its id or key, as scripts say it. */
+export const DIFFERENCE_LETTERS = { payload: 'p', action: 'a', tenant: 't' } as const satisfies Record<
+  TaskDifference,
+  string
+>
 
 /** The beginning of a JSON text whose first members stand in this order; the pattern finds their values. */
 const head = (patterns: Readonly<Record<string, string>>): string =>

@@ -10,7 +10,7 @@ import type {
   TaskId,
   WorkerId,
 } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
+import { attemptLogText, checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import { OVERDUE_ROW, ordered, RENEWAL, records } from './layout.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { CLAIMED_PLAIN, parseState, parseText, snapshotOf, spentOf } from './records.ts'
@@ -24,13 +24,14 @@ export async function renew(
   checkBatch(leases.length)
   checkLeaseMs(leaseMs)
   if (leases.length === 0) return []
-  const args = leases.flatMap(({ taskId, attempt, token, progress, handle }) =>
+  const args = leases.flatMap(({ taskId, attempt, token, progress, handle, log }) =>
     ordered(RENEWAL, {
       id: taskId,
       attempt: String(attempt),
       token,
       progress: progress === null ? '' : JSON.stringify(progress),
       handle: handle === undefined ? '' : `=${handle}`,
+      log: log === undefined ? '' : attemptLogText(log),
     }),
   )
   const answers = asTexts(await partition.run(renewScript, [String(leaseMs), ...args]))

@@ -11,7 +11,7 @@ export interface LaneName {
 
 interface Numbered {
   readonly lane: number
-  readonly profile: number
+  readonly profile?: number
 }
 
 export class Names {
@@ -44,7 +44,7 @@ export class Names {
     const profiles = new Set<number>()
     for (const { lane, profile } of heads) {
       if (!this.#lanes.has(lane)) lanes.add(lane)
-      if (!this.#profiles.has(profile)) profiles.add(profile)
+      if (profile !== undefined && !this.#profiles.has(profile)) profiles.add(profile)
     }
     return { lanes: [...lanes], profiles: [...profiles] }
   }

@@ -2,6 +2,7 @@
 // files named after them and in the scripts they call.
 
 import type { Engine, EngineInfo } from '@reprise/core'
+import { tenantPage } from '@reprise/core/engine'
 import { listBreakers, resetBreaker } from './breakers.ts'
 import { change, retry } from './change.ts'
 import { claim, settleAndClaim } from './claim.ts'
@@ -14,31 +15,33 @@ import { inspect } from './inspect.ts'
 import { journalOf } from './journal.ts'
 import { counts, listLanes, series } from './lanes.ts'
 import { expired, renew } from './leases.ts'
+import { logsOf } from './logs.ts'
 import { OrderedCalls } from './ordered-calls.ts'
 import type { Partition } from './partition.ts'
-import { beat, deregister, findWorkers, listWorkers, probed, registerThere } from './registry.ts'
+import { beat, deregister, findWorkers, listDeparted, listWorkers, probed, registerThere } from './registry.ts'
 import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { resultOf, settle } from './settle.ts'
 import { standings, storeTime } from './standings.ts'
 import { submit } from './submit.ts'
 import { findExecution, findTask, listExecutions, listTasks } from './tasks.ts'
+import { tenantParts } from './tenants.ts'
 import type { Wake } from './wake.ts'
 
 export interface PartitionEngineParts {
   readonly partition: Partition
   readonly wake: Wake
   readonly info: EngineInfo
-  readonly backlogMax: number
+  readonly maxBacklog: number
   /** Ends what the engine was opened with. */
   readonly close: () => Promise<void>
 }
 
 export function partitionEngine(parts: PartitionEngineParts): Engine {
-  const { partition, wake, backlogMax } = parts
+  const { partition, wake, maxBacklog } = parts
   const calls = new OrderedCalls(
     partition,
-    (groups) => submit(partition, groups, backlogMax),
+    (groups) => submit(partition, groups, maxBacklog),
     (groups) => settle(partition, groups),
   )
   const inOrder = (): Partition => calls.inOrder()
@@ -74,7 +77,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     limit: async (scope, concurrency, by) => limit(inOrder(), scope, concurrency, by),
 
     breakers: async (page) => listBreakers(inOrder(), page),
-    resetBreaker: async (name, by) => resetBreaker(inOrder(), name, by),
+    resetBreaker: async (name, by, tenants) => resetBreaker(inOrder(), name, by, tenants),
 
     async register(registration) {
       const { epoch } = await registerThere(inOrder(), registration)
@@ -85,15 +88,18 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     deregister: async (worker, epoch) => deregister(inOrder(), worker, epoch),
     worker: async (id) => (await findWorkers(inOrder(), [id])).found[0] ?? null,
     workers: async (page) => listWorkers(inOrder(), page),
+    departed: async (page) => listDeparted(inOrder(), page),
 
     now: async () => storeTime(inOrder()),
-    task: async (id) => findTask(inOrder(), id),
+    task: async (id, look) => findTask(inOrder(), id, look),
     tasks: async (query) => listTasks(inOrder(), query),
     execution: async (id, attempt) => findExecution(inOrder(), id, attempt),
     executions: async (id, page) => listExecutions(inOrder(), id, page),
+    logs: async (id) => logsOf(inOrder(), id),
     explain: async (id) => explain(inOrder(), id),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
+    tenants: async (page) => tenantPage(await tenantParts(inOrder()), page),
     counts: async (query) => counts(inOrder(), query),
     series: async (query) => series(inOrder(), query),
 

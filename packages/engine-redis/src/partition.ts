@@ -10,6 +10,7 @@ import {
   systemClock,
   type TaskSettings,
 } from '@reprise/core'
+import { parseSettings } from '@reprise/core/engine'
 import type { Link, Reply, Script } from './link/link.ts'
 import { Names } from './names.ts'
 import { idleScript, renewScript } from './scripts.generated.ts'
@@ -108,7 +109,7 @@ export class Partition {
   }
 
   /** What these task texts refer to by number. */
-  async learn(heads: readonly { readonly lane: number; readonly profile: number }[]): Promise<Names> {
+  async learn(heads: readonly { readonly lane: number; readonly profile?: number }[]): Promise<Names> {
     if (systemClock.monotonic() - this.#learnedAt > LEARNED_MS_MAX) this.forget()
     const names = this.#names
     const { lanes, profiles } = names.missing(heads)
@@ -123,7 +124,7 @@ export class Partition {
     }
     for (const [index, number] of profiles.entries()) {
       const text = replies[lanes.length + index]
-      if (typeof text === 'string') names.addProfile(number, JSON.parse(text) as TaskSettings)
+      if (typeof text === 'string') names.addProfile(number, parseSettings<TaskSettings>(text))
     }
     return names
   }

@@ -10,6 +10,7 @@ import {
   type Failure,
   type Fingerprint,
   type JsonText,
+  type LastWorker,
   type LeaseStage,
   type LeaseToken,
   type PoolName,
@@ -20,9 +21,10 @@ import {
   type TaskStatus,
   type TenantId,
   type WaitReason,
+  type WorkerBuild,
   type WorkerId,
 } from '@reprise/core'
-import { DECISION_MEMBER, STAGE_LETTERS } from './layout.ts'
+import { DECISION_MEMBER, PAYLOAD_NAME, STAGE_LETTERS } from './layout.ts'
 import type { Names } from './names.ts'
 
 /** The first line of a task's text. What has its usual value is left out. */
@@ -38,8 +40,6 @@ export interface Head {
   readonly dedupeKey?: string
   readonly labels?: Readonly<Record<string, string>>
 }
-
-const PAYLOAD_NAME = '\n"payload":'
 
 /** A task's text starts with a head in JSON; its payload follows a line break, which the head can't contain. */
 export function parseText(text: string): { readonly head: Head; readonly payload: JsonText } {
@@ -115,6 +115,8 @@ export interface State {
   readonly quota?: string
   readonly at?: number
   readonly fingerprint?: Fingerprint
+  /** Its settings ask for an event at its end. */
+  readonly notify?: true
 }
 
 export const FRESH = { generation: 1, before: 0, failures: 0, losses: 0 } as const
@@ -190,6 +192,10 @@ export interface AttemptRecord {
   readonly dispatchedAt: number
   readonly generation?: number
   readonly retryReason?: WaitReason
+  /** The build of its worker; missing if that is not known. */
+  readonly version?: string
+  readonly host?: string
+  readonly runtimes?: readonly string[]
   /** These three are missing while it runs. */
   readonly errorCode?: string | null
   readonly errorMessage?: string | null
@@ -229,12 +235,27 @@ export function tokenOf({ token, worker }: Pick<AttemptRecord, 'token' | 'worker
   return (worker === null ? token : `${token}.${worker}`) as LeaseToken
 }
 
+/** Members of an attempt's JSON, from the comma before the first one on: scripts put them behind the others. */
+export function buildMembers({ version, host, runtimes }: WorkerBuild): string {
+  return `,"version":${safeJson(version)},"host":${safeJson(host)},"runtimes":${JSON.stringify(runtimes)}`
+}
+
+function buildOf({ version, host, runtimes }: AttemptRecord): WorkerBuild | null {
+  return version === undefined || host === undefined || runtimes === undefined ? null : { version, host, runtimes }
+}
+
+export function lastWorkerOf(record: AttemptRecord | null): LastWorker | null {
+  if (record === null || record.worker === null) return null
+  return { worker: record.worker as WorkerId, version: record.version ?? null, host: record.host ?? null }
+}
+
 export function executionOf(record: AttemptRecord, snapshot: Snapshot): Execution {
   const known = {
     taskId: snapshot.id,
     attempt: record.attempt,
     generation: record.generation ?? 1,
     worker: record.worker as WorkerId | null,
+    build: buildOf(record),
     token: tokenOf(record),
     dispatchedAt: record.dispatchedAt,
     retryReason: record.retryReason ?? null,

@@ -4,22 +4,26 @@
 import {
   type BeatReport,
   type BeatResult,
+  type DepartedWorker,
   type HealthThresholds,
   type Page,
   type PageRequest,
   type ProbeReport,
   StoreFailedError,
+  type TenantId,
   type WorkerId,
   type WorkerRegistration,
   type WorkerView,
 } from '@reprise/core'
-import { assessHealth, checkBatch, pageLimit } from '@reprise/core/engine'
-import { BEAT, ordered, PROBE, records, WORKER_ROW } from './layout.ts'
+import { assessHealth, checkBatch, departedCursor, departedPlace, pageLimit } from '@reprise/core/engine'
+import { BEAT, DEPARTED_ROW, ordered, PROBE, type REGISTERED, records, WORKER_ROW } from './layout.ts'
 import { asTexts, type Partition } from './partition.ts'
+import { buildMembers } from './records.ts'
 import {
   beatScript,
   deregisterScript,
   findWorkersScript,
+  listDepartedScript,
   listWorkersScript,
   probedScript,
   registerScript,
@@ -45,6 +49,7 @@ export async function registerThere(
       JSON.stringify(runtimes),
       endpoint ?? '',
       concurrency === undefined ? '' : String(concurrency),
+      buildMembers(registration),
       ...more,
     ]),
   )
@@ -53,7 +58,7 @@ export async function registerThere(
 }
 
 export async function beat(partition: Partition, report: BeatReport): Promise<BeatResult> {
-  const { worker, draining, outlook } = report
+  const { worker, draining, outlook, policyVersion } = report
   const args = ordered(BEAT, {
     worker,
     epoch: String(report.epoch),
@@ -61,9 +66,10 @@ export async function beat(partition: Partition, report: BeatReport): Promise<Be
     queueDepth: String(report.queueDepth),
     loopLagMs: String(report.loopLagMs),
     memoryBytes: String(report.memoryBytes),
-    quietMsMax: String(report.quietMsMax),
+    maxQuietMs: String(report.maxQuietMs),
     draining: draining ? '1' : '0',
     outlook: outlook === null ? '' : `=${outlook}`,
+    policyVersion: policyVersion === undefined ? '' : String(policyVersion),
   })
   const outcome = await partition.run(beatScript, args)
   if (outcome === 'current' || outcome === 'replaced' || outcome === 'unknown') return { outcome }
@@ -80,7 +86,12 @@ export async function probed(partition: Partition, reports: readonly ProbeReport
 }
 
 export async function deregister(partition: Partition, worker: WorkerId, epoch: number): Promise<void> {
-  const isDone = await partition.run(deregisterScript, [worker, JSON.stringify(worker), String(epoch)])
+  const isDone = await partition.run(deregisterScript, [
+    worker,
+    JSON.stringify(worker),
+    String(epoch),
+    partition.position.place === 0 ? '1' : '',
+  ])
   if (Number(isDone) !== 1) await takeOver(partition, worker)
 }
 
@@ -113,7 +124,35 @@ export async function findWorkers(
   return { found: viewsOf(partition, fields), now: Number(fields[0]) }
 }
 
+/** The latest first. */
+export async function listDeparted(partition: Partition, page: PageRequest = {}): Promise<Page<DepartedWorker>> {
+  const place = departedPlace(page.cursor)
+  const from = place === null ? ['', ''] : [String(place.leftAt), place.worker]
+  const fields = asTexts(await partition.run(listDepartedScript, [...from, String(pageLimit(page))]))
+  const items = records(DEPARTED_ROW, fields, FIELDS_BEFORE_WORKERS).map((row) => {
+    return { ...registrationOf(row), leftAt: Number(row.leftAt) }
+  })
+  const last = items.at(-1)
+  return { items, next: fields[1] === '1' && last !== undefined ? departedCursor(last) : null }
+}
+
 const FIELDS_BEFORE_WORKERS = 2
+
+/** What a worker registered, and when. */
+function registrationOf(row: Readonly<Record<'id' | (typeof REGISTERED)[number], string>>) {
+  return {
+    worker: row.id as WorkerId,
+    pools: JSON.parse(row.pools) as WorkerView['pools'],
+    actions: JSON.parse(row.actions) as WorkerView['actions'],
+    host: row.host,
+    version: row.version,
+    runtimes: JSON.parse(row.runtimes) as WorkerView['runtimes'],
+    endpoint: row.endpoint === '' ? null : row.endpoint,
+    ...(row.concurrency === '' ? {} : { concurrency: Number(row.concurrency) }),
+    epoch: Number(row.epoch),
+    registeredAt: Number(row.registeredAt),
+  }
+}
 
 function viewsOf({ thresholds }: Partition, fields: readonly string[]): WorkerView[] {
   const now = Number(fields[0])
@@ -134,24 +173,20 @@ function viewOf(
     lastFailureAt: row.lastFailureAt === '' ? null : Number(row.lastFailureAt),
     inFlight: Number(row.inFlight),
     loopLagMs: Number(row.loopLagMs),
-    quietMsMax: Number(row.quietMsMax),
+    maxQuietMs: Number(row.maxQuietMs),
     outlook: row.outlook === '' ? null : row.outlook.slice(1),
     lastProgressAt: Number(row.lastProgressAt),
     probeFailures: Number(row.probeFailures),
+    failuresBy: (JSON.parse(row.failuresBy) as [string, number, number][]).map(([tenant, inRow, recent]) => {
+      return { tenant: tenant === '' ? null : (tenant as TenantId), inRow, recent }
+    }),
+    servedWell: (JSON.parse(row.servedWell) as [TenantId, number][]).map(([tenant, at]) => ({ tenant, at })),
   }
   return {
-    worker: row.id as WorkerId,
-    pools: JSON.parse(row.pools) as WorkerView['pools'],
-    actions: JSON.parse(row.actions) as WorkerView['actions'],
-    host: row.host,
-    version: row.version,
-    runtimes: JSON.parse(row.runtimes) as WorkerView['runtimes'],
-    endpoint: row.endpoint === '' ? null : row.endpoint,
-    ...(row.concurrency === '' ? {} : { concurrency: Number(row.concurrency) }),
-    epoch: Number(row.epoch),
-    registeredAt: Number(row.registeredAt),
+    ...registrationOf(row),
     memoryBytes: Number(row.memoryBytes),
     draining: row.draining === '1',
+    policyVersion: row.policyVersion === '' ? null : Number(row.policyVersion),
     ...evidence,
     health: assessHealth(evidence, now, thresholds),
   }

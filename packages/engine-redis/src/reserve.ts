@@ -10,6 +10,7 @@ import {
   type ReserveRequest,
   type Scope,
   StoreFailedError,
+  TaskConflictError,
 } from '@reprise/core'
 import { checkReserve, scopeText } from '@reprise/core/engine'
 import { claimResult } from './claim.ts'
@@ -18,7 +19,7 @@ import { type Reply, ScriptRefusal } from './link/link.ts'
 import { asTexts, type Partition } from './partition.ts'
 import { textRest } from './records.ts'
 import { reserveScript } from './scripts.generated.ts'
-import { settingsText } from './submit.ts'
+import { differencesNamed, settingsText } from './submit.ts'
 
 export async function reserve(partition: Partition, request: ReserveRequest): Promise<Claimed> {
   checkReserve(request)
@@ -76,6 +77,7 @@ function reserveArguments(request: ReserveRequest, key: string | null): string[]
     task.deadlineMs === null ? '' : String(task.deadlineMs),
     key ?? '',
     STAGE_LETTERS[stage],
+    task.dedupeMs === undefined ? '' : String(task.dedupeMs),
   ]
 }
 
@@ -89,10 +91,12 @@ function sentenceAroundCeiling(id: string, attempt: number): readonly [string, s
 }
 
 export function refusal({ task: { id }, attempt }: ReserveRequest, { what, details }: ReserveRefusal): Error {
-  const [detail = '', concurrency] = details
+  const [detail = '', more] = details
   switch (what) {
     case 'dropped':
       return new BudgetExhaustedError(id, attempt, Number(detail))
+    case 'differs':
+      return new TaskConflictError(more ?? id, differencesNamed(detail))
     case 'duplicate':
       return new DuplicateExecutionError(id, attempt)
     case 'conflict':
@@ -102,9 +106,9 @@ export function refusal({ task: { id }, attempt }: ReserveRequest, { what, detai
       return new NoAvailableSlotError(`${scopeText(scopeNamed(detail))} (paused)`, 0)
     case 'full':
       if (isOfBreaker(detail)) {
-        return new NoAvailableSlotError(`${breakerScope(detail)} (its breaker lets few through)`, Number(concurrency))
+        return new NoAvailableSlotError(`${breakerScope(detail)} (its breaker lets few through)`, Number(more))
       }
-      return new NoAvailableSlotError(scopeText(scopeNamed(detail)), Number(concurrency))
+      return new NoAvailableSlotError(scopeText(scopeNamed(detail)), Number(more))
     default:
       return new StoreFailedError(`A reservation was refused: ${[what, ...details].join(' ')}`)
   }

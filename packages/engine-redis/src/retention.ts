@@ -18,7 +18,12 @@ export async function retain(
     ms === undefined || Number.isNaN(ms) ? '' : String(ms),
   )
   const [tasksRemoved, entriesRemoved, next = ''] = asTexts(
-    await partition.once(retainScript, [String(limit), String(after), ...keptMs]),
+    await partition.once(retainScript, [
+      String(limit),
+      String(after),
+      ...keptMs,
+      partition.position.place === 0 ? '1' : '',
+    ]),
   )
   return {
     tasksRemoved: Number(tasksRemoved),

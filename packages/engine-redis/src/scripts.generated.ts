@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_ba9133a928b4',
-  text: `#!lua name=reprise_ba9133a928b4
+  name: 'reprise_d586e4253da1',
+  text: `#!lua name=reprise_d586e4253da1
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -15,7 +15,7 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, nowExists, refuse
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, logKey, draw, exists, nowExists, refuse
 do
 function int(number)
   return format('%d', number)
@@ -39,6 +39,9 @@ function taskKey(id)
 end
 function key(name)
   return META_PREFIX .. name
+end
+function logKey(id)
+  return key('log:' .. id)
 end
 function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', int(count))
@@ -130,13 +133,13 @@ function laneNumbered(number)
   local lane = {
     pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
     heldSince = was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6], stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12], discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19], p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25], was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
-    group = false, distance = false, sources = false, takenOf = false, taken = false,
+    bytesAdded = 0, group = false, distance = false, sources = false, takenOf = false, taken = false,
   }
   if lane.heldSince == -1 then lane.heldSince = false end
   return keepLane(number, lane)
 end
-function gateName(action)
-  return '\\r\\n' .. action .. '\\n'
+function gateName(action, tenant)
+  return '\\r\\n' .. action .. '\\n' .. tenant
 end
 function scopeNames(lane)
   local names = {}
@@ -147,7 +150,8 @@ function scopeNames(lane)
       end
     end
   end
-  names[#names + 1] = gateName(lane.action)
+  names[#names + 1] = gateName(lane.action, '')
+  names[#names + 1] = gateName(lane.action, lane.tenant)
   return names
 end
 local function anyHolds()
@@ -173,6 +177,7 @@ function laneNamed(pool, action, tenant)
   call('HSET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant, number)
   call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
   call('SADD', key('actions:' .. pool), action)
+  if number == 1 or call('EXISTS', key('pools')) == 1 then call('SADD', key('pools'), pool) end
   return laneNumbered(number)
 end
 function laneTime(lane)
@@ -238,6 +243,7 @@ local function flushLane(lane)
       break
     end
   end
+  if lane.bytesAdded ~= 0 then call('HINCRBY', key('lane:' .. int(lane.number)), 'bytes', int(lane.bytesAdded)) end
   if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[8] > 0) then
@@ -262,7 +268,7 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local decodeSettings, profileNumbered, profileFor, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local decodeSettings, profileNumbered, profileFor, parseHead, payloadBytes, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
 local profiles
 atBegin(function()
@@ -270,11 +276,17 @@ atBegin(function()
 end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
+local function currentNames(settings)
+  if settings.maxRamp then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  end
+  return settings
+end
 function decodeSettings(text)
   local settings = decoded[text]
   if settings then return settings end
   if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
-  settings = cjson.decode(text)
+  settings = currentNames(cjson.decode(text))
   decoded[text] = settings
   decodedCount = decodedCount + 1
   return settings
@@ -298,6 +310,9 @@ end
 function parseHead(text)
   local stop = string.find(text, '\\n', 1, true)
   return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+function payloadBytes(text)
+  return #text - string.find(text, '\\n', 1, true) - 11
 end
 function statusOf(record)
   return string.match(record, '^{"status":"(%a+)"')
@@ -324,7 +339,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint',
+  'fingerprint', 'keyLost', 'notify',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -344,7 +359,7 @@ function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
-    retryReason = state.retryReason, rank = state.rank,
+    retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
   }
 end
 function waitingMember(task)
@@ -499,7 +514,7 @@ end
 function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
-  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action) }
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action, '') }
   for _, limit in ipairs(limitsNamed(names)) do
     if limit.running < limit.concurrency then open[#open + 1] = limit end
   end
@@ -729,11 +744,11 @@ function runningRecord(attempt, token, workerJson, extra)
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
     .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
 end
-function recordExtra(generation, retryReason)
+function recordExtra(generation, retryReason, build)
   local extra = ''
   if generation > 1 then extra = ',"generation":' .. int(generation) end
   if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
-  return extra
+  return extra .. build
 end
 function endRecord(record, status, tail)
   local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
@@ -786,19 +801,21 @@ function leaveStage(kind, worker, id, lane)
     if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
   end
 end
-function rewritten(record, token, workerJson, startedAt)
+function rewritten(record, token, workerJson, startedAt, build)
   local attempt, worker, start, rest =
     string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
-    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. rest
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. string.sub(rest, 1, -#RUNNING_TAIL - 1) .. build
+    .. RUNNING_TAIL
 end
 local function startAttempt(task, worker, workerJson, leaseMs, stage)
+  local build = stage == 's' and call('HGET', key('worker:' .. worker), 'build') or ''
   local state = nextState(task.state, 'running')
   state.attempt = state.attempt + 1
   task.state = state
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
   local attempt = int(state.attempt)
-  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason, build))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
@@ -843,9 +860,20 @@ local function stockByAction()
   end
   return #old < LIFT_MAX
 end
+local function eachOfTenant(action, tenant, visit)
+  if call('EXISTS', key('pools')) == 0 then return false end
+  for _, pool in ipairs(call('SMEMBERS', key('pools'))) do
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+  end
+  return true
+end
 function eachStocked(scopeName, cursor, visit)
   local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
-  if pool ~= '' and action ~= '' and tenant ~= '' then
+  if pool == '\\r' and tenant ~= '' then
+    if eachOfTenant(action, tenant, visit) then return nil end
+  elseif pool ~= '' and action ~= '' and tenant ~= '' then
     local number = findLane(pool, action, tenant)
     local lane = number and laneNumbered(number)
     if lane and lane.queued > 0 then visit(lane) end
@@ -947,15 +975,23 @@ function continueLifting()
   return call('EXISTS', key('unfinished')) == 1
 end
 end
-local breakers, coverings, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, afterFailure, afterSuccess, isOutage
+local breakers, coverings, placeOf, breakerId, blankBreaker, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, isTooMuch, afterFailure, afterSuccess, isOutage
 do
 atBegin(function()
   breakers, coverings = {}, {}
 end)
-local function parseBreaker(name, text)
+function placeOf(action, tenant)
+  return tenant and tenant ~= '' and action .. '\\n' .. tenant or action
+end
+breakerId = placeOf
+function blankBreaker(id)
+  local name, tenant = string.match(id, '^([^\\n]*)\\n?(.*)$')
+  return { id = id, name = name, tenant = tenant ~= '' and tenant, actions = {}, state = { status = 'closed' }, buckets = {}, voices = {} }
+end
+local function parseBreaker(id, text)
   local stop = string.find(text, '\\n', 1, true)
-  local breaker = cjson.decode(string.sub(text, stop + 1))
-  breaker.name = name
+  local breaker = blankBreaker(id)
+  for field, value in pairs(cjson.decode(string.sub(text, stop + 1))) do breaker[field] = value end
   breaker.settingsText = string.sub(text, 1, stop - 1)
   breaker.settings = decodeSettings(breaker.settingsText)
   return breaker
@@ -967,37 +1003,43 @@ local function fieldsText(fields)
   end
   return '{' .. table.concat(texts, ',') .. '}'
 end
-function breakerText(breaker)
-  local actions, buckets = {}, {}
-  for index, action in ipairs(breaker.actions) do actions[index] = cjson.encode(action) end
-  for index, bucket in ipairs(breaker.buckets) do buckets[index] = fieldsText(bucket) end
-  return breaker.settingsText .. '\\n{"actions":[' .. table.concat(actions, ',') .. '],"state":' .. fieldsText(breaker.state)
-    .. ',"buckets":[' .. table.concat(buckets, ',') .. ']}'
+local function listText(list, textOf)
+  local texts = {}
+  for index, item in ipairs(list) do texts[index] = textOf(item) end
+  return '[' .. table.concat(texts, ',') .. ']'
 end
-function breakerNamed(name)
-  local breaker = breakers[name]
+function breakerText(breaker)
+  return breaker.settingsText .. '\\n{"actions":' .. listText(breaker.actions, cjson.encode) .. ',"state":'
+    .. fieldsText(breaker.state) .. ',"buckets":' .. listText(breaker.buckets, fieldsText)
+    .. ',"voices":' .. listText(breaker.voices, fieldsText) .. '}'
+end
+function breakerNamed(id)
+  local breaker = breakers[id]
   if breaker == nil then
-    local text = call('HGET', key('breakers'), name)
-    breaker = text and parseBreaker(name, text)
-    breakers[name] = breaker
+    local text = call('HGET', key('breakers'), id)
+    breaker = text and parseBreaker(id, text)
+    breakers[id] = breaker
   end
   return breaker
 end
-function covering(action)
-  local names = coverings[action]
-  if not names then
-    names = {}
-    for name in string.gmatch(call('HGET', key('covered'), action) or '', '[^\\n]+') do names[#names + 1] = name end
-    coverings[action] = names
+function covering(place)
+  local ids = coverings[place]
+  if not ids then
+    ids = {}
+    local tenant = string.match(place, '\\n(.*)$')
+    for name in string.gmatch(call('HGET', key('covered'), place) or '', '[^\\n]+') do ids[#ids + 1] = breakerId(name, tenant) end
+    coverings[place] = ids
   end
-  return names
+  return ids
 end
-function setCovering(action, names)
-  coverings[action] = names
-  if #names == 0 then
-    call('HDEL', key('covered'), action)
+function setCovering(place, ids)
+  coverings[place] = ids
+  if #ids == 0 then
+    call('HDEL', key('covered'), place)
   else
-    call('HSET', key('covered'), action, table.concat(names, '\\n'))
+    local names = {}
+    for index, id in ipairs(ids) do names[index] = string.match(id, '^[^\\n]*') end
+    call('HSET', key('covered'), place, table.concat(names, '\\n'))
   end
 end
 local function liveBuckets(breaker)
@@ -1012,12 +1054,56 @@ function fadesAt(breaker)
   for _, bucket in ipairs(breaker.buckets) do
     if bucket.failed > 0 then at = math.max(at, bucket.at + breaker.settings.windowMs) end
   end
+  for _, voice in ipairs(breaker.voices) do
+    if voice.failed > 0 then at = math.max(at, voice.since + breaker.settings.windowMs) end
+  end
   return at
 end
 function isForgotten(breaker)
   return breaker.state.status == 'closed' and fadesAt(breaker) <= now
 end
-local function countOutcome(breaker, what)
+local function voiceOf(live, tenant, what)
+  for _, voice in ipairs(live) do
+    if voice.tenant == tenant then return voice end
+  end
+  if #live >= 20 then
+    local quiet
+    for index, voice in ipairs(live) do
+      if not quiet and voice.failed == 0 then quiet = index end
+    end
+    if what == 'ok' or not quiet then return false end
+    table.remove(live, quiet)
+  end
+  local voice = { tenant = tenant, since = now, ok = 0, failed = 0 }
+  live[#live + 1] = voice
+  return voice
+end
+local function hear(breaker, what, tenant)
+  local live = {}
+  for _, voice in ipairs(breaker.voices) do
+    if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
+  end
+  local voice = voiceOf(live, tenant, what)
+  if voice then voice[what] = voice[what] + 1 end
+  breaker.voices = live
+end
+local function agree(breaker)
+  local settings = breaker.settings
+  local most = math.ceil(settings.minFailures / 2)
+  local tenants, against, all = 0, 0, 0
+  for _, voice in ipairs(breaker.voices) do
+    local isAgainst = voice.failed > 0 and voice.failed >= settings.failureRate * (voice.ok + voice.failed)
+    local weight = math.min(isAgainst and voice.failed or voice.ok, most)
+    all = all + weight
+    if isAgainst then
+      tenants = tenants + 1
+      against = against + weight
+    end
+  end
+  return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
+end
+local function countOutcome(breaker, what, tenant)
+  if not breaker.tenant then return hear(breaker, what, tenant) end
   local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
@@ -1031,39 +1117,52 @@ local function countOutcome(breaker, what)
 end
 local function openBreaker(breaker, opens)
   local settings = breaker.settings
-  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.openMsMax)
+  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.maxOpenMs)
   breaker.state = { status = 'open', since = now, ['until'] = now + openMs, opens = opens }
-  breaker.buckets = {}
+  breaker.buckets, breaker.voices = {}, {}
 end
-local function countFailure(breaker, opens)
-  countOutcome(breaker, 'failed')
+function isTooMuch(breaker)
+  if not breaker.tenant then return agree(breaker) end
   local ok, failed = 0, 0
   for _, bucket in ipairs(breaker.buckets) do
     ok = ok + bucket.ok
     failed = failed + bucket.failed
   end
   local settings = breaker.settings
-  if failed >= settings.failuresMin and failed >= settings.failureRate * (ok + failed) then openBreaker(breaker, opens) end
+  return failed >= settings.minFailures and failed >= settings.failureRate * (ok + failed)
 end
-function afterFailure(breaker, startedAt)
+local function countFailure(breaker, tenant, opens)
+  countOutcome(breaker, 'failed', tenant)
+  if isTooMuch(breaker) then openBreaker(breaker, opens) end
+end
+local function probeFailed(breaker, tenant)
   local state = breaker.state
-  if state.status == 'closed' then
-    countFailure(breaker, 1)
-  elseif state.status ~= 'open' and startedAt >= state.since then
-    if state.status == 'half_open' then openBreaker(breaker, state.opens + 1) else countFailure(breaker, state.opens + 1) end
+  if not breaker.tenant and (state.doubtedBy or tenant) == tenant then
+    state.doubtedBy = tenant
+  else
+    openBreaker(breaker, state.opens + 1)
   end
 end
-function afterSuccess(breaker, startedAt)
+function afterFailure(breaker, tenant, startedAt)
+  local state = breaker.state
+  if state.status == 'closed' then
+    countFailure(breaker, tenant, 1)
+  elseif state.status ~= 'open' and startedAt >= state.since then
+    if state.status == 'half_open' then probeFailed(breaker, tenant) else countFailure(breaker, tenant, state.opens + 1) end
+  end
+end
+function afterSuccess(breaker, tenant, startedAt)
   local state, settings = breaker.state, breaker.settings
-  if state.status == 'closed' then return countOutcome(breaker, 'ok') end
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
   if state.status == 'open' or startedAt < state.since then return end
   local isRamping = state.status == 'ramping'
-  if isRamping then countOutcome(breaker, 'ok') end
+  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if state.doubtedBy == tenant then state.doubtedBy = nil end
   local wanted = isRamping and state.concurrency or settings.probes
   state.succeeded = state.succeeded + 1
   if state.succeeded < wanted then return end
   breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
-  if wanted * 2 >= settings.rampMax then breaker.state = { status = 'closed' } end
+  if wanted * 2 >= settings.maxRamp then breaker.state = { status = 'closed' } end
 end
 function isOutage(breaker, startedAt)
   local state = breaker.state
@@ -1073,6 +1172,10 @@ end
 end
 local allowedBy, setGates
 do
+local function gateOf(place)
+  local action, tenant = string.match(place, '^([^\\n]*)\\n?(.*)$')
+  return gateName(action, tenant)
+end
 function allowedBy(breaker)
   local state = breaker.state
   if state.status == 'half_open' then return breaker.settings.probes end
@@ -1082,27 +1185,33 @@ local gateHolds, countedSince
 atBegin(function()
   gateHolds, countedSince = {}, {}
 end)
+local function gateHold(place)
+  local hold = gateHolds[place]
+  if hold == nil then
+    hold = call('HGET', key('holds'), gateOf(place))
+    gateHolds[place] = hold
+  end
+  return hold
+end
 local function tellLane(lane)
   if lane.queued == 0 then return end
-  local hold = gateHolds[lane.action]
-  if hold == nil then
-    hold = call('HGET', key('holds'), gateName(lane.action))
-    gateHolds[lane.action] = hold
-  end
+  local hold = gateHold(lane.action) or gateHold(placeOf(lane.action, lane.tenant))
   if not hold then
     if lane.heldSince and not holdOn(lane) then letGo(lane) end
   elseif not lane.heldSince then
     applyHold(lane, hold)
   end
 end
-local function tellLanes(action, cursor)
-  return proceed('gates ' .. action, eachStocked(gateName(action), cursor, tellLane))
+local function tellLanes(place, cursor)
+  return proceed('gates ' .. place, eachStocked(gateOf(place), cursor, tellLane))
 end
 STEPS.gates = tellLanes
 local function addRunning(counts, since, startedAt, token)
   if tonumber(startedAt) < since then return end
-  local action = laneNumbered(tonumber(string.match(token, '%d+$'))).action
-  counts[action] = (counts[action] or 0) + 1
+  local lane = laneNumbered(tonumber(string.match(token, '%d+$')))
+  local own = placeOf(lane.action, lane.tenant)
+  counts[lane.action] = (counts[lane.action] or 0) + 1
+  counts[own] = (counts[own] or 0) + 1
 end
 local function addLaunched(counts, since, ended)
   for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
@@ -1125,7 +1234,7 @@ local function addLeased(counts, since, ended)
     end
   end
 end
-local function runningSince(action, since)
+local function runningSince(place, since)
   local ended, size = {}, 0
   for _, change in pairs(leaseChanges) do
     size = size + #change.removed
@@ -1139,45 +1248,45 @@ local function runningSince(action, since)
     addLeased(counts, since, ended)
     countedSince[name] = counts
   end
-  return counts[action] or 0
+  return counts[place] or 0
 end
-local function setHold(action)
-  gateHolds[action] = nil
-  for _, name in ipairs(covering(action)) do
-    if breakerNamed(name).state.status == 'open' then
+local function setHold(place)
+  gateHolds[place] = nil
+  for _, id in ipairs(covering(place)) do
+    if breakerNamed(id).state.status == 'open' then
       nowExists('holds')
-      return call('HSETNX', key('holds'), gateName(action), NOW) == 1
+      return call('HSETNX', key('holds'), gateOf(place), NOW) == 1
     end
   end
-  return call('HDEL', key('holds'), gateName(action)) == 1
+  return call('HDEL', key('holds'), gateOf(place)) == 1
 end
-local function setLimit(action)
+local function setLimit(place)
   local most
   local since = 0
-  for _, name in ipairs(covering(action)) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(covering(place)) do
+    local breaker = breakerNamed(id)
     local number = allowedBy(breaker)
     if number then
       if not most or number < most then most = number end
       since = math.max(since, breaker.state.since)
     end
   end
-  return setOwnLimit(gateName(action), most, since, function() return runningSince(action, since) end)
+  return setOwnLimit(gateOf(place), most, since, function() return runningSince(place, since) end)
 end
-function setGates(actions)
+function setGates(places)
   local isChanged = {}
-  for _, action in ipairs(actions) do isChanged[action] = setHold(action) end
+  for _, place in ipairs(places) do isChanged[place] = setHold(place) end
   for _, lane in ipairs(laneList) do
-    if isChanged[lane.action] then tellLane(lane) end
+    if isChanged[lane.action] or isChanged[placeOf(lane.action, lane.tenant)] then tellLane(lane) end
   end
   local isTold = true
-  for _, action in ipairs(actions) do
-    if isChanged[action] then
+  for _, place in ipairs(places) do
+    if isChanged[place] then
       local isDone
-      if mayTellMore() then isDone = tellLanes(action, '') else isDone = proceed('gates ' .. action, '') end
+      if mayTellMore() then isDone = tellLanes(place, '') else isDone = proceed('gates ' .. place, '') end
       isTold = isTold and isDone
     end
-    if not setLimit(action) then isTold = false end
+    if not setLimit(place) then isTold = false end
   end
   return isTold
 end
@@ -1186,16 +1295,24 @@ local tellFailure, tellSuccess, tellTime, flushBreakers
 do
 local TURN_MAX = 100
 local ENTRY_TYPES, REASONS = { open = 'breaker.opened', half_open = 'breaker.half_open', ramping = 'breaker.ramping', closed = 'breaker.closed' }, { open = 'Too many failures: nothing starts until it has rested.', half_open = 'A few attempts are let through.', ramping = 'The attempts succeeded: more and more are let through.', closed = 'Work goes on as before.' }
+local function entryHead(breaker)
+  return '{"breaker":' .. cjson.encode(breaker.name) .. ',"tenant":' .. (breaker.tenant and cjson.encode(breaker.tenant) or 'null')
+end
 local function noteClosed(breaker, actor, reason)
-  note(ENTRY_TYPES.closed, nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+  note(ENTRY_TYPES.closed, nil, nil, actor, reason, entryHead(breaker) .. '}')
 end
 local function noteStatus(breaker)
   local state = breaker.state
   if state.status == 'closed' then return noteClosed(breaker, 'breaker', 'Work goes on as before.') end
   local untilAt = state['until']
   note(ENTRY_TYPES[state.status], nil, nil, 'breaker', REASONS[state.status],
-    '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
+    entryHead(breaker) .. ',"opens":' .. int(state.opens) .. ',"until":'
     .. (untilAt and int(untilAt) or 'null') .. '}')
+end
+local function placesOf(breaker)
+  local places = {}
+  for index, action in ipairs(breaker.actions) do places[index] = placeOf(action, breaker.tenant) end
+  return places
 end
 local function changeBreaker(breaker, apply)
   local before, boundBefore = breaker.state.status, allowedBy(breaker)
@@ -1205,134 +1322,162 @@ local function changeBreaker(breaker, apply)
   local hasTurned = state.status ~= before
   if hasTurned then
     if state.status == 'open' then
-      call('ZADD', key('opened'), int(state['until']), breaker.name)
-      call('ZREM', key('fading'), breaker.name)
+      call('ZADD', key('opened'), int(state['until']), breaker.id)
+      call('ZREM', key('fading'), breaker.id)
     elseif before == 'open' then
-      call('ZREM', key('opened'), breaker.name)
+      call('ZREM', key('opened'), breaker.id)
     end
   end
   if hasTurned or allowedBy(breaker) ~= boundBefore then
-    setGates(breaker.actions)
+    setGates(placesOf(breaker))
   elseif joined and state.status ~= 'closed' then
-    setGates({ joined })
+    setGates({ placeOf(joined, breaker.tenant) })
   end
   if hasTurned then noteStatus(breaker) end
 end
+local function countOwned(breaker, change)
+  if not breaker.tenant then return end
+  if call('HINCRBY', key('owned'), breaker.tenant, change) <= 0 then call('HDEL', key('owned'), breaker.tenant) end
+end
 local function forgetBreaker(breaker)
-  breakers[breaker.name] = false
-  call('HDEL', key('breakers'), breaker.name)
-  call('ZREM', key('opened'), breaker.name)
-  call('ZREM', key('fading'), breaker.name)
-  for _, action in ipairs(breaker.actions) do
+  breakers[breaker.id] = false
+  call('HDEL', key('breakers'), breaker.id)
+  call('ZREM', key('opened'), breaker.id)
+  call('ZREM', key('fading'), breaker.id)
+  countOwned(breaker, '-1')
+  local places = placesOf(breaker)
+  for _, place in ipairs(places) do
     local kept = {}
-    for _, name in ipairs(covering(action)) do
-      if name ~= breaker.name then kept[#kept + 1] = name end
+    for _, id in ipairs(covering(place)) do
+      if id ~= breaker.id then kept[#kept + 1] = id end
     end
-    setCovering(action, kept)
+    setCovering(place, kept)
   end
-  return breaker.state.status == 'closed' or setGates(breaker.actions)
+  return breaker.state.status == 'closed' or setGates(places)
 end
 local function cover(breaker, action)
   for _, known in ipairs(breaker.actions) do
     if known == action then return false end
   end
   breaker.actions[#breaker.actions + 1] = action
-  local names = { breaker.name }
-  for _, name in ipairs(covering(action)) do names[#names + 1] = name end
-  table.sort(names)
-  setCovering(action, names)
+  local place = placeOf(action, breaker.tenant)
+  local ids = { breaker.id }
+  for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
+  table.sort(ids)
+  setCovering(place, ids)
   return true
 end
-local function breakerToFail(name)
-  local breaker = breakerNamed(name)
+local made
+atBegin(function()
+  made = 0
+end)
+local function mayMake(tenant)
+  if call('HLEN', key('breakers')) + made >= 1000 then return false end
+  return not tenant or (tonumber(call('HGET', key('owned'), tenant)) or 0) < 100
+end
+local function breakerToFail(id)
+  local breaker = breakerNamed(id)
   if breaker and isForgotten(breaker) then
     forgetBreaker(breaker)
     breaker = false
   end
   if not breaker then
-    breaker = { name = name, actions = {}, state = { status = 'closed' }, buckets = {} }
-    breakers[name] = breaker
+    breaker = blankBreaker(id)
+    if not mayMake(breaker.tenant) then return false end
+    countOwned(breaker, '1')
+    made = made + 1
+    breakers[id] = breaker
   end
   return breaker
 end
-local function mayCover(name, action)
-  local names = covering(action)
-  for _, known in ipairs(names) do
-    if known == name then return true end
+local function mayCover(id, place)
+  local ids = covering(place)
+  for _, known in ipairs(ids) do
+    if known == id then return true end
   end
-  return #names < 100
+  return #ids < 100
 end
-function tellFailure(refs, action, startedAt)
+local function failFor(ref, lane, tenant, startedAt)
+  local id = breakerId(ref.name, tenant)
+  local breaker = mayCover(id, placeOf(lane.action, tenant)) and breakerToFail(id)
+  if not breaker then return false end
+  changeBreaker(breaker, function()
+    breaker.settingsText = ref.settings
+    breaker.settings = decodeSettings(ref.settings)
+    local hasJoined = cover(breaker, lane.action)
+    afterFailure(breaker, lane.tenant, startedAt)
+    return hasJoined and lane.action
+  end)
+  return breaker
+end
+function tellFailure(refs, lane, startedAt)
   if not exists('breakers') then nowExists('breakers') end
   local counting = {}
   for _, ref in ipairs(refs) do
-    if mayCover(ref.name, action) then
-      counting[#counting + 1] = ref
-      changeBreaker(breakerToFail(ref.name), function(breaker)
-        breaker.settingsText = ref.settings
-        breaker.settings = decodeSettings(ref.settings)
-        local hasJoined = cover(breaker, action)
-        afterFailure(breaker, startedAt)
-        return hasJoined and action
-      end)
-    end
+    counting[#counting + 1] = failFor(ref, lane, lane.tenant, startedAt) or nil
+    counting[#counting + 1] = failFor(ref, lane, false, startedAt) or nil
   end
-  for _, ref in ipairs(counting) do
-    if isOutage(breakerNamed(ref.name), startedAt) then return true end
+  for _, breaker in ipairs(counting) do
+    if isOutage(breaker, startedAt) then return true end
   end
   return false
 end
-function tellSuccess(action, startedAt)
-  for _, name in ipairs(covering(action)) do
-    local breaker = breakerNamed(name)
+function tellSuccess(lane, startedAt)
+  local ids = {}
+  for _, place in ipairs({ lane.action, placeOf(lane.action, lane.tenant) }) do
+    for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
+  end
+  table.sort(ids)
+  for _, id in ipairs(ids) do
+    local breaker = breakerNamed(id)
     if isForgotten(breaker) then
       forgetBreaker(breaker)
     else
-      changeBreaker(breaker, function() afterSuccess(breaker, startedAt) end)
+      changeBreaker(breaker, function() afterSuccess(breaker, lane.tenant, startedAt) end)
     end
   end
 end
 function tellTime()
   local due = call('ZRANGE', key('opened'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)
   table.sort(due)
-  for _, name in ipairs(due) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(due) do
+    local breaker = breakerNamed(id)
     changeBreaker(breaker, function()
       breaker.state = { status = 'half_open', since = now, opens = breaker.state.opens, succeeded = 0 }
     end)
   end
-  for _, name in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
+    local breaker = breakerNamed(id)
     if isForgotten(breaker) then forgetBreaker(breaker) end
   end
   return tonumber(call('ZRANGE', key('opened'), '0', '0', 'WITHSCORES')[2])
 end
 function flushBreakers()
-  for name, breaker in pairs(breakers) do
+  for id, breaker in pairs(breakers) do
     if breaker and breaker.changed and isForgotten(breaker) then
       forgetBreaker(breaker)
     elseif breaker and breaker.changed then
-      call('HSET', key('breakers'), name, breakerText(breaker))
-      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), name) end
+      call('HSET', key('breakers'), id, breakerText(breaker))
+      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), id) end
     end
   end
 end
 end
 local placeRetry
 do
-local WINDOWS_PAGE = 100
 local PAST_MAX = 500
+local KEPT_MS = 3600000
 local quotas
 atBegin(function()
   quotas = {}
 end)
-local function parseQuota(text)
-  local windowMs, limit, share, place, places, name = string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
-  local itsKey = key('windows:' .. windowMs .. ' ' .. name)
-  local counted = quotas[itsKey]
+local function parseQuota(text, lane)
+  local windowMs, limit, share, place, places, whose, name = string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
+  local itsName = windowMs .. ' ' .. name .. (whose == 'each' and '\\n' .. lane.tenant or '')
+  local counted = quotas[itsName]
   if not counted then
-    counted = { key = itsKey, list = key('windowed:' .. windowMs .. ' ' .. name), taken = {}, full = {} }
-    quotas[itsKey] = counted
+    counted = { key = key('windows:' .. itsName), list = key('windowed:' .. itsName), taken = {} }
+    quotas[itsName] = counted
   end
   return {
     name = name, windowMs = tonumber(windowMs), limit = tonumber(limit), share = tonumber(share), place = tonumber(place),
@@ -1342,15 +1487,11 @@ end
 local function takenIn(quota, window)
   local counted = quota.counted
   local taken = counted.taken[window]
-  if taken then return taken end
-  local windows = { int(window) }
-  if next(counted.taken) then
-    for index = 2, WINDOWS_PAGE do windows[index] = int(window + (index - 1) * quota.places) end
+  if not taken then
+    taken = tonumber(call('HGET', counted.key, int(window))) or 0
+    counted.taken[window] = taken
   end
-  for index, count in ipairs(call('HMGET', counted.key, unpack(windows))) do
-    counted.taken[window + (index - 1) * quota.places] = tonumber(count) or 0
-  end
-  return counted.taken[window]
+  return taken
 end
 local function startedLately(lane)
   local field = int(lane.number) .. ':started'
@@ -1361,30 +1502,33 @@ local function listWindow(quota, window)
   local list = quota.counted.list
   local past = call('ZRANGE', list, '-inf', '(' .. int(math.floor(now / quota.windowMs)), 'BYSCORE', 'LIMIT', 0, PAST_MAX)
   call('ZADD', list, int(window), int(window))
-  if #past == 0 then return end
-  call('HDEL', quota.counted.key, unpack(past))
-  call('ZREM', list, unpack(past))
+  if #past > 0 then
+    call('HDEL', quota.counted.key, unpack(past))
+    call('ZREM', list, unpack(past))
+  end
+  local keptMs = int(3 * quota.windowMs + KEPT_MS)
+  call('PEXPIRE', quota.counted.key, keptMs)
+  call('PEXPIRE', list, keptMs)
+end
+local function roomIn(quota, window, byShare)
+  local limit, places = quota.limit, quota.places
+  if not limit then return byShare end
+  local extra = (window + quota.place) % places < limit % places and 1 or 0
+  return math.min(math.floor(limit / places) + extra, byShare)
 end
 function placeRetry(text, lane, wantedAt)
-  local quota = parseQuota(text)
-  local room = quota.limit or math.huge
-  if quota.share then
-    room = math.min(room, math.max(math.floor(quota.share * startedLately(lane)), 1))
+  local quota = parseQuota(text, lane)
+  local byShare = quota.share and math.max(math.floor(quota.share * startedLately(lane)), 1) or math.huge
+  local window, dueAt = math.floor(wantedAt / quota.windowMs), wantedAt
+  if takenIn(quota, window) >= roomIn(quota, window, byShare) then
+    window = window + 1
+    local isOver = takenIn(quota, window) >= roomIn(quota, window, byShare)
+    dueAt = isOver and wantedAt + quota.windowMs or window * quota.windowMs
   end
   local counted = quota.counted
-  local window = math.floor(wantedAt / quota.windowMs)
-  window = window + (quota.place - window) % quota.places
-  local last = window + (1000 - 1) * quota.places
-  local full = counted.full[room]
-  if not full or window < full.from or window > full.to then full = { from = window, to = window } end
-  window = math.min(full.to, last)
-  while window < last and takenIn(quota, window) >= room do window = window + quota.places end
-  full.to = window
-  counted.full[room] = full
   local taken = call('HINCRBY', counted.key, int(window), 1)
   counted.taken[window] = taken
   if taken == 1 then listWindow(quota, window) end
-  local dueAt = math.max(wantedAt, window * quota.windowMs)
   return dueAt, dueAt > wantedAt and quota.name or nil
 end
 end
@@ -1458,13 +1602,15 @@ function endExecution(task, attempt, ending)
     stir(lane)
   end
   task.state = state
-  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. '}')
+  if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
 end
 end
 local workers, workerKey, workerNamed, flushWorkers, rosterOf
 do
-local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'maxQuietMs', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook', 'failuresBy', 'servedWell', 'policyVersion' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
   workers = {}
 end)
@@ -1472,26 +1618,32 @@ function workerKey(id)
   return key('worker:' .. id)
 end
 local function packWorker(worker)
-  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook }
+  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.maxQuietMs, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook, worker.failuresBy, worker.servedWell, worker.policyVersion }
   numbers[6] = worker.lastFailureAt or -1
   return cmsgpack.pack(numbers)
 end
 local function freshWorker(id)
   return {
     id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
-    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
-    draining = 0, inbox = 0, assigned = 0, outlook = false,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, maxQuietMs = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false, failuresBy = {}, servedWell = {},
+    policyVersion = false,
   }
 end
 function workerNamed(id)
   local worker = workers[id]
   if worker ~= nil then return worker end
-  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim', 'build', 'registeredAt')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
-    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false, roster = false,
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], maxQuietMs = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], failuresBy = was[17], servedWell = was[18], policyVersion = was[19], changed = false, roster = false,
+    build = values[4] or '', registeredAt = tonumber(values[5]),
   }
-  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+  if worker then
+    if worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+    worker.failuresBy, worker.servedWell = worker.failuresBy or {}, worker.servedWell or {}
+    worker.policyVersion = worker.policyVersion or false
+  end
   workers[id] = worker
   return worker
 end
@@ -1529,13 +1681,31 @@ local function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
-    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    if type(value) == 'number' then
+      value = format('%.17g', value)
+    elseif type(value) == 'table' then
+      value = #value > 0 and cjson.encode(value) or '[]'
+    elseif value then
+      value = '=' .. value
+    end
     answer[size + index] = value or ''
   end
 end
 end
 local assess, progressed, witness, thresholdsText, thresholds, parseThresholds, claimHealth
 do
+local TENANT, IN_ROW, RECENT, SERVED_AT = 1, 2, 3, 2
+local function excused(evidence, what, most)
+  local sum = 0
+  for _, failures in ipairs(evidence.failuresBy) do
+    local isServing = false
+    for _, served in ipairs(evidence.servedWell) do
+      if served[TENANT] ~= failures[TENANT] and now - served[SERVED_AT] < 60000 then isServing = true end
+    end
+    if isServing and failures[TENANT] ~= '' then sum = sum + math.max(failures[what] - most, 0) end
+  end
+  return sum
+end
 function assess(evidence, limits)
   local unhealthy, degraded = false, false
   local function weigh(value, atDegraded, atUnhealthy)
@@ -1545,21 +1715,26 @@ function assess(evidence, limits)
   weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
   weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
   weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
-  if evidence.inFlight > 0 and evidence.quietMsMax > 0 and now - evidence.lastProgressAt >= evidence.quietMsMax + limits.stuckMs then
+  if evidence.inFlight > 0 and evidence.maxQuietMs > 0 and now - evidence.lastProgressAt >= evidence.maxQuietMs + limits.stuckMs then
     unhealthy = true
   end
   if evidence.outlook then degraded = true end
   local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
-  local function weighFailures(value, atDegraded, atUnhealthy)
-    if value >= atUnhealthy then
+  local function weighFailures(isTooMuch, atDegraded, atUnhealthy)
+    if isTooMuch(atUnhealthy) then
       if cooledDown then degraded = true else unhealthy = true end
-    elseif value >= atDegraded then
+    elseif isTooMuch(atDegraded) then
       degraded = true
     end
   end
-  weighFailures(evidence.consecutiveFailures, limits.failuresDegraded, limits.failuresUnhealthy)
-  if evidence.recentOutcomes >= limits.outcomesMin then
-    weighFailures(evidence.recentFailures / evidence.recentOutcomes, limits.failureRateDegraded, limits.failureRateUnhealthy)
+  local inRow, recent, outcomes = evidence.consecutiveFailures, evidence.recentFailures, evidence.recentOutcomes
+  weighFailures(function(limit)
+    return inRow - excused(evidence, IN_ROW, math.ceil(limit / 2)) >= limit
+  end, limits.failuresDegraded, limits.failuresUnhealthy)
+  if outcomes >= limits.minOutcomes then
+    weighFailures(function(limit)
+      return (recent - excused(evidence, RECENT, (limit / 2) * outcomes)) / outcomes >= limit
+    end, limits.failureRateDegraded, limits.failureRateUnhealthy)
   end
   return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
 end
@@ -1569,7 +1744,33 @@ function progressed(id)
   worker.lastProgressAt = now
   worker.changed = true
 end
-function witness(id, ok, count)
+local function failuresOf(worker, tenant)
+  local list = worker.failuresBy
+  local rest
+  for _, failures in ipairs(list) do
+    if failures[TENANT] == tenant then return failures end
+    if failures[TENANT] == '' then rest = failures end
+  end
+  if rest and #list >= 8 then return rest end
+  local failures = { #list < 8 and tenant or '', 0, 0 }
+  list[#list + 1] = failures
+  return failures
+end
+local function serveWell(worker, tenant)
+  local failing = {}
+  for _, failures in ipairs(worker.failuresBy) do
+    failures[IN_ROW] = 0
+    if failures[RECENT] > 0 then failing[#failing + 1] = failures end
+  end
+  worker.failuresBy = failing
+  local first = worker.servedWell[1]
+  if first and first[TENANT] == tenant then
+    first[SERVED_AT] = now
+  else
+    worker.servedWell = { { tenant, now }, first }
+  end
+end
+function witness(id, tenant, ok, count)
   local worker = workerNamed(id)
   if not worker then return end
   worker.changed = true
@@ -1579,10 +1780,16 @@ function witness(id, ok, count)
     if outcomes >= 100 then
       outcomes = math.floor(outcomes / 2)
       failures = math.floor(failures / 2)
+      for _, one in ipairs(worker.failuresBy) do one[RECENT] = math.floor(one[RECENT] / 2) end
     end
     outcomes = outcomes + 1
-    if not ok then failures = failures + 1 end
+    if not ok then
+      failures = failures + 1
+      local own = failuresOf(worker, tenant)
+      own[IN_ROW], own[RECENT] = own[IN_ROW] + 1, own[RECENT] + 1
+    end
   end
+  if ok then serveWell(worker, tenant) end
   worker.recentOutcomes, worker.recentFailures = outcomes, failures
   worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
   if not ok then worker.lastFailureAt = now end
@@ -1684,18 +1891,28 @@ local function startOf(lease)
 end
 local function workerPart(worker)
   local part = workerParts[worker]
-  if not part then
-    part = '","worker":' .. cjson.encode(worker) .. ',"dispatchedAt":'
+  if part == nil then
+    local known = workerNamed(worker)
+    part = known and {
+      before = '","worker":' .. cjson.encode(worker) .. ',"dispatchedAt":', after = known.build .. SUCCESS_TAIL, since = known.registeredAt,
+    }
     workerParts[worker] = part
   end
   return part
+end
+local function workerPartAt(worker, startedAt)
+  local part = workerPart(worker)
+  return part and part.since <= startedAt and part
 end
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
   local isPlain = string.byte(lease) == 112
-  if isPlain and result == '' then
-    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startOf(lease) .. SUCCESS_TAIL)
+  local isNotified = false
+  local startedAt = tonumber(part(lease, 2, 14))
+  local written = isPlain and result == '' and workerPartAt(worker, startedAt)
+  if written then
+    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. written.before .. startOf(lease) .. written.after)
   else
     local values = call('HMGET', itsKey, attempt, 'state')
     local ending = endRecord(values[1], 'succeeded')
@@ -1704,6 +1921,7 @@ local function succeed(id, attempt, token, lease, origin, result)
       call('HSET', itsKey, attempt, ending)
     else
       local state = nextState(cjson.decode(values[2]), 'succeeded')
+      isNotified = state.notify
       state.at = now
       state.deferrals = nil
       call('HSET', itsKey, attempt, ending, 'state', stateText(state))
@@ -1713,16 +1931,18 @@ local function succeed(id, attempt, token, lease, origin, result)
   local lane = origin.lane or laneNumbered(tonumber(origin.laneText))
   origin.lane = lane
   lane.succeeding = (lane.succeeding or 0) + 1
-  local startedAt = tonumber(part(lease, 2, 14))
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
-  if exists('breakers') then tellSuccess(lane.action, startedAt) end
+  if exists('breakers') then tellSuccess(lane, startedAt) end
   ended(id)
+  if isNotified then
+    note('task.succeeded', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded.', '{"action":' .. cjson.encode(lane.action) .. '}')
+  end
   if part(lease, 1, 1) == 'l' then
     leaveStage('l', worker, id, lane)
     return 'settled succeeded unseen'
   end
   progressed(worker)
-  witness(worker, true)
+  witness(worker, lane.tenant, true)
   return 1
 end
 local function countSuccesses()
@@ -1746,13 +1966,13 @@ end
 local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedAt)
   local task = loadTask(id)
   endRunning(task, worker, startedAt)
-  if outage and tellFailure(outage.refs, task.lane.action, startedAt) then parkInstead(ending, outage) end
+  if outage and tellFailure(outage.refs, task.lane, startedAt) then parkInstead(ending, outage) end
   placeEnding(ending, task.lane)
   local record = call('HGET', taskKey(id), int(attempt))
   ending.actor = ending.kind == 'lost' and 'sweep' or 'worker:' .. worker
   local isSeen = stage ~= 'l' and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
-  if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
+  if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, task.lane.tenant, false) end
   local status = endExecution(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status .. (isSeen and '' or ' unseen')
@@ -1774,6 +1994,7 @@ local function release(id, attempt, worker, given, stage, startedAt)
   if stage == 's' or stage == 'p' then progressed(worker) end
   task.state.attempt = attempt - 1
   call('HDEL', taskKey(id), int(attempt))
+  call('HDEL', logKey(id), int(attempt))
   local delayMs = tonumber(given.delayMs)
   if delayMs then defer(task, delayMs, given.waitReason) else enqueue(task, true) end
   stir(task.lane)
@@ -1795,7 +2016,7 @@ local function expire(id, attempt, ending)
   dequeue(task)
   move(task.lane, 'queued', nil)
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
-  local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
+  local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason, ''))
   ending.actor = 'sweep'
   placeEnding(ending, task.lane)
   local status = endExecution(task, attempt, ending)
@@ -1875,11 +2096,12 @@ local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
 local function settleDone(at, origin, answers)
   local args, leases, worker = ARGV, origin.leases, origin.worker
   local draw, suffix = args[at + 1], '.' .. origin.laneText
-  local middle = workerPart(worker)
+  local first = at + 3
+  local written = leases[args[first]] and workerPartAt(worker, tonumber(part(leases[args[first]], 2, 14)))
+  local before, after = written and written.before, written and written.after
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
   local isWatched, isTold = exists('watched'), exists('breakers')
-  local first = at + 3
   for index = first, first + 2 * tonumber(args[at + 2]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
@@ -1887,12 +2109,12 @@ local function settleDone(at, origin, answers)
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif isTold or byteAt(lease) ~= 112 or byteAt(lease, 2) == ZERO then
+    elseif isTold or not written or byteAt(lease) ~= 112 or byteAt(lease, 2) == ZERO then
       answers[size] = settleOddly(id, token, lease, origin)
       removedSize = #removed
     else
       leases[id] = false
-      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. middle .. part(lease, 2, 14) .. SUCCESS_TAIL)
+      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
       removedSize = removedSize + 1
       removed[removedSize] = id
       successes = successes + 1
@@ -1907,7 +2129,7 @@ local function settleDone(at, origin, answers)
     for _ = 1, successes do freeSlot(lane, now) end
   end
   progressed(worker)
-  witness(worker, true, successes)
+  witness(worker, lane.tenant, true, successes)
 end
 function settle(at, last)
   local answers = {}
@@ -2164,9 +2386,10 @@ do
 NUMBERED = {}
 for index = 1, 1000 do NUMBERED[index] = '-' .. index end
 function newStarter(request, claimed)
+  local build = request.stage == 's' and workerNamed(request.worker).build or ''
   return {
-    request = request, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
-    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
+    request = request, build = build, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. build .. RUNNING_TAIL,
   }
 end
 function plainLeaseStart(starter, timeoutMs)
@@ -2216,7 +2439,7 @@ function startEntry(starter, lane, head)
   state.attempt = state.attempt + 1
   local attempt = int(state.attempt)
   local newState = stateText(state)
-  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
+  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason, starter.build))
   call('HSET', taskKey(id), attempt, record, 'state', newState)
   local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt, starter.stage)
   if starter.stage == 'l' then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end
@@ -2421,7 +2644,7 @@ local function collectOne(starter, worker, id, lease)
   lease.renewedAt = nil
   lease.timeoutAt = now + profileNumbered(parseHead(values[1]).profile).timeoutMs
   lease.untilAt = math.min(now + starter.request.leaseMs, lease.timeoutAt + 5000)
-  call('HSET', taskKey(id), attempt, rewritten(values[3], lease.token, nil, now))
+  call('HSET', taskKey(id), attempt, rewritten(values[3], lease.token, nil, now, ''))
   local added = starter.change.added
   added[#added + 1] = id
   added[#added + 1] = leaseText(lease)
@@ -2501,7 +2724,7 @@ function claim(request)
   local limits = parseThresholds(request.thresholds)
   local health = request.health or claimHealth(worker, limits)
   local limit = request.limit
-  if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.degradedClaimMax) end
+  if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.maxDegradedClaim) end
   local nextProbe = exists('breakers') and tellTime()
   local isUnfinished = exists('unfinished') and continueLifting()
   local nextDue = promoteDue(request)
@@ -2572,7 +2795,7 @@ function blockedBy(request)
   return lines
 end
 end
-local CHUNK
+local CHUNK, textOf
 do
 CHUNK = 256
 local function orderKey(chunk)
@@ -2581,7 +2804,7 @@ end
 local function seqOf(text)
   return tonumber((string.match(text, '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')))
 end
-local function textOf(id)
+function textOf(id)
   return call('HGET', taskKey(id), 'task')
 end
 local function placeAfter(ids, seq)
@@ -2593,41 +2816,73 @@ local function placeAfter(ids, seq)
   return low
 end
 end
-local keyHolder, keepKey
+local dedupe
 do
 local TICKET = 10
 local TICKET_MS_MAX = 600000
 local BAR_MS = 86400000
-local function bar(ticket)
+dedupe = {}
+local LIVING = { queued = true, waiting = true, running = true }
+function dedupe.name(tenant, action, dedupeKey)
+  return tenant .. '\\n' .. action .. '\\n' .. dedupeKey
+end
+function dedupe.bar(ticket)
   call('SET', key('barred:' .. ticket), '1', 'PX', BAR_MS)
 end
-function keyHolder(tenant, dedupeKey)
-  if string.byte(dedupeKey) ~= TICKET then return call('HGET', key('keys'), tenant .. '\\n' .. dedupeKey) end
+function dedupe.isHeldBy(task)
+  local untilAt = task.head.keyUntil
+  if untilAt then return now < untilAt end
+  return LIVING[task.state.status] and not task.state.keyLost
+end
+function dedupe.life(dedupeMs)
+  return dedupeMs and ',"keyUntil":' .. int(math.min(now + dedupeMs, 9007199254740991)) or ''
+end
+function dedupe.holder(name, dedupeKey)
+  if string.byte(dedupeKey) ~= TICKET then
+    local id = call('HGET', key('dedupe'), name)
+    local task = id and loadTask(id)
+    return task and dedupe.isHeldBy(task) and task
+  end
   local takenAt, ticket = string.match(dedupeKey, '^\\n(%d+) (%S+)$')
   local isGood = ticket and now - tonumber(takenAt) < TICKET_MS_MAX and call('EXISTS', key('barred:' .. ticket)) == 0
   return not isGood and '\\r'
 end
-function keepKey(tenant, dedupeKey, id)
+function dedupe.lose(id)
+  local task = loadTask(id)
+  if not task or task.state.status ~= 'dead' or task.head.keyUntil then return end
+  task.state.keyLost = true
+  saveState(task)
+end
+function dedupe.keep(name, dedupeKey, id)
   local ticket = string.match(dedupeKey, '^\\n%d+ (%S+)$')
   if ticket then
     call('HSET', key('tickets'), id, ticket)
-  else
-    call('HSET', key('keys'), tenant .. '\\n' .. dedupeKey, id)
+    return
   end
+  local before = call('HGET', key('dedupe'), name)
+  call('HSET', key('dedupe'), name, id)
+  if before then dedupe.lose(before) end
 end
-local function dropKey(tenant, dedupeKey, id)
-  local name = tenant .. '\\n' .. dedupeKey
+function dedupe.drop(name, id)
   local ticket = call('HGET', key('tickets'), id)
   if not ticket then
-    call('HDEL', key('keys'), name)
+    if call('HGET', key('dedupe'), name) == id then call('HDEL', key('dedupe'), name) end
     return
   end
   call('HDEL', key('tickets'), id)
-  bar(ticket)
+  dedupe.bar(ticket)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
 end
+function dedupe.differences(text, action, tenant, rest)
+  local lane = string.match(text, '^{"seq":%d+,"acceptedAt":%d+,"lane":(%d+)')
+  local names = call('HMGET', key('lane:' .. lane), 'action', 'tenant')
+  local isSamePayload = part(text, (string.find(text, '\\n', 1, true))) == part(rest, (string.find(rest, '\\n', 1, true)))
+  return (isSamePayload and '' or 'p')
+    .. (names[1] == action and '' or 'a')
+    .. (names[2] == tenant and '' or 't')
 end
-redis.register_function{ function_name = 'reprise_ba9133a928b4_claim', flags = {'allow-oom'}, callback = function(keys, args)
+end
+redis.register_function{ function_name = 'reprise_d586e4253da1_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2641,9 +2896,17 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_ba9133a928b4_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_d586e4253da1_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
+local function saveLog(id, attempt, log)
+  call('HSET', logKey(id), attempt, log)
+  local outdated = tonumber(attempt) - 10
+  if outdated < 1 then return end
+  for _, other in ipairs(call('HKEYS', logKey(id))) do
+    if tonumber(other) <= outdated then call('HDEL', logKey(id), other) end
+  end
+end
 local function renew(at)
   local id, attempt, token = ARGV[at + 0], ARGV[at + 1], ARGV[at + 2]
   local progress, handle = ARGV[at + 3], ARGV[at + 4]
@@ -2656,13 +2919,15 @@ local function renew(at)
   if handle ~= '' then lease.handle = '\\n' .. string.sub(handle, 2) end
   call('HSET', leasesKey(worker), id, leaseText(lease))
   if progress ~= '' then call('HSET', key('progress'), id, progress) end
+  local log = ARGV[at + 5]
+  if log ~= '' then saveLog(id, attempt, log) end
   return int(lease.untilAt)
 end
 local answers = {}
-for at = 3, #ARGV, 5 do answers[#answers + 1] = renew(at) end
+for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_ba9133a928b4_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_d586e4253da1_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2673,7 +2938,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_ba9133a928b4_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_d586e4253da1_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2690,30 +2955,40 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_ba9133a928b4_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_d586e4253da1_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
-local backlogMax = tonumber(ARGV[2])
+local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
 local callCount = tonumber(ARGV[4])
-local function holder(id, tenant, dedupeKey)
-  if call('EXISTS', taskKey(id)) == 1 then return id end
-  return dedupeKey and keyHolder(tenant, dedupeKey)
-end
 local function parseExtra(extra)
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) ?(.*)$')
-  return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs),
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
+  return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs), tonumber(dedupeMs),
     dedupeKey ~= '' and dedupeKey
+end
+local function actionOf(class)
+  return ARGV[5 + (class - 1) * 5 + 1]
 end
 local function tenantOf(class)
   return ARGV[5 + (class - 1) * 5 + 2]
+end
+local function holder(id, name, dedupeKey)
+  local text = call('HGET', taskKey(id), 'task')
+  if text then return id, text end
+  local task = dedupeKey and dedupe.holder(name, dedupeKey)
+  if task == '\\r' then return task end
+  if task then return task.id, task.text end
+end
+local function repeatOf(id, text, classNumber, rest)
+  local differs = dedupe.differences(text, actionOf(classNumber), tenantOf(classNumber), rest)
+  return differs == '' and id or '\\t' .. differs .. ' ' .. id
 end
 local function eachRun(at, visit)
   local runs = tonumber(ARGV[at])
   at = at + 1
   for _ = 1, runs do
     local count = tonumber(ARGV[at + 2])
-    visit(tonumber(ARGV[at]), ARGV[at + 1], at + 3, count)
-    at = at + 3 + count * 2
+    visit(tonumber(ARGV[at]), ARGV[at + 1], at + 4, count, tonumber(ARGV[at + 3]))
+    at = at + 4 + count * 2
   end
   return at
 end
@@ -2721,12 +2996,12 @@ local function countNew(callAt)
   local seen = {}
   local new = 0
   eachRun(callAt, function(classNumber, extra, at, count)
-    local tenant = tenantOf(classNumber)
-    local dedupeKey = extra ~= '' and select(5, parseExtra(extra))
-    local named = dedupeKey and '\\n' .. tenant .. '\\n' .. dedupeKey
+    local dedupeKey = extra ~= '' and select(6, parseExtra(extra))
+    local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
+    local named = name and '\\n' .. name
     for index = at, at + count * 2 - 1, 2 do
       local id = ARGV[index]
-      if not seen[id] and not (named and seen[named]) and not holder(id, tenant, dedupeKey) then
+      if not seen[id] and not (named and seen[named]) and not holder(id, name, dedupeKey) then
         new = new + 1
         seen[id] = true
         if named then seen[named] = true end
@@ -2759,7 +3034,8 @@ local function classNumbered(number)
     lane = lane,
     timeoutMs = settings.timeoutMs,
     ttlMs = ttlMs,
-    isPlain = not ttlMs and settings.timeoutMs <= PLAIN_TIMEOUT_MAX,
+    isPlain = not ttlMs and not settings.notify and settings.timeoutMs <= PLAIN_TIMEOUT_MAX,
+    notify = settings.notify,
     middle = ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(lane.number) .. ',"profile":' .. profile,
     timeout = plainTimeout(settings.timeoutMs),
     entries = queueOf(lane, ARGV[at + 3]).entries,
@@ -2789,12 +3065,14 @@ local function chunkOf(number)
   return ids
 end
 local function accept(classNumber, extra, id, rest)
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = 0, 0, nil, nil, nil
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = 0, 0, nil, nil, nil, nil
   if extra ~= '' then
-    delayMs, dueAt, deadlineAt, deadlineMs, dedupeKey = parseExtra(extra)
+    delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = parseExtra(extra)
     if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
   end
-  local taken = holder(id, tenantOf(classNumber), dedupeKey)
+  local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
+  local taken, itsText = holder(id, name, dedupeKey)
+  if itsText then return repeatOf(taken, itsText, classNumber, rest) end
   if taken then return taken end
   local class = classNumbered(classNumber)
   local lane = class.lane
@@ -2804,11 +3082,18 @@ local function accept(classNumber, extra, id, rest)
   local text = '{"seq":' .. int(sequence) .. class.middle
   if expires then text = text .. ',"expires":' .. int(expires) end
   if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  if dedupeKey then text = text .. dedupe.life(dedupeMs) end
   call('HSET', taskKey(id), 'task', text .. rest)
-  if dedupeKey then keepKey(lane.tenant, dedupeKey, id) end
+  if dedupeKey then dedupe.keep(name, dedupeKey, id) end
   if isQueued then
     local entries = class.entries
-    if expires or deadlineAt or not class.isPlain then
+    if class.notify then
+      local state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0, rank = sequence,
+        since = now, expires = expires or nil, notify = true }
+      call('HSET', taskKey(id), 'state', stateText(state))
+      entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 's', id)
+      watchTimes(lane, id, expires, deadlineAt)
+    elseif expires or deadlineAt or not class.isPlain then
       entries[#entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 'p', id)
       watchTimes(lane, id, expires, deadlineAt)
     else
@@ -2816,18 +3101,19 @@ local function accept(classNumber, extra, id, rest)
     end
   else
     local state = { status = 'waiting', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
-      since = now, dueAt = due, reason = 'delayed' }
+      since = now, dueAt = due, reason = 'delayed', notify = class.notify }
     call('HSET', taskKey(id), 'state', stateText(state))
     call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016d', sequence) .. id)
     move(lane, nil, 'waiting')
     stir(lane)
   end
   tally(lane, 'accepted')
+  lane.bytesAdded = lane.bytesAdded + payloadBytes(rest)
   local ids = chunkOf(sequence)
   ids[#ids + 1] = id
   return nil
 end
-local function acceptPlain(class, at, count)
+local function acceptPlain(class, classNumber, at, count, bytes)
   local args, middle, timeout, entries = ARGV, class.middle, class.timeout, class.entries
   local size, accepted, number = #entries, 0, sequence
   local ids, idsSize, nextChunk = nil, 0, -1
@@ -2845,24 +3131,27 @@ local function acceptPlain(class, at, count)
       ids[idsSize] = id
       accepted = accepted + 1
     else
+      bytes = bytes - payloadBytes(args[index + 1])
       answers[#answers + 1] = answered
-      answers[#answers + 1] = id
+      answers[#answers + 1] = repeatOf(id, call('HGET', TASK_PREFIX .. id, 'task'), classNumber, args[index + 1])
     end
     answered = answered + 1
     number = number + 1
   end
   sequence = number
   tally(class.lane, 'accepted', accepted)
+  class.lane.bytesAdded = class.lane.bytesAdded + bytes
   backlog = backlog + accepted
 end
-local function acceptRun(classNumber, extra, at, count)
+local function acceptRun(classNumber, extra, at, count, bytes)
   sequence = draw(count) - count + 1
   local stop = at + count * 2
   while at < stop do
     local class = classes[classNumber]
-    if class and extra == '' and class.isPlain then return acceptPlain(class, at, (stop - at) / 2) end
+    if class and extra == '' and class.isPlain then return acceptPlain(class, classNumber, at, (stop - at) / 2, bytes) end
     local taken = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
     if not taken then backlog = backlog + 1 end
+    bytes = bytes - payloadBytes(ARGV[at + 1])
     answer(taken)
     sequence = sequence + 1
     at = at + 2
@@ -2873,9 +3162,9 @@ for _ = 1, callCount do
   local size = 0
   eachRun(at, function(_, _, _, count) size = size + count end)
   local refusal
-  if backlog + size > backlogMax then
+  if backlog + size > maxBacklog then
     local new = countNew(at)
-    if new > 0 and backlog + new > backlogMax then refusal = '\\n' .. int(backlog) .. ' ' .. int(new) end
+    if new > 0 and backlog + new > maxBacklog then refusal = '\\n' .. int(backlog) .. ' ' .. int(new) end
   end
   at = eachRun(at, refusal and function(_, _, _, count)
     for _ = 1, count do answer(refusal) end
@@ -2903,15 +3192,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_ba9133a928b4_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_ba9133a928b4_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_ba9133a928b4_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_ba9133a928b4_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_ba9133a928b4_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_d586e4253da1_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_d586e4253da1_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_d586e4253da1_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_d586e4253da1_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_d586e4253da1_submit', library: hotLibrary, readOnly: false }
 
-export const library: Library = {
-  name: 'reprise_a0f2ca31ffd3',
-  text: `#!lua name=reprise_a0f2ca31ffd3
+export const gatesLibrary: Library = {
+  name: 'reprise_9d3d5050ecfc',
+  text: `#!lua name=reprise_9d3d5050ecfc
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -2921,7 +3210,7 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, nowExists, refuse
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, nowExists
 do
 function int(number)
   return format('%d', number)
@@ -2945,6 +3234,1406 @@ function taskKey(id)
 end
 function key(name)
   return META_PREFIX .. name
+end
+local function logKey(id)
+  return key('log:' .. id)
+end
+function draw(count)
+  return call('HINCRBY', NUMBERS, 'sequence', int(count))
+end
+local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
+local unusual
+atBegin(function()
+  unusual = nil
+end)
+function exists(name)
+  if unusual == nil then
+    local keys = {}
+    for index, unusualName in ipairs(UNUSUAL) do keys[index] = key(unusualName) end
+    unusual = call('EXISTS', unpack(keys)) > 0 and {}
+  end
+  if not unusual then return false end
+  if unusual[name] == nil then unusual[name] = call('EXISTS', key(name)) == 1 end
+  return unusual[name]
+end
+function nowExists(name)
+  unusual = unusual or {}
+  unusual[name] = true
+end
+local function refuse(text)
+  return redis.error_reply('REPRISE ' .. text)
+end
+end
+local recall, remember
+do
+local ANSWER_KEPT_MS = 60000
+function recall(request)
+  local kept = call('GET', key('answer:' .. request))
+  return kept and cmsgpack.unpack(kept) or nil
+end
+function remember(request, answer)
+  call('SET', key('answer:' .. request), cmsgpack.pack(answer), 'PX', ANSWER_KEPT_MS)
+  return answer
+end
+end
+local lanes, laneList, pools, backlogChange, standingKey, standingsKey, stirred, stir, laneNumbered, gateName, scopeNames, holdOn, applyHold, findLane, catchUp, flushLanes
+do
+local FRESH_NUMBERS = {}
+for index = 1, 25 do FRESH_NUMBERS[index] = 0 end
+FRESH_NUMBERS[1] = -1
+local SLOTS, COUNTED = {}, { 'p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9' }
+for index = 1, #COUNTED do SLOTS[index - 1] = COUNTED[index] end
+local function laneNumbers(text)
+  return text and cmsgpack.unpack(text) or FRESH_NUMBERS
+end
+atBegin(function()
+  lanes, laneList, pools, backlogChange = {}, {}, {}, 0
+end)
+local function activeKey(pool, action)
+  return key('active:' .. pool .. '\\n' .. action)
+end
+function standingKey(limitName, pool, action)
+  return key('parked:' .. limitName .. '\\n' .. pool .. '\\n' .. action)
+end
+function standingsKey(limitName)
+  return key('parkings:' .. limitName)
+end
+atBegin(function()
+  stirred = {}
+end)
+function stir(lane, count)
+  local actions = stirred[lane.pool]
+  if not actions then
+    actions = {}
+    stirred[lane.pool] = actions
+  end
+  actions[lane.action] = (actions[lane.action] or 0) + (count or 1)
+end
+local function laneMember(number)
+  return string.format('%010d', number)
+end
+local function poolNamed(name)
+  local pool = pools[name]
+  if not pool then
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local virtualTime = tonumber(values[1]) or 0
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pools[name] = pool
+  end
+  return pool
+end
+local function keepLane(number, lane)
+  lane.number = number
+  lane.tally = {}
+  lane.listedTurn = lane.ready > 0 and not lane.heldSince and lane.turn
+  lane.listedAt = lane.atLimit
+  lanes[number] = lane
+  laneList[#laneList + 1] = lane
+  return lane
+end
+function laneNumbered(number)
+  local known = lanes[number]
+  if known then return known end
+  local texts = call('HMGET', key('lane:' .. int(number)), 'pool', 'action', 'tenant', 'parked', 'numbers')
+  local was = laneNumbers(texts[5])
+  local atLimit = texts[4] ~= '' and texts[4]
+  local lane = {
+    pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
+    heldSince = was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6], stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12], discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19], p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25], was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
+    bytesAdded = 0, group = false, distance = false, sources = false, takenOf = false, taken = false,
+  }
+  if lane.heldSince == -1 then lane.heldSince = false end
+  return keepLane(number, lane)
+end
+function gateName(action, tenant)
+  return '\\r\\n' .. action .. '\\n' .. tenant
+end
+function scopeNames(lane)
+  local names = {}
+  for _, pool in ipairs({ '', lane.pool }) do
+    for _, action in ipairs({ '', lane.action }) do
+      for _, tenant in ipairs({ '', lane.tenant }) do
+        names[#names + 1] = pool .. '\\n' .. action .. '\\n' .. tenant
+      end
+    end
+  end
+  names[#names + 1] = gateName(lane.action, '')
+  names[#names + 1] = gateName(lane.action, lane.tenant)
+  return names
+end
+local function anyHolds()
+  return exists('holds')
+end
+function holdOn(lane)
+  if not anyHolds() then return false end
+  for _, hold in ipairs(call('HMGET', key('holds'), unpack(scopeNames(lane)))) do
+    if hold then return hold end
+  end
+  return false
+end
+function applyHold(lane, hold)
+  lane.heldSince = tonumber(string.match(hold, '^%d+'))
+end
+function findLane(pool, action, tenant)
+  return tonumber(call('HGET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant))
+end
+local function laneNamed(pool, action, tenant)
+  local number = findLane(pool, action, tenant)
+  if number then return laneNumbered(number) end
+  number = call('HINCRBY', NUMBERS, 'lanes', 1)
+  call('HSET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant, number)
+  call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
+  call('SADD', key('actions:' .. pool), action)
+  if number == 1 or call('EXISTS', key('pools')) == 1 then call('SADD', key('pools'), pool) end
+  return laneNumbered(number)
+end
+local function laneTime(lane)
+  return (lane.heldSince or now) - lane.heldMs
+end
+local function wallTime(lane, moment)
+  return moment + now - laneTime(lane)
+end
+function catchUp(lane)
+  lane.turn = math.max(lane.turn, poolNamed(lane.pool).virtualTime)
+end
+local function tally(lane, kind, count)
+  lane.tally[kind] = (lane.tally[kind] or 0) + (count or 1)
+end
+local function restock(lane)
+  if lane.queued > 0 then return end
+  local hold = holdOn(lane)
+  if hold and not lane.heldSince then
+    lane.heldSince = now
+  elseif not hold and lane.heldSince then
+    lane.heldMs = lane.heldMs + now - lane.heldSince
+    lane.heldSince = false
+  end
+end
+local function move(lane, from, to, count)
+  count = count or 1
+  if from then
+    lane[from] = lane[from] - count
+    if from == 'queued' or from == 'waiting' then backlogChange = backlogChange - count end
+  end
+  if to then
+    lane[to] = lane[to] + count
+    if to == 'queued' or to == 'waiting' then backlogChange = backlogChange + count end
+  end
+end
+local function listKey(lane, limitName)
+  if limitName then return standingKey(limitName, lane.pool, lane.action) end
+  return activeKey(lane.pool, lane.action)
+end
+local function flushActive(lane)
+  local turn = lane.ready > 0 and not lane.heldSince and lane.turn
+  if not turn then lane.atLimit = false end
+  local hasMoved = lane.atLimit ~= lane.listedAt
+  if lane.listedTurn == turn and not hasMoved then return end
+  if lane.listedTurn and (not turn or hasMoved) then
+    call('ZREM', listKey(lane, lane.listedAt), laneMember(lane.number))
+  end
+  if turn then
+    call('ZADD', listKey(lane, lane.atLimit), int(turn), laneMember(lane.number))
+    if lane.atLimit and hasMoved then call('SADD', standingsKey(lane.atLimit), lane.pool .. '\\n' .. lane.action) end
+  end
+  lane.listedTurn = turn
+  lane.listedAt = lane.atLimit
+end
+local function flushLane(lane)
+  flushActive(lane)
+  local was = lane.was
+  local numbers = { lane.heldSince, lane.turn, lane.picks, lane.heldMs, lane.ready, lane.returned, lane.stale, lane.queued, lane.waiting, lane.running, lane.succeeded, lane.dead, lane.discarded, lane.cancelled, lane.removed, lane.p0, lane.p1, lane.p2, lane.p3, lane.p4, lane.p5, lane.p6, lane.p7, lane.p8, lane.p9 }
+  numbers[1] = lane.heldSince or -1
+  for index = 1, 25 do
+    if numbers[index] ~= was[index] then
+      call('HSET', key('lane:' .. int(lane.number)), 'numbers', cmsgpack.pack(numbers))
+      break
+    end
+  end
+  if lane.bytesAdded ~= 0 then call('HINCRBY', key('lane:' .. int(lane.number)), 'bytes', int(lane.bytesAdded)) end
+  if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
+  local member = laneMember(lane.number)
+  if (lane.queued > 0) ~= (was[8] > 0) then
+    local place = lane.action .. '\\n' .. member
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', place) else call('ZREM', key('stocked'), place) end
+  end
+  if (lane.running > 0) ~= (was[10] > 0) then
+    if lane.running > 0 then call('SADD', key('busy'), member) else call('SREM', key('busy'), member) end
+  end
+  for kind, count in pairs(lane.tally) do
+    local series = key('series:' .. int(MINUTE))
+    if call('HINCRBY', series, int(lane.number) .. ':' .. kind, int(count)) == count then
+      call('ZADD', key('minutes'), int(MINUTE), int(MINUTE))
+    end
+  end
+end
+function flushLanes()
+  for _, lane in ipairs(laneList) do flushLane(lane) end
+  for name, pool in pairs(pools) do
+    if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+  end
+  if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
+end
+end
+local decodeSettings, stateText, nextState
+do
+local profiles
+atBegin(function()
+  profiles = {}
+end)
+local decoded, decodedCount = {}, 0
+local DECODED_MAX = 1000
+local function currentNames(settings)
+  if settings.maxRamp then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  end
+  return settings
+end
+function decodeSettings(text)
+  local settings = decoded[text]
+  if settings then return settings end
+  if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
+  settings = currentNames(cjson.decode(text))
+  decoded[text] = settings
+  decodedCount = decodedCount + 1
+  return settings
+end
+local function profileNumbered(number)
+  local known = profiles[number]
+  if not known then
+    known = decodeSettings(call('HGET', key('profile'), int(number)))
+    profiles[number] = known
+  end
+  return known
+end
+local function profileFor(text)
+  local number = call('HGET', key('profiles'), text)
+  if number then return number end
+  number = int(call('HINCRBY', NUMBERS, 'profiles', '1'))
+  call('HSET', key('profiles'), text, number)
+  call('HSET', key('profile'), number, text)
+  return number
+end
+local function parseHead(text)
+  local stop = string.find(text, '\\n', 1, true)
+  return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+local function payloadBytes(text)
+  return #text - string.find(text, '\\n', 1, true) - 11
+end
+local function statusOf(record)
+  return string.match(record, '^{"status":"(%a+)"')
+end
+local function loadTask(id)
+  local values = call('HMGET', taskKey(id), 'task', 'state', '1')
+  if not values[1] then return false end
+  local head = parseHead(values[1])
+  local state
+  if values[2] then
+    state = cjson.decode(values[2])
+  else
+    state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0,
+      rank = head.seq, since = head.acceptedAt, expires = head.expires }
+    if values[3] then
+      state.attempt = 1
+      state.status = statusOf(values[3])
+    end
+  end
+  return {
+    id = id, head = head, state = state, text = values[1], stateText = values[2], first = values[3],
+    lane = laneNumbered(head.lane), profile = profileNumbered(head.profile), priority = head.priority or 5,
+  }
+end
+local STATE_FIELDS = {
+  'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
+  'fingerprint', 'keyLost', 'notify',
+}
+function stateText(state)
+  local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
+    state.status, state.attempt, state.generation, state.before, state.failures, state.losses)
+  for _, name in ipairs(STATE_FIELDS) do
+    local value = state[name]
+    if value ~= nil and value ~= cjson.null then
+      text = text .. ',"' .. name .. '":' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+    end
+  end
+  return text .. '}'
+end
+local function saveState(task)
+  call('HSET', taskKey(task.id), 'state', stateText(task.state))
+end
+function nextState(state, status)
+  return {
+    status = status, attempt = state.attempt, generation = state.generation, before = state.before,
+    failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
+    retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
+  }
+end
+local function waitingMember(task)
+  return string.format('%016d', task.head.seq) .. task.id
+end
+end
+local limits, freedLanes, anyLimits, limitNamed, limitsNamed, flushLimits
+do
+atBegin(function()
+  limits, freedLanes = {}, {}
+end)
+function anyLimits()
+  return exists('limits')
+end
+function limitNamed(name, text)
+  local limit = limits[name]
+  if not limit then
+    local running = tonumber(call('HGET', key('slots'), name)) or 0
+    local number, kind, since = tonumber(text), nil, nil
+    if not number then number, kind, since = string.match(text, '^(%d+) (%a+) ?(%d*)$') end
+    limit = {
+      name = name, concurrency = tonumber(number), shared = kind == 'shared', since = kind == 'since' and tonumber(since),
+      running = running, was = running, freed = 0, back = {},
+    }
+    limits[name] = limit
+  end
+  return limit
+end
+function limitsNamed(names)
+  local found = {}
+  for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
+    if concurrency then found[#found + 1] = limitNamed(names[index], concurrency) end
+  end
+  return found
+end
+local function limitsOn(lane)
+  if not lane.limits then lane.limits = anyLimits() and limitsNamed(scopeNames(lane)) or {} end
+  return lane.limits
+end
+local function fullLimit(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.running >= limit.concurrency then return limit end
+  end
+  return nil
+end
+local function openLimits(pool, action)
+  local open = {}
+  if not anyLimits() then return open end
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action, '') }
+  for _, limit in ipairs(limitsNamed(names)) do
+    if limit.running < limit.concurrency then open[#open + 1] = limit end
+  end
+  return open
+end
+local function standAt(lane, limit)
+  lane.atLimit = limit.name
+  if limit.shared then call('SADD', key('blocked'), limit.name) end
+end
+local function isCounted(limit, startedAt)
+  return not limit.since or startedAt >= limit.since
+end
+local function takeSlot(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+local function retakeSlot(lane, startedAt)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if not isCounted(limit, startedAt) and isCounted(limit, now) then limit.running = limit.running + 1 end
+  end
+end
+local function freeSlot(lane, startedAt)
+  local itsLimits = limitsOn(lane)
+  if #itsLimits == 0 then return end
+  freedLanes[lane] = (freedLanes[lane] or 0) + 1
+  for _, limit in ipairs(itsLimits) do
+    if isCounted(limit, startedAt) then
+      limit.running = limit.running - 1
+      limit.freed = limit.freed + 1
+    end
+  end
+end
+local function eachStanding(name, visit)
+  for _, place in ipairs(call('SMEMBERS', standingsKey(name))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local itsKey = standingKey(name, pool, action)
+    if call('EXISTS', itsKey) == 1 then visit(pool, action, itsKey) else call('SREM', standingsKey(name), place) end
+  end
+end
+local function isOfTenant(name)
+  return string.sub(name, -1) ~= '\\n'
+end
+local function activateFreed()
+  for name, limit in pairs(limits) do
+    if limit.freed > 0 and limit.running < limit.concurrency and isOfTenant(name) then
+      eachStanding(name, function(_, _, itsKey)
+        for _, member in ipairs(call('ZRANGE', itsKey, 0, -1)) do
+          local lane = laneNumbered(tonumber(member))
+          if lane.atLimit == name then
+            lane.atLimit = false
+            limit.back[#limit.back + 1] = lane
+          end
+        end
+      end)
+    end
+  end
+end
+local function stirFreed(limit)
+  local count = math.min(limit.freed, limit.concurrency - limit.running)
+  if count <= 0 then return end
+  for _, lane in ipairs(limit.back) do
+    if lane.ready > 0 and not lane.atLimit then stir(lane, math.min(count, lane.ready)) end
+  end
+  if not isOfTenant(limit.name) then
+    eachStanding(limit.name, function(pool, action) stir({ pool = pool, action = action }, count) end)
+  end
+end
+local function stirWanted(limit)
+  local wanted = key('wanted:' .. limit.name)
+  for _, place in ipairs(call('SMEMBERS', wanted)) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    stir({ pool = pool, action = action }, limit.was - limit.running)
+  end
+  call('DEL', wanted)
+end
+local function hasSharedRoom(lane)
+  for _, limit in ipairs(limitsOn(lane)) do
+    if limit.shared and limit.running < limit.was then return true end
+  end
+  return false
+end
+function flushLimits()
+  activateFreed()
+  for name, limit in pairs(limits) do
+    stirFreed(limit)
+    if limit.shared and limit.running < limit.was then stirWanted(limit) end
+    if limit.running ~= limit.was then call('HSET', key('slots'), name, int(limit.running)) end
+  end
+  for lane, count in pairs(freedLanes) do
+    if lane.ready > 0 and not lane.atLimit and not fullLimit(lane) then
+      stir(lane, math.min(count, lane.ready))
+    elseif hasSharedRoom(lane) then
+      stir(lane)
+    end
+  end
+end
+end
+local ended, flushWake
+do
+local endedIds
+atBegin(function()
+  endedIds = {}
+end)
+function ended(id)
+  if exists('watched') then endedIds[#endedIds + 1] = id end
+end
+local function wakeIdle(idleKey, count, what)
+  while count > 0 do
+    local popped = call('ZPOPMIN', idleKey)
+    if #popped == 0 then return count end
+    if call('SPUBLISH', key('wake:' .. popped[1]), 'work\\n' .. what) > 0 then count = count - 1 end
+  end
+  return 0
+end
+local function wakeInbox(worker)
+  local listening = key('listening:' .. worker)
+  for _, channel in ipairs(call('SMEMBERS', listening)) do call('SPUBLISH', key('wake:' .. channel), 'inbox\\n' .. worker) end
+  call('DEL', listening)
+end
+function flushWake()
+  for pool, actions in pairs(stirred) do
+    call('HINCRBY', key('pool:' .. pool), 'version', '1')
+    for action, count in pairs(actions) do
+      local what = pool .. '\\n' .. action
+      local left = wakeIdle(key('idle:' .. what), count, what)
+      wakeIdle(key('idle:' .. pool .. '\\n'), left, what)
+    end
+  end
+  if #endedIds > 0 then
+    local messages = {}
+    local found = {}
+    for index, channels in ipairs(call('HMGET', key('watched'), unpack(endedIds))) do
+      if channels then
+        found[#found + 1] = endedIds[index]
+        for channel in string.gmatch(channels, '%S+') do
+          messages[channel] = (messages[channel] and messages[channel] .. '\\n' or '') .. endedIds[index]
+        end
+      end
+    end
+    if #found > 0 then call('HDEL', key('watched'), unpack(found)) end
+    for channel, ids in pairs(messages) do call('SPUBLISH', key('wake:' .. channel), 'ended\\n' .. ids) end
+  end
+end
+end
+local leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, RUNNING_TAIL, runningRecord, recordExtra
+do
+function leasesKey(worker)
+  return key('leases:' .. worker)
+end
+atBegin(function()
+  leaseChanges = {}
+  STARTED = string.format('%013d ', now)
+  SUCCESS_TAIL = ',"errorCode":null,"errorMessage":null,"resolvedAt":' .. NOW .. '}'
+end)
+function leaseChange(worker)
+  local change = leaseChanges[worker]
+  if not change then
+    change = { added = {}, removed = {}, first = nil }
+    leaseChanges[worker] = change
+  end
+  return change
+end
+local LEASE_PADDING = '                    '
+function leaseStart(timeoutMs, leaseMs, attempt, stage)
+  local timeoutAt = now + timeoutMs
+  local untilAt = math.min(now + leaseMs, timeoutAt + 5000)
+  if stage == 'd' then untilAt = now + leaseMs end
+  return ' ' .. attempt .. ' ' .. int(untilAt) .. ' ' .. int(timeoutAt) .. ' -' .. LEASE_PADDING, untilAt
+end
+function addLease(change, id, kind, token, start)
+  local added = change.added
+  local size = #added
+  added[size + 1] = id
+  added[size + 2] = kind .. STARTED .. token .. start
+end
+function startsAt(change, untilAt)
+  if not change.first or untilAt < change.first then change.first = untilAt end
+end
+local function removeLease(worker, id)
+  local removed = leaseChange(worker).removed
+  removed[#removed + 1] = id
+end
+local function parseLease(text)
+  if not text then return nil end
+  local kind, startedAt, token, attempt, untilAt, timeoutAt, renewedAt =
+    string.match(text, '^(%a)(%d+) (%S+) (%d+) (%d+) (%d+) (%S+)')
+  return {
+    token = token, startedAt = tonumber(startedAt), kind = kind, attempt = tonumber(attempt), untilAt = tonumber(untilAt),
+    timeoutAt = tonumber(timeoutAt), renewedAt = tonumber(renewedAt), handle = string.match(text, '\\n.*$'),
+  }
+end
+local function leaseText(lease)
+  return lease.kind .. string.format('%013d ', lease.startedAt) .. lease.token .. ' ' .. int(lease.attempt) .. ' '
+    .. int(lease.untilAt) .. ' ' .. int(lease.timeoutAt) .. ' ' .. (lease.renewedAt and int(lease.renewedAt) or '-') .. LEASE_PADDING
+    .. (lease.handle or '')
+end
+local function flushLeases()
+  for worker, change in pairs(leaseChanges) do
+    if #change.removed > 0 then
+      call('HDEL', leasesKey(worker), unpack(change.removed))
+      if exists('progress') then call('HDEL', key('progress'), unpack(change.removed)) end
+      change.removed = {}
+    end
+    if #change.added > 0 then
+      call('HSET', leasesKey(worker), unpack(change.added))
+      if change.first then call('ZADD', key('leases'), 'LT', int(change.first), worker) end
+      change.added = {}
+      change.first = nil
+    end
+  end
+end
+RUNNING_TAIL = '}'
+function runningRecord(attempt, token, workerJson, extra)
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
+    .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
+end
+function recordExtra(generation, retryReason, build)
+  local extra = ''
+  if generation > 1 then extra = ',"generation":' .. int(generation) end
+  if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
+  return extra .. build
+end
+local function endRecord(record, status, tail)
+  local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
+  if not tail then return '{"status":"' .. status .. '"' .. middle .. SUCCESS_TAIL end
+  return '{"status":"' .. status .. '"' .. middle .. tail .. ',"resolvedAt":' .. NOW .. '}'
+end
+local function splitToken(token)
+  return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
+end
+end
+local launchesKey
+do
+local function inboxKey(worker)
+  return key('inbox:' .. worker)
+end
+function launchesKey(pool)
+  return key('launches:' .. pool)
+end
+local function isUnderWay(lease)
+  return lease.kind == 'd' or lease.kind == 'i'
+end
+local function extend(lease, leaseMs, missedMs)
+  local untilAt = now + leaseMs
+  if not isUnderWay(lease) then
+    lease.timeoutAt = lease.timeoutAt + missedMs
+    untilAt = math.min(untilAt, lease.timeoutAt + 5000)
+  end
+  lease.untilAt = math.max(lease.untilAt, untilAt)
+  lease.renewedAt = now
+end
+local function enterLaunches(pool, id)
+  if call('ZADD', launchesKey(pool), '0', id) == 1 then call('SADD', key('launching'), pool) end
+end
+local function enterInbox(worker, id, number)
+  call('ZADD', inboxKey(worker.id), number, id)
+  call('ZADD', key('inboxes'), 'NX', int(worker.lastBeatAt), worker.id)
+  worker.inbox = 1
+  worker.assigned = number
+  worker.changed = true
+end
+local function leaveInbox(worker, id)
+  call('ZREM', inboxKey(worker), id)
+  if call('EXISTS', inboxKey(worker)) == 0 then call('ZREM', key('inboxes'), worker) end
+end
+local function leaveStage(kind, worker, id, lane)
+  if kind == 'i' then
+    leaveInbox(worker, id)
+  elseif kind == 'l' then
+    call('ZREM', launchesKey(lane.pool), id)
+    if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
+  end
+end
+local function rewritten(record, token, workerJson, startedAt, build)
+  local attempt, worker, start, rest =
+    string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
+  return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. string.sub(rest, 1, -#RUNNING_TAIL - 1) .. build
+    .. RUNNING_TAIL
+end
+local function startAttempt(task, worker, workerJson, leaseMs, stage)
+  local build = stage == 's' and call('HGET', key('worker:' .. worker), 'build') or ''
+  local state = nextState(task.state, 'running')
+  state.attempt = state.attempt + 1
+  task.state = state
+  local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
+  local attempt = int(state.attempt)
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason, build))
+  call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
+  local change = leaseChange(worker)
+  local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
+  if stage == 'l' then enterLaunches(task.lane.pool, task.id) else startsAt(change, untilAt) end
+  addLease(change, task.id, stage, token, start)
+  return token
+end
+end
+local note
+do
+local function writeNote(number, kind, taskId, attempt, actor, reason, data)
+  local text = int(number)
+  call('XADD', key('journal'), text .. '-0', 'at', int(now), 'type', kind, 'task', taskId or '',
+    'attempt', attempt and int(attempt) or '', 'actor', actor, 'reason', reason, 'data', data)
+  if taskId then call('RPUSH', key('journal:' .. taskId), text) end
+end
+function note(kind, taskId, attempt, actor, reason, data)
+  writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
+end
+end
+local mayTellMore, proceed, eachStocked, countRunning, stirStocked, letGo, beginHold, endHold, endLimit, setOwnLimit, STEPS, continueLifting
+do
+local LIFT_MAX = 500
+local UNFINISHED_MAX = 20
+local told
+atBegin(function()
+  told = 0
+end)
+function mayTellMore()
+  return told < LIFT_MAX
+end
+function proceed(what, goOnAt)
+  if goOnAt then
+    call('HSET', key('unfinished'), what, goOnAt)
+    nowExists('unfinished')
+  else
+    call('HDEL', key('unfinished'), what)
+  end
+  return not goOnAt
+end
+local function scopeCovers(scopeName, lane)
+  for _, name in ipairs(scopeNames(lane)) do
+    if name == scopeName then return true end
+  end
+  return false
+end
+local function stockByAction()
+  local old = call('ZRANGE', key('stocked'), '(0', '+inf', 'BYSCORE', 'LIMIT', 0, LIFT_MAX)
+  told = told + #old
+  for _, member in ipairs(old) do
+    local lane = laneNumbered(tonumber(member))
+    call('ZREM', key('stocked'), member)
+    if lane.queued > 0 then call('ZADD', key('stocked'), '0', lane.action .. '\\n' .. member) end
+  end
+  return #old < LIFT_MAX
+end
+local function eachOfTenant(action, tenant, visit)
+  if call('EXISTS', key('pools')) == 0 then return false end
+  for _, pool in ipairs(call('SMEMBERS', key('pools'))) do
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+  end
+  return true
+end
+function eachStocked(scopeName, cursor, visit)
+  local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
+  if pool == '\\r' and tenant ~= '' then
+    if eachOfTenant(action, tenant, visit) then return nil end
+  elseif pool ~= '' and action ~= '' and tenant ~= '' then
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+    return nil
+  end
+  if not stockByAction() then return cursor end
+  local first, last = '-', '+'
+  if action ~= '' then first, last = '[' .. action .. '\\n', '(' .. action .. '\\n~' end
+  if string.find(cursor, '\\n', 1, true) then first = '(' .. cursor end
+  local page = call('ZRANGE', key('stocked'), first, last, 'BYLEX', 'LIMIT', 0, LIFT_MAX)
+  told = told + #page
+  for _, member in ipairs(page) do
+    local lane = laneNumbered(tonumber(string.match(member, '%d+$')))
+    if scopeCovers(scopeName, lane) then visit(lane) end
+  end
+  return #page == LIFT_MAX and page[#page] or nil
+end
+function countRunning(scopeName)
+  local running = 0
+  for _, member in ipairs(call('SMEMBERS', key('busy'))) do
+    local lane = laneNumbered(tonumber(member))
+    if scopeCovers(scopeName, lane) then running = running + lane.running end
+  end
+  return running
+end
+function stirStocked(scopeName)
+  eachStocked(scopeName, '', function(lane)
+    if lane.ready > 0 and not lane.heldSince then stir(lane) end
+  end)
+end
+function letGo(lane)
+  lane.heldMs = lane.heldMs + now - lane.heldSince
+  lane.heldSince = false
+  catchUp(lane)
+  if lane.ready > 0 then stir(lane, lane.ready) end
+end
+function beginHold(scopeName, cursor)
+  local hold = call('HGET', key('holds'), scopeName)
+  local goOnAt = hold and eachStocked(scopeName, cursor, function(lane)
+    if not lane.heldSince then applyHold(lane, hold) end
+  end)
+  return proceed('pause ' .. scopeName, goOnAt)
+end
+function endHold(scopeName, cursor)
+  local goOnAt = eachStocked(scopeName, cursor, function(lane)
+    if lane.heldSince and not holdOn(lane) then letGo(lane) end
+  end)
+  return proceed('resume ' .. scopeName, goOnAt)
+end
+function endLimit(scopeName)
+  local what = 'limit ' .. scopeName
+  local left = LIFT_MAX
+  for _, place in ipairs(call('SMEMBERS', standingsKey(scopeName))) do
+    local pool, action = string.match(place, '^(.*)\\n(.*)$')
+    local page = call('ZRANGE', standingKey(scopeName, pool, action), 0, left - 1)
+    for _, member in ipairs(page) do
+      local lane = laneNumbered(tonumber(member))
+      if lane.atLimit == scopeName then lane.atLimit = false end
+      if not lane.heldSince then stir(lane, lane.ready) end
+    end
+    told = told + #page
+    if #page == left then return proceed(what, '') end
+    left = left - #page
+    call('SREM', standingsKey(scopeName), place)
+  end
+  return proceed(what, nil)
+end
+function setOwnLimit(name, concurrency, since, countThem)
+  local before = anyLimits() and call('HGET', key('limits'), name)
+  local text = concurrency and int(concurrency) .. ' since ' .. int(since) or false
+  if before == text then return true end
+  for _, lane in ipairs(laneList) do lane.limits = false end
+  if not text then
+    limits[name] = nil
+    call('HDEL', key('limits'), name)
+    call('HDEL', key('slots'), name)
+    if mayTellMore() then return endLimit(name) end
+    return proceed('limit ' .. name, '')
+  end
+  local limit = limitNamed(name, before or text)
+  if not before or limit.since ~= since then
+    limit.running = countThem()
+    limit.since = since
+  end
+  limit.concurrency = concurrency
+  call('HSET', key('limits'), name, text)
+  nowExists('limits')
+  if before then limit.freed = math.max(limit.freed, concurrency - limit.running) end
+  return true
+end
+STEPS = { pause = beginHold, resume = endHold, limit = endLimit }
+function continueLifting()
+  local some = call('HRANDFIELD', key('unfinished'), UNFINISHED_MAX, 'WITHVALUES')
+  for index = 1, #some, 2 do
+    if not mayTellMore() then break end
+    local kind, name = string.match(some[index], '^(%a+) (.*)$')
+    STEPS[kind](name, some[index + 1])
+  end
+  return call('EXISTS', key('unfinished')) == 1
+end
+end
+local breakers, coverings, placeOf, breakerNamed, covering
+do
+atBegin(function()
+  breakers, coverings = {}, {}
+end)
+function placeOf(action, tenant)
+  return tenant and tenant ~= '' and action .. '\\n' .. tenant or action
+end
+local breakerId = placeOf
+local function blankBreaker(id)
+  local name, tenant = string.match(id, '^([^\\n]*)\\n?(.*)$')
+  return { id = id, name = name, tenant = tenant ~= '' and tenant, actions = {}, state = { status = 'closed' }, buckets = {}, voices = {} }
+end
+local function parseBreaker(id, text)
+  local stop = string.find(text, '\\n', 1, true)
+  local breaker = blankBreaker(id)
+  for field, value in pairs(cjson.decode(string.sub(text, stop + 1))) do breaker[field] = value end
+  breaker.settingsText = string.sub(text, 1, stop - 1)
+  breaker.settings = decodeSettings(breaker.settingsText)
+  return breaker
+end
+local function fieldsText(fields)
+  local texts = {}
+  for name, value in pairs(fields) do
+    texts[#texts + 1] = cjson.encode(name) .. ':' .. (type(value) == 'number' and int(value) or cjson.encode(value))
+  end
+  return '{' .. table.concat(texts, ',') .. '}'
+end
+local function listText(list, textOf)
+  local texts = {}
+  for index, item in ipairs(list) do texts[index] = textOf(item) end
+  return '[' .. table.concat(texts, ',') .. ']'
+end
+local function breakerText(breaker)
+  return breaker.settingsText .. '\\n{"actions":' .. listText(breaker.actions, cjson.encode) .. ',"state":'
+    .. fieldsText(breaker.state) .. ',"buckets":' .. listText(breaker.buckets, fieldsText)
+    .. ',"voices":' .. listText(breaker.voices, fieldsText) .. '}'
+end
+function breakerNamed(id)
+  local breaker = breakers[id]
+  if breaker == nil then
+    local text = call('HGET', key('breakers'), id)
+    breaker = text and parseBreaker(id, text)
+    breakers[id] = breaker
+  end
+  return breaker
+end
+function covering(place)
+  local ids = coverings[place]
+  if not ids then
+    ids = {}
+    local tenant = string.match(place, '\\n(.*)$')
+    for name in string.gmatch(call('HGET', key('covered'), place) or '', '[^\\n]+') do ids[#ids + 1] = breakerId(name, tenant) end
+    coverings[place] = ids
+  end
+  return ids
+end
+local function setCovering(place, ids)
+  coverings[place] = ids
+  if #ids == 0 then
+    call('HDEL', key('covered'), place)
+  else
+    local names = {}
+    for index, id in ipairs(ids) do names[index] = string.match(id, '^[^\\n]*') end
+    call('HSET', key('covered'), place, table.concat(names, '\\n'))
+  end
+end
+local function liveBuckets(breaker)
+  local kept = {}
+  for _, bucket in ipairs(breaker.buckets) do
+    if bucket.at + breaker.settings.windowMs > now then kept[#kept + 1] = bucket end
+  end
+  return kept
+end
+local function fadesAt(breaker)
+  local at = 0
+  for _, bucket in ipairs(breaker.buckets) do
+    if bucket.failed > 0 then at = math.max(at, bucket.at + breaker.settings.windowMs) end
+  end
+  for _, voice in ipairs(breaker.voices) do
+    if voice.failed > 0 then at = math.max(at, voice.since + breaker.settings.windowMs) end
+  end
+  return at
+end
+local function isForgotten(breaker)
+  return breaker.state.status == 'closed' and fadesAt(breaker) <= now
+end
+local function voiceOf(live, tenant, what)
+  for _, voice in ipairs(live) do
+    if voice.tenant == tenant then return voice end
+  end
+  if #live >= 20 then
+    local quiet
+    for index, voice in ipairs(live) do
+      if not quiet and voice.failed == 0 then quiet = index end
+    end
+    if what == 'ok' or not quiet then return false end
+    table.remove(live, quiet)
+  end
+  local voice = { tenant = tenant, since = now, ok = 0, failed = 0 }
+  live[#live + 1] = voice
+  return voice
+end
+local function hear(breaker, what, tenant)
+  local live = {}
+  for _, voice in ipairs(breaker.voices) do
+    if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
+  end
+  local voice = voiceOf(live, tenant, what)
+  if voice then voice[what] = voice[what] + 1 end
+  breaker.voices = live
+end
+local function agree(breaker)
+  local settings = breaker.settings
+  local most = math.ceil(settings.minFailures / 2)
+  local tenants, against, all = 0, 0, 0
+  for _, voice in ipairs(breaker.voices) do
+    local isAgainst = voice.failed > 0 and voice.failed >= settings.failureRate * (voice.ok + voice.failed)
+    local weight = math.min(isAgainst and voice.failed or voice.ok, most)
+    all = all + weight
+    if isAgainst then
+      tenants = tenants + 1
+      against = against + weight
+    end
+  end
+  return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
+end
+local function countOutcome(breaker, what, tenant)
+  if not breaker.tenant then return hear(breaker, what, tenant) end
+  local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
+  local at = math.floor(now / widthMs) * widthMs
+  local kept = liveBuckets(breaker)
+  local last = kept[#kept]
+  if not last or last.at < at then
+    last = { at = at, ok = 0, failed = 0 }
+    kept[#kept + 1] = last
+  end
+  last[what] = last[what] + 1
+  breaker.buckets = kept
+end
+local function openBreaker(breaker, opens)
+  local settings = breaker.settings
+  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.maxOpenMs)
+  breaker.state = { status = 'open', since = now, ['until'] = now + openMs, opens = opens }
+  breaker.buckets, breaker.voices = {}, {}
+end
+local function isTooMuch(breaker)
+  if not breaker.tenant then return agree(breaker) end
+  local ok, failed = 0, 0
+  for _, bucket in ipairs(breaker.buckets) do
+    ok = ok + bucket.ok
+    failed = failed + bucket.failed
+  end
+  local settings = breaker.settings
+  return failed >= settings.minFailures and failed >= settings.failureRate * (ok + failed)
+end
+local function countFailure(breaker, tenant, opens)
+  countOutcome(breaker, 'failed', tenant)
+  if isTooMuch(breaker) then openBreaker(breaker, opens) end
+end
+local function probeFailed(breaker, tenant)
+  local state = breaker.state
+  if not breaker.tenant and (state.doubtedBy or tenant) == tenant then
+    state.doubtedBy = tenant
+  else
+    openBreaker(breaker, state.opens + 1)
+  end
+end
+local function afterFailure(breaker, tenant, startedAt)
+  local state = breaker.state
+  if state.status == 'closed' then
+    countFailure(breaker, tenant, 1)
+  elseif state.status ~= 'open' and startedAt >= state.since then
+    if state.status == 'half_open' then probeFailed(breaker, tenant) else countFailure(breaker, tenant, state.opens + 1) end
+  end
+end
+local function afterSuccess(breaker, tenant, startedAt)
+  local state, settings = breaker.state, breaker.settings
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
+  if state.status == 'open' or startedAt < state.since then return end
+  local isRamping = state.status == 'ramping'
+  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if state.doubtedBy == tenant then state.doubtedBy = nil end
+  local wanted = isRamping and state.concurrency or settings.probes
+  state.succeeded = state.succeeded + 1
+  if state.succeeded < wanted then return end
+  breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
+  if wanted * 2 >= settings.maxRamp then breaker.state = { status = 'closed' } end
+end
+local function isOutage(breaker, startedAt)
+  local state = breaker.state
+  if state.status == 'ramping' then return startedAt < state.since end
+  return state.status ~= 'closed'
+end
+end
+
+do
+local function gateOf(place)
+  local action, tenant = string.match(place, '^([^\\n]*)\\n?(.*)$')
+  return gateName(action, tenant)
+end
+local function allowedBy(breaker)
+  local state = breaker.state
+  if state.status == 'half_open' then return breaker.settings.probes end
+  return state.status == 'ramping' and state.concurrency or nil
+end
+local gateHolds, countedSince
+atBegin(function()
+  gateHolds, countedSince = {}, {}
+end)
+local function gateHold(place)
+  local hold = gateHolds[place]
+  if hold == nil then
+    hold = call('HGET', key('holds'), gateOf(place))
+    gateHolds[place] = hold
+  end
+  return hold
+end
+local function tellLane(lane)
+  if lane.queued == 0 then return end
+  local hold = gateHold(lane.action) or gateHold(placeOf(lane.action, lane.tenant))
+  if not hold then
+    if lane.heldSince and not holdOn(lane) then letGo(lane) end
+  elseif not lane.heldSince then
+    applyHold(lane, hold)
+  end
+end
+local function tellLanes(place, cursor)
+  return proceed('gates ' .. place, eachStocked(gateOf(place), cursor, tellLane))
+end
+STEPS.gates = tellLanes
+local function addRunning(counts, since, startedAt, token)
+  if tonumber(startedAt) < since then return end
+  local lane = laneNumbered(tonumber(string.match(token, '%d+$')))
+  local own = placeOf(lane.action, lane.tenant)
+  counts[lane.action] = (counts[lane.action] or 0) + 1
+  counts[own] = (counts[own] or 0) + 1
+end
+local function addLaunched(counts, since, ended)
+  for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
+    for _, id in ipairs(call('ZRANGE', launchesKey(pool), '0', '-1')) do
+      local state = not ended[id] and call('HGET', taskKey(id), 'state')
+      local record = state and call('HGET', taskKey(id), string.match(state, '"attempt":(%d+)'))
+      local _, _, token, _, startedAt = string.match(record or '', '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)')
+      if token then addRunning(counts, since, startedAt, token) end
+    end
+  end
+end
+local function addLeased(counts, since, ended)
+  for _, worker in ipairs(call('ZRANGE', key('leases'), '0', '-1')) do
+    local leases = call('HGETALL', leasesKey(worker))
+    for index = 1, #leases, 2 do
+      local lease = leases[index + 1]
+      if part(lease, 1, 1) ~= 'l' and not ended[leases[index]] then
+        addRunning(counts, since, part(lease, 2, 14), string.match(lease, '^%S+ (%S+)'))
+      end
+    end
+  end
+end
+local function runningSince(place, since)
+  local ended, size = {}, 0
+  for _, change in pairs(leaseChanges) do
+    size = size + #change.removed
+    for _, id in ipairs(change.removed) do ended[id] = true end
+  end
+  local name = int(since) .. ' ' .. int(size)
+  local counts = countedSince[name]
+  if not counts then
+    counts = {}
+    addLaunched(counts, since, ended)
+    addLeased(counts, since, ended)
+    countedSince[name] = counts
+  end
+  return counts[place] or 0
+end
+local function setHold(place)
+  gateHolds[place] = nil
+  for _, id in ipairs(covering(place)) do
+    if breakerNamed(id).state.status == 'open' then
+      nowExists('holds')
+      return call('HSETNX', key('holds'), gateOf(place), NOW) == 1
+    end
+  end
+  return call('HDEL', key('holds'), gateOf(place)) == 1
+end
+local function setLimit(place)
+  local most
+  local since = 0
+  for _, id in ipairs(covering(place)) do
+    local breaker = breakerNamed(id)
+    local number = allowedBy(breaker)
+    if number then
+      if not most or number < most then most = number end
+      since = math.max(since, breaker.state.since)
+    end
+  end
+  return setOwnLimit(gateOf(place), most, since, function() return runningSince(place, since) end)
+end
+local function setGates(places)
+  local isChanged = {}
+  for _, place in ipairs(places) do isChanged[place] = setHold(place) end
+  for _, lane in ipairs(laneList) do
+    if isChanged[lane.action] or isChanged[placeOf(lane.action, lane.tenant)] then tellLane(lane) end
+  end
+  local isTold = true
+  for _, place in ipairs(places) do
+    if isChanged[place] then
+      local isDone
+      if mayTellMore() then isDone = tellLanes(place, '') else isDone = proceed('gates ' .. place, '') end
+      isTold = isTold and isDone
+    end
+    if not setLimit(place) then isTold = false end
+  end
+  return isTold
+end
+end
+local isOutranked, keepRank
+do
+function isOutranked(what, scopeName, rank)
+  return rank == 'tenant' and call('HEXISTS', key(what), scopeName) == 1
+    and call('HEXISTS', key('ranks:' .. what), scopeName) == 0
+end
+function keepRank(what, scopeName, rank)
+  if rank == 'tenant' then
+    call('HSET', key('ranks:' .. what), scopeName, rank)
+  else
+    call('HDEL', key('ranks:' .. what), scopeName)
+  end
+end
+end
+redis.register_function{ function_name = 'reprise_9d3d5050ecfc_lift', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+continueLifting()
+flushLanes()
+flushWake()
+return call('HLEN', key('unfinished'))
+end }
+redis.register_function{ function_name = 'reprise_9d3d5050ecfc_limit', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+local concurrency = tonumber(ARGV[6])
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
+if isOutranked('limits', scopeName, ARGV[9]) then return -2, false end
+keepRank('limits', scopeName, concurrency and ARGV[9])
+note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[10])
+local isDone = true
+local room
+if concurrency then
+  local running = countRunning(scopeName)
+  room = concurrency - running
+  call('HSET', key('limits'), scopeName, int(concurrency))
+  nowExists('limits')
+  call('HSET', key('slots'), scopeName, int(running))
+  local limit = limitNamed(scopeName, concurrency)
+  if room > 0 then limit.freed = room end
+else
+  call('HDEL', key('limits'), scopeName)
+  call('HDEL', key('slots'), scopeName)
+  isDone = endLimit(scopeName)
+end
+if not room or room > 0 then stirStocked(scopeName) end
+flushLimits()
+flushLanes()
+flushWake()
+return isDone and 1 or 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
+end }
+redis.register_function{ function_name = 'reprise_9d3d5050ecfc_pause', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
+if isOutranked('holds', scopeName, ARGV[9]) then return -2, false end
+local before = call('HGET', key('holds'), scopeName)
+local since = before and string.match(before, '^%d+') or int(now)
+call('HSET', key('holds'), scopeName, since .. ' ' .. ARGV[6])
+nowExists('holds')
+keepRank('holds', scopeName, ARGV[9])
+call('HDEL', key('unfinished'), 'resume ' .. scopeName)
+if ARGV[10] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[10]) end
+local isDone = beginHold(scopeName, '')
+flushLanes()
+return isDone and 1 or 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
+end }
+redis.register_function{ function_name = 'reprise_9d3d5050ecfc_resume', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
+if isOutranked('holds', scopeName, ARGV[8]) then return -2, false end
+if call('HDEL', key('holds'), scopeName) == 0 then return -1, false end
+keepRank('holds', scopeName, nil)
+call('HDEL', key('unfinished'), 'pause ' .. scopeName)
+if ARGV[9] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[9]) end
+local isDone = endHold(scopeName, '')
+flushLanes()
+flushWake()
+return isDone and 1 or 0
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
+end }
+redis.register_function{ function_name = 'reprise_9d3d5050ecfc_share', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
+local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
+local shareKey = key('quota:' .. scopeName)
+local values = call('HMGET', shareKey, 'version', 'received', 'returned', 'quota', 'called', 'frozen')
+local known = tonumber(values[1]) or 0
+if known > version then return { int(known) } end
+local received, returned, share, called = tonumber(values[2]), tonumber(values[3]), tonumber(values[4]), tonumber(values[5])
+local isFrozen = values[6] == '1'
+local running = tonumber(call('HGET', key('slots'), scopeName))
+if known < version then
+  running = countRunning(scopeName)
+  received, returned, share, called, isFrozen = running, 0, 0, running, true
+  call('HSET', key('slots'), scopeName, int(running))
+end
+local before = known < version and 0 or share
+local function returnCalled()
+  local count = math.min(called, share + called - running)
+  if count <= 0 then return end
+  called = called - count
+  returned = returned + count
+end
+if granted and granted > received then
+  share = share + granted - received
+  received = granted
+end
+if mayKeep and isFrozen then
+  share = share + called
+  called = 0
+  isFrozen = false
+end
+returnCalled()
+if gives and share > running then
+  local count = math.ceil((share - running) / 2)
+  share = share - count
+  returned = returned + count
+end
+if calls > 0 then
+  local count = math.min(calls, share)
+  share = share - count
+  called = called + count
+  returnCalled()
+end
+call('HSET', shareKey, 'version', int(version), 'received', int(received), 'returned', int(returned), 'quota', int(share),
+  'called', int(called), 'frozen', isFrozen and '1' or '')
+call('HSET', key('limits'), scopeName, int(share) .. ' shared')
+nowExists('limits')
+for at = 10, #ARGV do call('SADD', key('wanted:' .. scopeName), ARGV[at]) end
+if share > before and share > running then
+  limitsNamed({ scopeName })[1].freed = math.min(share - before, share - running)
+  if mayKeep then stirStocked(scopeName) end
+end
+flushLimits()
+flushLanes()
+flushWake()
+return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
+end }
+redis.register_function{ function_name = 'reprise_9d3d5050ecfc_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
+local shareKey = key('quota:' .. scopeName)
+if (tonumber(call('HGET', shareKey, 'version')) or 0) > tonumber(ARGV[5]) then return 1 end
+call('DEL', shareKey, key('wanted:' .. scopeName))
+call('SREM', key('blocked'), scopeName)
+call('HDEL', key('limits'), scopeName)
+call('HDEL', key('slots'), scopeName)
+local isDone = endLimit(scopeName)
+stirStocked(scopeName)
+flushLanes()
+flushWake()
+return isDone and 1 or 0
+end }
+redis.register_function{ function_name = 'reprise_9d3d5050ecfc_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+begin(keys, args)
+local known = recall(ARGV[2])
+if known then return known end
+local answer, isKept = (function()
+local concurrency = ARGV[6]
+local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
+if isOutranked('totals', scopeName, ARGV[9]) then return -2, false end
+local ledger = key('ledger:' .. scopeName)
+local version = int(draw(1))
+call('DEL', ledger)
+call('HSET', ledger, 'version', version, 'free', concurrency, 'settled', '')
+if concurrency == '' then
+  call('HDEL', key('totals'), scopeName)
+else
+  call('HSET', key('totals'), scopeName, concurrency)
+end
+keepRank('totals', scopeName, concurrency ~= '' and ARGV[9])
+call('SADD', key('unsettled'), scopeName)
+note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[10])
+return version
+end)()
+if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
+return remember(ARGV[2], answer)
+end }`,
+}
+
+export const liftScript: Script = { name: 'reprise_9d3d5050ecfc_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_9d3d5050ecfc_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_9d3d5050ecfc_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_9d3d5050ecfc_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_9d3d5050ecfc_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_9d3d5050ecfc_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_9d3d5050ecfc_share_limit', library: gatesLibrary, readOnly: false }
+
+export const library: Library = {
+  name: 'reprise_b1c4dbdd3a30',
+  text: `#!lua name=reprise_b1c4dbdd3a30
+local KEYS, ARGV
+local beginnings = {}
+local function atBegin(start)
+  beginnings[#beginnings + 1] = start
+end
+local function begin(keys, args)
+  KEYS, ARGV = keys, args
+  for index = 1, #beginnings do beginnings[index]() end
+end
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, logKey, draw, exists, nowExists, refuse
+do
+function int(number)
+  return format('%d', number)
+end
+atBegin(function()
+  call, byteAt, part, format = redis.call, string.byte, string.sub, string.format
+  NUMBERS = KEYS[1]
+  PREFIX = string.sub(NUMBERS, 1, -9)
+  TASK_PREFIX = PREFIX .. ':'
+  META_PREFIX = PREFIX .. '/'
+  now = tonumber(ARGV[1])
+  if not now then
+    local time = call('TIME')
+    now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+  NOW = int(now)
+  MINUTE = now - now % 60000
+end)
+function taskKey(id)
+  return TASK_PREFIX .. id
+end
+function key(name)
+  return META_PREFIX .. name
+end
+function logKey(id)
+  return key('log:' .. id)
 end
 function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', int(count))
@@ -3048,13 +4737,13 @@ function laneNumbered(number)
   local lane = {
     pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
     heldSince = was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6], stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12], discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19], p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25], was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
-    group = false, distance = false, sources = false, takenOf = false, taken = false,
+    bytesAdded = 0, group = false, distance = false, sources = false, takenOf = false, taken = false,
   }
   if lane.heldSince == -1 then lane.heldSince = false end
   return keepLane(number, lane)
 end
-function gateName(action)
-  return '\\r\\n' .. action .. '\\n'
+function gateName(action, tenant)
+  return '\\r\\n' .. action .. '\\n' .. tenant
 end
 function scopeNames(lane)
   local names = {}
@@ -3065,7 +4754,8 @@ function scopeNames(lane)
       end
     end
   end
-  names[#names + 1] = gateName(lane.action)
+  names[#names + 1] = gateName(lane.action, '')
+  names[#names + 1] = gateName(lane.action, lane.tenant)
   return names
 end
 function anyHolds()
@@ -3091,6 +4781,7 @@ function laneNamed(pool, action, tenant)
   call('HSET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant, number)
   call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
   call('SADD', key('actions:' .. pool), action)
+  if number == 1 or call('EXISTS', key('pools')) == 1 then call('SADD', key('pools'), pool) end
   return laneNumbered(number)
 end
 function laneTime(lane)
@@ -3156,6 +4847,7 @@ local function flushLane(lane)
       break
     end
   end
+  if lane.bytesAdded ~= 0 then call('HINCRBY', key('lane:' .. int(lane.number)), 'bytes', int(lane.bytesAdded)) end
   if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[8] > 0) then
@@ -3180,7 +4872,7 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local decodeSettings, profileNumbered, profileFor, parseHead, statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local decodeSettings, profileNumbered, profileFor, parseHead, payloadBytes, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
 local profiles
 atBegin(function()
@@ -3188,11 +4880,17 @@ atBegin(function()
 end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
+local function currentNames(settings)
+  if settings.maxRamp then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  end
+  return settings
+end
 function decodeSettings(text)
   local settings = decoded[text]
   if settings then return settings end
   if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
-  settings = cjson.decode(text)
+  settings = currentNames(cjson.decode(text))
   decoded[text] = settings
   decodedCount = decodedCount + 1
   return settings
@@ -3216,6 +4914,9 @@ end
 function parseHead(text)
   local stop = string.find(text, '\\n', 1, true)
   return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+function payloadBytes(text)
+  return #text - string.find(text, '\\n', 1, true) - 11
 end
 function statusOf(record)
   return string.match(record, '^{"status":"(%a+)"')
@@ -3242,7 +4943,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint',
+  'fingerprint', 'keyLost', 'notify',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -3262,7 +4963,7 @@ function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
-    retryReason = state.retryReason, rank = state.rank,
+    retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
   }
 end
 function waitingMember(task)
@@ -3375,7 +5076,7 @@ function overdue(task)
   return nil
 end
 end
-local limits, freedLanes, anyLimits, limitNamed, limitsNamed, fullLimit, takeSlot, freeSlot, flushLimits
+local limits, freedLanes, anyLimits, limitNamed, fullLimit, takeSlot, freeSlot, flushLimits
 do
 atBegin(function()
   limits, freedLanes = {}, {}
@@ -3397,7 +5098,7 @@ function limitNamed(name, text)
   end
   return limit
 end
-function limitsNamed(names)
+local function limitsNamed(names)
   local found = {}
   for index, concurrency in ipairs(call('HMGET', key('limits'), unpack(names))) do
     if concurrency then found[#found + 1] = limitNamed(names[index], concurrency) end
@@ -3417,7 +5118,7 @@ end
 local function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
-  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action) }
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action, '') }
   for _, limit in ipairs(limitsNamed(names)) do
     if limit.running < limit.concurrency then open[#open + 1] = limit end
   end
@@ -3575,7 +5276,7 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, runningRecord, recordExtra, endRecord, splitToken
+local leasesKey, leaseChanges, SUCCESS_TAIL, STARTED, leaseChange, leaseStart, addLease, startsAt, removeLease, parseLease, leaseText, flushLeases, RUNNING_TAIL, runningRecord, recordExtra, endRecord, splitToken
 do
 function leasesKey(worker)
   return key('leases:' .. worker)
@@ -3642,16 +5343,16 @@ function flushLeases()
     end
   end
 end
-local RUNNING_TAIL = '}'
+RUNNING_TAIL = '}'
 function runningRecord(attempt, token, workerJson, extra)
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
     .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
 end
-function recordExtra(generation, retryReason)
+function recordExtra(generation, retryReason, build)
   local extra = ''
   if generation > 1 then extra = ',"generation":' .. int(generation) end
   if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
-  return extra
+  return extra .. build
 end
 function endRecord(record, status, tail)
   local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
@@ -3704,19 +5405,21 @@ function leaveStage(kind, worker, id, lane)
     if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
   end
 end
-function rewritten(record, token, workerJson, startedAt)
+function rewritten(record, token, workerJson, startedAt, build)
   local attempt, worker, start, rest =
     string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
-    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. rest
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. string.sub(rest, 1, -#RUNNING_TAIL - 1) .. build
+    .. RUNNING_TAIL
 end
 function startAttempt(task, worker, workerJson, leaseMs, stage)
+  local build = stage == 's' and call('HGET', key('worker:' .. worker), 'build') or ''
   local state = nextState(task.state, 'running')
   state.attempt = state.attempt + 1
   task.state = state
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
   local attempt = int(state.attempt)
-  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason, build))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
@@ -3795,11 +5498,13 @@ local function endExecution(task, attempt, ending)
     stir(lane)
   end
   task.state = state
-  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. '}')
+  if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
 end
 end
-local left, requeued, notes, ranks, nextRank, leave, requeue, noteTask, flushOperators, operatorRetries
+local left, requeued, notes, ranks, nextRank, leave, requeue, keyNote, noteTask, flushOperators, operatorRetries
 do
 atBegin(function()
   left, requeued, notes, ranks = { dead = {}, waiting = {} }, {}, {}, { next = 1, last = 0, block = 1 }
@@ -3851,6 +5556,9 @@ function requeue(task)
   watchTimes(lane, task.id, state.expires, deadlineAt)
   saveState(task)
   stir(lane)
+end
+function keyNote(task)
+  return task.state.keyLost and ',"withoutKey":true' or ''
 end
 function noteTask(kind, task, actor, reason, data)
   local attempt = task.state.attempt
@@ -3971,7 +5679,12 @@ local function hasExpiry(state, text)
   if state then return string.find(state, '"expires":', 1, true) end
   return string.find(text, EXPIRING)
 end
-function addTask(answer, id, text, state, attempt, first)
+local function lightText(text)
+  local stop = #text > 1024 and string.find(text, '\\n', 1, true)
+  if not stop or #text - stop <= 2 * 1024 then return text end
+  return string.match(text, '^[^\\n]*\\n"%a+":') .. '}'
+end
+function addTask(answer, id, text, state, attempt, first, isLight)
   local record, size = attempt == '1' and first or '', 0
   if record == '' and attempt ~= '0' then
     record = call('HGET', taskKey(id), attempt) or ''
@@ -3987,9 +5700,9 @@ function addTask(answer, id, text, state, attempt, first)
   local lane = hasExpiry(state, text) and partsOf(select(3, string.match(text, '^{"seq":(%d+),"acceptedAt":(%d+),"lane":(%d+)')))
   local last = #answer
   answer[last + 1] = id
-  answer[last + 2] = text
+  answer[last + 2] = isLight and lightText(text) or text
   answer[last + 3] = state or ''
-  answer[last + 4] = record
+  answer[last + 4] = isLight and lightText(record) or record
   answer[last + 5] = lease
   answer[last + 6] = progress
   answer[last + 7] = lane and lane.heldSince or ''
@@ -3997,43 +5710,75 @@ function addTask(answer, id, text, state, attempt, first)
   return size
 end
 end
-local bar, keyHolder, keepKey, dropKey
+local dedupe
 do
 local TICKET = 10
 local TICKET_MS_MAX = 600000
 local BAR_MS = 86400000
-function bar(ticket)
+dedupe = {}
+local LIVING = { queued = true, waiting = true, running = true }
+function dedupe.name(tenant, action, dedupeKey)
+  return tenant .. '\\n' .. action .. '\\n' .. dedupeKey
+end
+function dedupe.bar(ticket)
   call('SET', key('barred:' .. ticket), '1', 'PX', BAR_MS)
 end
-function keyHolder(tenant, dedupeKey)
-  if string.byte(dedupeKey) ~= TICKET then return call('HGET', key('keys'), tenant .. '\\n' .. dedupeKey) end
+function dedupe.isHeldBy(task)
+  local untilAt = task.head.keyUntil
+  if untilAt then return now < untilAt end
+  return LIVING[task.state.status] and not task.state.keyLost
+end
+function dedupe.life(dedupeMs)
+  return dedupeMs and ',"keyUntil":' .. int(math.min(now + dedupeMs, 9007199254740991)) or ''
+end
+function dedupe.holder(name, dedupeKey)
+  if string.byte(dedupeKey) ~= TICKET then
+    local id = call('HGET', key('dedupe'), name)
+    local task = id and loadTask(id)
+    return task and dedupe.isHeldBy(task) and task
+  end
   local takenAt, ticket = string.match(dedupeKey, '^\\n(%d+) (%S+)$')
   local isGood = ticket and now - tonumber(takenAt) < TICKET_MS_MAX and call('EXISTS', key('barred:' .. ticket)) == 0
   return not isGood and '\\r'
 end
-function keepKey(tenant, dedupeKey, id)
+function dedupe.lose(id)
+  local task = loadTask(id)
+  if not task or task.state.status ~= 'dead' or task.head.keyUntil then return end
+  task.state.keyLost = true
+  saveState(task)
+end
+function dedupe.keep(name, dedupeKey, id)
   local ticket = string.match(dedupeKey, '^\\n%d+ (%S+)$')
   if ticket then
     call('HSET', key('tickets'), id, ticket)
-  else
-    call('HSET', key('keys'), tenant .. '\\n' .. dedupeKey, id)
+    return
   end
+  local before = call('HGET', key('dedupe'), name)
+  call('HSET', key('dedupe'), name, id)
+  if before then dedupe.lose(before) end
 end
-function dropKey(tenant, dedupeKey, id)
-  local name = tenant .. '\\n' .. dedupeKey
+function dedupe.drop(name, id)
   local ticket = call('HGET', key('tickets'), id)
   if not ticket then
-    call('HDEL', key('keys'), name)
+    if call('HGET', key('dedupe'), name) == id then call('HDEL', key('dedupe'), name) end
     return
   end
   call('HDEL', key('tickets'), id)
-  bar(ticket)
+  dedupe.bar(ticket)
   call('HSET', key('freeing'), name, ticket .. ' ' .. id)
+end
+function dedupe.differences(text, action, tenant, rest)
+  local lane = string.match(text, '^{"seq":%d+,"acceptedAt":%d+,"lane":(%d+)')
+  local names = call('HMGET', key('lane:' .. lane), 'action', 'tenant')
+  local isSamePayload = part(text, (string.find(text, '\\n', 1, true))) == part(rest, (string.find(rest, '\\n', 1, true)))
+  return (isSamePayload and '' or 'p')
+    .. (names[1] == action and '' or 'a')
+    .. (names[2] == tenant and '' or 't')
 end
 end
 local workers, workerKey, packWorker, freshWorker, workerNamed, flushWorkers, rosterOf, addWorker
 do
-local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'maxQuietMs', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook', 'failuresBy', 'servedWell', 'policyVersion' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
   workers = {}
 end)
@@ -4041,26 +5786,32 @@ function workerKey(id)
   return key('worker:' .. id)
 end
 function packWorker(worker)
-  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook }
+  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.maxQuietMs, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook, worker.failuresBy, worker.servedWell, worker.policyVersion }
   numbers[6] = worker.lastFailureAt or -1
   return cmsgpack.pack(numbers)
 end
 function freshWorker(id)
   return {
     id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
-    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
-    draining = 0, inbox = 0, assigned = 0, outlook = false,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, maxQuietMs = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false, failuresBy = {}, servedWell = {},
+    policyVersion = false,
   }
 end
 function workerNamed(id)
   local worker = workers[id]
   if worker ~= nil then return worker end
-  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim', 'build', 'registeredAt')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
-    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false, roster = false,
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], maxQuietMs = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], failuresBy = was[17], servedWell = was[18], policyVersion = was[19], changed = false, roster = false,
+    build = values[4] or '', registeredAt = tonumber(values[5]),
   }
-  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+  if worker then
+    if worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+    worker.failuresBy, worker.servedWell = worker.failuresBy or {}, worker.servedWell or {}
+    worker.policyVersion = worker.policyVersion or false
+  end
   workers[id] = worker
   return worker
 end
@@ -4098,13 +5849,31 @@ function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
-    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    if type(value) == 'number' then
+      value = format('%.17g', value)
+    elseif type(value) == 'table' then
+      value = #value > 0 and cjson.encode(value) or '[]'
+    elseif value then
+      value = '=' .. value
+    end
     answer[size + index] = value or ''
   end
 end
 end
 local assess, witness, parseThresholds
 do
+local TENANT, IN_ROW, RECENT, SERVED_AT = 1, 2, 3, 2
+local function excused(evidence, what, most)
+  local sum = 0
+  for _, failures in ipairs(evidence.failuresBy) do
+    local isServing = false
+    for _, served in ipairs(evidence.servedWell) do
+      if served[TENANT] ~= failures[TENANT] and now - served[SERVED_AT] < 60000 then isServing = true end
+    end
+    if isServing and failures[TENANT] ~= '' then sum = sum + math.max(failures[what] - most, 0) end
+  end
+  return sum
+end
 function assess(evidence, limits)
   local unhealthy, degraded = false, false
   local function weigh(value, atDegraded, atUnhealthy)
@@ -4114,21 +5883,26 @@ function assess(evidence, limits)
   weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
   weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
   weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
-  if evidence.inFlight > 0 and evidence.quietMsMax > 0 and now - evidence.lastProgressAt >= evidence.quietMsMax + limits.stuckMs then
+  if evidence.inFlight > 0 and evidence.maxQuietMs > 0 and now - evidence.lastProgressAt >= evidence.maxQuietMs + limits.stuckMs then
     unhealthy = true
   end
   if evidence.outlook then degraded = true end
   local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
-  local function weighFailures(value, atDegraded, atUnhealthy)
-    if value >= atUnhealthy then
+  local function weighFailures(isTooMuch, atDegraded, atUnhealthy)
+    if isTooMuch(atUnhealthy) then
       if cooledDown then degraded = true else unhealthy = true end
-    elseif value >= atDegraded then
+    elseif isTooMuch(atDegraded) then
       degraded = true
     end
   end
-  weighFailures(evidence.consecutiveFailures, limits.failuresDegraded, limits.failuresUnhealthy)
-  if evidence.recentOutcomes >= limits.outcomesMin then
-    weighFailures(evidence.recentFailures / evidence.recentOutcomes, limits.failureRateDegraded, limits.failureRateUnhealthy)
+  local inRow, recent, outcomes = evidence.consecutiveFailures, evidence.recentFailures, evidence.recentOutcomes
+  weighFailures(function(limit)
+    return inRow - excused(evidence, IN_ROW, math.ceil(limit / 2)) >= limit
+  end, limits.failuresDegraded, limits.failuresUnhealthy)
+  if outcomes >= limits.minOutcomes then
+    weighFailures(function(limit)
+      return (recent - excused(evidence, RECENT, (limit / 2) * outcomes)) / outcomes >= limit
+    end, limits.failureRateDegraded, limits.failureRateUnhealthy)
   end
   return unhealthy and 'unhealthy' or degraded and 'degraded' or 'healthy'
 end
@@ -4138,7 +5912,33 @@ local function progressed(id)
   worker.lastProgressAt = now
   worker.changed = true
 end
-function witness(id, ok, count)
+local function failuresOf(worker, tenant)
+  local list = worker.failuresBy
+  local rest
+  for _, failures in ipairs(list) do
+    if failures[TENANT] == tenant then return failures end
+    if failures[TENANT] == '' then rest = failures end
+  end
+  if rest and #list >= 8 then return rest end
+  local failures = { #list < 8 and tenant or '', 0, 0 }
+  list[#list + 1] = failures
+  return failures
+end
+local function serveWell(worker, tenant)
+  local failing = {}
+  for _, failures in ipairs(worker.failuresBy) do
+    failures[IN_ROW] = 0
+    if failures[RECENT] > 0 then failing[#failing + 1] = failures end
+  end
+  worker.failuresBy = failing
+  local first = worker.servedWell[1]
+  if first and first[TENANT] == tenant then
+    first[SERVED_AT] = now
+  else
+    worker.servedWell = { { tenant, now }, first }
+  end
+end
+function witness(id, tenant, ok, count)
   local worker = workerNamed(id)
   if not worker then return end
   worker.changed = true
@@ -4148,10 +5948,16 @@ function witness(id, ok, count)
     if outcomes >= 100 then
       outcomes = math.floor(outcomes / 2)
       failures = math.floor(failures / 2)
+      for _, one in ipairs(worker.failuresBy) do one[RECENT] = math.floor(one[RECENT] / 2) end
     end
     outcomes = outcomes + 1
-    if not ok then failures = failures + 1 end
+    if not ok then
+      failures = failures + 1
+      local own = failuresOf(worker, tenant)
+      own[IN_ROW], own[RECENT] = own[IN_ROW] + 1, own[RECENT] + 1
+    end
   end
+  if ok then serveWell(worker, tenant) end
   worker.recentOutcomes, worker.recentFailures = outcomes, failures
   worker.consecutiveFailures = ok and 0 or worker.consecutiveFailures + count
   if not ok then worker.lastFailureAt = now end
@@ -4236,7 +6042,30 @@ function takeOver(worker, workerJson, bound, cursor, takenBefore, epochTold)
   return 1, taken
 end
 end
-local mayTellMore, proceed, eachStocked, countRunning, stirStocked, letGo, beginHold, endHold, endLimit, setOwnLimit, STEPS, continueLifting
+local noteWorker, forgetDeparted, depart
+do
+local function departedKey(worker)
+  return key('departed:' .. worker)
+end
+function noteWorker(type, workerJson, epoch, version, host, reason)
+  note(type, nil, nil, 'registry', reason, '{"worker":' .. workerJson .. ',"epoch":' .. epoch
+    .. ',"version":' .. cjson.encode(version) .. ',"host":' .. cjson.encode(host) .. '}')
+end
+function forgetDeparted(worker)
+  if call('ZREM', key('departures'), worker) == 1 then call('UNLINK', departedKey(worker)) end
+end
+function depart(worker)
+  local itsKey = departedKey(worker)
+  call('RENAME', key('worker:' .. worker), itsKey)
+  call('HDEL', itsKey, 'numbers', 'claim', 'build')
+  call('HSET', itsKey, 'leftAt', NOW)
+  call('ZADD', key('departures'), NOW, worker)
+  if call('ZCARD', key('departures')) > 10000 then
+    forgetDeparted(call('ZRANGE', key('departures'), '0', '0')[1])
+  end
+end
+end
+local mayTellMore, proceed, eachStocked, letGo, setOwnLimit, STEPS, continueLifting
 do
 local LIFT_MAX = 500
 local UNFINISHED_MAX = 20
@@ -4272,9 +6101,20 @@ local function stockByAction()
   end
   return #old < LIFT_MAX
 end
+local function eachOfTenant(action, tenant, visit)
+  if call('EXISTS', key('pools')) == 0 then return false end
+  for _, pool in ipairs(call('SMEMBERS', key('pools'))) do
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+  end
+  return true
+end
 function eachStocked(scopeName, cursor, visit)
   local pool, action, tenant = string.match(scopeName, '^(.*)\\n(.*)\\n(.*)$')
-  if pool ~= '' and action ~= '' and tenant ~= '' then
+  if pool == '\\r' and tenant ~= '' then
+    if eachOfTenant(action, tenant, visit) then return nil end
+  elseif pool ~= '' and action ~= '' and tenant ~= '' then
     local number = findLane(pool, action, tenant)
     local lane = number and laneNumbered(number)
     if lane and lane.queued > 0 then visit(lane) end
@@ -4292,7 +6132,7 @@ function eachStocked(scopeName, cursor, visit)
   end
   return #page == LIFT_MAX and page[#page] or nil
 end
-function countRunning(scopeName)
+local function countRunning(scopeName)
   local running = 0
   for _, member in ipairs(call('SMEMBERS', key('busy'))) do
     local lane = laneNumbered(tonumber(member))
@@ -4300,7 +6140,7 @@ function countRunning(scopeName)
   end
   return running
 end
-function stirStocked(scopeName)
+local function stirStocked(scopeName)
   eachStocked(scopeName, '', function(lane)
     if lane.ready > 0 and not lane.heldSince then stir(lane) end
   end)
@@ -4311,20 +6151,20 @@ function letGo(lane)
   catchUp(lane)
   if lane.ready > 0 then stir(lane, lane.ready) end
 end
-function beginHold(scopeName, cursor)
+local function beginHold(scopeName, cursor)
   local hold = call('HGET', key('holds'), scopeName)
   local goOnAt = hold and eachStocked(scopeName, cursor, function(lane)
     if not lane.heldSince then applyHold(lane, hold) end
   end)
   return proceed('pause ' .. scopeName, goOnAt)
 end
-function endHold(scopeName, cursor)
+local function endHold(scopeName, cursor)
   local goOnAt = eachStocked(scopeName, cursor, function(lane)
     if lane.heldSince and not holdOn(lane) then letGo(lane) end
   end)
   return proceed('resume ' .. scopeName, goOnAt)
 end
-function endLimit(scopeName)
+local function endLimit(scopeName)
   local what = 'limit ' .. scopeName
   local left = LIFT_MAX
   for _, place in ipairs(call('SMEMBERS', standingsKey(scopeName))) do
@@ -4376,15 +6216,23 @@ function continueLifting()
   return call('EXISTS', key('unfinished')) == 1
 end
 end
-local breakers, coverings, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, afterFailure, afterSuccess, isOutage
+local breakers, coverings, placeOf, breakerId, blankBreaker, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, isTooMuch, afterFailure, afterSuccess, isOutage
 do
 atBegin(function()
   breakers, coverings = {}, {}
 end)
-local function parseBreaker(name, text)
+function placeOf(action, tenant)
+  return tenant and tenant ~= '' and action .. '\\n' .. tenant or action
+end
+breakerId = placeOf
+function blankBreaker(id)
+  local name, tenant = string.match(id, '^([^\\n]*)\\n?(.*)$')
+  return { id = id, name = name, tenant = tenant ~= '' and tenant, actions = {}, state = { status = 'closed' }, buckets = {}, voices = {} }
+end
+local function parseBreaker(id, text)
   local stop = string.find(text, '\\n', 1, true)
-  local breaker = cjson.decode(string.sub(text, stop + 1))
-  breaker.name = name
+  local breaker = blankBreaker(id)
+  for field, value in pairs(cjson.decode(string.sub(text, stop + 1))) do breaker[field] = value end
   breaker.settingsText = string.sub(text, 1, stop - 1)
   breaker.settings = decodeSettings(breaker.settingsText)
   return breaker
@@ -4396,37 +6244,43 @@ local function fieldsText(fields)
   end
   return '{' .. table.concat(texts, ',') .. '}'
 end
-function breakerText(breaker)
-  local actions, buckets = {}, {}
-  for index, action in ipairs(breaker.actions) do actions[index] = cjson.encode(action) end
-  for index, bucket in ipairs(breaker.buckets) do buckets[index] = fieldsText(bucket) end
-  return breaker.settingsText .. '\\n{"actions":[' .. table.concat(actions, ',') .. '],"state":' .. fieldsText(breaker.state)
-    .. ',"buckets":[' .. table.concat(buckets, ',') .. ']}'
+local function listText(list, textOf)
+  local texts = {}
+  for index, item in ipairs(list) do texts[index] = textOf(item) end
+  return '[' .. table.concat(texts, ',') .. ']'
 end
-function breakerNamed(name)
-  local breaker = breakers[name]
+function breakerText(breaker)
+  return breaker.settingsText .. '\\n{"actions":' .. listText(breaker.actions, cjson.encode) .. ',"state":'
+    .. fieldsText(breaker.state) .. ',"buckets":' .. listText(breaker.buckets, fieldsText)
+    .. ',"voices":' .. listText(breaker.voices, fieldsText) .. '}'
+end
+function breakerNamed(id)
+  local breaker = breakers[id]
   if breaker == nil then
-    local text = call('HGET', key('breakers'), name)
-    breaker = text and parseBreaker(name, text)
-    breakers[name] = breaker
+    local text = call('HGET', key('breakers'), id)
+    breaker = text and parseBreaker(id, text)
+    breakers[id] = breaker
   end
   return breaker
 end
-function covering(action)
-  local names = coverings[action]
-  if not names then
-    names = {}
-    for name in string.gmatch(call('HGET', key('covered'), action) or '', '[^\\n]+') do names[#names + 1] = name end
-    coverings[action] = names
+function covering(place)
+  local ids = coverings[place]
+  if not ids then
+    ids = {}
+    local tenant = string.match(place, '\\n(.*)$')
+    for name in string.gmatch(call('HGET', key('covered'), place) or '', '[^\\n]+') do ids[#ids + 1] = breakerId(name, tenant) end
+    coverings[place] = ids
   end
-  return names
+  return ids
 end
-function setCovering(action, names)
-  coverings[action] = names
-  if #names == 0 then
-    call('HDEL', key('covered'), action)
+function setCovering(place, ids)
+  coverings[place] = ids
+  if #ids == 0 then
+    call('HDEL', key('covered'), place)
   else
-    call('HSET', key('covered'), action, table.concat(names, '\\n'))
+    local names = {}
+    for index, id in ipairs(ids) do names[index] = string.match(id, '^[^\\n]*') end
+    call('HSET', key('covered'), place, table.concat(names, '\\n'))
   end
 end
 local function liveBuckets(breaker)
@@ -4441,12 +6295,56 @@ function fadesAt(breaker)
   for _, bucket in ipairs(breaker.buckets) do
     if bucket.failed > 0 then at = math.max(at, bucket.at + breaker.settings.windowMs) end
   end
+  for _, voice in ipairs(breaker.voices) do
+    if voice.failed > 0 then at = math.max(at, voice.since + breaker.settings.windowMs) end
+  end
   return at
 end
 function isForgotten(breaker)
   return breaker.state.status == 'closed' and fadesAt(breaker) <= now
 end
-local function countOutcome(breaker, what)
+local function voiceOf(live, tenant, what)
+  for _, voice in ipairs(live) do
+    if voice.tenant == tenant then return voice end
+  end
+  if #live >= 20 then
+    local quiet
+    for index, voice in ipairs(live) do
+      if not quiet and voice.failed == 0 then quiet = index end
+    end
+    if what == 'ok' or not quiet then return false end
+    table.remove(live, quiet)
+  end
+  local voice = { tenant = tenant, since = now, ok = 0, failed = 0 }
+  live[#live + 1] = voice
+  return voice
+end
+local function hear(breaker, what, tenant)
+  local live = {}
+  for _, voice in ipairs(breaker.voices) do
+    if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
+  end
+  local voice = voiceOf(live, tenant, what)
+  if voice then voice[what] = voice[what] + 1 end
+  breaker.voices = live
+end
+local function agree(breaker)
+  local settings = breaker.settings
+  local most = math.ceil(settings.minFailures / 2)
+  local tenants, against, all = 0, 0, 0
+  for _, voice in ipairs(breaker.voices) do
+    local isAgainst = voice.failed > 0 and voice.failed >= settings.failureRate * (voice.ok + voice.failed)
+    local weight = math.min(isAgainst and voice.failed or voice.ok, most)
+    all = all + weight
+    if isAgainst then
+      tenants = tenants + 1
+      against = against + weight
+    end
+  end
+  return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
+end
+local function countOutcome(breaker, what, tenant)
+  if not breaker.tenant then return hear(breaker, what, tenant) end
   local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
@@ -4460,39 +6358,52 @@ local function countOutcome(breaker, what)
 end
 local function openBreaker(breaker, opens)
   local settings = breaker.settings
-  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.openMsMax)
+  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, 30), settings.maxOpenMs)
   breaker.state = { status = 'open', since = now, ['until'] = now + openMs, opens = opens }
-  breaker.buckets = {}
+  breaker.buckets, breaker.voices = {}, {}
 end
-local function countFailure(breaker, opens)
-  countOutcome(breaker, 'failed')
+function isTooMuch(breaker)
+  if not breaker.tenant then return agree(breaker) end
   local ok, failed = 0, 0
   for _, bucket in ipairs(breaker.buckets) do
     ok = ok + bucket.ok
     failed = failed + bucket.failed
   end
   local settings = breaker.settings
-  if failed >= settings.failuresMin and failed >= settings.failureRate * (ok + failed) then openBreaker(breaker, opens) end
+  return failed >= settings.minFailures and failed >= settings.failureRate * (ok + failed)
 end
-function afterFailure(breaker, startedAt)
+local function countFailure(breaker, tenant, opens)
+  countOutcome(breaker, 'failed', tenant)
+  if isTooMuch(breaker) then openBreaker(breaker, opens) end
+end
+local function probeFailed(breaker, tenant)
   local state = breaker.state
-  if state.status == 'closed' then
-    countFailure(breaker, 1)
-  elseif state.status ~= 'open' and startedAt >= state.since then
-    if state.status == 'half_open' then openBreaker(breaker, state.opens + 1) else countFailure(breaker, state.opens + 1) end
+  if not breaker.tenant and (state.doubtedBy or tenant) == tenant then
+    state.doubtedBy = tenant
+  else
+    openBreaker(breaker, state.opens + 1)
   end
 end
-function afterSuccess(breaker, startedAt)
+function afterFailure(breaker, tenant, startedAt)
+  local state = breaker.state
+  if state.status == 'closed' then
+    countFailure(breaker, tenant, 1)
+  elseif state.status ~= 'open' and startedAt >= state.since then
+    if state.status == 'half_open' then probeFailed(breaker, tenant) else countFailure(breaker, tenant, state.opens + 1) end
+  end
+end
+function afterSuccess(breaker, tenant, startedAt)
   local state, settings = breaker.state, breaker.settings
-  if state.status == 'closed' then return countOutcome(breaker, 'ok') end
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
   if state.status == 'open' or startedAt < state.since then return end
   local isRamping = state.status == 'ramping'
-  if isRamping then countOutcome(breaker, 'ok') end
+  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if state.doubtedBy == tenant then state.doubtedBy = nil end
   local wanted = isRamping and state.concurrency or settings.probes
   state.succeeded = state.succeeded + 1
   if state.succeeded < wanted then return end
   breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
-  if wanted * 2 >= settings.rampMax then breaker.state = { status = 'closed' } end
+  if wanted * 2 >= settings.maxRamp then breaker.state = { status = 'closed' } end
 end
 function isOutage(breaker, startedAt)
   local state = breaker.state
@@ -4502,6 +6413,10 @@ end
 end
 local allowedBy, setGates
 do
+local function gateOf(place)
+  local action, tenant = string.match(place, '^([^\\n]*)\\n?(.*)$')
+  return gateName(action, tenant)
+end
 function allowedBy(breaker)
   local state = breaker.state
   if state.status == 'half_open' then return breaker.settings.probes end
@@ -4511,27 +6426,33 @@ local gateHolds, countedSince
 atBegin(function()
   gateHolds, countedSince = {}, {}
 end)
+local function gateHold(place)
+  local hold = gateHolds[place]
+  if hold == nil then
+    hold = call('HGET', key('holds'), gateOf(place))
+    gateHolds[place] = hold
+  end
+  return hold
+end
 local function tellLane(lane)
   if lane.queued == 0 then return end
-  local hold = gateHolds[lane.action]
-  if hold == nil then
-    hold = call('HGET', key('holds'), gateName(lane.action))
-    gateHolds[lane.action] = hold
-  end
+  local hold = gateHold(lane.action) or gateHold(placeOf(lane.action, lane.tenant))
   if not hold then
     if lane.heldSince and not holdOn(lane) then letGo(lane) end
   elseif not lane.heldSince then
     applyHold(lane, hold)
   end
 end
-local function tellLanes(action, cursor)
-  return proceed('gates ' .. action, eachStocked(gateName(action), cursor, tellLane))
+local function tellLanes(place, cursor)
+  return proceed('gates ' .. place, eachStocked(gateOf(place), cursor, tellLane))
 end
 STEPS.gates = tellLanes
 local function addRunning(counts, since, startedAt, token)
   if tonumber(startedAt) < since then return end
-  local action = laneNumbered(tonumber(string.match(token, '%d+$'))).action
-  counts[action] = (counts[action] or 0) + 1
+  local lane = laneNumbered(tonumber(string.match(token, '%d+$')))
+  local own = placeOf(lane.action, lane.tenant)
+  counts[lane.action] = (counts[lane.action] or 0) + 1
+  counts[own] = (counts[own] or 0) + 1
 end
 local function addLaunched(counts, since, ended)
   for _, pool in ipairs(call('SMEMBERS', key('launching'))) do
@@ -4554,7 +6475,7 @@ local function addLeased(counts, since, ended)
     end
   end
 end
-local function runningSince(action, since)
+local function runningSince(place, since)
   local ended, size = {}, 0
   for _, change in pairs(leaseChanges) do
     size = size + #change.removed
@@ -4568,45 +6489,45 @@ local function runningSince(action, since)
     addLeased(counts, since, ended)
     countedSince[name] = counts
   end
-  return counts[action] or 0
+  return counts[place] or 0
 end
-local function setHold(action)
-  gateHolds[action] = nil
-  for _, name in ipairs(covering(action)) do
-    if breakerNamed(name).state.status == 'open' then
+local function setHold(place)
+  gateHolds[place] = nil
+  for _, id in ipairs(covering(place)) do
+    if breakerNamed(id).state.status == 'open' then
       nowExists('holds')
-      return call('HSETNX', key('holds'), gateName(action), NOW) == 1
+      return call('HSETNX', key('holds'), gateOf(place), NOW) == 1
     end
   end
-  return call('HDEL', key('holds'), gateName(action)) == 1
+  return call('HDEL', key('holds'), gateOf(place)) == 1
 end
-local function setLimit(action)
+local function setLimit(place)
   local most
   local since = 0
-  for _, name in ipairs(covering(action)) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(covering(place)) do
+    local breaker = breakerNamed(id)
     local number = allowedBy(breaker)
     if number then
       if not most or number < most then most = number end
       since = math.max(since, breaker.state.since)
     end
   end
-  return setOwnLimit(gateName(action), most, since, function() return runningSince(action, since) end)
+  return setOwnLimit(gateOf(place), most, since, function() return runningSince(place, since) end)
 end
-function setGates(actions)
+function setGates(places)
   local isChanged = {}
-  for _, action in ipairs(actions) do isChanged[action] = setHold(action) end
+  for _, place in ipairs(places) do isChanged[place] = setHold(place) end
   for _, lane in ipairs(laneList) do
-    if isChanged[lane.action] then tellLane(lane) end
+    if isChanged[lane.action] or isChanged[placeOf(lane.action, lane.tenant)] then tellLane(lane) end
   end
   local isTold = true
-  for _, action in ipairs(actions) do
-    if isChanged[action] then
+  for _, place in ipairs(places) do
+    if isChanged[place] then
       local isDone
-      if mayTellMore() then isDone = tellLanes(action, '') else isDone = proceed('gates ' .. action, '') end
+      if mayTellMore() then isDone = tellLanes(place, '') else isDone = proceed('gates ' .. place, '') end
       isTold = isTold and isDone
     end
-    if not setLimit(action) then isTold = false end
+    if not setLimit(place) then isTold = false end
   end
   return isTold
 end
@@ -4615,16 +6536,24 @@ local noteClosed, forgetBreaker, tellTime, flushBreakers
 do
 local TURN_MAX = 100
 local ENTRY_TYPES, REASONS = { open = 'breaker.opened', half_open = 'breaker.half_open', ramping = 'breaker.ramping', closed = 'breaker.closed' }, { open = 'Too many failures: nothing starts until it has rested.', half_open = 'A few attempts are let through.', ramping = 'The attempts succeeded: more and more are let through.', closed = 'Work goes on as before.' }
+local function entryHead(breaker)
+  return '{"breaker":' .. cjson.encode(breaker.name) .. ',"tenant":' .. (breaker.tenant and cjson.encode(breaker.tenant) or 'null')
+end
 function noteClosed(breaker, actor, reason)
-  note(ENTRY_TYPES.closed, nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+  note(ENTRY_TYPES.closed, nil, nil, actor, reason, entryHead(breaker) .. '}')
 end
 local function noteStatus(breaker)
   local state = breaker.state
   if state.status == 'closed' then return noteClosed(breaker, 'breaker', 'Work goes on as before.') end
   local untilAt = state['until']
   note(ENTRY_TYPES[state.status], nil, nil, 'breaker', REASONS[state.status],
-    '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
+    entryHead(breaker) .. ',"opens":' .. int(state.opens) .. ',"until":'
     .. (untilAt and int(untilAt) or 'null') .. '}')
+end
+local function placesOf(breaker)
+  local places = {}
+  for index, action in ipairs(breaker.actions) do places[index] = placeOf(action, breaker.tenant) end
+  return places
 end
 local function changeBreaker(breaker, apply)
   local before, boundBefore = breaker.state.status, allowedBy(breaker)
@@ -4634,120 +6563,148 @@ local function changeBreaker(breaker, apply)
   local hasTurned = state.status ~= before
   if hasTurned then
     if state.status == 'open' then
-      call('ZADD', key('opened'), int(state['until']), breaker.name)
-      call('ZREM', key('fading'), breaker.name)
+      call('ZADD', key('opened'), int(state['until']), breaker.id)
+      call('ZREM', key('fading'), breaker.id)
     elseif before == 'open' then
-      call('ZREM', key('opened'), breaker.name)
+      call('ZREM', key('opened'), breaker.id)
     end
   end
   if hasTurned or allowedBy(breaker) ~= boundBefore then
-    setGates(breaker.actions)
+    setGates(placesOf(breaker))
   elseif joined and state.status ~= 'closed' then
-    setGates({ joined })
+    setGates({ placeOf(joined, breaker.tenant) })
   end
   if hasTurned then noteStatus(breaker) end
 end
+local function countOwned(breaker, change)
+  if not breaker.tenant then return end
+  if call('HINCRBY', key('owned'), breaker.tenant, change) <= 0 then call('HDEL', key('owned'), breaker.tenant) end
+end
 function forgetBreaker(breaker)
-  breakers[breaker.name] = false
-  call('HDEL', key('breakers'), breaker.name)
-  call('ZREM', key('opened'), breaker.name)
-  call('ZREM', key('fading'), breaker.name)
-  for _, action in ipairs(breaker.actions) do
+  breakers[breaker.id] = false
+  call('HDEL', key('breakers'), breaker.id)
+  call('ZREM', key('opened'), breaker.id)
+  call('ZREM', key('fading'), breaker.id)
+  countOwned(breaker, '-1')
+  local places = placesOf(breaker)
+  for _, place in ipairs(places) do
     local kept = {}
-    for _, name in ipairs(covering(action)) do
-      if name ~= breaker.name then kept[#kept + 1] = name end
+    for _, id in ipairs(covering(place)) do
+      if id ~= breaker.id then kept[#kept + 1] = id end
     end
-    setCovering(action, kept)
+    setCovering(place, kept)
   end
-  return breaker.state.status == 'closed' or setGates(breaker.actions)
+  return breaker.state.status == 'closed' or setGates(places)
 end
 local function cover(breaker, action)
   for _, known in ipairs(breaker.actions) do
     if known == action then return false end
   end
   breaker.actions[#breaker.actions + 1] = action
-  local names = { breaker.name }
-  for _, name in ipairs(covering(action)) do names[#names + 1] = name end
-  table.sort(names)
-  setCovering(action, names)
+  local place = placeOf(action, breaker.tenant)
+  local ids = { breaker.id }
+  for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
+  table.sort(ids)
+  setCovering(place, ids)
   return true
 end
-local function breakerToFail(name)
-  local breaker = breakerNamed(name)
+local made
+atBegin(function()
+  made = 0
+end)
+local function mayMake(tenant)
+  if call('HLEN', key('breakers')) + made >= 1000 then return false end
+  return not tenant or (tonumber(call('HGET', key('owned'), tenant)) or 0) < 100
+end
+local function breakerToFail(id)
+  local breaker = breakerNamed(id)
   if breaker and isForgotten(breaker) then
     forgetBreaker(breaker)
     breaker = false
   end
   if not breaker then
-    breaker = { name = name, actions = {}, state = { status = 'closed' }, buckets = {} }
-    breakers[name] = breaker
+    breaker = blankBreaker(id)
+    if not mayMake(breaker.tenant) then return false end
+    countOwned(breaker, '1')
+    made = made + 1
+    breakers[id] = breaker
   end
   return breaker
 end
-local function mayCover(name, action)
-  local names = covering(action)
-  for _, known in ipairs(names) do
-    if known == name then return true end
+local function mayCover(id, place)
+  local ids = covering(place)
+  for _, known in ipairs(ids) do
+    if known == id then return true end
   end
-  return #names < 100
+  return #ids < 100
 end
-local function tellFailure(refs, action, startedAt)
+local function failFor(ref, lane, tenant, startedAt)
+  local id = breakerId(ref.name, tenant)
+  local breaker = mayCover(id, placeOf(lane.action, tenant)) and breakerToFail(id)
+  if not breaker then return false end
+  changeBreaker(breaker, function()
+    breaker.settingsText = ref.settings
+    breaker.settings = decodeSettings(ref.settings)
+    local hasJoined = cover(breaker, lane.action)
+    afterFailure(breaker, lane.tenant, startedAt)
+    return hasJoined and lane.action
+  end)
+  return breaker
+end
+local function tellFailure(refs, lane, startedAt)
   if not exists('breakers') then nowExists('breakers') end
   local counting = {}
   for _, ref in ipairs(refs) do
-    if mayCover(ref.name, action) then
-      counting[#counting + 1] = ref
-      changeBreaker(breakerToFail(ref.name), function(breaker)
-        breaker.settingsText = ref.settings
-        breaker.settings = decodeSettings(ref.settings)
-        local hasJoined = cover(breaker, action)
-        afterFailure(breaker, startedAt)
-        return hasJoined and action
-      end)
-    end
+    counting[#counting + 1] = failFor(ref, lane, lane.tenant, startedAt) or nil
+    counting[#counting + 1] = failFor(ref, lane, false, startedAt) or nil
   end
-  for _, ref in ipairs(counting) do
-    if isOutage(breakerNamed(ref.name), startedAt) then return true end
+  for _, breaker in ipairs(counting) do
+    if isOutage(breaker, startedAt) then return true end
   end
   return false
 end
-local function tellSuccess(action, startedAt)
-  for _, name in ipairs(covering(action)) do
-    local breaker = breakerNamed(name)
+local function tellSuccess(lane, startedAt)
+  local ids = {}
+  for _, place in ipairs({ lane.action, placeOf(lane.action, lane.tenant) }) do
+    for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
+  end
+  table.sort(ids)
+  for _, id in ipairs(ids) do
+    local breaker = breakerNamed(id)
     if isForgotten(breaker) then
       forgetBreaker(breaker)
     else
-      changeBreaker(breaker, function() afterSuccess(breaker, startedAt) end)
+      changeBreaker(breaker, function() afterSuccess(breaker, lane.tenant, startedAt) end)
     end
   end
 end
 function tellTime()
   local due = call('ZRANGE', key('opened'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)
   table.sort(due)
-  for _, name in ipairs(due) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(due) do
+    local breaker = breakerNamed(id)
     changeBreaker(breaker, function()
       breaker.state = { status = 'half_open', since = now, opens = breaker.state.opens, succeeded = 0 }
     end)
   end
-  for _, name in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
+    local breaker = breakerNamed(id)
     if isForgotten(breaker) then forgetBreaker(breaker) end
   end
   return tonumber(call('ZRANGE', key('opened'), '0', '0', 'WITHSCORES')[2])
 end
 function flushBreakers()
-  for name, breaker in pairs(breakers) do
+  for id, breaker in pairs(breakers) do
     if breaker and breaker.changed and isForgotten(breaker) then
       forgetBreaker(breaker)
     elseif breaker and breaker.changed then
-      call('HSET', key('breakers'), name, breakerText(breaker))
-      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), name) end
+      call('HSET', key('breakers'), id, breakerText(breaker))
+      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), id) end
     end
   end
 end
 end
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4772,7 +6729,7 @@ local function assign(given)
   lease.kind = 'i'
   lease.token = int(number) .. '-0' .. string.match(lease.token, '%.%d+$')
   lease.untilAt = now + tonumber(given.ttlMs)
-  call('HSET', taskKey(id), attempt, rewritten(record, lease.token, given.workerJson, nil))
+  call('HSET', taskKey(id), attempt, rewritten(record, lease.token, given.workerJson, nil, worker.build))
   call('HDEL', leasesKey(dispatcher), id)
   call('HSET', leasesKey(workerId), id, leaseText(lease))
   call('ZADD', key('leases'), 'LT', int(lease.untilAt), workerId)
@@ -4788,24 +6745,25 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
-local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], quietMsMax = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8] }
+local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
 local worker = workerNamed(report.worker)
 if not worker then return 'unknown' end
 if worker.epoch ~= report.epoch then return 'replaced' end
 worker.lastBeatAt = now
-for _, name in ipairs({ 'inFlight', 'queueDepth', 'loopLagMs', 'memoryBytes', 'quietMsMax', 'draining' }) do
+for _, name in ipairs({ 'inFlight', 'queueDepth', 'loopLagMs', 'memoryBytes', 'maxQuietMs', 'draining' }) do
   worker[name] = tonumber(report[name]) or 0
 end
 worker.outlook = report.outlook ~= '' and string.sub(report.outlook, 2)
+worker.policyVersion = tonumber(report.policyVersion) or false
 if worker.inFlight == 0 then worker.lastProgressAt = now end
 worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4848,7 +6806,7 @@ local CHANGES = {
     state.parks = nil
     state.retryReason = 'manual'
     requeue(task)
-    noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. '}')
+    noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. keyNote(task) .. '}')
   end,
   discard = function(task)
     leave(task)
@@ -4952,7 +6910,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -4977,19 +6935,25 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
-local epoch = call('HGET', key('worker:' .. worker), 'epoch')
+local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
+local epoch = known[1]
 if not epoch then return call('HEXISTS', key('takeovers'), worker) == 1 and 0 or 1 end
 if epoch ~= ARGV[4] then return 1 end
-call('DEL', key('worker:' .. worker))
+if ARGV[5] ~= '' then
+  depart(worker)
+  noteWorker('worker.left', ARGV[3], epoch, known[2], known[3], 'said goodbye')
+else
+  call('DEL', key('worker:' .. worker))
+end
 call('ZREM', key('workers'), worker)
 call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5024,7 +6988,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5041,11 +7005,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -5137,7 +7101,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -5149,46 +7113,55 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
-for at = 2, #ARGV do
+for at = 3, #ARGV do
   local id = ARGV[at]
   local values = call('HMGET', taskKey(id), 'task', 'state', '1')
   if values[1] then
     local _, attempt = standing(values[2], values[3])
-    addTask(answer, id, values[1], values[2], attempt, values[3])
+    addTask(answer, id, values[1], values[2], attempt, values[3], ARGV[2] == '1')
   end
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
 for at = 3, #ARGV, 2 do
-  local isTaken = call('HGET', key('tickets'), ARGV[at]) == ARGV[at + 1]
-  if isBarring and not isTaken then bar(ARGV[at + 1]) end
-  answer[#answer + 1] = isTaken and '1' or ''
+  local id, ticket = ARGV[at], ARGV[at + 1]
+  local isTaken = call('HGET', key('tickets'), id) == ticket
+  local task = isTaken and loadTask(id)
+  local isHeld = task and dedupe.isHeldBy(task)
+  if isBarring and not isHeld then
+    dedupe.bar(ticket)
+    if isTaken then
+      call('HDEL', key('tickets'), id)
+      dedupe.lose(id)
+    end
+  end
+  answer[#answer + 1] = isHeld and '1' or isTaken and not isBarring and '2' or ''
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
   local name, from, to = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  local holder = call('HGET', key('keys'), name)
+  local holder = call('HGET', key('dedupe'), name)
   if holder == to or (to == '' and holder ~= from) then
     answer[#answer + 1] = ''
   elseif not holder or holder == from then
-    if to == '' then call('HDEL', key('keys'), name) else call('HSET', key('keys'), name, to) end
+    if to == '' then call('HDEL', key('dedupe'), name) else call('HSET', key('dedupe'), name, to) end
     answer[#answer + 1] = ''
   else
     answer[#answer + 1] = holder
@@ -5196,7 +7169,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -5226,7 +7199,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5240,7 +7213,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -5258,7 +7231,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -5281,46 +7254,28 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
-continueLifting()
-flushLanes()
-flushWake()
-return call('HLEN', key('unfinished'))
-end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_limit', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local known = recall(ARGV[2])
-if known then return known end
-local answer, isKept = (function()
-local concurrency = tonumber(ARGV[6])
-local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
-note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
-local isDone = true
-local room
-if concurrency then
-  local running = countRunning(scopeName)
-  room = concurrency - running
-  call('HSET', key('limits'), scopeName, int(concurrency))
-  nowExists('limits')
-  call('HSET', key('slots'), scopeName, int(running))
-  local limit = limitNamed(scopeName, concurrency)
-  if room > 0 then limit.freed = room end
-else
-  call('HDEL', key('limits'), scopeName)
-  call('HDEL', key('slots'), scopeName)
-  isDone = endLimit(scopeName)
+local departures = key('departures')
+local wanted = tonumber(ARGV[4])
+local function passedBefore()
+  if ARGV[2] == '' then return 0 end
+  local score = call('ZSCORE', departures, ARGV[3])
+  if score and tonumber(score) == tonumber(ARGV[2]) then return call('ZREVRANK', departures, ARGV[3]) + 1 end
+  return call('ZCOUNT', departures, ARGV[2], '+inf')
 end
-if not room or room > 0 then stirStocked(scopeName) end
-flushLimits()
-flushLanes()
-flushWake()
-return isDone and 1 or 0
-end)()
-if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
-return remember(ARGV[2], answer)
+local ids = call('ZRANGE', departures, '+inf', '(' .. int(now - 86400000), 'BYSCORE', 'REV', 'LIMIT', int(passedBefore()), int(wanted + 1))
+local answer = { NOW, #ids > wanted and '1' or '' }
+for index = 1, math.min(#ids, wanted) do
+  local size = #answer
+  answer[size + 1] = ids[index]
+  for place, value in ipairs(call('HMGET', key('departed:' .. ids[index]), 'leftAt', unpack({ 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }))) do
+    answer[size + 1 + place] = value or ''
+  end
+end
+return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -5346,7 +7301,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -5374,7 +7329,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -5427,7 +7382,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -5458,7 +7413,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -5485,10 +7440,9 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
-local BYTES_MAX = 4194304
 local CHUNKS_MAX = 16
 local PAGE_MAX = 100
 local before = tonumber(ARGV[2])
@@ -5496,6 +7450,8 @@ local wanted = tonumber(ARGV[3])
 local status = ARGV[4]
 local fingerprint = ARGV[5]
 local scope = parseScope(6)
+local isLight = ARGV[9] == '1'
+local maxBytes = tonumber(ARGV[10])
 local answer = { int(now), '' }
 local looked, found, bytes = 0, 0, 0
 local takesAll = scope.isAll and (status == '' or status == 'dead')
@@ -5522,10 +7478,10 @@ local function consider(id)
   local text, state, first = read(id)
   local itsStatus, attempt = standing(state, first)
   if text and (status == '' or itsStatus == status) then
-    bytes = bytes + #text + (first and #first or 0) + addTask(answer, id, text, state, attempt, first)
+    bytes = bytes + #text + (first and #first or 0) + addTask(answer, id, text, state, attempt, first, isLight)
     found = found + 1
   end
-  return found >= wanted or looked >= LOOK_MAX or bytes >= BYTES_MAX
+  return found >= wanted or looked >= LOOK_MAX or bytes >= maxBytes
 end
 local function walkDead(index)
   local from = before and '(' .. int(before) or '+inf'
@@ -5577,7 +7533,7 @@ local function runningOnes()
         list[#list + 1] = { id, seqOf(text) }
       end
     end
-    return bytes < BYTES_MAX and #list <= LOOK_MAX
+    return bytes < maxBytes and #list <= LOOK_MAX
   end
   if call('ZCARD', key('leases')) > LOOK_MAX then return nil end
   for _, worker in ipairs(call('ZRANGE', key('leases'), 0, -1)) do
@@ -5634,7 +7590,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -5642,32 +7598,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_pause', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local known = recall(ARGV[2])
-if known then return known end
-local answer, isKept = (function()
-local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
-local before = call('HGET', key('holds'), scopeName)
-local since = before and string.match(before, '^%d+') or int(now)
-call('HSET', key('holds'), scopeName, since .. ' ' .. ARGV[6])
-nowExists('holds')
-call('HDEL', key('unfinished'), 'resume ' .. scopeName)
-if ARGV[9] ~= '' then note('lanes.paused', nil, nil, ARGV[7], ARGV[8], ARGV[9]) end
-local isDone = beginHold(scopeName, '')
-flushLanes()
-return isDone and 1 or 0
-end)()
-if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
-return remember(ARGV[2], answer)
-end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5685,13 +7622,14 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
 local answer, isKept = (function()
 local worker, workerJson = ARGV[3], ARGV[4]
-local given = tonumber(ARGV[12])
+local given = tonumber(ARGV[13])
+local isTold = ARGV[14] ~= ''
 if given and given < (tonumber(call('HGET', workerKey(worker), 'epoch')) or 0) then return { int(given), 1, 0 } end
 local wasKnown = call('DEL', workerKey(worker)) == 1
 local bound = draw(1)
@@ -5699,27 +7637,37 @@ local epoch = given or bound
 local fresh = freshWorker(worker)
 fresh.inbox = call('EXISTS', inboxKey(worker))
 call('HSET', workerKey(worker), 'epoch', int(epoch), 'pools', ARGV[5], 'actions', ARGV[6], 'host', ARGV[7], 'version', ARGV[8],
-  'runtimes', ARGV[9], 'endpoint', ARGV[10], 'concurrency', ARGV[11], 'registeredAt', NOW, 'numbers', packWorker(fresh))
+  'runtimes', ARGV[9], 'endpoint', ARGV[10], 'concurrency', ARGV[11], 'build', ARGV[12], 'registeredAt', NOW, 'numbers', packWorker(fresh))
 call('ZADD', key('workers'), 0, worker)
-local isTold = wasKnown and ARGV[13] ~= ''
-local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[13]) or 0, isTold and epoch or 0)
+forgetDeparted(worker)
+if isTold and not wasKnown then
+  noteWorker('worker.joined', workerJson, int(epoch), ARGV[8], ARGV[7], 'registered')
+end
+local isDone, taken = takeOver(worker, workerJson, bound, '0', tonumber(ARGV[14]) or 0, isTold and wasKnown and epoch or 0)
 return { int(epoch), isDone, taken }
 end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
 local pool, action, tenant, settings, rest = ARGV[11], ARGV[12], ARGV[13], ARGV[14], ARGV[15]
 local deadlineAt, deadlineMs, dedupeKey, stage = tonumber(ARGV[16]), tonumber(ARGV[17]), ARGV[18], ARGV[19]
+local dedupeMs = tonumber(ARGV[20])
 local before = recall(request)
 if before then
   if before[1] == 'dropped' then return before end
   return { before[1], '', '', '', '', '\\n' .. before[2] .. '\\n' .. before[3], id, call('HGET', taskKey(id), 'task') or '' }
 end
+local function differing(other)
+  local differs = dedupe.differences(other.text, action, tenant, rest)
+  if differs ~= '' then return { 'differs', differs, other.id } end
+end
 local task = loadTask(id)
+local refusal = task and differing(task)
+if refusal then return refusal end
 local state = task and task.state
 local behind = task and state.attempt or attempt - 1
 local ceiling = operatorRetries(task and task.profile or cjson.decode(settings), maxRetries) + 1
@@ -5730,8 +7678,11 @@ if attempt > ceiling then
 end
 local status = task and state.status
 local hasEnded = status == 'succeeded' or status == 'cancelled' or status == 'discarded'
-local keyTaken = not task and dedupeKey ~= '' and keyHolder(tenant, dedupeKey)
+local name = dedupe.name(tenant, action, dedupeKey)
+local keyTaken = not task and dedupeKey ~= '' and dedupe.holder(name, dedupeKey)
 if keyTaken == '\\r' then return refuse('barred') end
+refusal = keyTaken and differing(keyTaken)
+if refusal then return refusal end
 if attempt <= behind or hasEnded or keyTaken then return refuse('duplicate') end
 if status == 'running' or attempt > behind + 1 then return refuse('conflict ' .. int(behind)) end
 if exists('breakers') then tellTime() end
@@ -5766,15 +7717,18 @@ local function accept()
   local text = '{"seq":' .. int(seq) .. ',"acceptedAt":' .. int(now) .. ',"lane":' .. int(home.number) .. ',"profile":' .. profile
   if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
   if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  if dedupeKey ~= '' then text = text .. dedupe.life(dedupeMs) end
   text = text .. rest
   call('HSET', taskKey(id), 'task', text)
-  if dedupeKey ~= '' then keepKey(tenant, dedupeKey, id) end
+  if dedupeKey ~= '' then dedupe.keep(name, dedupeKey, id) end
   local chunk = math.floor(seq / CHUNK)
   if call('RPUSH', orderKey(chunk), id) == 1 then call('ZADD', key('order'), int(chunk), int(chunk)) end
   tally(home, 'accepted')
+  home.bytesAdded = home.bytesAdded + payloadBytes(rest)
+  local itsProfile = profileNumbered(tonumber(profile))
   return {
-    id = id, text = text, lane = home, profile = profileNumbered(tonumber(profile)),
-    state = { attempt = attempt - 1, generation = 1, before = 0, failures = 0, losses = 0, rank = seq },
+    id = id, text = text, lane = home, profile = itsProfile,
+    state = { attempt = attempt - 1, generation = 1, before = 0, failures = 0, losses = 0, rank = seq, notify = itsProfile.notify },
   }
 end
 local function takeOut()
@@ -5792,7 +7746,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5809,24 +7763,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_resume', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local known = recall(ARGV[2])
-if known then return known end
-local answer, isKept = (function()
-local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
-if call('HDEL', key('holds'), scopeName) == 0 then return -1, false end
-call('HDEL', key('unfinished'), 'pause ' .. scopeName)
-if ARGV[8] ~= '' then note('lanes.resumed', nil, nil, ARGV[6], ARGV[7], ARGV[8]) end
-local isDone = endHold(scopeName, '')
-flushLanes()
-flushWake()
-return isDone and 1 or 0
-end)()
-if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
-return remember(ARGV[2], answer)
-end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5866,8 +7803,11 @@ local function walk()
         local status, at = endOf(last)
         if kept[status] and at and now - at >= kept[status] then
           local text = textOf(last)
+          local head = parseHead(text)
           bytes = bytes + #text
-          outdated[#outdated + 1] = { id = last, status = status, chunk = chunk, head = parseHead(text) }
+          if not head.keyUntil or head.keyUntil <= now then
+            outdated[#outdated + 1] = { id = last, status = status, chunk = chunk, head = head, bytes = payloadBytes(text) }
+          end
         end
       end
       from = '(' .. member
@@ -5878,10 +7818,11 @@ end
 local function removeTask(item)
   local lane = laneNumbered(item.head.lane)
   local dedupeKey = item.head.dedupeKey
-  if dedupeKey then dropKey(lane.tenant, dedupeKey, item.id) end
-  call('UNLINK', taskKey(item.id))
+  if dedupeKey then dedupe.drop(dedupe.name(lane.tenant, lane.action, dedupeKey), item.id) end
+  call('UNLINK', taskKey(item.id), logKey(item.id))
   call('LREM', orderKey(item.chunk), 1, item.id)
   if call('EXISTS', orderKey(item.chunk)) == 0 then call('ZREM', key('order'), int(item.chunk)) end
+  lane.bytesAdded = lane.bytesAdded - item.bytes
   move(lane, item.status, 'removed')
 end
 local function field(entry, name)
@@ -5917,6 +7858,10 @@ local function forgetSilentWorkers()
   for _, worker in ipairs(page) do
     local known = workerNamed(worker)
     if not known or now - known.lastBeatAt >= 86400000 then
+      if ARGV[10] ~= '' then
+        local was = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
+        if was[1] then noteWorker('worker.left', cjson.encode(worker), was[1], was[2], was[3], 'not heard of for a day') end
+      end
       call('DEL', key('worker:' .. worker))
       call('ZREM', key('workers'), worker)
       call('DEL', key('listening:' .. worker))
@@ -5929,11 +7874,18 @@ local function forgetSilentWorkers()
     call('HDEL', NUMBERS, 'workersLooked')
   end
 end
+local function forgetDepartures()
+  local upTo = int(now - 86400000)
+  for _, worker in ipairs(call('ZRANGE', key('departures'), '-inf', upTo, 'BYSCORE', 'LIMIT', 0, WORKERS_MAX)) do
+    forgetDeparted(worker)
+  end
+end
 local goOn = walk()
 for _, item in ipairs(outdated) do removeTask(item) end
 local entriesRemoved = journalMs and removeEntries() or 0
 if seriesMs then removeMinutes() end
 forgetSilentWorkers()
+forgetDepartures()
 if #outdated > 0 then
   note('tasks.removed', nil, nil, 'retention', 'kept long enough', '{"count":' .. #outdated .. '}')
 end
@@ -5943,7 +7895,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -5961,7 +7913,7 @@ if state.failures > budget then return { 'exhausted', int(budget) } end
 local attempt = int(state.attempt + 1)
 state.retryReason = 'manual'
 requeue(task)
-noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. '}')
+noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. keyNote(task) .. '}')
 flushOperators()
 flushLanes()
 flushWake()
@@ -5970,7 +7922,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -6037,103 +7989,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
-local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
-local shareKey = key('quota:' .. scopeName)
-local values = call('HMGET', shareKey, 'version', 'received', 'returned', 'quota', 'called', 'frozen')
-local known = tonumber(values[1]) or 0
-if known > version then return { int(known) } end
-local received, returned, share, called = tonumber(values[2]), tonumber(values[3]), tonumber(values[4]), tonumber(values[5])
-local isFrozen = values[6] == '1'
-local running = tonumber(call('HGET', key('slots'), scopeName))
-if known < version then
-  running = countRunning(scopeName)
-  received, returned, share, called, isFrozen = running, 0, 0, running, true
-  call('HSET', key('slots'), scopeName, int(running))
-end
-local before = known < version and 0 or share
-local function returnCalled()
-  local count = math.min(called, share + called - running)
-  if count <= 0 then return end
-  called = called - count
-  returned = returned + count
-end
-if granted and granted > received then
-  share = share + granted - received
-  received = granted
-end
-if mayKeep and isFrozen then
-  share = share + called
-  called = 0
-  isFrozen = false
-end
-returnCalled()
-if gives and share > running then
-  local count = math.ceil((share - running) / 2)
-  share = share - count
-  returned = returned + count
-end
-if calls > 0 then
-  local count = math.min(calls, share)
-  share = share - count
-  called = called + count
-  returnCalled()
-end
-call('HSET', shareKey, 'version', int(version), 'received', int(received), 'returned', int(returned), 'quota', int(share),
-  'called', int(called), 'frozen', isFrozen and '1' or '')
-call('HSET', key('limits'), scopeName, int(share) .. ' shared')
-nowExists('limits')
-for at = 10, #ARGV do call('SADD', key('wanted:' .. scopeName), ARGV[at]) end
-if share > before and share > running then
-  limitsNamed({ scopeName })[1].freed = math.min(share - before, share - running)
-  if mayKeep then stirStocked(scopeName) end
-end
-flushLimits()
-flushLanes()
-flushWake()
-return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
-end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share_end', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
-local shareKey = key('quota:' .. scopeName)
-if (tonumber(call('HGET', shareKey, 'version')) or 0) > tonumber(ARGV[5]) then return 1 end
-call('DEL', shareKey, key('wanted:' .. scopeName))
-call('SREM', key('blocked'), scopeName)
-call('HDEL', key('limits'), scopeName)
-call('HDEL', key('slots'), scopeName)
-local isDone = endLimit(scopeName)
-stirStocked(scopeName)
-flushLanes()
-flushWake()
-return isDone and 1 or 0
-end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
-begin(keys, args)
-local known = recall(ARGV[2])
-if known then return known end
-local answer, isKept = (function()
-local concurrency = ARGV[6]
-local scopeName = ARGV[3] .. '\\n' .. ARGV[4] .. '\\n' .. ARGV[5]
-local ledger = key('ledger:' .. scopeName)
-local version = int(draw(1))
-call('DEL', ledger)
-call('HSET', ledger, 'version', version, 'free', concurrency, 'settled', '')
-if concurrency == '' then
-  call('HDEL', key('totals'), scopeName)
-else
-  call('HSET', key('totals'), scopeName, concurrency)
-end
-call('SADD', key('unsettled'), scopeName)
-note('lanes.limited', nil, nil, ARGV[7], ARGV[8], ARGV[9])
-return version
-end)()
-if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
-return remember(ARGV[2], answer)
-end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -6193,7 +8049,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -6207,14 +8063,47 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local LOOK_MAX = 2000
+local after = tonumber(ARGV[2])
+local last = tonumber(call('HGET', NUMBERS, 'lanes')) or 0
+local answer = { last > after + LOOK_MAX and int(after + LOOK_MAX) or '' }
+local places = {}
+local sums = {}
+for number = after + 1, math.min(last, after + LOOK_MAX) do
+  local values = call('HMGET', key('lane:' .. int(number)), 'tenant', 'numbers', 'bytes')
+  local tenant = values[1]
+  if tenant then
+    local sum = sums[tenant]
+    if not sum then
+      sum = { tenant = tenant, backlog = 0, running = 0, bytes = 0 }
+      sums[tenant] = sum
+      places[#places + 1] = sum
+    end
+    local numbers = laneNumbers(values[2])
+    sum.backlog = sum.backlog + numbers[8] + numbers[9] + numbers[10]
+    sum.running = sum.running + numbers[10]
+    sum.bytes = sum.bytes + math.max(tonumber(values[3]) or 0, 0)
+  end
+end
+for _, sum in ipairs(places) do
+  local size = #answer
+  answer[size + 1] = sum.tenant
+  answer[size + 2] = int(sum.backlog)
+  answer[size + 3] = int(sum.running)
+  answer[size + 4] = int(sum.bytes)
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -6233,16 +8122,13 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_a0f2ca31ffd3_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
 local answer, isKept = (function()
 local worker = ARGV[3]
-for at = 4, #ARGV do
-  local count = tonumber(ARGV[at])
-  if count > 0 then witness(worker, at % 2 == 0, count) end
-end
+for at = 4, #ARGV, 3 do witness(worker, ARGV[at], ARGV[at + 1] == '1', tonumber(ARGV[at + 2])) end
 flushWorkers()
 return 1
 end)()
@@ -6251,55 +8137,50 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_a0f2ca31ffd3_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_a0f2ca31ffd3_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_a0f2ca31ffd3_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_a0f2ca31ffd3_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_a0f2ca31ffd3_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_a0f2ca31ffd3_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_a0f2ca31ffd3_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_a0f2ca31ffd3_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_a0f2ca31ffd3_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_a0f2ca31ffd3_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_a0f2ca31ffd3_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_a0f2ca31ffd3_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_a0f2ca31ffd3_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_a0f2ca31ffd3_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_a0f2ca31ffd3_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_a0f2ca31ffd3_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_a0f2ca31ffd3_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_a0f2ca31ffd3_journal_read', library: library, readOnly: true }
-export const liftScript: Script = { name: 'reprise_a0f2ca31ffd3_lift', library: library, readOnly: false }
-export const limitScript: Script = { name: 'reprise_a0f2ca31ffd3_limit', library: library, readOnly: false }
-export const listDocumentsScript: Script = { name: 'reprise_a0f2ca31ffd3_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_a0f2ca31ffd3_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_a0f2ca31ffd3_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_a0f2ca31ffd3_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_a0f2ca31ffd3_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_a0f2ca31ffd3_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_a0f2ca31ffd3_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_a0f2ca31ffd3_pass_on', library: library, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_a0f2ca31ffd3_pause', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_a0f2ca31ffd3_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_a0f2ca31ffd3_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_a0f2ca31ffd3_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_a0f2ca31ffd3_reset_breaker', library: library, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_a0f2ca31ffd3_resume', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_a0f2ca31ffd3_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_a0f2ca31ffd3_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_a0f2ca31ffd3_series', library: library, readOnly: true }
-export const shareScript: Script = { name: 'reprise_a0f2ca31ffd3_share', library: library, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_a0f2ca31ffd3_share_end', library: library, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_a0f2ca31ffd3_share_limit', library: library, readOnly: false }
-export const shareSlotsScript: Script = { name: 'reprise_a0f2ca31ffd3_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_a0f2ca31ffd3_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_a0f2ca31ffd3_take_over', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_a0f2ca31ffd3_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_a0f2ca31ffd3_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_b1c4dbdd3a30_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_b1c4dbdd3a30_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_b1c4dbdd3a30_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_b1c4dbdd3a30_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_b1c4dbdd3a30_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_b1c4dbdd3a30_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_b1c4dbdd3a30_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_b1c4dbdd3a30_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_b1c4dbdd3a30_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_b1c4dbdd3a30_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_b1c4dbdd3a30_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_b1c4dbdd3a30_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_b1c4dbdd3a30_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_b1c4dbdd3a30_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_b1c4dbdd3a30_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_b1c4dbdd3a30_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_b1c4dbdd3a30_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_b1c4dbdd3a30_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_b1c4dbdd3a30_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_b1c4dbdd3a30_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_b1c4dbdd3a30_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_b1c4dbdd3a30_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_b1c4dbdd3a30_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_b1c4dbdd3a30_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_b1c4dbdd3a30_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_b1c4dbdd3a30_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_b1c4dbdd3a30_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_b1c4dbdd3a30_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_b1c4dbdd3a30_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_b1c4dbdd3a30_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_b1c4dbdd3a30_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_b1c4dbdd3a30_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_b1c4dbdd3a30_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_b1c4dbdd3a30_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_b1c4dbdd3a30_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_b1c4dbdd3a30_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_b1c4dbdd3a30_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_b1c4dbdd3a30_tenant_figures', library: library, readOnly: true }
+export const watchScript: Script = { name: 'reprise_b1c4dbdd3a30_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_b1c4dbdd3a30_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_5bb831a2d828',
-  text: `#!lua name=reprise_5bb831a2d828
+  name: 'reprise_dcbbef506586',
+  text: `#!lua name=reprise_dcbbef506586
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -6333,6 +8214,9 @@ function taskKey(id)
 end
 function key(name)
   return META_PREFIX .. name
+end
+local function logKey(id)
+  return key('log:' .. id)
 end
 function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', int(count))
@@ -6436,13 +8320,13 @@ function laneNumbered(number)
   local lane = {
     pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
     heldSince = was[1], turn = was[2], picks = was[3], heldMs = was[4], ready = was[5], returned = was[6], stale = was[7], queued = was[8], waiting = was[9], running = was[10], succeeded = was[11], dead = was[12], discarded = was[13], cancelled = was[14], removed = was[15], p0 = was[16], p1 = was[17], p2 = was[18], p3 = was[19], p4 = was[20], p5 = was[21], p6 = was[22], p7 = was[23], p8 = was[24], p9 = was[25], was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
-    group = false, distance = false, sources = false, takenOf = false, taken = false,
+    bytesAdded = 0, group = false, distance = false, sources = false, takenOf = false, taken = false,
   }
   if lane.heldSince == -1 then lane.heldSince = false end
   return keepLane(number, lane)
 end
-function gateName(action)
-  return '\\r\\n' .. action .. '\\n'
+function gateName(action, tenant)
+  return '\\r\\n' .. action .. '\\n' .. tenant
 end
 function scopeNames(lane)
   local names = {}
@@ -6453,7 +8337,8 @@ function scopeNames(lane)
       end
     end
   end
-  names[#names + 1] = gateName(lane.action)
+  names[#names + 1] = gateName(lane.action, '')
+  names[#names + 1] = gateName(lane.action, lane.tenant)
   return names
 end
 local function anyHolds()
@@ -6479,6 +8364,7 @@ local function laneNamed(pool, action, tenant)
   call('HSET', key('lanes'), pool .. '\\n' .. action .. '\\n' .. tenant, number)
   call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
   call('SADD', key('actions:' .. pool), action)
+  if number == 1 or call('EXISTS', key('pools')) == 1 then call('SADD', key('pools'), pool) end
   return laneNumbered(number)
 end
 function laneTime(lane)
@@ -6544,6 +8430,7 @@ local function flushLane(lane)
       break
     end
   end
+  if lane.bytesAdded ~= 0 then call('HINCRBY', key('lane:' .. int(lane.number)), 'bytes', int(lane.bytesAdded)) end
   if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[8] > 0) then
@@ -6568,7 +8455,7 @@ function flushLanes()
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
 end
-local statusOf, loadTask, stateText, saveState, nextState, waitingMember
+local payloadBytes, statusOf, loadTask, stateText, saveState, nextState, waitingMember
 do
 local profiles
 atBegin(function()
@@ -6576,11 +8463,17 @@ atBegin(function()
 end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
+local function currentNames(settings)
+  if settings.maxRamp then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  end
+  return settings
+end
 local function decodeSettings(text)
   local settings = decoded[text]
   if settings then return settings end
   if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
-  settings = cjson.decode(text)
+  settings = currentNames(cjson.decode(text))
   decoded[text] = settings
   decodedCount = decodedCount + 1
   return settings
@@ -6604,6 +8497,9 @@ end
 local function parseHead(text)
   local stop = string.find(text, '\\n', 1, true)
   return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
+end
+function payloadBytes(text)
+  return #text - string.find(text, '\\n', 1, true) - 11
 end
 function statusOf(record)
   return string.match(record, '^{"status":"(%a+)"')
@@ -6630,7 +8526,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint',
+  'fingerprint', 'keyLost', 'notify',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -6650,7 +8546,7 @@ function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
-    retryReason = state.retryReason, rank = state.rank,
+    retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
   }
 end
 function waitingMember(task)
@@ -6805,7 +8701,7 @@ end
 local function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
-  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action) }
+  local names = { '\\n\\n', '\\n' .. action .. '\\n', pool .. '\\n\\n', pool .. '\\n' .. action .. '\\n', gateName(action, '') }
   for _, limit in ipairs(limitsNamed(names)) do
     if limit.running < limit.concurrency then open[#open + 1] = limit end
   end
@@ -6963,7 +8859,7 @@ function note(kind, taskId, attempt, actor, reason, data)
   writeNote(call('HINCRBY', NUMBERS, 'journal', 1), kind, taskId, attempt, actor, reason, data)
 end
 end
-local leasesKey, leaseChange, leaseStart, addLease, startsAt, parseLease, leaseText, runningRecord, recordExtra, endRecord
+local leasesKey, leaseChange, leaseStart, addLease, startsAt, parseLease, leaseText, RUNNING_TAIL, runningRecord, recordExtra, endRecord
 do
 function leasesKey(worker)
   return key('leases:' .. worker)
@@ -7031,16 +8927,16 @@ local function flushLeases()
     end
   end
 end
-local RUNNING_TAIL = '}'
+RUNNING_TAIL = '}'
 function runningRecord(attempt, token, workerJson, extra)
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. workerJson
     .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
 end
-function recordExtra(generation, retryReason)
+function recordExtra(generation, retryReason, build)
   local extra = ''
   if generation > 1 then extra = ',"generation":' .. int(generation) end
   if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
-  return extra
+  return extra .. build
 end
 function endRecord(record, status, tail)
   local middle = string.sub(record, 20, -#RUNNING_TAIL - 1)
@@ -7093,19 +8989,21 @@ function leaveStage(kind, worker, id, lane)
     if call('EXISTS', launchesKey(lane.pool)) == 0 then call('SREM', key('launching'), lane.pool) end
   end
 end
-local function rewritten(record, token, workerJson, startedAt)
+local function rewritten(record, token, workerJson, startedAt, build)
   local attempt, worker, start, rest =
     string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
-    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. rest
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. string.sub(rest, 1, -#RUNNING_TAIL - 1) .. build
+    .. RUNNING_TAIL
 end
 local function startAttempt(task, worker, workerJson, leaseMs, stage)
+  local build = stage == 's' and call('HGET', key('worker:' .. worker), 'build') or ''
   local state = nextState(task.state, 'running')
   state.attempt = state.attempt + 1
   task.state = state
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
   local attempt = int(state.attempt)
-  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason, build))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)
@@ -7184,13 +9082,15 @@ local function endExecution(task, attempt, ending)
     stir(lane)
   end
   task.state = state
-  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. '}')
+  if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
 end
 end
 local workers, workerNamed, flushWorkers
 do
-local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'quietMsMax', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
+local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'maxQuietMs', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook', 'failuresBy', 'servedWell', 'policyVersion' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
   workers = {}
 end)
@@ -7198,26 +9098,32 @@ local function workerKey(id)
   return key('worker:' .. id)
 end
 local function packWorker(worker)
-  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.quietMsMax, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook }
+  local numbers = { worker.lastBeatAt, worker.queueDepth, worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures, worker.lastFailureAt, worker.inFlight, worker.loopLagMs, worker.maxQuietMs, worker.lastProgressAt, worker.probeFailures, worker.memoryBytes, worker.draining, worker.inbox, worker.assigned, worker.outlook, worker.failuresBy, worker.servedWell, worker.policyVersion }
   numbers[6] = worker.lastFailureAt or -1
   return cmsgpack.pack(numbers)
 end
 local function freshWorker(id)
   return {
     id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
-    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
-    draining = 0, inbox = 0, assigned = 0, outlook = false,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, maxQuietMs = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false, failuresBy = {}, servedWell = {},
+    policyVersion = false,
   }
 end
 function workerNamed(id)
   local worker = workers[id]
   if worker ~= nil then return worker end
-  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim', 'build', 'registeredAt')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
-    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], quietMsMax = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], changed = false, roster = false,
+    id = id, epoch = values[1], claim = values[3], wasClaim = values[3], lastBeatAt = was[1], queueDepth = was[2], consecutiveFailures = was[3], recentOutcomes = was[4], recentFailures = was[5], lastFailureAt = was[6], inFlight = was[7], loopLagMs = was[8], maxQuietMs = was[9], lastProgressAt = was[10], probeFailures = was[11], memoryBytes = was[12], draining = was[13], inbox = was[14], assigned = was[15], outlook = was[16], failuresBy = was[17], servedWell = was[18], policyVersion = was[19], changed = false, roster = false,
+    build = values[4] or '', registeredAt = tonumber(values[5]),
   }
-  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+  if worker then
+    if worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+    worker.failuresBy, worker.servedWell = worker.failuresBy or {}, worker.servedWell or {}
+    worker.policyVersion = worker.policyVersion or false
+  end
   workers[id] = worker
   return worker
 end
@@ -7255,7 +9161,13 @@ local function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
-    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    if type(value) == 'number' then
+      value = format('%.17g', value)
+    elseif type(value) == 'table' then
+      value = #value > 0 and cjson.encode(value) or '[]'
+    elseif value then
+      value = '=' .. value
+    end
     answer[size + index] = value or ''
   end
 end
@@ -7281,6 +9193,72 @@ local function placeAfter(ids, seq)
   return low
 end
 end
+local dedupe
+do
+local TICKET = 10
+local TICKET_MS_MAX = 600000
+local BAR_MS = 86400000
+dedupe = {}
+local LIVING = { queued = true, waiting = true, running = true }
+function dedupe.name(tenant, action, dedupeKey)
+  return tenant .. '\\n' .. action .. '\\n' .. dedupeKey
+end
+function dedupe.bar(ticket)
+  call('SET', key('barred:' .. ticket), '1', 'PX', BAR_MS)
+end
+function dedupe.isHeldBy(task)
+  local untilAt = task.head.keyUntil
+  if untilAt then return now < untilAt end
+  return LIVING[task.state.status] and not task.state.keyLost
+end
+function dedupe.life(dedupeMs)
+  return dedupeMs and ',"keyUntil":' .. int(math.min(now + dedupeMs, 9007199254740991)) or ''
+end
+function dedupe.holder(name, dedupeKey)
+  if string.byte(dedupeKey) ~= TICKET then
+    local id = call('HGET', key('dedupe'), name)
+    local task = id and loadTask(id)
+    return task and dedupe.isHeldBy(task) and task
+  end
+  local takenAt, ticket = string.match(dedupeKey, '^\\n(%d+) (%S+)$')
+  local isGood = ticket and now - tonumber(takenAt) < TICKET_MS_MAX and call('EXISTS', key('barred:' .. ticket)) == 0
+  return not isGood and '\\r'
+end
+function dedupe.lose(id)
+  local task = loadTask(id)
+  if not task or task.state.status ~= 'dead' or task.head.keyUntil then return end
+  task.state.keyLost = true
+  saveState(task)
+end
+function dedupe.keep(name, dedupeKey, id)
+  local ticket = string.match(dedupeKey, '^\\n%d+ (%S+)$')
+  if ticket then
+    call('HSET', key('tickets'), id, ticket)
+    return
+  end
+  local before = call('HGET', key('dedupe'), name)
+  call('HSET', key('dedupe'), name, id)
+  if before then dedupe.lose(before) end
+end
+function dedupe.drop(name, id)
+  local ticket = call('HGET', key('tickets'), id)
+  if not ticket then
+    if call('HGET', key('dedupe'), name) == id then call('HDEL', key('dedupe'), name) end
+    return
+  end
+  call('HDEL', key('tickets'), id)
+  dedupe.bar(ticket)
+  call('HSET', key('freeing'), name, ticket .. ' ' .. id)
+end
+function dedupe.differences(text, action, tenant, rest)
+  local lane = string.match(text, '^{"seq":%d+,"acceptedAt":%d+,"lane":(%d+)')
+  local names = call('HMGET', key('lane:' .. lane), 'action', 'tenant')
+  local isSamePayload = part(text, (string.find(text, '\\n', 1, true))) == part(rest, (string.find(rest, '\\n', 1, true)))
+  return (isSamePayload and '' or 'p')
+    .. (names[1] == action and '' or 'a')
+    .. (names[2] == tenant and '' or 't')
+end
+end
 local found, looked, repairs, find, isTired, readTask, inspected
 do
 local ANSWER_HEAD = 3
@@ -7288,11 +9266,11 @@ local FINDINGS_MAX = 200
 atBegin(function()
   found, looked, repairs = { '', '0', '' }, 0, 0
 end)
-local WORDS = { task = 'task \\'%s\\'', worker = 'worker \\'%s\\'', lane = 'lane of %s', limit = 'limit of %s', key = 'key \\'%s\\' of tenant \\'%s\\'', group = 'failure group \\'%s\\'', store = 'store' }
+local WORDS = { task = 'task \\'%s\\'', worker = 'worker \\'%s\\'', lane = 'lane of %s', limit = 'limit of %s', key = 'key \\'%s\\' of action \\'%s\\' and tenant \\'%s\\'', group = 'failure group \\'%s\\'', store = 'store' }
 local function subjectText(kind, name)
   if kind == 'key' then
-    local tenant, dedupeKey = string.match(name, '^(.-)\\n(.*)$')
-    return format(WORDS.key, dedupeKey, tenant)
+    local tenant, action, dedupeKey = string.match(name, '^(.-)\\n(.-)\\n(.*)$')
+    return format(WORDS.key, dedupeKey, action, tenant)
   end
   if kind ~= 'lane' and kind ~= 'limit' then return format(WORDS[kind], name) end
   local parts = {}
@@ -7325,7 +9303,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7339,19 +9317,22 @@ local recounts, starts = {}, {}
 local function recountOf(number)
   local recount = recounts[number]
   if not recount then
-    recount = {}
+    recount = { bytes = 0 }
     for _, name in ipairs(STATUSES) do recount[name] = 0 end
     for _, name in ipairs(READY) do recount[name] = 0 end
     recounts[number] = recount
   end
   return recount
 end
-local function started(action, id, attempt)
+local function started(lane, id, attempt)
   local record = call('HGET', taskKey(id), attempt)
   local startedAt = record and select(5, string.match(record, '^{"status":"(%a+)","attempt":(%d+),"token":"([^"]*)","worker":(.-),"dispatchedAt":(%d+)'))
-  local list = starts[action] or {}
-  starts[action] = list
-  list[#list + 1] = tonumber(startedAt) or now
+  for _, tenant in ipairs({ '', lane.tenant }) do
+    local name = gateName(lane.action, tenant)
+    local list = starts[name] or {}
+    starts[name] = list
+    list[#list + 1] = tonumber(startedAt) or now
+  end
 end
 local function countTask(id)
   local values = call('HMGET', taskKey(id), 'task', 'state', '1')
@@ -7368,12 +9349,13 @@ local function countTask(id)
   end
   if not status or not recount[status] then return 0 end
   recount[status] = recount[status] + 1
+  recount.bytes = recount.bytes + payloadBytes(values[1])
   if status == 'queued' and not isRetired then
     local slot = SLOTS[tonumber(string.match(values[1], '^[^\\n]*"priority":(%d)')) or 5]
     recount.ready = recount.ready + 1
     recount[slot] = recount[slot] + 1
   elseif status == 'running' then
-    started(laneNumbered(tonumber(lane)).action, id, values[2] and string.match(values[2], '"attempt":(%d+)') or '1')
+    started(laneNumbered(tonumber(lane)), id, values[2] and string.match(values[2], '"attempt":(%d+)') or '1')
   end
   return #values[1]
 end
@@ -7460,6 +9442,14 @@ local function inspectNumbers(lane, recount)
     end
   end)
 end
+local function inspectBytes(lane, expected)
+  local laneKey = key('lane:' .. int(lane.number))
+  local kept = tonumber(call('HGET', laneKey, 'bytes')) or 0
+  if kept == expected then return end
+  find('count', 'lane', laneName(lane), 'bytes ' .. int(kept), 'bytes ' .. int(expected), function()
+    call('HSET', laneKey, 'bytes', int(expected))
+  end)
+end
 local function inspectListing(lane)
   local member = laneMember(lane.number)
   local missing = {}
@@ -7489,7 +9479,7 @@ local function runningUnder(limit, isCounted)
   if limit.since then
     if not isCounted then return nil end
     local running = 0
-    for _, startedAt in ipairs(starts[string.match(limit.name, '^\\r\\n(.*)\\n$')] or {}) do
+    for _, startedAt in ipairs(starts[limit.name] or {}) do
       if startedAt >= limit.since then running = running + 1 end
     end
     return running
@@ -7533,6 +9523,7 @@ for number = 1, last do
     local recount = isCounted and recountOf(number) or recountByIndexes(lane, running)
     backlog = backlog + (recount.queued or lane.queued) + (recount.waiting or lane.waiting)
     inspectNumbers(lane, recount)
+    if isCounted then inspectBytes(lane, recount.bytes) end
   end
 end
 inspectSlots(isCounted)
@@ -7552,7 +9543,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7600,7 +9591,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7643,7 +9634,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7691,21 +9682,21 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
 local answer, isKept = (function()
-local reply = call('HSCAN', key('keys'), ARGV[7], 'COUNT', ARGV[6])
+local reply = call('HSCAN', key('dedupe'), ARGV[7], 'COUNT', ARGV[6])
 local page = reply[2]
 for at = 1, #page, 2 do
   looked = looked + 1
   local name, holder = page[at], page[at + 1]
   local task = readTask(holder)
-  local itsKey = task and task.head.dedupeKey and task.lane.tenant .. '\\n' .. task.head.dedupeKey
+  local itsKey = task and task.head.dedupeKey and dedupe.name(task.lane.tenant, task.lane.action, task.head.dedupeKey)
   if itsKey ~= name then
     find('key_extra', 'key', name, format(task and 'held by task \\'%s\\'' or "held by a task that is gone '%s'", holder), 'held by nobody',
-      function() call('HDEL', key('keys'), name) end)
+      function() call('HDEL', key('dedupe'), name) end)
   end
 end
 return inspected(reply[1] == '0' and '' or reply[1])
@@ -7713,7 +9704,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7832,7 +9823,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7942,7 +9933,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5bb831a2d828_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8097,23 +10088,28 @@ local function inspectRecords(task)
     end
   end
 end
-local function hasKey(id, name)
+local function needsKey(task)
+  local state = task.state
+  return dedupe.isHeldBy(task) or (state.status == 'dead' and not task.head.keyUntil and not state.keyLost)
+end
+local function alsoHolds(id, name)
   local other = readTask(id)
-  return other and other.head.dedupeKey and other.lane.tenant .. '\\n' .. other.head.dedupeKey == name
+  return other and other.head.dedupeKey and dedupe.name(other.lane.tenant, other.lane.action, other.head.dedupeKey) == name
+    and dedupe.isHeldBy(other)
 end
 local function inspectKey(task)
   local dedupeKey = task.head.dedupeKey
-  local name = task.lane.tenant .. '\\n' .. dedupeKey
-  local holder = call('HGET', key('keys'), name)
-  if holder == task.id then return end
+  local name = dedupe.name(task.lane.tenant, task.lane.action, dedupeKey)
+  local holder = call('HGET', key('dedupe'), name)
+  if holder == task.id or not needsKey(task) then return end
   local held = format('key \\'%s\\' held by ', dedupeKey)
   local expected = held .. 'it'
-  if holder and hasKey(holder, name) then
+  if holder and alsoHolds(holder, name) then
     find('key_twice', 'task', task.id, held .. "task '" .. holder .. "'", expected)
     return
   end
   find('key_missing', 'task', task.id, held .. (holder and 'something else' or 'nobody'), expected,
-    function() call('HSET', key('keys'), name, task.id) end)
+    function() call('HSET', key('dedupe'), name, task.id) end)
 end
 local STANDS = { queued = inspectQueued, waiting = inspectWaiting, running = inspectRunning, dead = inspectDead }
 local function inspectTask(chunk, id)
@@ -8167,11 +10163,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_5bb831a2d828_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_5bb831a2d828_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_5bb831a2d828_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_5bb831a2d828_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_5bb831a2d828_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_5bb831a2d828_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_5bb831a2d828_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_5bb831a2d828_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_dcbbef506586_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_dcbbef506586_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_dcbbef506586_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_dcbbef506586_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_dcbbef506586_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_dcbbef506586_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_dcbbef506586_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_dcbbef506586_inspect_tasks', library: inspectLibrary, readOnly: false }

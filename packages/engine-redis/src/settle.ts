@@ -1,7 +1,6 @@
 // Settlements on their way to the settle script, and its answers on their way back.
 
 import {
-  blamesWorker,
   type Decision,
   type Failure,
   type Outage,
@@ -9,6 +8,7 @@ import {
   type Settlement,
   type SettleResult,
   type SupersededBecause,
+  speaksAgainstWorker,
   type TaskStatus,
 } from '@reprise/core'
 import { badEndData } from '@reprise/core/engine'
@@ -73,7 +73,7 @@ export function settlementArguments(settlements: readonly Settlement[], position
     if (settlement.kind === 'expired') {
       const { kind, ref, failure, decision, quota } = settlement
       const known = { kind, id: ref.taskId, attempt: String(ref.attempt) }
-      args.push(...ordered(SETTLE_EXPIRED, { ...known, ...endingOf(failure, decision, quota, position) }))
+      args.push(...ordered(SETTLE_EXPIRED, { ...known, ...endingOf(failure, decision, quota, position), blames: '0' }))
       draw = null
       continue
     }
@@ -109,7 +109,8 @@ export function settlementArguments(settlements: readonly Settlement[], position
       case 'failed':
       case 'lost': {
         const { failure, decision, quota } = settlement
-        const ending = { ...known, ...endingOf(failure, decision, quota, position) }
+        const blames = isBlamed(settlement) ? '1' : '0'
+        const ending = { ...known, ...endingOf(failure, decision, quota, position), blames }
         if (settlement.kind === 'lost') args.push(...ordered(SETTLE_LOST, ending))
         else args.push(...failedArguments(ending, failure, settlement.outage))
       }
@@ -138,7 +139,11 @@ function splitToken(token: string): Token {
   return { text: draw === '' ? token : `${draw}${number}.${lane}`, draw, number, lane, worker, origin }
 }
 
-type Ending = Readonly<Record<(typeof ENDING)[number], string>>
+type Ending = Readonly<Record<Exclude<(typeof ENDING)[number], 'blames'>, string>>
+
+/** Whether a settlement speaks against the worker of its attempt. */
+export const isBlamed = (settlement: Settlement): boolean =>
+  settlement.kind === 'lost' || (settlement.kind === 'failed' && speaksAgainstWorker(settlement))
 
 function endingOf(failure: Failure, decision: Decision, quota: RetryQuota | undefined, position: Position): Ending {
   return {
@@ -149,7 +154,6 @@ function endingOf(failure: Failure, decision: Decision, quota: RetryQuota | unde
     sentence: decision.sentence,
     data: journalData(failure, decision),
     tail: badEnd(failure, decision),
-    blames: blamesWorker(failure) ? '1' : '0',
     quota: quotaText(quota, position),
   }
 }
@@ -158,12 +162,12 @@ function endingOf(failure: Failure, decision: Decision, quota: RetryQuota | unde
 const journalData = (failure: Failure, decision: Decision): string =>
   JSON.stringify(badEndData(failure, decision)).slice(0, -1)
 
-/** A limit is dealt out among partitions, window by window; shares of what started in each add up by themselves. */
+/** A limit is dealt out among partitions; shares of what started in each add up by themselves. */
 function quotaText(quota: RetryQuota | undefined, position: Position): string {
   if (quota === undefined) return ''
-  const { name, windowMs, limit, share } = quota
+  const { name, windowMs, limit, share, allTenants } = quota
   const { place, places } = limit === null ? ALONE : position
-  return `${windowMs} ${limit ?? '-'} ${share ?? '-'} ${place} ${places} ${name}`
+  return `${windowMs} ${limit ?? '-'} ${share ?? '-'} ${place} ${places} ${allTenants === true ? 'all' : 'each'} ${name}`
 }
 
 function failedArguments(

@@ -1,12 +1,13 @@
 // Opening a store: is this a server we can trust with tasks, and is what stands under the prefix ours and of a layout we
 // know? Every refusal says how to fix it.
 
-import { InvalidError, SchemaTooNewError, StoreFailedError } from '@reprise/core'
+import { InvalidError, nearest, SchemaTooNewError, StoreFailedError } from '@reprise/core'
+import { StoreMissingError } from '@reprise/core/engine'
 import type { Link, Reply } from './link/link.ts'
 import { SLOTS, slotOf } from './link/slot.ts'
 
 /** The layout this version writes. docs/redis-layout.md describes it. */
-const LAYOUT = 2
+const LAYOUT = 4
 const VERSION_MIN = 7
 export const PARTITIONS_MAX = 1_024
 
@@ -15,6 +16,8 @@ export type Durability = 'durable' | 'fast'
 export interface StoreChecks {
   /** What an acknowledged write survives, in one line for a log. */
   readonly durability: string
+  /** As a warning; missing if there is none. */
+  readonly risk?: string
 }
 
 /** Looks at the server. Throws if it is too old, may evict tasks, or does not persist what must be durable. */
@@ -41,7 +44,12 @@ export async function checkServer(link: Link, key: string, durability: Durabilit
         `Run 'redis-cli CONFIG SET appendonly yes' and put 'appendonly yes' into redis.conf, or open it with durability 'fast'.`,
     )
   }
-  return { durability: `${name} ${version}, ${await persistence(link, key, hasAof)}` }
+  const kept = await persistence(link, key, hasAof)
+  const advice = `Switch the append-only file on: 'redis-cli CONFIG SET appendonly yes', and 'appendonly yes' in redis.conf.`
+  return {
+    durability: `${name} ${version}, ${kept}`,
+    ...(hasAof ? {} : { risk: `${name} keeps accepted tasks ${kept}. ${advice}` }),
+  }
 }
 
 async function persistence(link: Link, key: string, hasAof: boolean): Promise<string> {
@@ -124,17 +132,50 @@ function tagOf(index: number, partitions: number): string {
   }
 }
 
+const SCANS_MAX = 20
+const SCANNED_AT_ONCE = 1_000
+
+/** The prefix of a store on the same server: the one with the nearest name, among those that a short look finds. */
+async function storeNearby(link: Link, prefix: string): Promise<string | null> {
+  const found: string[] = []
+  let cursor = '0'
+  for (let scans = 0; scans < SCANS_MAX; scans++) {
+    const reply = await link.command(null, ['SCAN', cursor, 'MATCH', '*/store', 'COUNT', String(SCANNED_AT_ONCE)])
+    const [next, keys] = Array.isArray(reply) ? (reply as readonly Reply[]) : []
+    if (Array.isArray(keys)) found.push(...keys.map((key) => String(key).slice(0, -'/store'.length)))
+    cursor = String(next ?? '0')
+    if (cursor === '0') break
+  }
+  return nearest(prefix, found) ?? (found.length === 1 ? (found[0] ?? null) : null)
+}
+
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isSafeInteger(value) && value >= 1
 
-/** Creates the store if there is none yet; otherwise it must be of a layout and partition count we can open. Answers the latter. */
-export async function openStore(link: Link, prefix: string, partitions: number | null): Promise<number> {
-  const key = `${prefix}/store`
+export interface StoreWish {
+  /** Null for what the store has. */
+  readonly partitions: number | null
+  /** Whether a store is made where there is none. */
+  readonly creates: boolean
+}
+
+export interface OpenedStore {
+  readonly partitions: number
+  /** Whether an earlier version made it: what stands otherwise there has to be moved, then `raiseLayout` says so. */
+  readonly isOlder: boolean
+}
+
+const storeKey = (prefix: string): string => `${prefix}/store`
+
+/** Creates the store if there is none yet and that is wished; otherwise it must be of a layout and partition count we can open. */
+export async function openStore(link: Link, prefix: string, { partitions, creates }: StoreWish): Promise<OpenedStore> {
+  const key = storeKey(prefix)
   const look = (): Promise<Reply> => link.command(key, ['HMGET', key, 'layout', 'partitions'])
   checkPrefix(prefix)
   let reply = await look()
   // Not written again to a store that is there: a worker may join one that is full.
   if (!Array.isArray(reply) || reply.includes(null)) {
+    if (!creates) throw new StoreMissingError(`the prefix '${prefix}' in Redis`, await storeNearby(link, prefix))
     checkSlots(prefix, partitions ?? 1, link.isCluster)
     await link.command(key, ['HSETNX', key, 'partitions', String(partitions ?? 1)])
     await link.command(key, ['HSETNX', key, 'layout', String(LAYOUT)])
@@ -151,7 +192,11 @@ export async function openStore(link: Link, prefix: string, partitions: number |
     )
   }
   checkSlots(prefix, count, link.isCluster)
-  // Layout 2 keeps workers in another form. Those of layout 1 count as unknown, and register again.
-  if (layout < LAYOUT) await link.command(key, ['HSET', key, 'layout', String(LAYOUT)])
-  return count
+  return { partitions: count, isOlder: layout < LAYOUT }
+}
+
+/** Layout 2 keeps workers in another form: those of layout 1 count as unknown, and register again. Layout 4 keeps keys by action. */
+export async function raiseLayout(link: Link, prefix: string): Promise<void> {
+  const key = storeKey(prefix)
+  await link.command(key, ['HSET', key, 'layout', String(LAYOUT)])
 }

@@ -1,7 +1,16 @@
 // Acceptance: many tasks in one script call. Tasks that agree in lane, priority and settings share a class, so that the
 // call carries what they have in common once.
 
-import { BacklogFullError, type SubmitResult, type TaskId, type TaskSettings, type TaskSpec } from '@reprise/core'
+import {
+  BacklogFullError,
+  type SubmitResult,
+  TASK_DIFFERENCES,
+  type TaskDifference,
+  type TaskId,
+  type TaskSettings,
+  type TaskSpec,
+} from '@reprise/core'
+import { DIFFERENCE_LETTERS } from './layout.ts'
 import { asList, type Partition } from './partition.ts'
 import { textRest } from './records.ts'
 import { submitScript } from './scripts.generated.ts'
@@ -13,10 +22,10 @@ export type KeyOf = (spec: TaskSpec) => string | null
 export async function submit(
   partition: Partition,
   calls: readonly (readonly TaskSpec[])[],
-  backlogMax: number,
+  maxBacklog: number,
   keyOf: KeyOf = ({ dedupeKey }) => dedupeKey,
 ): Promise<readonly (readonly SubmitResult[] | BacklogFullError)[]> {
-  const answers = asList(await partition.run(submitScript, submitArguments(calls, backlogMax, keyOf)))
+  const answers = asList(await partition.run(submitScript, submitArguments(calls, maxBacklog, keyOf)))
   const exceptions = new Map<number, string>()
   for (let at = 0; at < answers.length; at += 2) exceptions.set(Number(answers[at]), String(answers[at + 1]))
   let place = 0
@@ -25,11 +34,27 @@ export async function submit(
     const refusal = first.startsWith(REFUSED) ? first.slice(REFUSED.length).split(' ') : null
     const results = specs.map(({ id }): SubmitResult => {
       const holder = exceptions.get(place++)
-      return holder === undefined ? { outcome: 'accepted', id } : { outcome: 'duplicate', id: holder as TaskId }
+      return holder === undefined ? { outcome: 'accepted', id } : parseRepeat(holder)
     })
-    return refusal === null ? results : new BacklogFullError(Number(refusal[0]), Number(refusal[1]), backlogMax)
+    return refusal === null ? results : new BacklogFullError(Number(refusal[0]), Number(refusal[1]), maxBacklog)
   })
 }
+
+/** What a task hears whose id or key this one has. */
+export const repeatOf = (id: TaskId, differs: readonly TaskDifference[]): SubmitResult =>
+  differs.length === 0 ? { outcome: 'duplicate', id } : { outcome: 'conflict', id, differs }
+
+/** The same from a script's answer: the id, after letters for in what the two differ. */
+function parseRepeat(text: string): SubmitResult {
+  if (!text.startsWith(DIFFERING)) return repeatOf(text as TaskId, [])
+  const blank = text.indexOf(' ')
+  return repeatOf(text.slice(blank + 1) as TaskId, differencesNamed(text.slice(DIFFERING.length, blank)))
+}
+
+export const differencesNamed = (letters: string): readonly TaskDifference[] =>
+  TASK_DIFFERENCES.filter((part) => letters.includes(DIFFERENCE_LETTERS[part]))
+
+const DIFFERING = '\t'
 
 /** In place of a task id, for a task whose ticket is no good any more. */
 export const BARRED = '\r'
@@ -37,7 +62,7 @@ export const BARRED = '\r'
 /** What a refused call's answers start with. No task id does. */
 const REFUSED = '\n'
 
-function submitArguments(calls: readonly (readonly TaskSpec[])[], backlogMax: number, keyOf: KeyOf): string[] {
+function submitArguments(calls: readonly (readonly TaskSpec[])[], maxBacklog: number, keyOf: KeyOf): string[] {
   const classes = new Classes()
   const runs: string[] = []
   for (const specs of calls) {
@@ -45,26 +70,35 @@ function submitArguments(calls: readonly (readonly TaskSpec[])[], backlogMax: nu
     let count = 0
     let sizeAt = 0
     let size = 0
+    let bytes = 0
     let last: TaskSpec | null = null
     let lastExtra = ''
     for (const spec of specs) {
       const extra = extraText(spec, keyOf(spec))
       if (last === null || extra !== lastExtra || !isSameClass(last, spec)) {
-        if (last !== null) runs[sizeAt] = String(size)
-        runs.push(classes.numberOf(spec), extra, '')
-        sizeAt = runs.length - 1
+        if (last !== null) closeRun(runs, sizeAt, size, bytes)
+        runs.push(classes.numberOf(spec), extra, '', '')
+        sizeAt = runs.length - 2
         size = 0
+        bytes = 0
         count++
         last = spec
         lastExtra = extra
       }
       runs.push(spec.id, textRest(spec))
       size++
+      bytes += Buffer.byteLength(spec.payload)
     }
-    runs[sizeAt] = String(size)
+    closeRun(runs, sizeAt, size, bytes)
     runs[countAt] = String(count)
   }
-  return [String(backlogMax), String(classes.size), String(calls.length), ...classes.args, ...runs]
+  return [String(maxBacklog), String(classes.size), String(calls.length), ...classes.args, ...runs]
+}
+
+/** How many tasks a run has, and how many bytes their payloads. */
+function closeRun(runs: string[], at: number, size: number, bytes: number): void {
+  runs[at] = String(size)
+  runs[at + 1] = String(bytes)
 }
 
 /** What many tasks share, numbered from 1 in the order in which it is met. */
@@ -107,17 +141,18 @@ const settingsTexts = new WeakMap<TaskSettings, string>()
 export function settingsText(settings: TaskSettings): string {
   const known = settingsTexts.get(settings)
   if (known !== undefined) return known
-  const { timeoutMs, maxRetries, lossesMax, queueTtlMs, backoff, retryUnknown, breakers, quota, onLost, slaMs, pack } =
-    settings
-  const always = { timeoutMs, maxRetries, lossesMax, queueTtlMs, backoff, retryUnknown }
+  const { timeoutMs, maxRetries, maxLosses, queueTtlMs, backoff, retryUnknown } = settings
+  const { breakers, quota, onLost, slaMs, pack, runtime, ownTimeout, notify } = settings
+  const always = { timeoutMs, maxRetries, maxLosses, queueTtlMs, backoff, retryUnknown }
   // Named one by one, so that equal settings are one text; what is missing is left out.
-  const text = JSON.stringify({ ...always, breakers, quota, onLost, slaMs, pack } satisfies Complete<TaskSettings>)
+  const seldom = { breakers, quota, onLost, slaMs, pack, runtime, ownTimeout, notify }
+  const text = JSON.stringify({ ...always, ...seldom } satisfies Complete<TaskSettings>)
   settingsTexts.set(settings, text)
   return text
 }
 
 /** What only some tasks have: times and a dedupe key. */
-function extraText({ delayMs, dueAt, deadlineAt, deadlineMs }: TaskSpec, key: string | null): string {
+function extraText({ delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs }: TaskSpec, key: string | null): string {
   if (delayMs === 0 && dueAt === null && deadlineAt === null && deadlineMs === null && key === null) return ''
-  return `${delayMs} ${dueAt ?? '-'} ${deadlineAt ?? '-'} ${deadlineMs ?? '-'} ${key ?? ''}`
+  return `${delayMs} ${dueAt ?? '-'} ${deadlineAt ?? '-'} ${deadlineMs ?? '-'} ${dedupeMs ?? '-'} ${key ?? ''}`
 }

@@ -10,12 +10,13 @@ import {
   StoreFailedError,
   type Task,
   type TaskId,
+  type TaskLook,
   type TaskQuery,
   type TaskState,
   type WaitReason,
   type WorkerId,
 } from '@reprise/core'
-import { pageCursor, pageLimit } from '@reprise/core/engine'
+import { PAGE_BYTES_MAX, pageCursor, pageLimit } from '@reprise/core/engine'
 import { placesIn, TASK_ROW } from './layout.ts'
 import type { Names } from './names.ts'
 import { asTexts, type Partition } from './partition.ts'
@@ -23,6 +24,7 @@ import {
   type AttemptRecord,
   executionOf,
   failureOf,
+  lastWorkerOf,
   parseLease,
   parseRecord,
   parseState,
@@ -34,8 +36,15 @@ import {
 } from './records.ts'
 import { findTasksScript, listExecutionsScript, listTasksScript } from './scripts.generated.ts'
 
-/** How often one call looks for more where filters find little: the page may then be short, though more follow. */
-export const LOOKS_MAX = 10
+/** How far one call looks. The page may then be short, though more follow. */
+interface LookBounds {
+  /** How often it looks for more where filters find little. */
+  readonly maxLooks: number
+  /** What it reads. */
+  readonly maxBytes: number
+}
+
+export const LOOK_BOUNDS: LookBounds = { maxLooks: 10, maxBytes: PAGE_BYTES_MAX }
 
 /** A filter as scripts read it: empty if it is not given. */
 export const given = (value: string | undefined): string => (value === undefined ? '' : `=${value}`)
@@ -46,6 +55,9 @@ export const givenScope = (scope: {
   readonly action?: string
   readonly tenant?: string
 }): string[] => [given(scope.pool), given(scope.action), given(scope.tenant)]
+
+/** A light look as scripts read it. */
+const lightness = ({ light = false }: TaskLook): string => (light ? '1' : '')
 
 /** A task as a script saw it. */
 type Sight = ReturnType<typeof sightsOf>[number]
@@ -97,6 +109,7 @@ function taskOf(names: Names, sight: Sight): Task {
     losses: state.losses,
     parks: state.parks ?? 0,
     deferrals: state.deferrals ?? 0,
+    lastWorker: lastWorkerOf(latest?.record ?? null),
     state: taskState(sight, state, latest),
   }
 }
@@ -162,9 +175,8 @@ async function tasksOf(partition: Partition, sights: readonly Sight[]): Promise<
   return sights.map((sight) => taskOf(names, sight))
 }
 
-async function look(partition: Partition, ids: readonly string[]): Promise<Sight[]> {
-  if (ids.length === 0) return []
-  const fields = asTexts(await partition.run(findTasksScript, ids))
+async function look(partition: Partition, id: string, how: TaskLook): Promise<Sight[]> {
+  const fields = asTexts(await partition.run(findTasksScript, [lightness(how), id]))
   return sightsOf(fields, 1, Number(fields[0]))
 }
 
@@ -172,20 +184,21 @@ async function look(partition: Partition, ids: readonly string[]): Promise<Sight
 export async function seeTask(
   partition: Partition,
   id: string,
+  how: TaskLook = {},
 ): Promise<{ readonly task: Task; readonly now: number } | null> {
-  const [sight] = await look(partition, [id])
+  const [sight] = await look(partition, id, how)
   if (sight === undefined) return null
   const [task] = await tasksOf(partition, [sight])
   return task === undefined ? null : { task, now: sight.now }
 }
 
-export async function findTask(partition: Partition, id: TaskId): Promise<Task | null> {
-  return (await seeTask(partition, id))?.task ?? null
+export async function findTask(partition: Partition, id: TaskId, how?: TaskLook): Promise<Task | null> {
+  return (await seeTask(partition, id, how))?.task ?? null
 }
 
 /** Newest first. */
 export async function listTasks(partition: Partition, query: TaskQuery): Promise<Page<Task>> {
-  const { rows, next } = await taskRows(partition, pageCursor(query), pageLimit(query), query, LOOKS_MAX)
+  const { rows, next } = await taskRows(partition, pageCursor(query), pageLimit(query), query, LOOK_BOUNDS)
   return { items: rows.map(({ task }) => task), next: next === null ? null : String(next) }
 }
 
@@ -209,21 +222,24 @@ export async function taskRows(
   cursor: number | null,
   wanted: number,
   query: TaskQuery,
-  looksMax: number,
+  { maxLooks, maxBytes }: LookBounds,
 ): Promise<TaskRows> {
   const { status, fingerprint } = query
   if (fingerprint !== undefined && status !== undefined && status !== 'dead') return { rows: [], next: null }
-  const filter = [fingerprint === undefined ? (status ?? '') : 'dead', given(fingerprint), ...givenScope(query)]
+  const group = fingerprint === undefined ? (status ?? '') : 'dead'
+  const filter = [group, given(fingerprint), ...givenScope(query), lightness(query), String(maxBytes)]
   const sights: Sight[] = []
   let before = cursor === null ? '' : String(cursor)
   let looks = 0
+  let length = 0
   do {
     const args = [before, String(wanted - sights.length), ...filter]
     const fields = asTexts(await partition.run(listTasksScript, args))
     sights.push(...sightsOf(fields, 2, Number(fields[0])))
+    for (const field of fields) length += field.length
     before = fields[1] ?? ''
     looks++
-  } while (before !== '' && sights.length < wanted && looks < looksMax)
+  } while (before !== '' && sights.length < wanted && looks < maxLooks && length < maxBytes)
   const tasks = await tasksOf(partition, sights)
   const rows = tasks.map((task, index) => ({ seq: sights[index]?.head.seq ?? 0, task }))
   return { rows, next: before === '' ? null : Number(before) }

@@ -27,33 +27,31 @@ const opened = (partitions?: number): Promise<Fixture> => openedOn(server.url, p
 
 test('C9: any number of windows that are past is removed step by step, and hurts no settlement', async () => {
   const { clock, engine, request, raw } = await opened()
-  const quota: RetryQuota = { name: 'printer', windowMs: 1_000, limit: 1, share: null }
+  const quota: RetryQuota = { name: 'printer', windowMs: 1_000, limit: 1, share: null, allTenants: true }
   const decision = { kind: 'retry', delayMs: 0, reason: 'connection', rule: 'r', sentence: 'Again.' } as const
   const [windows, list] = [raw.key('windows:1000 printer'), raw.key('windowed:1000 printer')]
   const first = START / 1_000
-  for (let from = 0; from < 9_000; from += 1_000) {
-    const numbers = Array.from({ length: 1_000 }, (_, index) => String(first + from + index))
-    await raw.command('HSET', windows, ...numbers.flatMap((number) => [number, '1']))
-    await raw.command('ZADD', list, ...numbers.flatMap((number) => [number, number]))
-  }
+  const numbers = Array.from({ length: 900 }, (_, index) => String(first + index))
+  await raw.command('HSET', windows, ...numbers.flatMap((number) => [number, '1']))
+  await raw.command('ZADD', list, ...numbers.flatMap((number) => [number, number]))
   clock.jump(86_400_000)
   await engine.submit(specs(20))
   const { claimed } = await engine.claim(request(20))
   const results = await engine.settle(claimed.map((lease) => failed(lease, REFUSED, decision, { quota })))
   expect(results.map((result) => result.outcome === 'settled' && result.status)).toEqual(Array(20).fill('waiting'))
   expect(await engine.counts()).toMatchObject({ waiting: 20, running: 0 })
-  expect(await raw.command('HLEN', windows)).toBe(20)
-  expect(await raw.command('ZCARD', list)).toBe(20)
+  expect(await raw.command('HLEN', windows)).toBe(2)
+  expect(await raw.command('ZCARD', list)).toBe(2)
 })
 
 test('C9: one action is covered by a hundred breakers; failures say nothing to further ones, and are not parked', async () => {
   const { engine, request } = await opened()
   const { park } = outageOf()
-  const named = (from: number, count: number, failuresMin: number) => ({
+  const named = (from: number, count: number, minFailures: number) => ({
     park,
     breakers: Array.from({ length: count }, (_, index) => ({
       name: `dependency:${from + index}`,
-      settings: { ...SETTINGS, failuresMin },
+      settings: { ...SETTINGS, minFailures },
     })),
   })
   const decision = { kind: 'retry', delayMs: 0, reason: 'connection', rule: 'r', sentence: 'Again.' } as const
@@ -78,9 +76,9 @@ test('C9: lanes of other actions do not keep the first probe waiting', async () 
   await engine.submit(tenants(600, 'render'))
   await engine.submit(tenants(1_000, 'sort'))
   const rendering = { ...request(1_000), actions: [actionName('render')] }
-  const [lease] = (await engine.claim({ ...rendering, limit: 1 })).claimed
-  if (lease === undefined) throw new Error('Nothing was claimed.')
-  await engine.settle([failing(lease, { probes: 600, rampMax: 601 })])
+  // Of two tenants: the breaker of all tenants opens.
+  const { claimed } = await engine.claim({ ...rendering, limit: 2 })
+  await engine.settle(claimed.map((lease) => failing(lease, { probes: 600, maxRamp: 601 })))
   expect(await raw.command('HKEYS', raw.key('unfinished'))).toEqual(['gates render'])
   const held = await engine.claim(rendering)
   expect(held).toMatchObject({ claimed: [], nextDueAt: START + 5_000 })
@@ -104,7 +102,7 @@ const NONSENSE: readonly (readonly [string, (lease: Claimed) => Settlement])[] =
   ['a breaker with a line break', (lease) => failed(lease, REFUSED, RETRY, guardedBy('a\nb', {}))],
   ['a breaker with a control character', (lease) => failed(lease, REFUSED, RETRY, guardedBy('a\rb', {}))],
   ['a breaker without a name', (lease) => failed(lease, REFUSED, RETRY, guardedBy('', {}))],
-  ['failuresMin NaN', (lease) => failed(lease, REFUSED, RETRY, guardedBy(NAME, { failuresMin: Number.NaN }))],
+  ['minFailures NaN', (lease) => failed(lease, REFUSED, RETRY, guardedBy(NAME, { minFailures: Number.NaN }))],
   ['openMs 0', (lease) => failed(lease, REFUSED, RETRY, guardedBy(NAME, { openMs: 0 }))],
   ['probes 1e300', (lease) => failed(lease, REFUSED, RETRY, guardedBy(NAME, { probes: 1e300 }))],
   ['a quota with a line break', (lease) => failed(lease, REFUSED, RETRY, { quota: { ...QUOTA, name: 'a\nb' } })],
@@ -138,17 +136,17 @@ test('C9: what started before the probes does not count among them, however it e
   const { claimed } = await engine.claim(request(20))
   const [first, ...old] = claimed
   if (first === undefined) throw new Error('Nothing was claimed.')
-  await engine.settle([failing(first, { probes: 3, rampMax: 100 })])
+  await engine.settle([failing(first, { probes: 3, maxRamp: 100 })])
   clock.jump(5_000)
   const probes = (await engine.claim(request(10))).claimed
   expect(probes).toHaveLength(3)
   const [failingOne, releasedOne, cancelledOne, ...others] = old
   if (failingOne === undefined || releasedOne === undefined || cancelledOne === undefined) throw new Error('Too few.')
-  await engine.settle([failing(failingOne, { probes: 3, rampMax: 100 }), released(releasedOne, 'x')])
+  await engine.settle([failing(failingOne, { probes: 3, maxRamp: 100 }), released(releasedOne, 'x')])
   await engine.change({ kind: 'cancel', select: { ids: [cancelledOne.taskId] }, by: BY })
   await engine.settle(others.slice(0, 5).map((lease) => succeeded(lease, null)))
   expect((await engine.claim(request(10))).claimed).toEqual([])
-  const slots = async (): Promise<unknown> => raw.command('HGET', raw.key('slots'), '\r\nrender\n')
+  const slots = async (): Promise<unknown> => raw.command('HGET', raw.key('slots'), '\r\nrender\ndefault')
   expect(await slots()).toBe('3')
   await engine.settle(probes.map((lease) => succeeded(lease, null)))
   expect((await engine.breakers()).items).toMatchObject([{ state: { status: 'ramping', concurrency: 6 } }])
@@ -167,7 +165,7 @@ test('C9: an action that joins a half-open breaker has what it started since the
   })
   const [first] = (await engine.claim({ ...request(), actions: [actionName('render')] })).claimed
   const [old] = (await engine.claim(printing(1))).claimed
-  const settings = { probes: 3, rampMax: 100 }
+  const settings = { probes: 3, maxRamp: 100 }
   if (first === undefined || old === undefined) throw new Error('Nothing was claimed.')
   await engine.settle([failing(first, settings)])
   clock.jump(5_000)
@@ -178,8 +176,36 @@ test('C9: an action that joins a half-open breaker has what it started since the
   expect((await engine.breakers()).items).toMatchObject([
     { actions: ['render', 'print'], state: { status: 'half_open' } },
   ])
-  expect(await raw.command('HGET', raw.key('slots'), '\r\nprint\n')).toBe('2')
+  expect(await raw.command('HGET', raw.key('slots'), '\r\nprint\ndefault')).toBe('2')
   expect((await engine.claim(printing(10))).claimed).toHaveLength(1)
+})
+
+test('settings of tasks and breakers that were stored under old names are read under the new ones', async () => {
+  const { clock, engine, request, raw } = await opened()
+  const rewrite = async (hash: string, field: string): Promise<void> => {
+    const text = String(await raw.command('HGET', raw.key(hash), field))
+    const old = text
+      .replace('maxLosses', 'lossesMax')
+      .replace('minFailures', 'failuresMin')
+      .replace('maxOpenMs', 'openMsMax')
+      .replace('maxRamp', 'rampMax')
+    expect(old).not.toBe(text)
+    await raw.command('HSET', raw.key(hash), field, old)
+  }
+  await engine.submit(specs(2))
+  await rewrite('profile', '1')
+  const [first] = (await engine.claim(request(1))).claimed
+  if (first === undefined) throw new Error('Nothing was claimed.')
+  expect(first.snapshot.settings).toEqual(spec('t').settings)
+  await engine.settle([failing(first)])
+  await rewrite('breakers', NAME)
+  expect((await engine.breakers()).items).toMatchObject([{ settings: SETTINGS, state: { status: 'open' } }])
+  clock.jump(5_000)
+  const [probe] = (await engine.claim(request(1))).claimed
+  if (probe === undefined) throw new Error('Nothing was claimed.')
+  await engine.settle([succeeded(probe, null)])
+  // It closed, which needs the end of its ramp, and is forgotten.
+  expect((await engine.breakers()).items).toEqual([])
 })
 
 test('lanes that layout 1 listed by number are held and let go like all others', async () => {

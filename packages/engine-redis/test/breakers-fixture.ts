@@ -25,12 +25,12 @@ export const NAME = 'dependency:printer'
 /** The first failure opens it; the first probe that succeeds closes it. */
 export const SETTINGS: BreakerSettings = {
   windowMs: 10_000,
-  failuresMin: 1,
+  minFailures: 1,
   failureRate: 0.5,
   openMs: 5_000,
-  openMsMax: 60_000,
+  maxOpenMs: 60_000,
   probes: 1,
-  rampMax: 2,
+  maxRamp: 2,
 }
 export const REFUSED: Failure = observedFailure('connection', 'Refused.', actionName('render'))
 let stores = 0

@@ -67,7 +67,7 @@ async function damageHash(random: Random, key: string): Promise<void> {
   const id = pick(random, IDS)
   if (random.next() < 0.5) await server.command('HDEL', key, field)
   else if (key.endsWith('/slots')) await server.command('HINCRBY', key, field, '3')
-  else if (key.endsWith('/keys')) await server.command('HSET', key, 'default\nother', id)
+  else if (key.endsWith('/dedupe')) await server.command('HSET', key, 'default\nrender\nother', id)
   else await server.command('HSET', key, id, String(await server.command('HGET', key, field)))
 }
 

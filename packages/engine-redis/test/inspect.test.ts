@@ -189,18 +189,18 @@ const CASES: readonly Case[] = [
   },
   {
     is: 'a dedupe key that nothing notes',
-    damage: (store) => store.damage('HDEL', 'keys', 'default\nk'),
+    damage: (store) => store.damage('HDEL', 'dedupe', 'default\nrender\nk'),
     finds: ["key_missing: task 'keyed'"],
   },
   {
     is: 'a dedupe key of no task',
-    damage: (store) => store.damage('HSET', 'keys', 'default\nother', 'nobody'),
-    finds: ["key_extra: key 'other' of tenant 'default'"],
+    damage: (store) => store.damage('HSET', 'dedupe', 'default\nrender\nother', 'nobody'),
+    finds: ["key_extra: key 'other' of action 'render' and tenant 'default'"],
   },
   {
     is: 'a dedupe key of a task that has none',
-    damage: (store) => store.damage('HSET', 'keys', 'default\nother', 'queued'),
-    finds: ["key_extra: key 'other' of tenant 'default'"],
+    damage: (store) => store.damage('HSET', 'dedupe', 'default\nrender\nother', 'queued'),
+    finds: ["key_extra: key 'other' of action 'render' and tenant 'default'"],
   },
   {
     is: 'a dead letter that is missing in its failure group',

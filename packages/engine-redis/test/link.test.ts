@@ -168,7 +168,7 @@ describe('who may come in', () => {
 describe('closing', () => {
   it('waits for what is under way, and refuses the rest', async () => {
     const link = await openTestLink({ url: server.url })
-    const slow = script(`local n = 0; for i = 1, 3e6 do n = n + i end; return 'done'`)
+    const slow = script(`local n = 0; for i = 1, 3e5 do n = n + i end; return 'done'`)
     await link.run(countOnce, newKey(), ['a'])
     await server.command('FUNCTION', 'LOAD', 'REPLACE', slow.library.text)
     const underWay = link.run(slow, 'k', [])
@@ -212,7 +212,7 @@ describe('a server that is not there', () => {
 
   it('keeps only so many waiting', async () => {
     const own = await startRedis()
-    const { link, heard } = await observedLink({ url: own.url, waitingMax: 3 })
+    const { link, heard } = await observedLink({ url: own.url, maxWaiting: 3 })
     await own.kill()
     await heard('ECONNREFUSED')
     const calls = Array.from({ length: 5 }, (_, i) => link.run(countOnce, 'k', [`r${i}`]))

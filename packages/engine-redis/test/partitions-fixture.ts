@@ -43,7 +43,7 @@ export function spec(id: string, changes: Partial<TaskSpec> = {}): TaskSpec {
     settings: {
       timeoutMs: 60_000,
       maxRetries: 3,
-      lossesMax: 3,
+      maxLosses: 3,
       queueTtlMs: null,
       backoff: { kind: 'fixed', delayMs: 0, jitter: 0 },
       retryUnknown: false,
@@ -85,7 +85,7 @@ export function engineOn(link: Link, prefix: string): Engine {
     store,
     wake: new Wake(store.all, randomUUID(), systemClock, (id) => store.placeOf(id)),
     info: { kind: 'redis', durability: 'none', callsAtOnce: 1, lacks: [] },
-    backlogMax: 10_000_000,
+    maxBacklog: 10_000_000,
     close: () => Promise.resolve(),
   })
 }

@@ -173,7 +173,7 @@ describe.each(kinds)('several partitions on $name', ({ url, nodes }) => {
     expect(await engine.resume({ pool: DEFAULT_POOL }, BY)).toBe(false)
     expect((await engine.claim(request(20))).claimed).toHaveLength(12)
     const types = (await engine.journal.read()).entries.map(({ type }) => type)
-    expect(types).toEqual(['lanes.paused', 'lanes.paused', 'lanes.resumed'])
+    expect(types).toEqual(['worker.joined', 'lanes.paused', 'lanes.paused', 'lanes.resumed'])
   })
 
   it('redrives all dead letters in pages, by scope and by id', async () => {

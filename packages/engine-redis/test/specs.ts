@@ -14,7 +14,7 @@ export function spec(id: string): TaskSpec {
     settings: {
       timeoutMs: 60_000,
       maxRetries: 3,
-      lossesMax: 3,
+      maxLosses: 3,
       queueTtlMs: null,
       backoff: { kind: 'fixed', delayMs: 1_000, jitter: 0 },
       retryUnknown: false,

@@ -11,7 +11,7 @@ DELETE FROM inboxes WHERE seq = ?;
 
 -- What lies in a worker's inbox, in the order in which it was assigned.
 -- name: inboxOf
-SELECT i.seq FROM inboxes i CROSS JOIN leases e ON e.seq = i.seq WHERE i.worker = ? AND e.until > ? ORDER BY i.place LIMIT ? + 0;
+SELECT i.seq FROM inboxes i CROSS JOIN leases e ON e.seq = i.seq WHERE i.worker IN (SELECT id FROM worker_names WHERE name = ?) AND e.until > ? ORDER BY i.place LIMIT ? + 0;
 
 -- name: anyInbox
 SELECT 1 AS found FROM inboxes LIMIT 1;

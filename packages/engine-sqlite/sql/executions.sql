@@ -37,7 +37,7 @@ UPDATE ready SET place = $RETIRED_PLACE WHERE lane = ? AND place = ? AND rank = 
 DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;
 
 -- name: longPayload
-SELECT payload FROM payloads WHERE seq = ?;
+SELECT payload AS text FROM payloads WHERE seq = ?;
 
 -- ?1 is a JSON array of seqs; their tokens count up from ?3.
 -- name: insertLeases
@@ -46,7 +46,7 @@ SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7, ?8 FROM json_each(?1) j;
 
 -- Leases of stage run (0) by task, with what settling them needs. ?1 is a JSON array of seqs.
 -- name: leasesOf (columns)
-SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
+SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane, t.profile
 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = $STAGE_RUN CROSS JOIN tasks t ON t.seq = e.seq;
 
 -- name: leaseStart
@@ -54,7 +54,7 @@ SELECT started_at FROM leases WHERE seq = ?;
 
 -- name: leaseBySeq
 SELECT
-  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
+  e.seq, e.attempt, e.token, e.worker AS worker_number, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
   e.stage, t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.parks, t.deferrals, t.retry_reason, t.priority, t.rank, t.deadline_at,
   t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;
@@ -85,7 +85,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- part: executionColumns
   x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
-  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker,
+  (SELECT build FROM worker_names w WHERE w.id = x.worker) AS build
 
 -- name: executionOf
 SELECT $executionColumns FROM executions x WHERE seq = ? AND attempt = ?;

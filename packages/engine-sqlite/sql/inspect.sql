@@ -11,7 +11,8 @@ SELECT
   EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) AS is_leased,
   EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq) AS is_done,
   t.status <> $DEAD OR EXISTS (SELECT 1 FROM failure_groups g WHERE g.fingerprint = t.fingerprint) AS is_grouped,
-  (SELECT d.seq FROM dedupe d WHERE d.tenant = l.tenant AND d.key = t.dedupe_key) AS key_seq
+  t.dedupe_until,
+  (SELECT d.seq FROM dedupe d WHERE d.tenant = l.tenant AND d.action = l.action AND d.key = t.dedupe_key) AS key_seq
 FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.seq > ?1 ORDER BY t.seq LIMIT ?2;
 
@@ -43,9 +44,9 @@ FROM inboxes i LEFT JOIN leases e ON e.seq = i.seq LEFT JOIN tasks t ON t.seq = 
 WHERE i.seq > ?1 ORDER BY i.seq LIMIT ?2;
 
 -- name: inspectKeys
-SELECT d.tenant, d.key, d.seq, t.id, t.dedupe_key IS d.key AND l.tenant IS d.tenant AS is_right
+SELECT d.tenant, d.action, d.key, d.seq, t.id, t.dedupe_key IS d.key AND l.tenant IS d.tenant AND l.action IS d.action AS is_right
 FROM dedupe d LEFT JOIN tasks t ON t.seq = d.seq LEFT JOIN lanes l ON l.id = t.lane
-WHERE (d.tenant, d.key) > (?1, ?2) ORDER BY d.tenant, d.key LIMIT ?3;
+WHERE (d.tenant, d.action, d.key) > (?1, ?2, ?3) ORDER BY d.tenant, d.action, d.key LIMIT ?4;
 
 -- name: inspectGroups
 SELECT g.id AS seq, g.fingerprint, g.count, (SELECT count(*) FROM tasks t WHERE t.fingerprint = g.fingerprint AND t.status = $DEAD) AS recount
@@ -57,9 +58,10 @@ SELECT seq FROM ready WHERE lane = ? AND place IN (?, $RETIRED_PLACE) AND rank =
 -- name: setRank
 UPDATE tasks SET rank = ? WHERE seq = ?;
 
--- A task that has this key by its own row.
+-- The task ?1, if it holds the key ?2 of the lane ?3's tenant and action, by its own row, at the time ?4.
 -- name: keyOfTask
-SELECT t.id FROM tasks t CROSS JOIN lanes l ON l.id = t.lane WHERE t.seq = ? AND t.dedupe_key = ? AND l.tenant = ?;
+SELECT t.id FROM tasks t CROSS JOIN lanes l ON l.id = t.lane CROSS JOIN lanes o ON o.id = ?3
+WHERE t.seq = ?1 AND t.dedupe_key = ?2 AND l.tenant = o.tenant AND l.action = o.action AND $holdsKey;
 
 -- name: setGroupCount
 UPDATE failure_groups SET count = ? WHERE id = ?;
@@ -82,7 +84,8 @@ SELECT
       AND NOT EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = $PRIORITY_MAX - t.priority AND r.rank = t.rank AND r.seq = t.seq) THEN $RETIRED
     ELSE $LIVE
   END AS stand,
-  count(*) AS count
+  count(*) AS count,
+  sum(coalesce(octet_length(t.payload), (SELECT octet_length(p.payload) FROM payloads p WHERE p.seq = t.seq), 0)) AS bytes
 FROM tasks t WHERE t.seq > ?1 AND t.seq <= ?2 GROUP BY t.lane, stand;
 
 -- name: lanesAfter

@@ -18,7 +18,7 @@ INSERT INTO lanes (pool, action, tenant, held_since) VALUES (?, ?, ?, ?);
 -- name: saveLane
 UPDATE lanes SET
   accepted = ?, queued = ?, waiting = ?, running = ?, succeeded = ?, dead = ?, discarded = ?, cancelled = ?, removed = ?,
-  ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
+  ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?, bytes = ?
 WHERE id = ?;
 
 -- Lanes that can give something, lowest turn first, after the place (?3, ?4) in that order. In two parts, since a comparison
@@ -59,6 +59,10 @@ SELECT
 FROM lanes
 WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3);
 
+-- name: tenantFigures
+SELECT tenant, sum(queued + waiting + running) AS backlog, sum(running) AS running, sum(bytes) AS bytes FROM lanes
+WHERE tenant > ? GROUP BY tenant ORDER BY tenant LIMIT ?;
+
 -- name: loadPool
 SELECT virtual_time FROM pools WHERE name = ?;
 
@@ -68,9 +72,12 @@ INSERT INTO pools (name, virtual_time) VALUES (?, ?) ON CONFLICT (name) DO UPDAT
 -- name: allHolds
 SELECT * FROM holds;
 
+-- name: holdOn
+SELECT rank FROM holds WHERE pool = ? AND action = ? AND tenant = ?;
+
 -- name: saveHold
-INSERT INTO holds (pool, action, tenant, actor, reason, since) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (pool, action, tenant) DO UPDATE SET actor = excluded.actor, reason = excluded.reason;
+INSERT INTO holds (pool, action, tenant, actor, reason, since, rank) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET actor = excluded.actor, reason = excluded.reason, rank = excluded.rank;
 
 -- name: deleteHold
 DELETE FROM holds WHERE pool = ? AND action = ? AND tenant = ?;
@@ -81,9 +88,12 @@ SELECT * FROM limits;
 -- name: anyLimit
 SELECT 1 AS found FROM limits LIMIT 1;
 
+-- name: limitOn
+SELECT rank FROM limits WHERE pool = ? AND action = ? AND tenant = ?;
+
 -- name: saveLimit
-INSERT INTO limits (pool, action, tenant, concurrency) VALUES (?, ?, ?, ?)
-ON CONFLICT (pool, action, tenant) DO UPDATE SET concurrency = excluded.concurrency;
+INSERT INTO limits (pool, action, tenant, concurrency, rank) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET concurrency = excluded.concurrency, rank = excluded.rank;
 
 -- name: deleteLimit
 DELETE FROM limits WHERE pool = ? AND action = ? AND tenant = ?;

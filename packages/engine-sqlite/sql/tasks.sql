@@ -10,6 +10,13 @@
   AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
   AND NOT EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq))
 
+-- Whether the task t holds its dedupe key at the time ?4.
+-- part: holdsKey
+CASE
+  WHEN t.dedupe_until IS NOT NULL THEN t.dedupe_until > ?4
+  ELSE t.status IN ($LIVE, $WAITING) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+END
+
 -- name: findProfile
 SELECT id FROM profiles WHERE settings = ?;
 
@@ -20,19 +27,29 @@ INSERT INTO profiles (settings) VALUES (?);
 SELECT settings AS text FROM profiles WHERE id = ?;
 
 -- name: findWorkerName
-SELECT id FROM worker_names WHERE name = ?;
+SELECT id FROM worker_names WHERE name = ? AND build = ?;
 
 -- name: insertWorkerName
-INSERT INTO worker_names (name) VALUES (?);
+INSERT INTO worker_names (name, build) VALUES (?, ?);
 
 -- name: loadWorkerName
 SELECT name AS text FROM worker_names WHERE id = ?;
 
+-- name: workerBuild
+SELECT name, build FROM worker_names WHERE id = ?;
+
 -- name: taskIdTaken
 SELECT id FROM tasks WHERE id = ?;
 
--- name: dedupeOwner
-SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq WHERE d.tenant = ? AND d.key = ?;
+-- The task that holds the key ?3 of tenant ?1 and action ?2 at the time ?4.
+-- name: dedupeHolder
+SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq
+WHERE d.tenant = ?1 AND d.action = ?2 AND d.key = ?3 AND $holdsKey;
+
+-- What was asked for, as far as a repetition of it must be the same.
+-- name: askedOf
+SELECT l.action, l.tenant, coalesce(t.payload, (SELECT p.payload FROM payloads p WHERE p.seq = t.seq)) AS payload
+FROM tasks t CROSS JOIN lanes l ON l.id = t.lane WHERE t.id = ?;
 
 -- Inserts nothing if the id is taken.
 -- name: insertTask
@@ -45,8 +62,23 @@ ON CONFLICT (id) DO NOTHING;
 -- name: insertPayload
 INSERT INTO payloads (seq, payload) VALUES (?, ?);
 
+-- Inserts nothing if another task had the key before.
 -- name: insertDedupe
-INSERT INTO dedupe (tenant, key, seq) VALUES (?, ?, ?);
+INSERT INTO dedupe (tenant, action, key, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: passKeyOn
+UPDATE dedupe SET seq = ?4 WHERE tenant = ?1 AND action = ?2 AND key = ?3;
+
+-- The task that had the key goes without it from now on, should it come back.
+-- name: loseKey
+UPDATE tasks SET dedupe_until = 0
+WHERE dedupe_until IS NULL AND seq = (SELECT d.seq FROM dedupe d WHERE d.tenant = ?1 AND d.action = ?2 AND d.key = ?3);
+
+-- name: setKeyUntil
+UPDATE tasks SET dedupe_until = ? WHERE seq = ?;
+
+-- name: hasLostKey
+SELECT dedupe_until = 0 AS lost FROM tasks WHERE seq = ?;
 
 -- name: insertReady
 INSERT INTO ready (lane, place, rank, seq, since, expires, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?);
@@ -111,9 +143,11 @@ SELECT * FROM task_view WHERE seq = ?;
 -- settings stay numbers, and what only some states have shares its columns: node:sqlite asks its price for each of them.
 --   status: as in tasks; a live task by the row it has beside that.
 --   at: since when it is there.
---   until: when a queued one expires, or a waiting one is due.
+--   until: when a queued one expires, or a waiting one is due; how long the result is.
 --   reason: why it waits or is dead.
---   detail: the result, the quota, the failure, or the lease, as JSON.
+--   detail: the result, the quota, or the lease, as JSON.
+--   worker: the one of the latest attempt.
+-- What may be long is left out, to be read by itself: payloads with rows of their own, long results, failures.
 -- A null among the keys of a join spares the search there.
 -- name: tasksBySeq (columns)
 SELECT
@@ -123,28 +157,38 @@ SELECT
   -- A success does not write the task's row, and puts an end to deferrals all the same.
   CASE WHEN s.seq IS NULL THEN t.deferrals ELSE 0 END AS deferrals,
   t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels,
-  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
-  coalesce(s.resolved_at, r.since, t.since) AS at,
+  t.payload, coalesce(s.resolved_at, r.since, t.since) AS at,
   CASE
+    WHEN s.seq IS NOT NULL THEN octet_length(s.result)
     WHEN t.status = $WAITING THEN t.due_at
     WHEN r.expires IS NOT NULL THEN
       r.expires + ?2 - (SELECT coalesce(l.held_since, ?2) - l.held_ms FROM lanes l WHERE l.id = t.lane)
   END AS until,
   CASE t.status WHEN $WAITING THEN t.wait_reason WHEN $DEAD THEN t.dead_reason END AS reason,
   CASE
-    WHEN s.seq IS NOT NULL THEN s.result
+    WHEN s.seq IS NOT NULL THEN CASE WHEN octet_length(s.result) <= $LIGHT_BYTES_MAX THEN s.result END
     WHEN e.seq IS NOT NULL THEN json_object(
       'token', e.token, 'worker', (SELECT name FROM worker_names w WHERE w.id = e.worker), 'startedAt', e.started_at,
       'leaseUntil', e.until, 'timeoutAt', e.timeout_at, 'stage', e.stage, 'handle', e.handle, 'progress', e.progress)
     WHEN t.status = $WAITING THEN t.wait_quota
-    WHEN t.status = $DEAD THEN (SELECT failure FROM executions f WHERE f.seq = t.seq AND f.attempt = t.attempt)
-  END AS detail
+  END AS detail,
+  CASE
+    WHEN s.seq IS NOT NULL THEN s.worker
+    WHEN e.seq IS NOT NULL THEN e.worker
+    WHEN t.attempt > 0 THEN (SELECT x.worker FROM executions x WHERE x.seq = t.seq AND x.attempt = t.attempt)
+  END AS worker
 FROM json_each(?1) j
   CROSS JOIN tasks t ON t.seq = j.value
   LEFT JOIN successes s ON s.seq = CASE t.status WHEN $LIVE THEN t.seq END
   LEFT JOIN leases e ON e.seq = CASE WHEN t.status = $LIVE AND s.seq IS NULL THEN t.seq END
   LEFT JOIN ready r ON r.lane = CASE WHEN t.status = $LIVE AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
     AND r.place IN ($PRIORITY_MAX - t.priority, $RETIRED_PLACE) AND r.rank = t.rank;
+
+-- name: longResult
+SELECT result AS text FROM successes WHERE seq = ?;
+
+-- name: lastFailure
+SELECT failure AS text FROM executions WHERE seq = ? AND attempt = ?;
 
 -- Which tasks a page has, newest first: their seqs as a JSON array, for tasksBySeq. ?1 to ?3 are the scope, and the seqs
 -- are below ?4.

@@ -2,8 +2,16 @@
 // whether another process changed any since; while there are none, that costs nothing. What a change means for lanes
 // and for the journal is not known here: see breakers.ts.
 
-import type { ActionName, Breaker } from '@reprise/core'
-import { isForgotten } from '@reprise/core/engine'
+import type { Breaker } from '@reprise/core'
+import {
+  BREAKERS_MAX,
+  BREAKERS_OF_TENANT_MAX,
+  type BreakerKey,
+  breakerId,
+  byBreakerId,
+  isForgotten,
+  parseSettings,
+} from '@reprise/core/engine'
 import type { Database } from './database.ts'
 
 interface BreakerRow {
@@ -15,7 +23,10 @@ const UNKNOWN = -1
 
 export class BreakerBook {
   readonly #db: Database
+  /** By id. */
   readonly #known = new Map<string, Breaker>()
+  /** The ids of those that cover a place: see placeOf(). */
+  readonly #covering = new Map<string, Set<string>>()
   readonly #changed = new Set<string>()
   /** A store starts with version 0 and no breaker. */
   #version = 0
@@ -28,8 +39,9 @@ export class BreakerBook {
   refresh(version: number): void {
     if (version === this.#version) return
     this.#known.clear()
+    this.#covering.clear()
     this.#changed.clear()
-    for (const breaker of storedBreakers(this.#db)) this.#known.set(breaker.name, breaker)
+    for (const breaker of storedBreakers(this.#db)) this.#keep(breakerId(breaker), breaker)
     this.#version = version
   }
 
@@ -41,19 +53,43 @@ export class BreakerBook {
     return this.#changed.size > 0
   }
 
-  get(name: string): Breaker | undefined {
-    return this.#known.get(name)
+  get(id: string): Breaker | undefined {
+    return this.#known.get(id)
   }
 
-  /** Those that are not forgotten, by name: all, or those that cover an action. What is forgotten goes. */
-  existing(now: number, action: string | null = null): Breaker[] {
+  /** Whether there may be one more like this. */
+  hasRoomFor({ tenant }: BreakerKey): boolean {
+    if (this.#known.size >= BREAKERS_MAX) return false
+    if (tenant === null) return true
+    let own = 0
+    for (const breaker of this.#known.values()) if (breaker.tenant === tenant) own++
+    return own < BREAKERS_OF_TENANT_MAX
+  }
+
+  /** Those that are not forgotten, by id. What is forgotten goes. */
+  existing(now: number): Breaker[] {
+    return this.#unforgotten(this.#known.keys(), now)
+  }
+
+  /** Of these, the ones that cover the tasks of a lane. */
+  existingOn(lane: LaneOfBreakers, now: number): Breaker[] {
+    return this.#unforgotten([...this.#idsOn(lane)], now)
+  }
+
+  #unforgotten(ids: Iterable<string>, now: number): Breaker[] {
     const existing: Breaker[] = []
-    for (const breaker of this.#known.values()) {
-      if (action !== null && !breaker.actions.includes(action as ActionName)) continue
-      if (isForgotten(breaker, now)) this.remove(breaker.name)
+    for (const id of ids) {
+      const breaker = this.#known.get(id)
+      if (breaker === undefined) continue
+      if (isForgotten(breaker, now)) this.remove(id)
       else existing.push(breaker)
     }
-    return existing.sort(byName)
+    return existing.sort(byBreakerId)
+  }
+
+  *#idsOn({ action, tenant }: LaneOfBreakers): Generator<string> {
+    yield* this.#covering.get(placeOf(action, null)) ?? []
+    yield* this.#covering.get(placeOf(action, tenant)) ?? []
   }
 
   /** Whether one of them limits how many tasks run. */
@@ -64,30 +100,52 @@ export class BreakerBook {
     return false
   }
 
-  /** Whether an open one covers this action. */
-  holds(action: string): boolean {
-    for (const breaker of this.#known.values()) {
-      if (breaker.state.status === 'open' && breaker.actions.includes(action as ActionName)) return true
-    }
+  /** Whether an open one covers the tasks of a lane. */
+  holds(lane: LaneOfBreakers): boolean {
+    if (this.isEmpty) return false
+    for (const id of this.#idsOn(lane)) if (this.#known.get(id)?.state.status === 'open') return true
     return false
   }
 
   put(breaker: Breaker): void {
-    this.#known.set(breaker.name, breaker)
-    this.#changed.add(breaker.name)
+    const id = breakerId(breaker)
+    this.#uncover(id)
+    this.#keep(id, breaker)
+    this.#changed.add(id)
   }
 
-  remove(name: string): void {
-    this.#known.delete(name)
-    this.#changed.add(name)
+  remove(id: string): void {
+    this.#uncover(id)
+    this.#known.delete(id)
+    this.#changed.add(id)
+  }
+
+  #keep(id: string, breaker: Breaker): void {
+    this.#known.set(id, breaker)
+    for (const action of breaker.actions) {
+      const place = placeOf(action, breaker.tenant)
+      const ids = this.#covering.get(place)
+      if (ids === undefined) this.#covering.set(place, new Set([id]))
+      else ids.add(id)
+    }
+  }
+
+  /** One that begins anew may cover less than before. */
+  #uncover(id: string): void {
+    const breaker = this.#known.get(id)
+    for (const action of breaker?.actions ?? []) {
+      const place = placeOf(action, breaker?.tenant ?? null)
+      const ids = this.#covering.get(place)
+      if (ids?.delete(id) === true && ids.size === 0) this.#covering.delete(place)
+    }
   }
 
   /** Writes what changed, as this version. */
   save(version: number): void {
-    for (const name of this.#changed) {
-      const breaker = this.#known.get(name)
-      if (breaker === undefined) this.#db.run('deleteBreaker', name)
-      else this.#db.run('saveBreaker', name, JSON.stringify(breaker))
+    for (const id of this.#changed) {
+      const breaker = this.#known.get(id)
+      if (breaker === undefined) this.#db.run('deleteBreaker', id)
+      else this.#db.run('saveBreaker', id, JSON.stringify(breaker))
     }
     this.#changed.clear()
     this.#version = version
@@ -99,11 +157,18 @@ export class BreakerBook {
   }
 }
 
-/** All that are stored, by name; some may be forgotten by now. */
+/** All that are stored, by id; some may be forgotten by now. One of an earlier version is of all tenants. */
 export function storedBreakers(db: Database): Breaker[] {
-  return db.all<BreakerRow>('allBreakers').map((row) => JSON.parse(row.breaker) as Breaker)
+  return db.all<BreakerRow>('allBreakers').map((row) => {
+    return { tenant: null, voices: [], ...parseSettings<Omit<Breaker, 'tenant' | 'voices'>>(row.breaker) }
+  })
 }
 
-function byName(a: Breaker, b: Breaker): number {
-  return a.name < b.name ? -1 : 1
+/** What breakers look at of a lane. */
+export interface LaneOfBreakers {
+  readonly action: string
+  readonly tenant: string
 }
+
+/** The tasks of an action, of one tenant or of all. */
+const placeOf = (action: string, tenant: string | null): string => (tenant === null ? action : `${action}\n${tenant}`)

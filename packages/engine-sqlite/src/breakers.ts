@@ -1,44 +1,60 @@
 // Circuit breakers: core's pure functions say how one changes; here each change takes effect, on the lanes it covers and in
 // the journal, in the same transaction as what brought it.
 
-import type { ActionName, Breaker, By, Outage, Page, PageRequest } from '@reprise/core'
+import type { ActionName, Breaker, BreakerQuery, By, Outage, Page, Scope, TenantId } from '@reprise/core'
 import {
   afterFailure,
   afterSuccess,
   afterTime,
   breakerEntry,
+  breakerId,
+  breakerKeys,
+  breakerPage,
   isForgotten,
+  isListed,
   isOutage,
-  pageLimit,
+  isToReset,
   resetEntry,
 } from '@reprise/core/engine'
-import { storedBreakers } from './breaker-book.ts'
+import { type LaneOfBreakers, storedBreakers } from './breaker-book.ts'
 import type { Database } from './database.ts'
 import { refreshHolds } from './gates.ts'
 import type { Transaction } from './transaction.ts'
 
-/** An attempt of this action failed with an outage. Whether it is to be parked. */
-export function tellFailure(transaction: Transaction, outage: Outage, action: string, startedAt: number): boolean {
+/** An attempt in this lane failed with an outage. Whether it is to be parked. */
+export function tellFailure(
+  transaction: Transaction,
+  outage: Outage,
+  lane: LaneOfBreakers,
+  startedAt: number,
+): boolean {
   const { breakers, now } = transaction
-  const attempt = { action: action as ActionName, startedAt }
-  for (const ref of outage.breakers) {
-    const before = breakers.get(ref.name) ?? null
-    become(transaction, before, afterFailure(before, ref, attempt, now))
+  const attempt = { action: lane.action as ActionName, tenant: lane.tenant as TenantId, startedAt }
+  const counting: string[] = []
+  for (const { name, settings } of outage.breakers) {
+    for (const key of breakerKeys(name, attempt.tenant)) {
+      const id = breakerId(key)
+      const before = breakers.get(id) ?? null
+      if (before === null && !breakers.hasRoomFor(key)) continue
+      counting.push(id)
+      become(transaction, before, afterFailure(before, key, settings, attempt, now))
+    }
   }
-  return outage.breakers.some(({ name }) => {
-    const breaker = breakers.get(name)
+  return counting.some((id) => {
+    const breaker = breakers.get(id)
     return breaker !== undefined && isOutage(breaker, startedAt)
   })
 }
 
-/** An attempt of this action succeeded; its lease still stands. */
-export function tellSuccess(transaction: Transaction, action: string, seq: number): void {
+/** An attempt in this lane succeeded; its lease still stands. */
+export function tellSuccess(transaction: Transaction, lane: LaneOfBreakers, seq: number): void {
   const { breakers, db, now } = transaction
   if (breakers.isEmpty) return
-  const covering = breakers.existing(now, action)
+  const covering = breakers.existingOn(lane, now)
   if (covering.length === 0) return
   const startedAt = db.get<{ started_at: number }>('leaseStart', seq)?.started_at ?? now
-  for (const breaker of covering) become(transaction, breaker, afterSuccess(breaker, startedAt, now))
+  const attempt = { tenant: lane.tenant as TenantId, startedAt }
+  for (const breaker of covering) become(transaction, breaker, afterSuccess(breaker, attempt, now))
 }
 
 /** Open breakers whose time has come let probes through. The earliest time at which another one will; null if none is open. */
@@ -59,33 +75,42 @@ function become(transaction: Transaction, before: Breaker | null, breaker: Break
   transaction.breakers.put(breaker)
   const joined = before === null ? breaker.actions : breaker.actions.slice(before.actions.length)
   if (was !== status) {
-    if (was === 'open' || status === 'open') for (const action of breaker.actions) refreshHolds(transaction, { action })
+    if (was === 'open' || status === 'open') refreshLanes(transaction, breaker, breaker.actions)
     transaction.journal(breakerEntry(breaker))
-  } else if (status === 'open') for (const action of joined) refreshHolds(transaction, { action })
+  } else if (status === 'open') refreshLanes(transaction, breaker, joined)
   // A waiting worker may have some now, or has a new time to look again.
   if (was !== status || status === 'ramping') transaction.wakeEverybody()
 }
 
-export function resetBreaker(transaction: Transaction, name: string, by: By): boolean {
+/** The lanes of these actions begin or end to be held: those of its tenant, or all. */
+function refreshLanes(transaction: Transaction, { tenant }: Breaker, actions: readonly ActionName[]): void {
+  for (const action of actions) {
+    const scope: Scope = tenant === null ? { action } : { action, tenant }
+    refreshHolds(transaction, scope)
+  }
+}
+
+export function resetBreaker(
+  transaction: Transaction,
+  name: string,
+  by: By,
+  tenants: readonly (TenantId | null)[] | undefined,
+): boolean {
   const { breakers, now } = transaction
-  const breaker = breakers.get(name)
-  if (breaker === undefined || isForgotten(breaker, now)) return false
-  breakers.remove(name)
-  for (const action of breaker.actions) refreshHolds(transaction, { action })
-  transaction.wakeEverybody()
-  transaction.journal(resetEntry(name, by))
-  return true
+  const found = breakers.existing(now).filter((breaker) => isToReset(breaker, name, tenants))
+  for (const breaker of found) {
+    breakers.remove(breakerId(breaker))
+    refreshLanes(transaction, breaker, breaker.actions)
+    if (isListed(breaker, now)) transaction.journal(resetEntry(breaker, by))
+  }
+  if (found.length > 0) transaction.wakeEverybody()
+  return found.some((breaker) => isListed(breaker, now))
 }
 
-export function listBreakers(db: Database, page: PageRequest | undefined, now: number): Page<Breaker> {
-  const limit = pageLimit(page)
-  const cursor = page?.cursor
-  const rest = existingBreakers(db, now).filter(({ name }) => cursor === undefined || name > cursor)
-  const items = rest.slice(0, limit)
-  return { items, next: rest.length > limit ? (items.at(-1)?.name ?? null) : null }
-}
+export const listBreakers = (db: Database, query: BreakerQuery | undefined, now: number): Page<Breaker> =>
+  breakerPage(storedBreakers(db), query, now)
 
-/** As they stand in the store, for those who look; by name. */
+/** As they stand in the store, for those who look; by id. */
 export function existingBreakers(db: Database, now: number): Breaker[] {
   return storedBreakers(db).filter((breaker) => !isForgotten(breaker, now))
 }

@@ -92,7 +92,7 @@ function applyTo(transaction: Transaction, kind: ChangeKind, task: TaskRow, by: 
         ...unspent,
         retry_reason: 'manual',
       })
-      note(transaction, 'task.redriven', task, by, { generation })
+      note(transaction, 'task.redriven', task, by, { generation, ...keyNote(transaction, task) })
       return
     }
     case 'discard':
@@ -123,7 +123,7 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
   } else {
     endLease(db, task.seq, task.lease_stage)
     recordAttempt(transaction, { ...task, attempt: task.lease_attempt ?? 0 }, 'cancelled', {
-      worker: task.lease_worker,
+      worker: task.lease_worker_number,
       token: task.lease_token ?? 0,
       dispatchedAt: task.lease_started_at ?? 0,
     })
@@ -153,7 +153,7 @@ export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: 
   else leaveDelayQueue(transaction, task)
   requeue(transaction, task, { ...task, retry_reason: 'manual' })
   const attempt = task.attempt + 1
-  note(transaction, 'task.retried', task, by, { attempt })
+  note(transaction, 'task.retried', task, by, { attempt, ...keyNote(transaction, task) })
   return { outcome: 'queued', attempt }
 }
 
@@ -180,6 +180,12 @@ function leaveGroup(transaction: Transaction, task: TaskRow): void {
 
 function leaveDelayQueue(transaction: Transaction, task: TaskRow): void {
   transaction.db.run('deleteWaiting', task.pool, task.due_at, task.seq)
+}
+
+/** Whether it goes on without its dedupe key, because another task has taken that. */
+function keyNote({ db }: Transaction, { seq, dedupe_key }: TaskRow): { readonly withoutKey?: true } {
+  const isLost = dedupe_key !== null && db.get<{ lost: 0 | 1 | null }>('hasLostKey', seq)?.lost === 1
+  return isLost ? { withoutKey: true } : {}
 }
 
 function note(

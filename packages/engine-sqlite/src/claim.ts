@@ -21,7 +21,8 @@ export function claim(transaction: Transaction, request: ClaimRequest, threshold
   promoteDue(transaction, pools)
   const avoidance = isToRun ? new Avoidance(transaction, worker, thresholds) : null
   const left = limit - collected.length
-  const { claimed, avoidedUntil } = left === 0 ? NOTHING : new Claiming(transaction, request, left, avoidance).run()
+  const { claimed, avoidedUntil } =
+    left === 0 ? NOTHING : new Claiming(transaction, request, admission.row, left, avoidance).run()
   if (collected.length + claimed.length > 0) admission.tookWork()
   return {
     claimed: collected.length === 0 ? claimed : [...collected, ...claimed],

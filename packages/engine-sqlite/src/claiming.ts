@@ -7,6 +7,7 @@ import type { Avoidance } from './avoidance.ts'
 import { type EntryRow, entryPlace, entryRank, isOverdue, reserveEntry, retire } from './entries.ts'
 import { FIRST_PLACE, type Lane, type LaneFilter, type LanePlace } from './lane.ts'
 import { LeaseStarter } from './lease-starter.ts'
+import type { WorkerRow } from './registry.ts'
 import { lanesWithRoom, limitRooms, type Room, roomsOver } from './rooms.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -65,12 +66,18 @@ export class Claiming {
   #retired = 0
   #avoidedUntil: number | null = null
 
-  constructor(transaction: Transaction, request: ClaimRequest, limit: number, avoidance: Avoidance | null) {
+  constructor(
+    transaction: Transaction,
+    request: ClaimRequest,
+    row: WorkerRow,
+    limit: number,
+    avoidance: Avoidance | null,
+  ) {
     this.#transaction = transaction
     this.#limit = limit
     this.#avoidance = avoidance
     this.#rooms = limitRooms(transaction)
-    this.#leases = new LeaseStarter(transaction, request.worker, request.leaseMs, request.stage ?? 'run')
+    this.#leases = new LeaseStarter(transaction, request.worker, row, request.leaseMs, request.stage ?? 'run')
     this.#actions = request.actions === null ? null : new Set<string>(request.actions)
     this.#pools = request.pools.map((pool) => ({
       pool,

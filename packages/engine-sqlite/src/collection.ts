@@ -4,10 +4,10 @@ import {
   type Collection,
   type CollectionDefinition,
   ConflictError,
-  checkedName,
   type Document,
   encodeJson,
   InvalidError,
+  knownName,
   NotFoundError,
   type Page,
   type Stored,
@@ -31,7 +31,7 @@ export function collectionOf<D extends Document>(
   read: <T>(look: () => T) => Promise<T>,
   definition: CollectionDefinition<D>,
 ): Collection<D> {
-  const name = checkedName('collection name', definition.name)
+  const name = knownName('collection name', definition.name)
   const find = (id: string): DocumentRow | undefined => db.get<DocumentRow>('getDocument', name, id)
 
   // Computed before the transaction: what a definition throws must not leave half a document behind.
@@ -53,7 +53,7 @@ export function collectionOf<D extends Document>(
   return {
     async insert(document) {
       const body = encodeJson(document, `document of '${name}'`, DOCUMENT_BYTES_MAX)
-      checkedName('document id', document.id)
+      knownName('document id', document.id)
       const values = indexValues(document)
       return commits.write((transaction) => {
         if (find(document.id) !== undefined)

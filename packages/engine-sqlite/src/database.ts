@@ -19,8 +19,10 @@ export type RowOf<Columns extends Readonly<Record<string, number>>, Fields exten
 // waits longer, without blocking.
 const BUSY_TIMEOUT_MS = 5
 const CACHE_KIB = 65_536
-// In pages of 4 KiB. Bounds the log file while nothing reads for long.
-const CHECKPOINT_PAGES = 4_000
+/** Older ones take a look at the log for an order to copy it. */
+const canLookAtLog = isAtLeast(process.versions.sqlite, 3, 51)
+// In pages of 4 KiB: bounds the log file while nothing reads for long. See checkpoints.ts.
+const BACKSTOP_PAGES = canLookAtLog ? 16_000 : 4_000
 const WAL_LIMIT_BYTES = 67_108_864
 /** Copied per step; between two steps other work of the process gets its turn. */
 const BACKUP_PAGES = 1_000
@@ -33,6 +35,7 @@ export class Database {
   /** Null in memory. */
   readonly #fileId: string | null
   #dataVersion = 0
+  #lookAtLog: StatementSync | null = null
 
   constructor(path: string, durability: Durability, readOnly = false) {
     if (path === '') throw new InvalidError("The path of the store is empty. Name a file, or ':memory:'.")
@@ -44,7 +47,7 @@ export class Database {
       db.exec(
         `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability === 'durable' ? 'FULL' : 'NORMAL'};
          PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF;
-         PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};`,
+         PRAGMA wal_autocheckpoint = ${BACKSTOP_PAGES}; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};`,
       )
       this.#db = db
       this.#fileId = path === ':memory:' ? null : fileIdOf(path)
@@ -111,6 +114,14 @@ export class Database {
     }
   }
 
+  /** How many pages of the log are not in the file yet, as far as can be told. */
+  logPages(): number {
+    if (!canLookAtLog) return 0
+    this.#lookAtLog ??= this.#db.prepare('PRAGMA wal_checkpoint(NOOP)')
+    const { log, checkpointed } = this.#lookAtLog.get() as { readonly log: number; readonly checkpointed: number }
+    return log - checkpointed
+  }
+
   /** Whether the file is still where it was opened: writes to one that was deleted or replaced would be acknowledged and lost. */
   isInPlace(): boolean {
     if (this.#fileId === null) return true
@@ -153,6 +164,11 @@ export class Database {
     }
     return statement
   }
+}
+
+function isAtLeast(version: string | undefined, major: number, minor: number): boolean {
+  const [ofMajor = 0, ofMinor = 0] = (version ?? '').split('.').map(Number)
+  return ofMajor > major || (ofMajor === major && ofMinor >= minor)
 }
 
 /** Payloads may be secret: nobody else on the host may read them. SQLite gives its other files the mode of this one. */

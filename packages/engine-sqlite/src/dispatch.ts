@@ -14,6 +14,7 @@ import {
   type WorkerId,
 } from '@reprise/core'
 import { assessHealth, checkBatch, checkLeaseMs, pageLimit } from '@reprise/core/engine'
+import { buildText } from './builds.ts'
 import type { Database } from './database.ts'
 import { becauseOf, heldLease } from './ending.ts'
 import { evidenceOf, type WorkerRow } from './registry.ts'
@@ -43,7 +44,7 @@ function assignOne(transaction: Transaction, assignment: Assignment, thresholds:
   if (row === undefined || row.draining === 1) return { outcome: 'stale' }
   if (assessHealth(evidenceOf(row), now, thresholds).status === 'unhealthy') return { outcome: 'stale' }
   const token = transaction.nextToken()
-  const workerNumber = transaction.workerNames.idOf(worker)
+  const workerNumber = transaction.workerNames.idOf(worker, buildText(row, 'inbox'))
   db.run('assignLease', token, workerNumber, now + ttlMs, lease.seq)
   db.run('insertInbox', lease.seq, workerNumber, token)
   transaction.hasInboxes = true
@@ -54,8 +55,7 @@ function assignOne(transaction: Transaction, assignment: Assignment, thresholds:
 /** What lies in a worker's inbox becomes its own, oldest first. Only now those attempts begin. */
 export function collect(transaction: Transaction, request: ClaimRequest, limit: number): Claimed[] {
   const { db, now } = transaction
-  const worker = transaction.workerNames.idOf(request.worker)
-  const rows = db.all<{ seq: number }>('inboxOf', worker, now, limit)
+  const rows = db.all<{ seq: number }>('inboxOf', request.worker, now, limit)
   if (rows.length === 0) {
     if (db.get('anyInbox') === undefined) transaction.hasInboxes = false
     return []

@@ -10,9 +10,8 @@ import type {
   SettleResult,
   SupersededBecause,
   TaskStatus,
-  WorkerId,
 } from '@reprise/core'
-import { badEndEntry, STATUS_AFTER } from '@reprise/core/engine'
+import { badEndEntry, deadEntry, STATUS_AFTER } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import { type ExecutionRow, successRowOf } from './execution-rows.ts'
 import { placeRetry } from './quotas.ts'
@@ -24,14 +23,15 @@ interface Ending {
   readonly kind: 'failed' | 'lost' | 'expired'
   readonly from: TaskStatus
   readonly actor: string
-  readonly worker: WorkerId | null
+  /** The number of worker and build; null if the attempt had none. */
+  readonly worker: number | null
   readonly token: number
   readonly dispatchedAt: number
 }
 
 type EndingTask = Pick<
   LeaseRow,
-  'seq' | 'id' | 'lane' | 'attempt' | 'generation' | 'failures' | 'losses' | 'deferrals' | 'retry_reason'
+  'seq' | 'id' | 'lane' | 'profile' | 'attempt' | 'generation' | 'failures' | 'losses' | 'deferrals' | 'retry_reason'
 >
 
 interface BadEnd {
@@ -81,8 +81,11 @@ export function endExecution(
     db.run('insertWaiting', lane.pool, dueAt, task.seq)
     transaction.wakePool(lane.pool)
   }
-  const ref = { taskId: task.id, attempt: task.attempt }
-  transaction.journal(badEndEntry(ending.kind, ref, ending.actor, failure, decision, dueAt))
+  const ended = { taskId: task.id, attempt: task.attempt, action: lane.action }
+  transaction.journal(badEndEntry(ending.kind, ended, ending.actor, failure, decision, dueAt))
+  if (isDead && transaction.profiles.settingsOf(task.profile).notify === true) {
+    transaction.journal(deadEntry(ended, ending.actor, failure, decision))
+  }
   return status
 }
 
@@ -102,20 +105,20 @@ export function parkAttempt(
   transaction.move(lane, ending.from, 'queued')
   transaction.count(lane, 'failed')
   transaction.enqueue(lane, task, rank, transaction.profiles.settingsOf(task.profile))
-  const ref = { taskId: task.id, attempt: task.attempt }
-  transaction.journal(badEndEntry(ending.kind, ref, ending.actor, failure, decision, null))
+  const ended = { taskId: task.id, attempt: task.attempt, action: lane.action }
+  transaction.journal(badEndEntry(ending.kind, ended, ending.actor, failure, decision, null))
   return 'queued'
 }
 
 /** Writes the record of an attempt that did not succeed. */
 export function recordAttempt(
-  { db, now, workerNames }: Transaction,
+  { db, now }: Transaction,
   task: Pick<EndingTask, 'seq' | 'attempt' | 'generation' | 'retry_reason'>,
   status: Exclude<keyof typeof EXECUTION_NUMBER, 'succeeded'>,
   { worker, token, dispatchedAt }: Pick<Ending, 'worker' | 'token' | 'dispatchedAt'>,
   end: { readonly failure: Failure; readonly decision: Decision } | null = null,
 ): void {
-  const ran = [worker === null ? null : workerNames.idOf(worker), token, dispatchedAt, now]
+  const ran = [worker, token, dispatchedAt, now]
   const why = [
     task.retry_reason,
     ...(end === null ? [null, null] : [JSON.stringify(end.failure), JSON.stringify(end.decision)]),

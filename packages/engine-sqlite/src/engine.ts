@@ -14,6 +14,7 @@ import {
 } from '@reprise/core'
 import { listBreakers, resetBreaker } from './breakers.ts'
 import { change, retry } from './change.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { checkClaim, claim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { Database, type Durability, isBusy, storeError } from './database.ts'
@@ -23,17 +24,21 @@ import { GroupCommit } from './group-commit.ts'
 import { checkInspection, inspectPage } from './inspect.ts'
 import { journalOf } from './journal.ts'
 import { expired, renew } from './leases.ts'
+import { logsOf } from './logs.ts'
 import { migrate } from './migrate.ts'
+import { refuseEmpty, refuseMissingFile } from './missing.ts'
 import {
   counts,
   explain,
   findExecution,
   findWorker,
+  listDeparted,
   listExecutions,
   listFailureGroups,
   listLanes,
   listWorkers,
   series,
+  tenants,
 } from './queries.ts'
 import { recount } from './recount.ts'
 import { beat, deregister, probed, register } from './registry.ts'
@@ -47,12 +52,14 @@ import { Wake } from './wake.ts'
 export interface SqliteEngineOptions {
   /** A file, created if it is missing; or ':memory:' for one that ends with the process. */
   readonly path: string
+  /** `false` refuses a file that is missing or holds no store, with `REPRISE_STORE_MISSING`; true if not given. */
+  readonly create?: boolean
   /** `durable` (the default) syncs every commit to disk; `fast` may lose the last moments if the machine loses power, never if a process dies. */
   readonly durability?: Durability
   readonly clock?: Clock
   readonly random?: Random
   /** Queued and waiting tasks together; more are refused. */
-  readonly backlogMax?: number
+  readonly maxBacklog?: number
   readonly healthThresholds?: HealthThresholds
 }
 
@@ -68,12 +75,13 @@ const OPEN_RETRY_MS = 20
 
 export async function openSqliteEngine(options: SqliteEngineOptions): Promise<SqliteEngine> {
   const { durability = 'durable', clock = systemClock, random = systemRandom } = options
-  const db = await openMigrated(options.path, durability)
   const inMemory = options.path === ':memory:'
+  const db = await openMigrated(options.path, durability, inMemory || options.create !== false)
   const wake = new Wake(inMemory ? null : options.path, clock, () => db.changedElsewhere())
-  const commits = new GroupCommit(db, clock, random, wake)
+  const checkpoints = inMemory ? null : new Checkpoints(db, systemClock, options.path)
+  const commits = new GroupCommit(db, clock, random, wake, checkpoints)
   const thresholds = options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS
-  const backlogMax = options.backlogMax ?? DEFAULT_BACKLOG_MAX
+  const maxBacklog = options.maxBacklog ?? DEFAULT_BACKLOG_MAX
   let closed = false
 
   const read = async <T>(look: () => T): Promise<T> => {
@@ -89,7 +97,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     info: { kind: 'sqlite', durability: durabilityText(inMemory, durability), callsAtOnce: 1, lacks: [] },
     healthThresholds: thresholds,
 
-    submit: (tasks) => commits.write((transaction) => submit(transaction, tasks, backlogMax)),
+    submit: (tasks) => commits.write((transaction) => submit(transaction, tasks, maxBacklog)),
     claim: (request) =>
       commits.write((transaction) => {
         checkClaim(request)
@@ -127,8 +135,8 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     resume: (scope, by) => commits.write((transaction) => resume(transaction, scope, by)),
     limit: (scope, concurrency, by) => commits.write((transaction) => limit(transaction, scope, concurrency, by)),
 
-    breakers: (page) => read(() => listBreakers(db, page, clock.now())),
-    resetBreaker: (name, by) => commits.write((transaction) => resetBreaker(transaction, name, by)),
+    breakers: (query) => read(() => listBreakers(db, query, clock.now())),
+    resetBreaker: (name, by, tenants) => commits.write((transaction) => resetBreaker(transaction, name, by, tenants)),
 
     register: (registration) => commits.write((transaction) => register(transaction, registration)),
     beat: (report) => commits.write((transaction) => beat(transaction, report)),
@@ -136,15 +144,18 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     deregister: (worker, epoch) => commits.write((transaction) => deregister(transaction, worker, epoch)),
     worker: (id) => read(() => findWorker(db, id, clock.now(), thresholds)),
     workers: (page) => read(() => listWorkers(db, page, clock.now(), thresholds)),
+    departed: (page) => read(() => listDeparted(db, page, clock.now())),
 
     now: () => read(() => clock.now()),
-    task: (id) => read(() => findTask(db, id, clock.now())),
+    task: (id, look) => read(() => findTask(db, id, clock.now(), look)),
     tasks: (query) => read(() => listTasks(db, query, clock.now())),
     execution: (id, attempt) => read(() => findExecution(db, id, attempt)),
     executions: (id, page) => read(() => listExecutions(db, id, page)),
+    logs: (id) => read(() => logsOf(db, id)),
     explain: (id) => read(() => explain(db, id, clock.now(), thresholds)),
     lanes: (query) => read(() => listLanes(db, query, clock.now())),
     failureGroups: (query) => read(() => listFailureGroups(db, query)),
+    tenants: (page) => read(() => tenants(db, page)),
     counts: (query) => read(() => counts(db, query)),
     series: (query) => read(() => series(db, query)),
 
@@ -157,8 +168,8 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
       if (stage === 'counts') return recount(db, clock, commits, request)
       const place = { stage, position }
       return request.repair
-        ? commits.write((transaction) => inspectPage(db, transaction, place, request))
-        : read(() => inspectPage(db, null, place, request))
+        ? commits.write((transaction) => inspectPage(transaction, transaction, place, request))
+        : read(() => inspectPage({ db, now: clock.now() }, null, place, request))
     },
 
     mark: () => wake.mark(),
@@ -172,18 +183,21 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
       commits.close()
       closed = true
       wake.close()
+      await checkpoints?.close()
       db.close()
     },
   }
 }
 
-async function openMigrated(path: string, durability: Durability): Promise<Database> {
+async function openMigrated(path: string, durability: Durability, creates: boolean): Promise<Database> {
   // Another process may be creating or migrating the same file: its lock is waited for, in real time.
   const startedAt = systemClock.monotonic()
   for (;;) {
     let db: Database | null = null
     try {
+      if (!creates) refuseMissingFile(path)
       db = new Database(path, durability)
+      if (!creates) refuseEmpty(db, path)
       migrate(db)
       return db
     } catch (error) {

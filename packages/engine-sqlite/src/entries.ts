@@ -72,7 +72,7 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
 }
 
 function longPayload(transaction: Transaction, seq: number): JsonText {
-  const row = transaction.db.get<{ payload: JsonText }>('longPayload', seq)
+  const row = transaction.db.get<{ text: JsonText }>('longPayload', seq)
   if (row === undefined) throw new Error(`The payload of task number ${seq} is missing.`)
-  return row.payload
+  return row.text
 }

@@ -1,6 +1,7 @@
 // Rows about attempts as SQLite holds them, and the executions they stand for: ended badly, succeeded, or running.
 
 import type { Decision, Execution, Failure, WaitReason, WorkerId } from '@reprise/core'
+import { buildOf } from './builds.ts'
 import { snapshotOf, type TaskRow, tokenText } from './rows.ts'
 import { EXECUTION_NUMBER, EXECUTION_STATUS } from './stored-numbers.ts'
 
@@ -10,6 +11,7 @@ export interface ExecutionRow {
   readonly generation: number
   readonly status: 1 | 2 | 3 | 4
   readonly worker: WorkerId | null
+  readonly build: string | null
   readonly token: number
   readonly dispatched_at: number
   readonly resolved_at: number
@@ -24,6 +26,7 @@ export function executionOf(row: ExecutionRow, task: TaskRow): Execution {
     attempt: row.attempt,
     generation: row.generation,
     worker: row.worker,
+    build: buildOf(row.build),
     token: tokenText(row.token, row.seq),
     dispatchedAt: row.dispatched_at,
     retryReason: row.retry_reason,
@@ -48,6 +51,7 @@ export function successRowOf(task: TaskRow): ExecutionRow | undefined {
     generation: task.generation,
     status: EXECUTION_NUMBER.succeeded,
     worker: task.success_worker,
+    build: task.success_build,
     token: task.success_token ?? 0,
     dispatched_at: task.success_dispatched_at ?? 0,
     resolved_at: task.success_resolved_at ?? 0,
@@ -65,6 +69,7 @@ export function runningExecutionOf(task: TaskRow): Execution | null {
     attempt: task.lease_attempt,
     generation: task.generation,
     worker: task.lease_worker,
+    build: buildOf(task.lease_build),
     token: tokenText(task.lease_token ?? 0, task.seq),
     dispatchedAt: task.lease_started_at ?? 0,
     retryReason: task.retry_reason,

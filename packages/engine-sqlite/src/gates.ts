@@ -1,7 +1,7 @@
 // What holds lanes back: holds (paused) and limits (concurrency) of operators, and beside them the breakers.
 
-import { type ActionName, type Breaker, type By, InvalidError, type JournalEntryInput, type Scope } from '@reprise/core'
-import { type ExplainFacts, scopeMatches, scopeText } from '@reprise/core/engine'
+import { type Breaker, type By, InvalidError, type JournalEntryInput, type Rank, type Scope } from '@reprise/core'
+import { checkRank, covers, type ExplainFacts, rankOf, scopeMatches, scopeText } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import type { Lane } from './lane.ts'
 import { type ScopeRow, scopeOfRow, scopeValues } from './rows.ts'
@@ -11,22 +11,26 @@ interface HoldRow extends ScopeRow {
   readonly actor: string
   readonly reason: string
   readonly since: number
+  readonly rank: Rank
 }
 
 export interface LimitRow extends ScopeRow {
   readonly concurrency: number
+  readonly rank: Rank
 }
 
 const LANES_PER_STEP = 1_000
 const CONCURRENCY_MAX = 1_000_000
 
 export function pause(transaction: Transaction, scope: Scope, by: By): void {
-  transaction.db.run('saveHold', ...scopeValues(scope), by.actor, by.reason, transaction.now)
+  checkRank('hold', scope, ownerOf(transaction, 'holdOn', scope), by)
+  transaction.db.run('saveHold', ...scopeValues(scope), by.actor, by.reason, transaction.now, rankOf(by))
   refreshHolds(transaction, scope)
   transaction.journal(laneEntry('lanes.paused', scope, by, {}))
 }
 
 export function resume(transaction: Transaction, scope: Scope, by: By): boolean {
+  checkRank('hold', scope, ownerOf(transaction, 'holdOn', scope), by)
   if (transaction.db.run('deleteHold', ...scopeValues(scope)).changes === 0) return false
   refreshHolds(transaction, scope)
   transaction.journal(laneEntry('lanes.resumed', scope, by, {}))
@@ -38,7 +42,7 @@ export function refreshHolds(transaction: Transaction, scope: Scope): void {
   const { now, breakers } = transaction
   const holds = transaction.db.all<HoldRow>('allHolds').map(scopeOfRow)
   for (const lane of lanesInScope(transaction, scope)) {
-    const isHeld = breakers.holds(lane.action) || holds.some((hold) => scopeMatches(hold, laneScope(lane)))
+    const isHeld = breakers.holds(lane) || holds.some((hold) => scopeMatches(hold, laneScope(lane)))
     if (isHeld === (lane.held_since !== null)) continue
     if (lane.held_since === null) lane.held_since = now
     else {
@@ -52,18 +56,23 @@ export function refreshHolds(transaction: Transaction, scope: Scope): void {
 }
 
 export function limit(transaction: Transaction, scope: Scope, concurrency: number | null, by: By): void {
+  checkRank('limit', scope, ownerOf(transaction, 'limitOn', scope), by)
   if (concurrency === null) transaction.db.run('deleteLimit', ...scopeValues(scope))
   else {
     if (!Number.isInteger(concurrency) || concurrency < 0 || concurrency > CONCURRENCY_MAX)
       throw new InvalidError(
         `A limit is a whole number of running tasks, from 0 to ${CONCURRENCY_MAX}, not ${concurrency}.`,
       )
-    transaction.db.run('saveLimit', ...scopeValues(scope), concurrency)
+    transaction.db.run('saveLimit', ...scopeValues(scope), concurrency, rankOf(by))
   }
   transaction.limitsChanged()
   for (const lane of lanesInScope(transaction, scope)) transaction.wakePool(lane.pool)
   transaction.journal(laneEntry('lanes.limited', scope, by, { concurrency }))
 }
+
+/** Whose the hold or the limit on exactly this scope is; null if there is none. */
+const ownerOf = ({ db }: Transaction, look: 'holdOn' | 'limitOn', scope: Scope): Rank | null =>
+  db.get<{ rank: Rank }>(look, ...scopeValues(scope))?.rank ?? null
 
 /** Every hold, limit and breaker, read once for as many lanes as are looked at. */
 export interface Gates {
@@ -76,10 +85,12 @@ export function allGates(db: Database, breakers: readonly Breaker[]): Gates {
   return {
     breakers,
     holds: db.all<HoldRow>('allHolds').map((row) => {
-      return { scope: scopeOfRow(row), by: { actor: row.actor, reason: row.reason }, since: row.since }
+      const { actor, reason, since, rank } = row
+      return { scope: scopeOfRow(row), by: { actor, reason }, since, rank }
     }),
     limits: db.all<LimitRow>('allLimits').map((row) => {
-      return { scope: scopeOfRow(row), running: runningIn(db, row), concurrency: row.concurrency }
+      const { concurrency, rank } = row
+      return { scope: scopeOfRow(row), running: runningIn(db, row), concurrency, rank }
     }),
   }
 }
@@ -90,7 +101,7 @@ export function gatesOf({ holds, limits, breakers }: Gates, lane: ScopeRow): Gat
   return {
     holds: holds.filter(concerns),
     limits: limits.filter(concerns),
-    breakers: breakers.filter(({ actions }) => actions.includes(lane.action as ActionName)),
+    breakers: breakers.filter((breaker) => covers(breaker, lane)),
   }
 }
 
@@ -99,7 +110,7 @@ export function laneHolder({ db, breakers }: Transaction, lane: ScopeRow): strin
   const names = laneScope(lane)
   const isPaused = db.all<HoldRow>('allHolds').some((row) => scopeMatches(scopeOfRow(row), names))
   if (isPaused) return `the paused lane of ${scopeText(names)}`
-  return breakers.holds(lane.action) ? `action '${lane.action}', which a breaker holds,` : null
+  return breakers.holds(lane) ? `action '${lane.action}', which a breaker holds,` : null
 }
 
 export function runningIn(db: Database, scope: ScopeRow): number {

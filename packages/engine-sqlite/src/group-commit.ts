@@ -4,6 +4,7 @@
 
 import { type Clock, isRepriseError, type Random, StoreClosedError, StoreDamagedError } from '@reprise/core'
 import { BreakerBook } from './breaker-book.ts'
+import type { Checkpoints } from './checkpoints.ts'
 import { concernsAll, type Database, isBusy, isDiskFailure, storeError } from './database.ts'
 import { InternedTexts, Profiles } from './interned.ts'
 import { type Remembered, Transaction } from './transaction.ts'
@@ -26,6 +27,8 @@ export class GroupCommit {
   readonly #clock: Clock
   readonly #random: Random
   readonly #wake: Wake
+  /** Null in memory, where there is no log. */
+  readonly #checkpoints: Pick<Checkpoints, 'look'> | null
   readonly #remembered: Remembered
   #pending: PendingWrite[] = []
   #scheduled = false
@@ -33,11 +36,12 @@ export class GroupCommit {
   #poison: Error | null = null
   #closed = false
 
-  constructor(db: Database, clock: Clock, random: Random, wake: Wake) {
+  constructor(db: Database, clock: Clock, random: Random, wake: Wake, checkpoints: Pick<Checkpoints, 'look'> | null) {
     this.#db = db
     this.#clock = clock
     this.#random = random
     this.#wake = wake
+    this.#checkpoints = checkpoints
     this.#remembered = {
       profiles: new Profiles(db),
       workerNames: new InternedTexts(db, {
@@ -102,6 +106,7 @@ export class GroupCommit {
     if (this.#pending.length > 0) this.#schedule()
     for (const answer of answers) answer()
     this.#wake.notify(transaction.changed)
+    this.#checkpoints?.look()
   }
 
   #applyOne(pending: PendingWrite, transaction: Transaction): () => void {

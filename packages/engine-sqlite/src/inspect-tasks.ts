@@ -1,7 +1,7 @@
 // A task under inspection: whether the queue, the delay queue, its dedupe key and its failure group know of it as its own row
 // says they should. What is missing is made again from that row: a task is never dropped.
 
-import type { Fingerprint, PoolName, Priority, TaskId, TenantId } from '@reprise/core'
+import type { ActionName, Fingerprint, PoolName, Priority, TaskId, TenantId } from '@reprise/core'
 import { claimOrder, FINDING_WORDS, filled } from '@reprise/core/engine'
 import type { Inspector } from './inspect.ts'
 import { DEAD, LIVE, WAITING } from './stored-numbers.ts'
@@ -23,13 +23,14 @@ export interface TaskCheck {
   readonly dedupe_key: string | null
   readonly fingerprint: Fingerprint | null
   readonly pool: PoolName
-  readonly action: string
+  readonly action: ActionName
   readonly tenant: TenantId
   readonly is_ready: 0 | 1
   readonly is_delayed: 0 | 1
   readonly is_leased: 0 | 1
   readonly is_done: 0 | 1
   readonly is_grouped: 0 | 1
+  readonly dedupe_until: number | null
   readonly key_seq: number | null
 }
 
@@ -54,7 +55,9 @@ export function inspectTask(inspector: Inspector, task: TaskCheck): void {
       },
     )
   }
-  if (task.dedupe_key !== null && task.key_seq !== task.seq) inspectKey(inspector, task, task.dedupe_key)
+  if (task.dedupe_key !== null && task.key_seq !== task.seq && needsKey(inspector, task)) {
+    inspectKey(inspector, task, task.dedupe_key)
+  }
   if (task.status === DEAD && task.is_grouped === 0) {
     find('group_entry_missing', subject, 'no such group', `group '${task.fingerprint}'`, (repairing) =>
       makeGroup(repairing, task),
@@ -80,9 +83,15 @@ function enqueueAgain(transaction: Transaction, task: TaskCheck): void {
   transaction.wakePool(lane.pool)
 }
 
-function inspectKey({ find, db }: Inspector, task: TaskCheck, key: string): void {
-  const { seq, key_seq, tenant } = task
-  const holder = key_seq === null ? undefined : db.get<{ id: TaskId }>('keyOfTask', key_seq, key, tenant)
+/** Whether it holds its key, or will when it comes back: a dead letter may. */
+function needsKey({ now }: Inspector, { dedupe_until, status, is_done }: TaskCheck): boolean {
+  if (dedupe_until !== null) return dedupe_until > now
+  return (status === LIVE && is_done === 0) || status === WAITING || status === DEAD
+}
+
+function inspectKey({ find, db, now }: Inspector, task: TaskCheck, key: string): void {
+  const { seq, key_seq, tenant, action, lane } = task
+  const holder = key_seq === null ? undefined : db.get<{ id: TaskId }>('keyOfTask', key_seq, key, lane, now)
   const held = (by: string): string => filled(FINDING_WORDS.keyHeld, key) + by
   const expected = held('it')
   const subject = { kind: 'task', id: task.id } as const
@@ -92,8 +101,8 @@ function inspectKey({ find, db }: Inspector, task: TaskCheck, key: string): void
   }
   const found = held(key_seq === null ? 'nobody' : FINDING_WORDS.somethingElse)
   find('key_missing', subject, found, expected, () => {
-    db.run('deleteDedupe', tenant, key)
-    db.run('insertDedupe', tenant, key, seq)
+    db.run('insertDedupe', tenant, action, key, seq)
+    db.run('passKeyOn', tenant, action, key, seq)
   })
 }
 

@@ -36,6 +36,7 @@ type Stage = (typeof STAGES)[number]
 /** One page under inspection: what it is read from, and what repairs it. */
 export interface Inspector {
   readonly db: Database
+  readonly now: number
   /** Null if it only looks. */
   readonly transaction: Transaction | null
   /** Notes what differs, and sets it right if it may and `repair` is given. */
@@ -59,7 +60,7 @@ export function checkInspection(request: InspectRequest): InspectPlace<Stage> {
 
 /** One page of any stage but the counts. */
 export function inspectPage(
-  db: Database,
+  { db, now }: Pick<Transaction, 'db' | 'now'>,
   transaction: Transaction | null,
   place: InspectPlace<Exclude<Stage, 'counts'>>,
   request: InspectRequest,
@@ -67,6 +68,7 @@ export function inspectPage(
   const findings: Finding[] = []
   const inspector: Inspector = {
     db,
+    now,
     transaction,
     find(kind, subject, found, expected, repair) {
       const repaired = transaction !== null && repair !== undefined && repair(transaction) !== false
@@ -133,7 +135,12 @@ const PAGES: Readonly<Record<Exclude<Stage, 'counts'>, PageOf>> = {
   },
   leases: { statement: 'inspectLeases', start: [0], keyOf: ({ seq }) => [seq], check: checkLease },
   inboxes: { statement: 'inspectInboxes', start: [0], keyOf: ({ seq }) => [seq], check: checkInbox },
-  keys: { statement: 'inspectKeys', start: ['', ''], keyOf: ({ tenant, key }) => [tenant, key], check: checkKey },
+  keys: {
+    statement: 'inspectKeys',
+    start: ['', '', ''],
+    keyOf: ({ tenant, action, key }) => [tenant, action, key],
+    check: checkKey,
+  },
   groups: { statement: 'inspectGroups', start: [0], keyOf: ({ seq }) => [seq], check: checkGroup },
 }
 
@@ -215,8 +222,11 @@ function checkKey({ find, db }: Inspector, row: Row): void {
   if (row.is_right === 1) return
   const found =
     row.id === null ? `held by a task that is gone (number ${row.seq})` : filled(FINDING_WORDS.heldByTask, row.id)
-  const subject: FindingSubject = { kind: 'key', tenant: row.tenant, key: row.key }
-  find('key_extra', subject, found, FINDING_WORDS.heldByNobody, () => void db.run('deleteDedupe', row.tenant, row.key))
+  const { tenant, action, key } = row
+  const subject: FindingSubject = { kind: 'key', tenant, action, key }
+  find('key_extra', subject, found, FINDING_WORDS.heldByNobody, () => {
+    db.run('deleteDedupe', tenant, action, key, row.seq)
+  })
 }
 
 function checkGroup({ find, db }: Inspector, row: Row): void {

@@ -2,6 +2,7 @@
 // Remembered here both ways.
 
 import type { TaskSettings } from '@reprise/core'
+import { parseSettings } from '@reprise/core/engine'
 import type { Database, StatementName } from './database.ts'
 
 /** Beyond this many the memory starts anew; the rows stay. */
@@ -24,14 +25,15 @@ export class InternedTexts {
     this.#statements = statements
   }
 
-  /** Inside a transaction: the number of this text, stored if it is new. */
-  idOf(text: string): number {
-    const known = this.#idByText.get(text)
+  /** Inside a transaction: the number of this text, stored if it is new. Workers have a second part: their build. */
+  idOf(text: string, ...more: readonly string[]): number {
+    const whole = more.length === 0 ? text : [text, ...more].join('\n')
+    const known = this.#idByText.get(whole)
     if (known !== undefined) return known
     if (this.#idByText.size >= REMEMBERED_MAX) this.forget()
     const { find, insert } = this.#statements
-    const id = this.#db.get<{ id: number }>(find, text)?.id ?? this.#db.run(insert, text).lastId
-    this.#idByText.set(text, id)
+    const id = this.#db.get<{ id: number }>(find, text, ...more)?.id ?? this.#db.run(insert, text, ...more).lastId
+    this.#idByText.set(whole, id)
     return id
   }
 
@@ -74,7 +76,7 @@ export class Profiles {
   settingsOf(id: number): TaskSettings {
     let settings = this.#settingsById.get(id)
     if (settings === undefined) {
-      settings = JSON.parse(this.#texts.textOf(id)) as TaskSettings
+      settings = parseSettings<TaskSettings>(this.#texts.textOf(id))
       if (this.#settingsById.size >= REMEMBERED_MAX) this.forget()
       this.#settingsById.set(id, settings)
     }

@@ -13,6 +13,8 @@ export interface Lane extends Record<keyof Counts, number> {
   picks: number
   held_since: number | null
   held_ms: number
+  /** Of the payloads of its tasks that were not removed. */
+  bytes: number
 }
 
 /** A place in the order of turns. */
@@ -41,7 +43,7 @@ export const FIRST_PLACE: LanePlace = { turn: -1, id: 0 }
 /** What changes of a lane, in the order of saveLane. */
 const CHANGING = [
   ...(['accepted', 'queued', 'waiting', 'running', 'succeeded', 'dead', 'discarded', 'cancelled', 'removed'] as const),
-  ...(['ready', 'turn', 'picks', 'held_since', 'held_ms'] as const),
+  ...(['ready', 'turn', 'picks', 'held_since', 'held_ms', 'bytes'] as const),
 ] satisfies (keyof Lane)[]
 
 export function saveLane(db: Database, lane: Lane): void {

@@ -9,7 +9,9 @@ import {
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
+import { buildText } from './builds.ts'
 import type { Lane } from './lane.ts'
+import type { WorkerRow } from './registry.ts'
 import { tokenText } from './rows.ts'
 import { STAGE_NUMBER } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
@@ -39,9 +41,16 @@ export class LeaseStarter {
   #attempt = 0
   #timeoutAt = 0
 
-  constructor(transaction: Transaction, worker: WorkerId, leaseMs: number, stage: NonNullable<ClaimRequest['stage']>) {
+  /** `row` is what the registry knows of the worker, if it is registered. */
+  constructor(
+    transaction: Transaction,
+    worker: WorkerId,
+    row: WorkerRow | undefined,
+    leaseMs: number,
+    stage: NonNullable<ClaimRequest['stage']>,
+  ) {
     this.#transaction = transaction
-    this.#worker = transaction.workerNames.idOf(worker)
+    this.#worker = transaction.workerNames.idOf(worker, buildText(row, stage))
     this.#leaseMs = leaseMs
     this.#stage = stage
   }

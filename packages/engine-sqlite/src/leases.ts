@@ -8,19 +8,21 @@ import {
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
+import { attemptLogText, checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import { becauseOf, heldLease, overdueKind } from './ending.ts'
+import { saveLog } from './logs.ts'
 import { expiresAtOf, isUnderWay, type LeaseRow, snapshotOf, spentOf, type TaskRow, tokenText } from './rows.ts'
 import type { Transaction } from './transaction.ts'
 
 export function renew(transaction: Transaction, leases: readonly RenewRequest[], leaseMs: number): RenewResult[] {
   checkBatch(leases.length)
   checkLeaseMs(leaseMs)
-  return leases.map((request) => renewOne(transaction, request, leaseMs))
+  const logs = leases.map(({ log }) => (log === undefined ? null : attemptLogText(log)))
+  return leases.map((request, index) => renewOne(transaction, request, leaseMs, logs[index] ?? null))
 }
 
-function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: number): RenewResult {
+function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: number, log: string | null): RenewResult {
   const { db, now } = transaction
   const lease = heldLease(db, request)
   if (lease === undefined) {
@@ -37,6 +39,7 @@ function renewOne(transaction: Transaction, request: RenewRequest, leaseMs: numb
     request.handle ?? null,
     lease.seq,
   )
+  if (log !== null) saveLog(db, lease.seq, lease.attempt, log)
   return { outcome: 'extended', leaseUntil: Math.max(lease.until, until) }
 }
 

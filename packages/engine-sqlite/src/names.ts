@@ -1,7 +1,9 @@
-// What the numbers in a task's row stand for: its lane, and the settings it was submitted with. For reads outside of a write
+// What the numbers in a task's row stand for: its lane, the settings it was submitted with, and its last worker. For reads outside of a write
 // transaction only: they see what is committed, and that is neither changed nor deleted, so it is remembered for good.
 
-import type { ActionName, PoolName, TaskSettings, TenantId } from '@reprise/core'
+import type { ActionName, LastWorker, PoolName, TaskSettings, TenantId } from '@reprise/core'
+import { parseSettings } from '@reprise/core/engine'
+import { lastWorkerOf } from './builds.ts'
 import type { Database } from './database.ts'
 
 /** Beyond this many the memory starts anew. */
@@ -17,6 +19,7 @@ export class Names {
   readonly #db: Database
   readonly #lanes = new Map<number, LaneName>()
   readonly #settings = new Map<number, TaskSettings>()
+  readonly #workers = new Map<number, LastWorker>()
 
   constructor(db: Database) {
     this.#db = db
@@ -38,10 +41,22 @@ export class Names {
     if (settings === undefined) {
       const row = this.#db.get<{ text: string }>('loadProfile', number)
       if (row === undefined) throw new Error(`The store has no settings number ${number}.`)
-      settings = JSON.parse(row.text, frozen) as TaskSettings
+      settings = parseSettings<TaskSettings>(row.text, frozen)
       keep(this.#settings, number, settings)
     }
     return settings
+  }
+
+  lastWorker(number: number | null): LastWorker | null {
+    if (number === null) return null
+    let worker = this.#workers.get(number)
+    if (worker === undefined) {
+      const row = this.#db.get<{ name: string; build: string }>('workerBuild', number)
+      if (row === undefined) throw new Error(`The store has no worker number ${number}.`)
+      worker = Object.freeze(lastWorkerOf(row))
+      keep(this.#workers, number, worker)
+    }
+    return worker
   }
 }
 

@@ -1,12 +1,13 @@
 // What the settlements of one call say about the workers whose attempts they end: gathered per worker, written once each.
 
-import type { WorkerId } from '@reprise/core'
+import type { TenantId, WorkerId } from '@reprise/core'
+import type { Outcome } from '@reprise/core/engine'
 import { addOutcomes } from './registry.ts'
 import type { Transaction } from './transaction.ts'
 
 interface Seen {
-  /** How attempts ended, in the order they were settled; true is a success. */
-  readonly ends: boolean[]
+  /** How attempts ended, in the order they were settled. */
+  readonly ends: Outcome[]
   /** It got something done, or at least out of its hands. */
   hasProgressed: boolean
 }
@@ -15,9 +16,9 @@ export class Outcomes {
   readonly #seen = new Map<WorkerId, Seen>()
 
   /** An attempt of this worker ended, well or badly. A good end is progress. */
-  add(worker: WorkerId, ok: boolean): void {
+  add(worker: WorkerId, tenant: string, ok: boolean): void {
     const seen = this.#of(worker)
-    seen.ends.push(ok)
+    seen.ends.push({ tenant: tenant as TenantId, ok })
     if (ok) seen.hasProgressed = true
   }
 

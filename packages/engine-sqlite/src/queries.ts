@@ -3,6 +3,7 @@
 import {
   type Counts,
   type CountsQuery,
+  type DepartedWorker,
   type Execution,
   type Explanation,
   type Failure,
@@ -20,17 +21,27 @@ import {
   type SeriesPoint,
   type SeriesQuery,
   type TaskId,
+  type TenantFigures,
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
-import { explain as explainFacts, foreignCursor, laneGates, pageCursor, pageLimit } from '@reprise/core/engine'
+import {
+  DEPARTED_MS,
+  departedCursor,
+  departedPlace,
+  explain as explainFacts,
+  foreignCursor,
+  laneGates,
+  pageCursor,
+  pageLimit,
+} from '@reprise/core/engine'
 import { existingBreakers } from './breakers.ts'
 import type { Database } from './database.ts'
 import { endedAttempt } from './ending.ts'
 import { type ExecutionRow, executionOf, runningExecutionOf, successRowOf } from './execution-rows.ts'
 import { allGates, gatesOf, laneScope } from './gates.ts'
 import type { Lane } from './lane.ts'
-import { type WorkerRow, workerViewOf } from './registry.ts'
+import { type DepartedRow, registrationOf, type WorkerRow, workerViewOf } from './registry.ts'
 import { scopeValues, type TaskRow } from './rows.ts'
 import { findTask } from './tasks.ts'
 
@@ -82,6 +93,20 @@ export function listWorkers(
   return { items, next: items.length === limit ? (items.at(-1)?.worker ?? null) : null }
 }
 
+/** The latest first. */
+export function listDeparted(db: Database, page: PageRequest | undefined, now: number): Page<DepartedWorker> {
+  const limit = pageLimit(page)
+  const place = departedPlace(page?.cursor)
+  const values = [now - DEPARTED_MS, place?.leftAt ?? Number.MAX_SAFE_INTEGER, place?.worker ?? '', limit + 1]
+  const rows = db.all<DepartedRow>('listDeparted', ...values)
+  const items = rows.slice(0, limit).map((row) => {
+    const { id: worker, epoch, registered_at: registeredAt, left_at: leftAt } = row
+    return { ...registrationOf(row), worker, epoch, registeredAt, leftAt }
+  })
+  const last = items.at(-1)
+  return { items, next: rows.length > limit && last !== undefined ? departedCursor(last) : null }
+}
+
 export function listLanes(db: Database, query: LaneQuery | undefined, now: number): Page<LaneView> {
   const limit = pageLimit(query)
   const gates = allGates(db, existingBreakers(db, now))
@@ -96,6 +121,14 @@ export function counts(db: Database, query: CountsQuery | undefined): Counts {
   const row = db.get<Counts>('countLanesInScope', ...scopeValues(query ?? {}))
   if (row === undefined) throw new Error('Counting gave no row.')
   return countsOf(row)
+}
+
+/** By name; the cursor is the last name of the page before. */
+export function tenants(db: Database, page: PageRequest | undefined): Page<TenantFigures> {
+  const limit = pageLimit(page)
+  const rows = db.all<TenantFigures>('tenantFigures', page?.cursor ?? '', limit + 1)
+  const items = rows.slice(0, limit).map(({ tenant, backlog, running, bytes }) => ({ tenant, backlog, running, bytes }))
+  return { items, next: rows.length > limit ? (items.at(-1)?.tenant ?? null) : null }
 }
 
 function countsOf(row: Counts): Counts {

@@ -23,9 +23,16 @@ import type { Transaction } from './transaction.ts'
 
 const SLICE = 5_000
 
-const COUNTED = [...TASK_STATUSES, 'ready'] as const
+const COUNTED = [...TASK_STATUSES, 'ready', 'bytes'] as const
 type Counted = (typeof COUNTED)[number]
 type Numbers = Readonly<Record<Counted, number>>
+
+interface CountRow {
+  readonly lane: number
+  readonly stand: number
+  readonly count: number
+  readonly bytes: number
+}
 
 interface Off {
   readonly lane: Lane
@@ -85,16 +92,14 @@ function* counting(db: Database): Generator<void, Recount, void> {
   const newest = db.get<{ seq: number }>('newestSeq')?.seq ?? 0
   const oldest = db.get<{ seq: number }>('oldestSeq')?.seq ?? 0
   const stands = new Map<number, Map<number, number>>()
+  const bytesOf = new Map<number, number>()
   let checked = 0
   for (let after = oldest - 1; after < newest; after += SLICE) {
-    for (const { lane, stand, count } of db.all<{ lane: number; stand: number; count: number }>(
-      'countTasksBetween',
-      after,
-      after + SLICE,
-    )) {
+    for (const { lane, stand, count, bytes } of db.all<CountRow>('countTasksBetween', after, after + SLICE)) {
       const own = stands.get(lane) ?? new Map<number, number>()
       own.set(stand, (own.get(stand) ?? 0) + count)
       stands.set(lane, own)
+      bytesOf.set(lane, (bytesOf.get(lane) ?? 0) + bytes)
       checked += count
     }
     yield
@@ -104,7 +109,7 @@ function* counting(db: Database): Generator<void, Recount, void> {
   for (let after = 0; ; ) {
     const page = db.all<Lane>('lanesAfter', after, BATCH_MAX)
     for (const lane of page) {
-      const numbers = numbersOf(stands.get(lane.id) ?? new Map())
+      const numbers = numbersOf(stands.get(lane.id) ?? new Map(), bytesOf.get(lane.id) ?? 0)
       const off = COUNTED.filter((name) => lane[name] !== numbers[name])
       const by = Object.fromEntries(off.map((name) => [name, lane[name] - numbers[name]]))
       if (off.length > 0) lanes.push({ lane, by, recount: numbers })
@@ -119,7 +124,7 @@ function* counting(db: Database): Generator<void, Recount, void> {
   return { checked, lanes, backlog: { found: backlog, expected }, entry }
 }
 
-function numbersOf(stands: ReadonlyMap<number, number>): Numbers {
+function numbersOf(stands: ReadonlyMap<number, number>, bytes: number): Numbers {
   const at = (stand: number): number => stands.get(stand) ?? 0
   return {
     ready: at(LIVE),
@@ -130,6 +135,7 @@ function numbersOf(stands: ReadonlyMap<number, number>): Numbers {
     dead: at(DEAD),
     discarded: at(DISCARDED),
     cancelled: at(CANCELLED),
+    bytes,
   }
 }
 

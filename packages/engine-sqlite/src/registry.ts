@@ -5,6 +5,7 @@ import {
   type BeatResult,
   type Health,
   type HealthThresholds,
+  type JournalEntryInput,
   NotFoundError,
   type ProbeReport,
   WorkerFencedError,
@@ -12,7 +13,20 @@ import {
   type WorkerRegistration,
   type WorkerView,
 } from '@reprise/core'
-import { assessHealth, checkBatch, type HealthEvidence, replacedEntry, withOutcomes } from '@reprise/core/engine'
+import {
+  assessHealth,
+  checkBatch,
+  DEPARTED_MAX,
+  DEPARTED_MS,
+  type HealthEvidence,
+  NO_OUTCOMES,
+  type Outcome,
+  type Outcomes,
+  replacedEntry,
+  WORKER_SILENT_MS,
+  withOutcomes,
+  workerEntry,
+} from '@reprise/core/engine'
 import type { Transaction } from './transaction.ts'
 
 export interface WorkerRow {
@@ -34,6 +48,17 @@ export interface WorkerRow {
   readonly quiet_ms_max: number
   readonly outlook: string | null
   readonly probe_failures: number
+  /** Failures by tenant, and whom it served well, as JSON; null if there is nothing to tell. */
+  readonly by_tenant: string | null
+  readonly policy_version: number | null
+}
+
+export interface DepartedRow {
+  readonly id: WorkerId
+  readonly epoch: number
+  readonly registration: string
+  readonly registered_at: number
+  readonly left_at: number
 }
 
 export type StoredRegistration = Omit<WorkerRegistration, 'worker'>
@@ -45,7 +70,12 @@ export function register(transaction: Transaction, registration: WorkerRegistrat
   const before = db.get<WorkerRow>('findWorker', worker)
   const leases = takeLeasesAway(transaction, worker)
   db.run('saveWorker', worker, epoch, JSON.stringify(rest satisfies StoredRegistration), now)
-  if (before !== undefined) transaction.journal(replacedEntry(worker, epoch, leases))
+  db.run('deleteDeparted', worker)
+  transaction.journal(
+    before === undefined
+      ? workerEntry('worker.joined', { ...registration, epoch }, 'joined')
+      : replacedEntry(worker, epoch, leases),
+  )
   return { epoch }
 }
 
@@ -53,7 +83,7 @@ export function beat(transaction: Transaction, report: BeatReport): BeatResult {
   const row = transaction.db.get<WorkerRow>('findWorker', report.worker)
   if (row === undefined) return { outcome: 'unknown' }
   if (row.epoch !== report.epoch) return { outcome: 'replaced' }
-  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, quietMsMax, outlook } = report
+  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook } = report
   transaction.db.run(
     'saveBeat',
     transaction.now,
@@ -62,9 +92,10 @@ export function beat(transaction: Transaction, report: BeatReport): BeatResult {
     loopLagMs,
     memoryBytes,
     draining ? 1 : 0,
-    quietMsMax,
+    maxQuietMs,
     outlook,
     inFlight === 0 ? transaction.now : row.last_progress_at,
+    report.policyVersion ?? null,
     report.worker,
   )
   return { outcome: 'current' }
@@ -79,8 +110,25 @@ export function probed(transaction: Transaction, reports: readonly ProbeReport[]
 export function deregister(transaction: Transaction, worker: WorkerId, epoch: number): void {
   const row = transaction.db.get<WorkerRow>('findWorker', worker)
   if (row === undefined || row.epoch !== epoch) return
+  const { db, now } = transaction
   takeLeasesAway(transaction, worker)
-  transaction.db.run('deleteWorker', worker)
+  db.run('deleteWorker', worker)
+  db.run('saveDeparted', worker, epoch, row.registration, row.registered_at, now)
+  db.run('thinOutDeparted', DEPARTED_MAX)
+  transaction.journal(leftEntry(row, 'left'))
+}
+
+const leftEntry = (row: WorkerRow, reason: 'left' | 'silent'): JournalEntryInput =>
+  workerEntry('worker.left', { ...registrationOf(row), worker: row.id, epoch: row.epoch }, reason)
+
+/** Forgets workers that were not heard of for a day, and those that left as long ago. */
+export function forgetWorkers(transaction: Transaction): void {
+  const { db, now } = transaction
+  for (const row of db.all<WorkerRow>('silentWorkers', now - WORKER_SILENT_MS, FORGOTTEN_MAX)) {
+    db.run('deleteWorker', row.id)
+    transaction.journal(leftEntry(row, 'silent'))
+  }
+  db.run('forgetDeparted', now - DEPARTED_MS, FORGOTTEN_MAX)
 }
 
 /** Gives every lease of this worker, but those it launched, a token that nobody holds, and lets it end now. */
@@ -91,6 +139,7 @@ function takeLeasesAway(transaction: Transaction, worker: WorkerId): number {
 }
 
 export interface Admission {
+  readonly row: WorkerRow
   /** The most this worker may take. */
   readonly limit: number
   readonly heldBack: 'unhealthy' | 'degraded' | null
@@ -115,11 +164,11 @@ export function admit(
   }
   switch (health) {
     case 'healthy':
-      return { limit: Number.MAX_SAFE_INTEGER, heldBack: null, tookWork }
+      return { row, limit: Number.MAX_SAFE_INTEGER, heldBack: null, tookWork }
     case 'degraded':
-      return { limit: thresholds.degradedClaimMax, heldBack: 'degraded', tookWork }
+      return { row, limit: thresholds.maxDegradedClaim, heldBack: 'degraded', tookWork }
     case 'unhealthy':
-      return { limit: 0, heldBack: 'unhealthy', tookWork }
+      return { row, limit: 0, heldBack: 'unhealthy', tookWork }
   }
 }
 
@@ -129,7 +178,7 @@ function healthForClaim(transaction: Transaction, row: WorkerRow, thresholds: He
   const { status } = assessHealth({ ...evidence, lastBeatAt: now }, now, thresholds)
   if (status !== 'unhealthy') return status
   // Only its failures speak against it? Then the last worker of a pool goes on, carefully: somebody must.
-  const withoutFailures = { ...evidence, lastBeatAt: now, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0 }
+  const withoutFailures = { ...evidence, ...NO_OUTCOMES, lastBeatAt: now }
   if (assessHealth(withoutFailures, now, thresholds).status === 'unhealthy') return status
   const pools = new Set(registrationOf(row).pools)
   const hasBetterPeer = allWorkers(transaction).some((peer) => {
@@ -140,6 +189,7 @@ function healthForClaim(transaction: Transaction, row: WorkerRow, thresholds: He
 }
 
 const WORKERS_MAX = 10_000
+const FORGOTTEN_MAX = 1_000
 
 export function allWorkers(transaction: Transaction): WorkerRow[] {
   return transaction.db.all<WorkerRow>('listWorkers', '', WORKERS_MAX)
@@ -149,7 +199,7 @@ export function allWorkers(transaction: Transaction): WorkerRow[] {
 export function addOutcomes(
   transaction: Transaction,
   worker: WorkerId,
-  outcomes: readonly boolean[],
+  outcomes: readonly Outcome[],
   hasProgressed: boolean,
 ): void {
   const row = transaction.db.get<WorkerRow>('findWorker', worker)
@@ -162,17 +212,23 @@ export function addOutcomes(
     next.recentFailures,
     next.lastFailureAt,
     hasProgressed ? transaction.now : row.last_progress_at,
+    JSON.stringify({ failuresBy: next.failuresBy, servedWell: next.servedWell } satisfies ByTenant),
     worker,
   )
 }
 
-export function registrationOf(row: WorkerRow): StoredRegistration {
+export function registrationOf(row: Pick<WorkerRow, 'registration'>): StoredRegistration {
   // A row of an earlier layout knows no endpoint.
   return { endpoint: null, ...(JSON.parse(row.registration) as Omit<StoredRegistration, 'endpoint'>) }
 }
 
+type ByTenant = Pick<Outcomes, 'failuresBy' | 'servedWell'>
+
+const NOTHING_BY_TENANT: ByTenant = { failuresBy: [], servedWell: [] }
+
 export function evidenceOf(row: WorkerRow): HealthEvidence {
   return {
+    ...(row.by_tenant === null ? NOTHING_BY_TENANT : (JSON.parse(row.by_tenant) as ByTenant)),
     lastBeatAt: row.last_beat_at,
     queueDepth: row.queue_depth,
     consecutiveFailures: row.consecutive_failures,
@@ -181,7 +237,7 @@ export function evidenceOf(row: WorkerRow): HealthEvidence {
     lastFailureAt: row.last_failure_at,
     inFlight: row.in_flight,
     loopLagMs: row.loop_lag_ms,
-    quietMsMax: row.quiet_ms_max,
+    maxQuietMs: row.quiet_ms_max,
     outlook: row.outlook,
     lastProgressAt: row.last_progress_at,
     probeFailures: row.probe_failures,
@@ -197,6 +253,7 @@ export function workerViewOf(row: WorkerRow, now: number, thresholds: HealthThre
     registeredAt: row.registered_at,
     memoryBytes: row.memory_bytes,
     draining: row.draining === 1,
+    policyVersion: row.policy_version,
     health: assessHealth(evidenceOf(row), now, thresholds),
   }
 }

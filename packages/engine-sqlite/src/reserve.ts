@@ -9,18 +9,19 @@ import {
   NoAvailableSlotError,
   type RepriseError,
   type ReserveRequest,
+  TaskConflictError,
 } from '@reprise/core'
-import { ACTORS, attemptCeiling, checkReserve } from '@reprise/core/engine'
+import { ACTORS, attemptCeiling, checkReserve, taskDifferences } from '@reprise/core/engine'
 import { tellTime } from './breakers.ts'
 import { saveRequeued } from './change.ts'
-import type { Database } from './database.ts'
 import { laneHolder } from './gates.ts'
 import type { Lane } from './lane.ts'
 import { LeaseStarter } from './lease-starter.ts'
+import type { WorkerRow } from './registry.ts'
 import { limitRooms, roomsOver } from './rooms.ts'
 import { latestAttempt, type ScopeRow, snapshotOf, spentOf, statusOf, type TaskRow } from './rows.ts'
 import { RETIRED_PLACE } from './stored-numbers.ts'
-import { acceptTask, holderOf } from './submit.ts'
+import { acceptTask, differencesFrom, holderOf } from './submit.ts'
 import type { Transaction } from './transaction.ts'
 
 /**
@@ -32,11 +33,13 @@ export function reserve(transaction: Transaction, request: ReserveRequest): Clai
   const { db } = transaction
   const { task: spec, attempt } = request
   const known = db.get<TaskRow>('taskById', spec.id)
+  const differs = known === undefined ? [] : taskDifferences(known, spec)
+  if (differs.length > 0) return new TaskConflictError(spec.id, differs)
   const base = known === undefined ? 0 : known.attempt_base + known.losses + known.parks
-  const attemptMax =
+  const maxAttempt =
     base + attemptCeiling(known === undefined ? spec.settings : snapshotOf(known).settings, request.maxRetries)
-  if (attempt > attemptMax) return dropMessage(transaction, request, attemptMax)
-  const refusal = known === undefined ? keyRefusal(db, request) : refusalFor(known, attempt)
+  if (attempt > maxAttempt) return dropMessage(transaction, request, maxAttempt)
+  const refusal = known === undefined ? keyRefusal(transaction, request) : refusalFor(known, attempt)
   if (refusal !== null) return refusal
   tellTime(transaction)
   const full = slotRefusal(transaction, known ?? spec)
@@ -48,8 +51,8 @@ export function reserve(transaction: Transaction, request: ReserveRequest): Clai
   return takeOut(transaction, lane, task, request)
 }
 
-function dropMessage(transaction: Transaction, request: ReserveRequest, attemptMax: number): RepriseError {
-  const error = new BudgetExhaustedError(request.task.id, request.attempt, attemptMax)
+function dropMessage(transaction: Transaction, request: ReserveRequest, maxAttempt: number): RepriseError {
+  const error = new BudgetExhaustedError(request.task.id, request.attempt, maxAttempt)
   transaction.journal({
     type: 'message.dropped',
     taskId: request.task.id,
@@ -75,8 +78,11 @@ function refusalFor(task: TaskRow, attempt: number): RepriseError | null {
   return null
 }
 
-function keyRefusal(db: Database, { task, attempt }: ReserveRequest): RepriseError | null {
-  return holderOf(db, task) === undefined ? null : new DuplicateExecutionError(task.id, attempt)
+function keyRefusal(transaction: Transaction, { task, attempt }: ReserveRequest): RepriseError | null {
+  const holder = holderOf(transaction, task)
+  if (holder === undefined) return null
+  const differs = differencesFrom(transaction.db, holder, task)
+  return differs.length === 0 ? new DuplicateExecutionError(task.id, attempt) : new TaskConflictError(holder, differs)
 }
 
 /** Asked before a lane is created: a refusal leaves nothing behind. */
@@ -104,7 +110,8 @@ function takeOut(transaction: Transaction, lane: Lane, task: TaskRow, request: R
     saveRequeued(transaction, { ...task, retry_reason: retryReason })
   }
   const snapshot = snapshotOf(task)
-  const leases = new LeaseStarter(transaction, request.worker, request.leaseMs, request.stage ?? 'run')
+  const row = db.get<WorkerRow>('findWorker', request.worker)
+  const leases = new LeaseStarter(transaction, request.worker, row, request.leaseMs, request.stage ?? 'run')
   const lease = leases.start(lane, {
     seq: task.seq,
     id: task.id,

@@ -1,7 +1,8 @@
 // Deleting what the rules no longer keep: a bounded number of rows per call, and never a dead letter.
 
 import { BATCH_MAX, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
-import { checkLimit, pageCursor, removedEntry, WORKER_SILENT_MS } from '@reprise/core/engine'
+import { checkLimit, pageCursor, removedEntry } from '@reprise/core/engine'
+import { forgetWorkers } from './registry.ts'
 import { CANCELLED, DISCARDED } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -11,6 +12,14 @@ interface WindowRow {
   readonly since: number
   readonly lane: number
   readonly succeeded: number
+  readonly dedupe_until: number | null
+}
+
+interface KeyRow {
+  readonly tenant: string
+  readonly action: string
+  readonly dedupe_key: string
+  readonly seq: number
 }
 
 export function retain(
@@ -26,14 +35,15 @@ export function retain(
   const old = looked.filter((row) => {
     const status = endOf(row)
     const keepMs = status === null ? undefined : rules[`${status}Ms`]
-    return keepMs !== undefined && row.since <= now - keepMs
+    // A task is kept while it holds its dedupe key.
+    return keepMs !== undefined && row.since <= now - keepMs && (row.dedupe_until ?? 0) <= now
   })
+  forgetWorkers(transaction)
   removeTasks(transaction, old)
   const entriesRemoved =
     rules.journalMs === undefined ? 0 : db.run('deleteJournalBefore', now - rules.journalMs, limit).changes
   if (rules.seriesMs !== undefined)
     db.run('deleteMinutesBefore', Math.floor((now - rules.seriesMs) / SERIES_STEP_MS), limit)
-  db.run('deleteSilentWorkers', now - WORKER_SILENT_MS)
   db.run('deletePastQuotaWindows', now)
   return {
     tasksRemoved: old.length,
@@ -46,9 +56,17 @@ function removeTasks(transaction: Transaction, rows: readonly WindowRow[]): void
   if (rows.length === 0) return
   const { db } = transaction
   const seqs = JSON.stringify(rows.map(({ seq }) => seq))
-  for (const key of db.all<{ tenant: string; dedupe_key: string }>('dedupeKeysOf', seqs))
-    db.run('deleteDedupe', key.tenant, key.dedupe_key)
-  for (const statement of ['deleteExecutions', 'deleteSuccesses', 'deletePayloads', 'deleteTasks'] as const)
+  for (const { tenant, action, dedupe_key, seq } of db.all<KeyRow>('dedupeKeysOf', seqs))
+    db.run('deleteDedupe', tenant, action, dedupe_key, seq)
+  for (const { lane, bytes } of db.all<{ lane: number; bytes: number }>('payloadBytesOf', seqs))
+    transaction.lane(lane).bytes -= bytes
+  for (const statement of [
+    'deleteLogs',
+    'deleteExecutions',
+    'deleteSuccesses',
+    'deletePayloads',
+    'deleteTasks',
+  ] as const)
     db.run(statement, seqs)
   for (const row of rows) {
     const status = endOf(row)

@@ -27,34 +27,49 @@ export function limitRooms(transaction: Transaction): Room[] {
   return transaction.breakers.isLimiting ? [...rooms, ...breakerRooms(transaction)] : rooms
 }
 
+interface BreakerLimit {
+  readonly scope: ScopeRow
+  concurrency: number
+  since: number
+  running: number
+}
+
 /**
- * The breakers of an action that are half open or ramping are one limit together: the lowest of theirs, on what started
- * since the latest of them became half open.
+ * The breakers of all tenants that are half open or ramping are one limit on an action together: the lowest of theirs, on what
+ * started since the latest of them became half open. The breakers of a tenant are another one, on its tasks of the action.
  */
 function breakerRooms({ breakers, db, now }: Transaction): Room[] {
-  const limits = new Map<string, { concurrency: number; since: number }>()
-  for (const { actions, settings, state } of breakers.existing(now)) {
+  const limits = new Map<string, BreakerLimit>()
+  for (const { actions, tenant, settings, state } of breakers.existing(now)) {
     if (state.status !== 'half_open' && state.status !== 'ramping') continue
     const concurrency = state.status === 'ramping' ? state.concurrency : settings.probes
     for (const action of actions) {
-      const { concurrency: lowest, since: latest } = limits.get(action) ?? { concurrency, since: state.since }
-      limits.set(action, { concurrency: Math.min(lowest, concurrency), since: Math.max(latest, state.since) })
+      const scope = { pool: '', action, tenant: tenant ?? '' }
+      const limit = limits.get(limitKey(scope)) ?? { scope, concurrency, since: state.since, running: 0 }
+      limit.concurrency = Math.min(limit.concurrency, concurrency)
+      limit.since = Math.max(limit.since, state.since)
+      limits.set(limitKey(scope), limit)
     }
   }
-  const since = [...limits].map(([action, limit]) => [action, limit.since] as const)
-  const earliest = Math.min(...since.map(([, at]) => at))
-  const running = new Map(
-    db
-      .arrays<[action: string, running: number]>('startedSince', JSON.stringify(Object.fromEntries(since)), earliest)
-      .map(([action, count]) => [action, count]),
-  )
-  return [...limits].map(([action, { concurrency }]) => ({
-    of: `action '${action}', which a breaker limits,`,
-    scope: scopeOfRow({ pool: '', action, tenant: '' }),
-    concurrency,
-    left: concurrency - (running.get(action) ?? 0),
-  }))
+  const earliest = Math.min(...[...limits.values()].map(({ since }) => since))
+  const started = db.arrays<[action: string, tenant: string, startedAt: number]>('startedSince', earliest)
+  for (const [action, tenant, startedAt] of started) {
+    for (const whose of ['', tenant]) {
+      const limit = limits.get(limitKey({ action, tenant: whose }))
+      if (limit !== undefined && startedAt >= limit.since) limit.running++
+    }
+  }
+  return [...limits.values()]
+    .sort((a, b) => (a.scope.tenant < b.scope.tenant ? -1 : 1))
+    .map(({ scope, concurrency, running }) => ({
+      of: `action '${scope.action}', which a breaker limits,`,
+      scope: scopeOfRow(scope),
+      concurrency,
+      left: concurrency - running,
+    }))
 }
+
+const limitKey = ({ action, tenant }: Omit<ScopeRow, 'pool'>): string => `${action}\n${tenant}`
 
 /** Those that a task of this lane needs. */
 export function roomsOver(rooms: readonly Room[], lane: ScopeRow): readonly Room[] {

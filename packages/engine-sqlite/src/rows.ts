@@ -18,6 +18,7 @@ import type {
   WaitReason,
   WorkerId,
 } from '@reprise/core'
+import { parseSettings } from '@reprise/core/engine'
 import { DEAD, DISCARDED, LIVE, STAGE_NUMBER, WAITING } from './stored-numbers.ts'
 
 /** On its way to a worker: nothing of it runs yet. */
@@ -65,7 +66,9 @@ export interface TaskRow {
   readonly expires: number | null
   readonly lease_attempt: number | null
   readonly lease_token: number | null
+  readonly lease_worker_number: number | null
   readonly lease_worker: WorkerId | null
+  readonly lease_build: string | null
   readonly lease_started_at: number | null
   readonly lease_until: number | null
   readonly lease_timeout_at: number | null
@@ -76,6 +79,7 @@ export interface TaskRow {
   readonly success_attempt: number | null
   readonly success_token: number | null
   readonly success_worker: WorkerId | null
+  readonly success_build: string | null
   readonly success_dispatched_at: number | null
   readonly success_resolved_at: number | null
   readonly failure: string | null
@@ -86,6 +90,7 @@ export interface LeaseRow {
   readonly seq: number
   readonly attempt: number
   readonly token: number
+  readonly worker_number: number
   readonly worker: WorkerId
   readonly started_at: number
   readonly until: number
@@ -176,7 +181,7 @@ export function snapshotOf(row: TaskRow): Snapshot {
     payload: row.payload,
     labels: labelsOf(row.labels),
     priority: row.priority,
-    settings: JSON.parse(row.settings) as TaskSettings,
+    settings: parseSettings<TaskSettings>(row.settings),
     retryToken: row.retry_token ?? (row.id as string as RetryToken),
     dedupeKey: row.dedupe_key,
     deadlineAt: row.deadline_at,

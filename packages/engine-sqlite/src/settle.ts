@@ -1,8 +1,22 @@
 // Settling: the end of attempts. Many that succeeded take three statements together; everything unusual goes one by one.
 // Each settlement is fenced by its token against the lease as it stands in this very transaction.
 
-import { blamesWorker, type Settlement, type SettleResult, type SupersededBecause, type WorkerId } from '@reprise/core'
-import { ACTORS, checkBatch, checkSettlements, releasedEntry, supersededEntry, workerActor } from '@reprise/core/engine'
+import {
+  type Settlement,
+  type SettleResult,
+  type SupersededBecause,
+  speaksAgainstWorker,
+  type WorkerId,
+} from '@reprise/core'
+import {
+  ACTORS,
+  checkBatch,
+  checkSettlements,
+  releasedEntry,
+  succeededEntry,
+  supersededEntry,
+  workerActor,
+} from '@reprise/core/engine'
 import { tellFailure, tellSuccess } from './breakers.ts'
 import type { RowOf } from './database.ts'
 import {
@@ -66,8 +80,18 @@ class Settling {
         !this.#winners.has(parsed.seq) &&
         matches(lease, settlement, parsed.token)
       ) {
-        this.#outcomes.add(this.#transaction.workerNames.textOf(lease[LEASE.worker]) as WorkerId, true)
-        return this.#win({ seq: lease[LEASE.seq], id: lease[LEASE.id], lane: lease[LEASE.lane] }, settlement)
+        const worker = this.#transaction.workerNames.textOf(lease[LEASE.worker]) as WorkerId
+        this.#outcomes.add(worker, this.#transaction.lane(lease[LEASE.lane]).tenant, true)
+        return this.#win(
+          {
+            seq: lease[LEASE.seq],
+            id: lease[LEASE.id],
+            lane: lease[LEASE.lane],
+            profile: lease[LEASE.profile],
+            worker,
+          },
+          settlement,
+        )
       }
       return this.#settleOne(settlement, parsed)
     })
@@ -90,14 +114,21 @@ class Settling {
     return leases
   }
 
-  #win({ seq, id, lane: laneId }: Pick<LeaseRow, 'seq' | 'id' | 'lane'>, settlement: Succeeded): SettleResult {
+  #win(
+    { seq, id, lane: laneId, profile, worker }: Pick<LeaseRow, 'seq' | 'id' | 'lane' | 'profile' | 'worker'>,
+    settlement: Succeeded,
+  ): SettleResult {
     const transaction = this.#transaction
     this.#winners.set(seq, settlement)
     const lane = transaction.lane(laneId)
     transaction.move(lane, 'running', 'succeeded')
     transaction.count(lane, 'succeeded')
     transaction.ended(id)
-    tellSuccess(transaction, lane.action, seq)
+    tellSuccess(transaction, lane, seq)
+    if (transaction.profiles.settingsOf(profile).notify === true) {
+      const ended = { taskId: id, attempt: settlement.ref.attempt, action: lane.action }
+      transaction.journal(succeededEntry(ended, worker))
+    }
     return SETTLED_SUCCEEDED
   }
 
@@ -126,7 +157,7 @@ class Settling {
     switch (settlement.kind) {
       case 'succeeded':
         // Reached only when it was not in the first look: launched, or settled for the second time in this batch.
-        if (lease.stage === STAGE_NUMBER.run) this.#outcomes.add(lease.worker, true)
+        if (lease.stage === STAGE_NUMBER.run) this.#saw(lease, true)
         return this.#win(lease, settlement)
       case 'failed':
         return this.#fail(lease, settlement)
@@ -138,15 +169,15 @@ class Settling {
   #fail(lease: LeaseRow, settlement: Failed): SettleResult {
     const transaction = this.#transaction
     const { failure, outage } = settlement
-    const { action } = transaction.lane(lease.lane)
-    const isParked = outage !== undefined && tellFailure(transaction, outage, action, lease.started_at)
+    const lane = transaction.lane(lease.lane)
+    const isParked = outage !== undefined && tellFailure(transaction, outage, lane, lease.started_at)
     transaction.db.run('deleteLease', lease.seq)
     const ending = endingOf(lease, 'failed')
     const status = isParked
       ? parkAttempt(transaction, lease, ending, failure, outage.park)
       : endExecution(transaction, lease, ending, settlement)
     if (lease.stage === STAGE_NUMBER.run) {
-      if (!isParked && blamesWorker(failure)) this.#outcomes.add(lease.worker, false)
+      if (!isParked && speaksAgainstWorker(settlement)) this.#saw(lease, false)
       this.#outcomes.progressed(lease.worker)
     }
     return { outcome: 'settled', status, repeated: false }
@@ -157,8 +188,12 @@ class Settling {
     if (lease.until > transaction.now) return { outcome: 'superseded', because: 'renewed' }
     transaction.db.run('deleteLease', lease.seq)
     const status = endExecution(transaction, lease, endingOf(lease, 'lost'), settlement)
-    if (lease.stage === STAGE_NUMBER.run && !this.#beganAnew(lease)) this.#outcomes.add(lease.worker, false)
+    if (lease.stage === STAGE_NUMBER.run && !this.#beganAnew(lease)) this.#saw(lease, false)
     return { outcome: 'settled', status, repeated: false }
+  }
+
+  #saw(lease: LeaseRow, ok: boolean): void {
+    this.#outcomes.add(lease.worker, this.#transaction.lane(lease.lane).tenant, ok)
   }
 
   /** Whether its worker registered again since the attempt started: then it is not the one that lost it. */
@@ -172,6 +207,7 @@ class Settling {
     const lane = transaction.lane(lease.lane)
     const status = statusAfterRelease(deferral)
     endLease(transaction.db, lease.seq, lease.stage)
+    transaction.db.run('deleteLog', lease.seq, lease.attempt)
     transaction.move(lane, 'running', status)
     if (deferral === undefined) {
       transaction.enqueue(lane, lease, lease.rank, transaction.profiles.settingsOf(lease.profile))
@@ -261,7 +297,7 @@ function endingOf(lease: LeaseRow, kind: 'failed' | 'lost') {
     kind,
     from: 'running',
     actor: kind === 'lost' ? ACTORS.sweep : workerActor(lease.worker),
-    worker: lease.worker,
+    worker: lease.worker_number,
     token: lease.token,
     dispatchedAt: lease.started_at,
   } as const

@@ -328,23 +328,102 @@ FROM tasks t
   LEFT JOIN leases e ON e.seq = t.seq
   LEFT JOIN successes s ON s.seq = t.seq
   LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
+  { version: 3, name: 'evidence_by_tenant', sql: `ALTER TABLE workers ADD COLUMN by_tenant TEXT;` },
+  { version: 4, name: 'ranks', sql: `ALTER TABLE holds ADD COLUMN rank TEXT NOT NULL DEFAULT 'platform' CHECK (rank IN ('platform', 'tenant'));
+ALTER TABLE limits ADD COLUMN rank TEXT NOT NULL DEFAULT 'platform' CHECK (rank IN ('platform', 'tenant'));` },
+  { version: 5, name: 'bytes_of_lanes', sql: `ALTER TABLE lanes ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX lanes_tenant ON lanes (tenant);
+UPDATE lanes SET bytes = stored.bytes
+FROM (
+  SELECT t.lane, sum(coalesce(octet_length(t.payload), octet_length(p.payload), 0)) AS bytes
+  FROM tasks t LEFT JOIN payloads p ON p.seq = t.seq GROUP BY t.lane
+) AS stored
+WHERE stored.lane = lanes.id;` },
+  { version: 6, name: 'policy_versions', sql: `ALTER TABLE workers ADD COLUMN policy_version INTEGER;` },
+  { version: 7, name: 'logs', sql: `CREATE TABLE logs (
+  seq INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  log TEXT NOT NULL,
+  PRIMARY KEY (seq, attempt)
+) STRICT, WITHOUT ROWID;` },
+  { version: 8, name: 'dedupe_keys', sql: `ALTER TABLE tasks ADD COLUMN dedupe_until INTEGER;
+
+CREATE TABLE dedupe_of_actions (
+  tenant TEXT NOT NULL,
+  action TEXT NOT NULL,
+  key TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (tenant, action, key)
+) STRICT, WITHOUT ROWID;
+INSERT INTO dedupe_of_actions (tenant, action, key, seq)
+SELECT d.tenant, l.action, d.key, d.seq
+FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq CROSS JOIN lanes l ON l.id = t.lane;
+DROP TABLE dedupe;
+ALTER TABLE dedupe_of_actions RENAME TO dedupe;` },
+  { version: 9, name: 'builds', sql: `DROP VIEW task_view;
+
+CREATE TABLE worker_builds (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  build TEXT NOT NULL,
+  UNIQUE (name, build)
+) STRICT;
+INSERT INTO worker_builds (id, name, build) SELECT id, name, '' FROM worker_names;
+DROP TABLE worker_names;
+ALTER TABLE worker_builds RENAME TO worker_names;
+
+CREATE TABLE departed_workers (
+  id TEXT PRIMARY KEY,
+  epoch INTEGER NOT NULL,
+  registration TEXT NOT NULL,
+  registered_at INTEGER NOT NULL,
+  left_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX departed_workers_left ON departed_workers (left_at, id);
+
+CREATE VIEW task_view AS
+SELECT
+  t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
+  t.parks, t.deferrals, t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.wait_quota, t.retry_reason,
+  t.dead_reason, t.fingerprint, t.retry_token, t.dedupe_key, t.labels,
+  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
+  l.pool, l.action, l.tenant, l.held_since, l.held_ms,
+  p.settings,
+  r.place, r.since AS queued_since, r.expires,
+  e.attempt AS lease_attempt, e.token AS lease_token, e.worker AS lease_worker_number,
+  (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker,
+  (SELECT build FROM worker_names w WHERE w.id = e.worker) AS lease_build,
+  e.started_at AS lease_started_at,
+  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.renewed_at AS lease_renewed_at, e.progress AS lease_progress,
+  e.stage AS lease_stage, e.handle AS lease_handle,
+  s.attempt AS success_attempt, s.token AS success_token, s.dispatched_at AS success_dispatched_at,
+  s.resolved_at AS success_resolved_at, s.result,
+  (SELECT name FROM worker_names w WHERE w.id = s.worker) AS success_worker,
+  (SELECT build FROM worker_names w WHERE w.id = s.worker) AS success_build,
+  f.failure
+FROM tasks t
+  CROSS JOIN lanes l ON l.id = t.lane
+  CROSS JOIN profiles p ON p.id = t.profile
+  LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
+  LEFT JOIN leases e ON e.seq = t.seq
+  LEFT JOIN successes s ON s.seq = t.seq
+  LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
 ] as const
 
 export const statements = {
   allBreakers: `SELECT breaker FROM breakers ORDER BY name;`,
   saveBreaker: `INSERT INTO breakers (name, breaker) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET breaker = excluded.breaker;`,
   deleteBreaker: `DELETE FROM breakers WHERE name = ?;`,
-  startedSince: `SELECT l.action, count(*) AS running
-FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane CROSS JOIN json_each(?1) j ON j.key = l.action
-WHERE e.started_at >= ?2 AND e.started_at >= j.value GROUP BY l.action;`,
-  quotaWindows: `SELECT window, count FROM quota_windows WHERE name = ? AND window >= ? ORDER BY window LIMIT ? + 0;`,
+  startedSince: `SELECT l.action, l.tenant, e.started_at
+FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane WHERE e.started_at >= ?;`,
+  quotaWindows: `SELECT window, count FROM quota_windows WHERE name = ? AND window >= ? ORDER BY window LIMIT 2;`,
   takeQuotaPlace: `INSERT INTO quota_windows (name, window, count, ends_at) VALUES (?, ?, 1, ?)
 ON CONFLICT (name, window) DO UPDATE SET count = count + 1, ends_at = max(ends_at, excluded.ends_at);`,
   deletePastQuotaWindows: `DELETE FROM quota_windows WHERE ends_at <= ?;`,
   assignLease: `UPDATE leases SET token = ?, worker = ?, stage = 2, until = ? WHERE seq = ?;`,
   insertInbox: `INSERT INTO inboxes (seq, worker, place) VALUES (?, ?, ?);`,
   deleteInbox: `DELETE FROM inboxes WHERE seq = ?;`,
-  inboxOf: `SELECT i.seq FROM inboxes i CROSS JOIN leases e ON e.seq = i.seq WHERE i.worker = ? AND e.until > ? ORDER BY i.place LIMIT ? + 0;`,
+  inboxOf: `SELECT i.seq FROM inboxes i CROSS JOIN leases e ON e.seq = i.seq WHERE i.worker IN (SELECT id FROM worker_names WHERE name = ?) AND e.until > ? ORDER BY i.place LIMIT ? + 0;`,
   anyInbox: `SELECT 1 AS found FROM inboxes LIMIT 1;`,
   collectLease: `UPDATE leases SET token = ?, stage = 0, started_at = ?, until = ?, timeout_at = ?, renewed_at = NULL WHERE seq = ?;`,
   undeliveredLeases: `SELECT e.seq, min(e.until, coalesce(w.last_beat_at + ?2, e.until)) AS since
@@ -379,14 +458,14 @@ ORDER BY r.rank LIMIT 1;`,
   (SELECT place FROM ready WHERE lane = ?1 AND place < 10 ORDER BY place DESC, rank DESC LIMIT 1) AS last;`,
   retireEntry: `UPDATE ready SET place = 100 WHERE lane = ? AND place = ? AND rank = ?;`,
   deleteReadyUpTo: `DELETE FROM ready WHERE lane = ? AND place = ? AND rank <= ?;`,
-  longPayload: `SELECT payload FROM payloads WHERE seq = ?;`,
+  longPayload: `SELECT payload AS text FROM payloads WHERE seq = ?;`,
   insertLeases: `INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at, stage)
 SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7, ?8 FROM json_each(?1) j;`,
-  leasesOf: `SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane
+  leasesOf: `SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane, t.profile
 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = 0 CROSS JOIN tasks t ON t.seq = e.seq;`,
   leaseStart: `SELECT started_at FROM leases WHERE seq = ?;`,
   leaseBySeq: `SELECT
-  e.seq, e.attempt, e.token, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
+  e.seq, e.attempt, e.token, e.worker AS worker_number, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
   e.stage, t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.parks, t.deferrals, t.retry_reason, t.priority, t.rank, t.deadline_at,
   t.attempt_base
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
@@ -401,9 +480,11 @@ SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, ?3 FROM leases e W
   insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
   executionOf: `SELECT x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
-  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker FROM executions x WHERE seq = ? AND attempt = ?;`,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker,
+  (SELECT build FROM worker_names w WHERE w.id = x.worker) AS build FROM executions x WHERE seq = ? AND attempt = ?;`,
   executionsAfter: `SELECT x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
-  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;`,
+  (SELECT name FROM worker_names w WHERE w.id = x.worker) AS worker,
+  (SELECT build FROM worker_names w WHERE w.id = x.worker) AS build FROM executions x WHERE seq = ? AND attempt > ? ORDER BY attempt LIMIT ?;`,
   expiredLeases: `SELECT e.seq, e.until AS since FROM leases e WHERE e.until <= ? AND e.stage < 3 ORDER BY e.until, e.seq LIMIT ?;`,
   retiredEntries: `SELECT r.seq FROM lanes l CROSS JOIN ready r ON r.lane = l.id AND r.place = 100 WHERE l.queued > l.ready LIMIT ?;`,
   entriesPastDeadline: `SELECT seq FROM ready WHERE deadline_at <= ? AND place < 10 ORDER BY deadline_at LIMIT ?;`,
@@ -424,7 +505,8 @@ ORDER BY last_at DESC, id DESC LIMIT ?4;`,
   EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) AS is_leased,
   EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq) AS is_done,
   t.status <> 4 OR EXISTS (SELECT 1 FROM failure_groups g WHERE g.fingerprint = t.fingerprint) AS is_grouped,
-  (SELECT d.seq FROM dedupe d WHERE d.tenant = l.tenant AND d.key = t.dedupe_key) AS key_seq
+  t.dedupe_until,
+  (SELECT d.seq FROM dedupe d WHERE d.tenant = l.tenant AND d.action = l.action AND d.key = t.dedupe_key) AS key_seq
 FROM tasks t CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.seq > ?1 ORDER BY t.seq LIMIT ?2;`,
   inspectReady: `SELECT
@@ -446,14 +528,18 @@ WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2;`,
   inspectInboxes: `SELECT i.seq, i.worker, t.id, e.stage IS 2 AND e.worker IS i.worker AS is_right
 FROM inboxes i LEFT JOIN leases e ON e.seq = i.seq LEFT JOIN tasks t ON t.seq = i.seq
 WHERE i.seq > ?1 ORDER BY i.seq LIMIT ?2;`,
-  inspectKeys: `SELECT d.tenant, d.key, d.seq, t.id, t.dedupe_key IS d.key AND l.tenant IS d.tenant AS is_right
+  inspectKeys: `SELECT d.tenant, d.action, d.key, d.seq, t.id, t.dedupe_key IS d.key AND l.tenant IS d.tenant AND l.action IS d.action AS is_right
 FROM dedupe d LEFT JOIN tasks t ON t.seq = d.seq LEFT JOIN lanes l ON l.id = t.lane
-WHERE (d.tenant, d.key) > (?1, ?2) ORDER BY d.tenant, d.key LIMIT ?3;`,
+WHERE (d.tenant, d.action, d.key) > (?1, ?2, ?3) ORDER BY d.tenant, d.action, d.key LIMIT ?4;`,
   inspectGroups: `SELECT g.id AS seq, g.fingerprint, g.count, (SELECT count(*) FROM tasks t WHERE t.fingerprint = g.fingerprint AND t.status = 4) AS recount
 FROM failure_groups g WHERE g.id > ?1 ORDER BY g.id LIMIT ?2;`,
   entryAt: `SELECT seq FROM ready WHERE lane = ? AND place IN (?, 100) AND rank = ?;`,
   setRank: `UPDATE tasks SET rank = ? WHERE seq = ?;`,
-  keyOfTask: `SELECT t.id FROM tasks t CROSS JOIN lanes l ON l.id = t.lane WHERE t.seq = ? AND t.dedupe_key = ? AND l.tenant = ?;`,
+  keyOfTask: `SELECT t.id FROM tasks t CROSS JOIN lanes l ON l.id = t.lane CROSS JOIN lanes o ON o.id = ?3
+WHERE t.seq = ?1 AND t.dedupe_key = ?2 AND l.tenant = o.tenant AND l.action = o.action AND CASE
+  WHEN t.dedupe_until IS NOT NULL THEN t.dedupe_until > ?4
+  ELSE t.status IN (0, 1) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+END;`,
   setGroupCount: `UPDATE failure_groups SET count = ? WHERE id = ?;`,
   groupToBe: `SELECT
   (SELECT count(*) FROM tasks t WHERE t.fingerprint = ?3 AND t.status = 4) AS count,
@@ -468,7 +554,8 @@ FROM failure_groups g WHERE g.id > ?1 ORDER BY g.id LIMIT ?2;`,
       AND NOT EXISTS (SELECT 1 FROM ready r WHERE r.lane = t.lane AND r.place = 9 - t.priority AND r.rank = t.rank AND r.seq = t.seq) THEN 7
     ELSE 0
   END AS stand,
-  count(*) AS count
+  count(*) AS count,
+  sum(coalesce(octet_length(t.payload), (SELECT octet_length(p.payload) FROM payloads p WHERE p.seq = t.seq), 0)) AS bytes
 FROM tasks t WHERE t.seq > ?1 AND t.seq <= ?2 GROUP BY t.lane, stand;`,
   lanesAfter: `SELECT * FROM lanes WHERE id > ? ORDER BY id LIMIT ?;`,
   newestEntry: `SELECT coalesce(max(id), 0) AS id FROM journal;`,
@@ -481,16 +568,18 @@ FROM tasks t WHERE t.seq > ?1 AND t.seq <= ?2 GROUP BY t.lane, stand;`,
   readJournalOfTaskBack: `SELECT * FROM journal WHERE task = ? AND id < ? ORDER BY id DESC LIMIT ?;`,
   journalEnds: `SELECT coalesce((SELECT min(id) FROM journal), 0) AS first, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'journal'), 0) AS last;`,
   nextOfJournal: `SELECT id, at FROM journal WHERE id >= ? ORDER BY id LIMIT 1;`,
-  retentionWindow: `SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq IS NOT NULL AS succeeded
+  retentionWindow: `SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq IS NOT NULL AS succeeded, t.dedupe_until
 FROM tasks t LEFT JOIN successes s ON s.seq = t.seq
 WHERE t.seq > ? ORDER BY t.seq LIMIT ?;`,
   deleteTasks: `DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));`,
   deletePayloads: `DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));`,
   deleteSuccesses: `DELETE FROM successes WHERE seq IN (SELECT value FROM json_each(?1));`,
   deleteExecutions: `DELETE FROM executions WHERE seq IN (SELECT value FROM json_each(?1));`,
-  dedupeKeysOf: `SELECT l.tenant, t.dedupe_key FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value CROSS JOIN lanes l ON l.id = t.lane
+  payloadBytesOf: `SELECT t.lane, sum(coalesce(octet_length(t.payload), octet_length(p.payload), 0)) AS bytes
+FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value LEFT JOIN payloads p ON p.seq = t.seq GROUP BY t.lane;`,
+  dedupeKeysOf: `SELECT l.tenant, l.action, t.dedupe_key, t.seq FROM json_each(?1) j CROSS JOIN tasks t ON t.seq = j.value CROSS JOIN lanes l ON l.id = t.lane
 WHERE t.dedupe_key IS NOT NULL;`,
-  deleteDedupe: `DELETE FROM dedupe WHERE tenant = ? AND key = ?;`,
+  deleteDedupe: `DELETE FROM dedupe WHERE tenant = ? AND action = ? AND key = ? AND seq = ?;`,
   deleteJournalBefore: `DELETE FROM journal WHERE id IN (SELECT id FROM (SELECT id, at FROM journal ORDER BY id LIMIT ?2) WHERE at <= ?1);`,
   deleteMinutesBefore: `DELETE FROM minutes WHERE (minute, lane) IN (SELECT minute, lane FROM minutes WHERE minute < ?1 LIMIT ?2);`,
   loadStore: `SELECT next_seq, next_rank, next_token, backlog, breakers_version, has_inboxes FROM store;`,
@@ -500,7 +589,7 @@ WHERE t.dedupe_key IS NOT NULL;`,
   insertLane: `INSERT INTO lanes (pool, action, tenant, held_since) VALUES (?, ?, ?, ?);`,
   saveLane: `UPDATE lanes SET
   accepted = ?, queued = ?, waiting = ?, running = ?, succeeded = ?, dead = ?, discarded = ?, cancelled = ?, removed = ?,
-  ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?
+  ready = ?, turn = ?, picks = ?, held_since = ?, held_ms = ?, bytes = ?
 WHERE id = ?;`,
   claimableLanes: `SELECT id, turn FROM lanes
 WHERE pool = ?1 AND ready > 0 AND held_since IS NULL AND turn = ?3 AND id > ?4
@@ -527,16 +616,20 @@ ORDER BY id LIMIT ?5;`,
   coalesce(sum(discarded), 0) AS discarded, coalesce(sum(cancelled), 0) AS cancelled, coalesce(sum(removed), 0) AS removed
 FROM lanes
 WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant = ?3);`,
+  tenantFigures: `SELECT tenant, sum(queued + waiting + running) AS backlog, sum(running) AS running, sum(bytes) AS bytes FROM lanes
+WHERE tenant > ? GROUP BY tenant ORDER BY tenant LIMIT ?;`,
   loadPool: `SELECT virtual_time FROM pools WHERE name = ?;`,
   savePool: `INSERT INTO pools (name, virtual_time) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET virtual_time = excluded.virtual_time;`,
   allHolds: `SELECT * FROM holds;`,
-  saveHold: `INSERT INTO holds (pool, action, tenant, actor, reason, since) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (pool, action, tenant) DO UPDATE SET actor = excluded.actor, reason = excluded.reason;`,
+  holdOn: `SELECT rank FROM holds WHERE pool = ? AND action = ? AND tenant = ?;`,
+  saveHold: `INSERT INTO holds (pool, action, tenant, actor, reason, since, rank) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET actor = excluded.actor, reason = excluded.reason, rank = excluded.rank;`,
   deleteHold: `DELETE FROM holds WHERE pool = ? AND action = ? AND tenant = ?;`,
   allLimits: `SELECT * FROM limits;`,
   anyLimit: `SELECT 1 AS found FROM limits LIMIT 1;`,
-  saveLimit: `INSERT INTO limits (pool, action, tenant, concurrency) VALUES (?, ?, ?, ?)
-ON CONFLICT (pool, action, tenant) DO UPDATE SET concurrency = excluded.concurrency;`,
+  limitOn: `SELECT rank FROM limits WHERE pool = ? AND action = ? AND tenant = ?;`,
+  saveLimit: `INSERT INTO limits (pool, action, tenant, concurrency, rank) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (pool, action, tenant) DO UPDATE SET concurrency = excluded.concurrency, rank = excluded.rank;`,
   deleteLimit: `DELETE FROM limits WHERE pool = ? AND action = ? AND tenant = ?;`,
   addMinute: `INSERT INTO minutes (minute, lane, accepted, started, succeeded, failed, lost, retried, dead, cancelled)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -551,6 +644,11 @@ ON CONFLICT (minute, lane) DO UPDATE SET
 FROM minutes m CROSS JOIN lanes l ON l.id = m.lane
 WHERE m.minute >= ?4 AND m.minute < ?5 AND (?1 = '' OR l.pool = ?1) AND (?2 = '' OR l.action = ?2) AND (?3 = '' OR l.tenant = ?3)
 GROUP BY minute ORDER BY minute;`,
+  saveLog: `INSERT INTO logs (seq, attempt, log) VALUES (?1, ?2, ?3) ON CONFLICT (seq, attempt) DO UPDATE SET log = excluded.log;`,
+  logsOf: `SELECT l.attempt, l.log FROM tasks t CROSS JOIN logs l ON l.seq = t.seq WHERE t.id = ? ORDER BY l.attempt;`,
+  deleteLog: `DELETE FROM logs WHERE seq = ? AND attempt = ?;`,
+  deleteLogsUpTo: `DELETE FROM logs WHERE seq = ? AND attempt <= ?;`,
+  deleteLogs: `DELETE FROM logs WHERE seq IN (SELECT value FROM json_each(?1));`,
   findWorker: `SELECT * FROM workers WHERE id = ?;`,
   listWorkers: `SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ? + 0;`,
   saveWorker: `INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at, last_progress_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)
@@ -558,36 +656,54 @@ ON CONFLICT (id) DO UPDATE SET
   epoch = excluded.epoch, registration = excluded.registration, registered_at = excluded.registered_at,
   last_beat_at = excluded.last_beat_at, in_flight = 0, queue_depth = 0, loop_lag_ms = 0, memory_bytes = 0, draining = 0,
   consecutive_failures = 0, recent_outcomes = 0, recent_failures = 0, last_failure_at = NULL,
-  last_progress_at = excluded.last_progress_at, quiet_ms_max = 0, outlook = NULL, probe_failures = 0;`,
+  last_progress_at = excluded.last_progress_at, quiet_ms_max = 0, outlook = NULL, probe_failures = 0, by_tenant = NULL,
+  policy_version = NULL;`,
   saveBeat: `UPDATE workers SET
   last_beat_at = ?, in_flight = ?, queue_depth = ?, loop_lag_ms = ?, memory_bytes = ?, draining = ?, quiet_ms_max = ?, outlook = ?,
-  last_progress_at = ?
+  last_progress_at = ?, policy_version = ?
 WHERE id = ?;`,
   saveProbe: `UPDATE workers SET probe_failures = iif(?3 = 1, 0, probe_failures + 1) WHERE id = ?1 AND epoch = ?2;`,
   saveEvidence: `UPDATE workers SET
   consecutive_failures = ?, recent_outcomes = ?, recent_failures = ?, last_failure_at = ?,
-  last_progress_at = ?
+  last_progress_at = ?, by_tenant = ?
 WHERE id = ?;`,
   saveSignOfLife: `UPDATE workers SET last_beat_at = ? WHERE id = ?;`,
   deleteWorker: `DELETE FROM workers WHERE id = ?;`,
-  leasesOfWorker: `SELECT seq FROM leases WHERE worker = (SELECT id FROM worker_names WHERE name = ?) AND stage < 3;`,
+  leasesOfWorker: `SELECT seq FROM leases WHERE worker IN (SELECT id FROM worker_names WHERE name = ?) AND stage < 3;`,
   takeLeaseAway: `UPDATE leases SET token = ?, until = ? WHERE seq = ?;`,
-  deleteSilentWorkers: `DELETE FROM workers WHERE last_beat_at <= ?;`,
+  silentWorkers: `SELECT * FROM workers WHERE last_beat_at <= ? ORDER BY id LIMIT ?;`,
+  saveDeparted: `INSERT OR REPLACE INTO departed_workers (id, epoch, registration, registered_at, left_at) VALUES (?, ?, ?, ?, ?);`,
+  deleteDeparted: `DELETE FROM departed_workers WHERE id = ?;`,
+  forgetDeparted: `DELETE FROM departed_workers WHERE id IN (SELECT id FROM departed_workers WHERE left_at <= ?1 ORDER BY left_at LIMIT ?2);`,
+  thinOutDeparted: `DELETE FROM departed_workers WHERE id IN (SELECT id FROM departed_workers ORDER BY left_at DESC, id DESC LIMIT -1 OFFSET ?1);`,
+  listDeparted: `SELECT * FROM departed_workers WHERE left_at > ?1 AND (left_at, id) < (?2, ?3) ORDER BY left_at DESC, id DESC LIMIT ?4;`,
   findProfile: `SELECT id FROM profiles WHERE settings = ?;`,
   insertProfile: `INSERT INTO profiles (settings) VALUES (?);`,
   loadProfile: `SELECT settings AS text FROM profiles WHERE id = ?;`,
-  findWorkerName: `SELECT id FROM worker_names WHERE name = ?;`,
-  insertWorkerName: `INSERT INTO worker_names (name) VALUES (?);`,
+  findWorkerName: `SELECT id FROM worker_names WHERE name = ? AND build = ?;`,
+  insertWorkerName: `INSERT INTO worker_names (name, build) VALUES (?, ?);`,
   loadWorkerName: `SELECT name AS text FROM worker_names WHERE id = ?;`,
+  workerBuild: `SELECT name, build FROM worker_names WHERE id = ?;`,
   taskIdTaken: `SELECT id FROM tasks WHERE id = ?;`,
-  dedupeOwner: `SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq WHERE d.tenant = ? AND d.key = ?;`,
+  dedupeHolder: `SELECT t.id FROM dedupe d CROSS JOIN tasks t ON t.seq = d.seq
+WHERE d.tenant = ?1 AND d.action = ?2 AND d.key = ?3 AND CASE
+  WHEN t.dedupe_until IS NOT NULL THEN t.dedupe_until > ?4
+  ELSE t.status IN (0, 1) AND NOT EXISTS (SELECT 1 FROM successes s WHERE s.seq = t.seq)
+END;`,
+  askedOf: `SELECT l.action, l.tenant, coalesce(t.payload, (SELECT p.payload FROM payloads p WHERE p.seq = t.seq)) AS payload
+FROM tasks t CROSS JOIN lanes l ON l.id = t.lane WHERE t.id = ?;`,
   insertTask: `INSERT INTO tasks (
   seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank, due_at,
   deadline_at, wait_reason, retry_token, dedupe_key, labels, payload
 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
 ON CONFLICT (id) DO NOTHING;`,
   insertPayload: `INSERT INTO payloads (seq, payload) VALUES (?, ?);`,
-  insertDedupe: `INSERT INTO dedupe (tenant, key, seq) VALUES (?, ?, ?);`,
+  insertDedupe: `INSERT INTO dedupe (tenant, action, key, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;`,
+  passKeyOn: `UPDATE dedupe SET seq = ?4 WHERE tenant = ?1 AND action = ?2 AND key = ?3;`,
+  loseKey: `UPDATE tasks SET dedupe_until = 0
+WHERE dedupe_until IS NULL AND seq = (SELECT d.seq FROM dedupe d WHERE d.tenant = ?1 AND d.action = ?2 AND d.key = ?3);`,
+  setKeyUntil: `UPDATE tasks SET dedupe_until = ? WHERE seq = ?;`,
+  hasLostKey: `SELECT dedupe_until = 0 AS lost FROM tasks WHERE seq = ?;`,
   insertReady: `INSERT INTO ready (lane, place, rank, seq, since, expires, deadline_at) VALUES (?, ?, ?, ?, ?, ?, ?);`,
   deleteReady: `DELETE FROM ready WHERE lane = ? AND place = ? AND rank = ?;`,
   insertWaiting: `INSERT INTO waiting (pool, due_at, seq) VALUES (?, ?, ?);`,
@@ -620,28 +736,34 @@ WHERE seq = ?;`,
   t.priority, t.generation, coalesce(e.attempt, s.attempt, t.attempt) AS attempt, t.failures, t.losses, t.parks,
   CASE WHEN s.seq IS NULL THEN t.deferrals ELSE 0 END AS deferrals,
   t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels,
-  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
-  coalesce(s.resolved_at, r.since, t.since) AS at,
+  t.payload, coalesce(s.resolved_at, r.since, t.since) AS at,
   CASE
+    WHEN s.seq IS NOT NULL THEN octet_length(s.result)
     WHEN t.status = 1 THEN t.due_at
     WHEN r.expires IS NOT NULL THEN
       r.expires + ?2 - (SELECT coalesce(l.held_since, ?2) - l.held_ms FROM lanes l WHERE l.id = t.lane)
   END AS until,
   CASE t.status WHEN 1 THEN t.wait_reason WHEN 4 THEN t.dead_reason END AS reason,
   CASE
-    WHEN s.seq IS NOT NULL THEN s.result
+    WHEN s.seq IS NOT NULL THEN CASE WHEN octet_length(s.result) <= 1024 THEN s.result END
     WHEN e.seq IS NOT NULL THEN json_object(
       'token', e.token, 'worker', (SELECT name FROM worker_names w WHERE w.id = e.worker), 'startedAt', e.started_at,
       'leaseUntil', e.until, 'timeoutAt', e.timeout_at, 'stage', e.stage, 'handle', e.handle, 'progress', e.progress)
     WHEN t.status = 1 THEN t.wait_quota
-    WHEN t.status = 4 THEN (SELECT failure FROM executions f WHERE f.seq = t.seq AND f.attempt = t.attempt)
-  END AS detail
+  END AS detail,
+  CASE
+    WHEN s.seq IS NOT NULL THEN s.worker
+    WHEN e.seq IS NOT NULL THEN e.worker
+    WHEN t.attempt > 0 THEN (SELECT x.worker FROM executions x WHERE x.seq = t.seq AND x.attempt = t.attempt)
+  END AS worker
 FROM json_each(?1) j
   CROSS JOIN tasks t ON t.seq = j.value
   LEFT JOIN successes s ON s.seq = CASE t.status WHEN 0 THEN t.seq END
   LEFT JOIN leases e ON e.seq = CASE WHEN t.status = 0 AND s.seq IS NULL THEN t.seq END
   LEFT JOIN ready r ON r.lane = CASE WHEN t.status = 0 AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
     AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank;`,
+  longResult: `SELECT result AS text FROM successes WHERE seq = ?;`,
+  lastFailure: `SELECT failure AS text FROM executions WHERE seq = ? AND attempt = ?;`,
   seqOfId: `SELECT json_array(seq) AS seqs FROM tasks WHERE id = ?;`,
   seqsInWindow: `SELECT json_group_array(seq) AS seqs FROM (
   SELECT t.seq FROM tasks t
@@ -724,6 +846,6 @@ ORDER BY t.seq LIMIT ?5;`,
 
 export const columns = {
   nextEntries: { seq: 0, rank: 1, expires: 2, id: 3, payload: 4, profile: 5, priority: 6, generation: 7, attempt: 8, failures: 9, losses: 10, accepted_at: 11, deadline_at: 12, retry_reason: 13, retry_token: 14, dedupe_key: 15, labels: 16, parks: 17, deferrals: 18, since: 19 },
-  leasesOf: { seq: 0, attempt: 1, token: 2, worker: 3, id: 4, lane: 5 },
-  tasksBySeq: { seq: 0, id: 1, lane: 2, profile: 3, status: 4, priority: 5, generation: 6, attempt: 7, failures: 8, losses: 9, parks: 10, deferrals: 11, accepted_at: 12, deadline_at: 13, retry_token: 14, dedupe_key: 15, labels: 16, payload: 17, at: 18, until: 19, reason: 20, detail: 21 },
+  leasesOf: { seq: 0, attempt: 1, token: 2, worker: 3, id: 4, lane: 5, profile: 6 },
+  tasksBySeq: { seq: 0, id: 1, lane: 2, profile: 3, status: 4, priority: 5, generation: 6, attempt: 7, failures: 8, losses: 9, parks: 10, deferrals: 11, accepted_at: 12, deadline_at: 13, retry_token: 14, dedupe_key: 15, labels: 16, payload: 17, at: 18, until: 19, reason: 20, detail: 21, worker: 22 },
 } as const

@@ -2,7 +2,7 @@
 // that are written stay: none of these may change.
 
 import type { LeaseStage } from '@reprise/core'
-import { PRIORITY_MAX } from '@reprise/core/engine'
+import { LIGHT_BYTES_MAX, PRIORITY_MAX } from '@reprise/core/engine'
 
 /** tasks.status. A live task is queued, running or succeeded, by the row it has beside this one. */
 export const LIVE = 0
@@ -42,6 +42,7 @@ export const SQL_CONSTANTS: Readonly<Record<string, number>> = {
   RETIRED_PLACE,
   PLACES,
   PRIORITY_MAX,
+  LIGHT_BYTES_MAX,
   STAGE_RUN: STAGE_NUMBER.run,
   STAGE_INBOX: STAGE_NUMBER.inbox,
   STAGE_LAUNCH: STAGE_NUMBER.launch,

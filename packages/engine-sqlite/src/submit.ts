@@ -1,7 +1,14 @@
 // Taking tasks in: each id and each dedupe key once, and a batch that the backlog has no room for not at all.
 
-import { BacklogFullError, InvalidError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
-import { checkBatch } from '@reprise/core/engine'
+import {
+  BacklogFullError,
+  InvalidError,
+  type SubmitResult,
+  type TaskDifference,
+  type TaskId,
+  type TaskSpec,
+} from '@reprise/core'
+import { checkBatch, keyUntil, taskDifferences } from '@reprise/core/engine'
 import type { Database } from './database.ts'
 import { LIVE, WAITING } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
@@ -9,53 +16,60 @@ import type { Transaction } from './transaction.ts'
 /** A longer payload gets a row of its own, so that the task's row stays cheap to update. */
 const INLINE_PAYLOAD_LENGTH_MAX = 1_024
 
-export function submit(transaction: Transaction, specs: readonly TaskSpec[], backlogMax: number): SubmitResult[] {
+export function submit(transaction: Transaction, specs: readonly TaskSpec[], maxBacklog: number): SubmitResult[] {
   checkBatch(specs.length)
   for (const spec of specs) checkTimes(spec)
-  checkBacklog(transaction, specs, backlogMax)
+  checkBacklog(transaction, specs, maxBacklog)
   return specs.map((spec) => {
-    const owner = ownerOf(transaction, spec)
-    if (owner !== undefined) return { outcome: 'duplicate', id: owner }
-    return acceptTask(transaction, spec) === null
-      ? { outcome: 'duplicate', id: spec.id }
-      : { outcome: 'accepted', id: spec.id }
+    const holder = isPlain(transaction, spec) ? undefined : holderOf(transaction, spec)
+    if (holder === undefined && acceptTask(transaction, spec) !== null) return { outcome: 'accepted', id: spec.id }
+    const id = holder ?? spec.id
+    const differs = differencesFrom(transaction.db, id, spec)
+    return differs.length === 0 ? { outcome: 'duplicate', id } : { outcome: 'conflict', id, differs }
   })
 }
 
+/** What is asked for otherwise than by the task of this id. */
+export function differencesFrom(db: Database, id: TaskId, spec: TaskSpec): readonly TaskDifference[] {
+  const asked = db.get<Pick<TaskSpec, TaskDifference>>('askedOf', id)
+  return asked === undefined ? [] : taskDifferences(asked, spec)
+}
+
 /** Nothing is written before this: a batch is refused whole. */
-function checkBacklog(transaction: Transaction, specs: readonly TaskSpec[], backlogMax: number): void {
+function checkBacklog(transaction: Transaction, specs: readonly TaskSpec[], maxBacklog: number): void {
   // Only a batch that may not fit is worth finding out how many of it are new.
-  if (transaction.backlog + specs.length <= backlogMax) return
+  if (transaction.backlog + specs.length <= maxBacklog) return
   const ids = new Set<TaskId>()
   const keys = new Set<string>()
   for (const spec of specs) {
-    const key = spec.dedupeKey === null ? null : `${spec.tenant}\n${spec.dedupeKey}`
-    const isTaken = ids.has(spec.id) || (key !== null && keys.has(key)) || holderOf(transaction.db, spec) !== undefined
+    const key = spec.dedupeKey === null ? null : `${spec.tenant}\n${spec.action}\n${spec.dedupeKey}`
+    const isTaken = ids.has(spec.id) || (key !== null && keys.has(key)) || holderOf(transaction, spec) !== undefined
     if (isTaken) continue
     ids.add(spec.id)
     if (key !== null) keys.add(key)
   }
-  if (ids.size > 0 && transaction.backlog + ids.size > backlogMax) {
-    throw new BacklogFullError(transaction.backlog, ids.size, backlogMax)
+  if (ids.size > 0 && transaction.backlog + ids.size > maxBacklog) {
+    throw new BacklogFullError(transaction.backlog, ids.size, maxBacklog)
   }
 }
 
-/** The task that has this id, or this dedupe key. */
-export function holderOf(db: Database, spec: Pick<TaskSpec, 'id' | 'tenant' | 'dedupeKey'>): TaskId | undefined {
+/** The task that has this id, or holds this dedupe key. */
+export function holderOf(
+  { db, now }: Pick<Transaction, 'db' | 'now'>,
+  spec: Pick<TaskSpec, 'id' | 'tenant' | 'action' | 'dedupeKey'>,
+): TaskId | undefined {
   const byId = db.get<{ id: TaskId }>('taskIdTaken', spec.id)
   if (byId !== undefined || spec.dedupeKey === null) return byId?.id
-  return db.get<{ id: TaskId }>('dedupeOwner', spec.tenant, spec.dedupeKey)?.id
+  return db.get<{ id: TaskId }>('dedupeHolder', spec.tenant, spec.action, spec.dedupeKey, now)?.id
 }
 
-/** Looks for a holder only where the insert of the task would not find it by itself, or would leave an empty lane behind. */
-function ownerOf(transaction: Transaction, spec: TaskSpec): TaskId | undefined {
-  const isPlain = spec.dedupeKey === null && transaction.findLane(spec.pool, spec.action, spec.tenant) !== undefined
-  return isPlain ? undefined : holderOf(transaction.db, spec)
-}
+/** Whether the insert of the task finds a holder by itself, and leaves no empty lane behind. */
+const isPlain = (transaction: Transaction, { dedupeKey, pool, action, tenant }: TaskSpec): boolean =>
+  dedupeKey === null && transaction.findLane(pool, action, tenant) !== undefined
 
 function checkTimes(spec: TaskSpec): void {
-  for (const field of ['delayMs', 'dueAt', 'deadlineAt', 'deadlineMs'] as const) {
-    const value = spec[field]
+  for (const field of ['delayMs', 'dueAt', 'deadlineAt', 'deadlineMs', 'dedupeMs'] as const) {
+    const value = spec[field] ?? null
     if (value !== null && !Number.isSafeInteger(value)) {
       throw new InvalidError(`${field} is a whole number of milliseconds, not ${value}.`)
     }
@@ -93,9 +107,10 @@ export function acceptTask(transaction: Transaction, spec: TaskSpec, attempt = 0
   )
   if (changes === 0) return null
   if (!inline) db.run('insertPayload', seq, spec.payload)
-  if (spec.dedupeKey !== null) db.run('insertDedupe', spec.tenant, spec.dedupeKey, seq)
+  if (spec.dedupeKey !== null) takeKey(transaction, spec, spec.dedupeKey, seq)
   transaction.move(lane, null, isDue ? 'queued' : 'waiting')
   transaction.count(lane, 'accepted')
+  lane.bytes += Buffer.byteLength(spec.payload)
   if (rank !== null) {
     transaction.enqueue(
       lane,
@@ -108,6 +123,17 @@ export function acceptTask(transaction: Transaction, spec: TaskSpec, attempt = 0
     transaction.wakePool(lane.pool)
   }
   return { seq }
+}
+
+/** The key is free: who had it before loses it. */
+function takeKey({ db, now }: Transaction, spec: TaskSpec, dedupeKey: string, seq: number): void {
+  const key = [spec.tenant, spec.action, dedupeKey]
+  if (db.run('insertDedupe', ...key, seq).changes === 0) {
+    db.run('loseKey', ...key)
+    db.run('passKeyOn', ...key, seq)
+  }
+  const until = keyUntil(spec, now)
+  if (until !== null) db.run('setKeyUntil', until, seq)
 }
 
 function labelsText(labels: Readonly<Record<string, string>>): string | null {

@@ -1,24 +1,26 @@
 // Looking at tasks: one by its id, and pages of them, newest first. A page is read in two steps, which tasks it has and then
 // what they are. Reads only.
 
-import type {
-  DeadReason,
-  Failure,
-  Fingerprint,
-  JsonText,
-  Page,
-  Progress,
-  RetryToken,
-  StandingsResult,
-  Task,
-  TaskId,
-  TaskQuery,
-  TaskState,
-  TaskStatus,
-  WaitReason,
-  WorkerId,
+import {
+  type DeadReason,
+  type Failure,
+  type Fingerprint,
+  type JsonText,
+  LEFT_OUT,
+  type Page,
+  type Progress,
+  type RetryToken,
+  type StandingsResult,
+  type Task,
+  type TaskId,
+  type TaskLook,
+  type TaskQuery,
+  type TaskState,
+  type TaskStatus,
+  type WaitReason,
+  type WorkerId,
 } from '@reprise/core'
-import { checkBatch, pageCursor, pageLimit } from '@reprise/core/engine'
+import { checkBatch, LIGHT_BYTES_MAX, PAGE_BYTES_MAX, pageCursor, pageLimit } from '@reprise/core/engine'
 import type { Database, RowOf, StatementName, Value } from './database.ts'
 import { type Names, namesOf } from './names.ts'
 import { labelsOf, scopeValues, type TaskRow, tokenText } from './rows.ts'
@@ -35,11 +37,13 @@ const SEEN = columns.tasksBySeq
 /** A row of tasksBySeq. */
 type SeenTask = RowOf<
   typeof SEEN,
-  TaskRow & {
+  Omit<TaskRow, 'payload'> & {
+    readonly payload: JsonText | null
     readonly at: number
     readonly until: number | null
     readonly reason: string | null
     readonly detail: string | null
+    readonly worker: number | null
   }
 >
 
@@ -55,17 +59,19 @@ interface SeenLease {
   readonly progress: string | null
 }
 
-export function findTask(db: Database, id: TaskId, now: number): Task | null {
+export function findTask(db: Database, id: TaskId, now: number, look: TaskLook = {}): Task | null {
   const found = db.get<{ seqs: string }>('seqOfId', id)
-  return found === undefined ? null : (seenTasks(db, found.seqs, now).items[0] ?? null)
+  return found === undefined ? null : (seenTasks(db, found.seqs, now, look).items[0] ?? null)
 }
+
+const LIGHT: TaskLook = { light: true }
 
 export function findStandings(db: Database, ids: readonly TaskId[], now: number): StandingsResult {
   checkBatch(ids.length)
   const standings = ids.map((id) => {
-    const task = findTask(db, id, now)
+    const task = findTask(db, id, now, LIGHT)
     if (task === null) return null
-    const { payload: _payload, state: _state, attempt: _attempt, ...known } = task
+    const { payload: _payload, state: _state, attempt: _attempt, lastWorker: _worker, ...known } = task
     const { acceptedAt, generation, failures, losses, parks, deferrals, ...snapshot } = known
     return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals }
   })
@@ -82,8 +88,8 @@ export function listTasks(db: Database, query: TaskQuery, now: number): Page<Tas
     fingerprint === undefined
       ? windowOf(db, status, scope, before, limit)
       : groupWindow(db, fingerprint, scope, before, limit)
-  const { items, last } = seenTasks(db, db.get<{ seqs: string }>(name, ...values)?.seqs ?? '[]', now)
-  if (items.length === limit) return { items, next: String(last) }
+  const { items, last, isCut } = seenTasks(db, db.get<{ seqs: string }>(name, ...values)?.seqs ?? '[]', now, query)
+  if (isCut || items.length === limit) return { items, next: String(last) }
   return { items, next: hasMore() ? String(bottom) : null }
 }
 
@@ -166,20 +172,60 @@ function anyStatement(db: Database, scope: ScopeValues): StatementName {
 const seqOf = (db: Database, name: StatementName, ...values: Value[]): number =>
   db.get<{ seq: number }>(name, ...values)?.seq ?? 0
 
-/** Read within the snapshot that the seqs are from. */
-function seenTasks(db: Database, seqs: string, now: number): { readonly items: Task[]; readonly last: number } {
+interface Seen {
+  readonly items: Task[]
+  /** The seq of the last one. */
+  readonly last: number
+  /** Whether more of the seqs were left: a page is bounded by its bytes. */
+  readonly isCut: boolean
+}
+
+/** Read within the snapshot that the seqs are from. What is long is read one by one, as long as there is room for it. */
+function seenTasks(db: Database, seqs: string, now: number, look: TaskLook): Seen {
   const rows = db.arrays<SeenTask>('tasksBySeq', seqs, now)
   const names = namesOf(db)
+  const texts = new LongTexts(db, look)
   const items: Task[] = []
   let last = 0
   for (const row of rows) {
-    items.push(taskOf(row, names))
+    if (texts.length >= PAGE_BYTES_MAX) return { items, last, isCut: true }
+    items.push(taskOf(row, names, texts))
     last = row[SEEN.seq]
   }
-  return { items, last }
+  return { items, last, isCut: false }
 }
 
-function taskOf(row: SeenTask, names: Names): Task {
+/** Texts that have their own reads, and how long all of them were together. */
+class LongTexts {
+  length = 0
+  readonly #db: Database
+  readonly #isLight: boolean
+
+  constructor(db: Database, { light = false }: TaskLook) {
+    this.#db = db
+    this.#isLight = light
+  }
+
+  payload(seq: number): JsonText {
+    return this.#isLight ? LEFT_OUT : (this.#read('longPayload', seq) as JsonText)
+  }
+
+  result(seq: number): JsonText {
+    return this.#isLight ? LEFT_OUT : (this.#read('longResult', seq) as JsonText)
+  }
+
+  failure(seq: number, attempt: number): string {
+    return this.#read('lastFailure', seq, attempt)
+  }
+
+  #read(name: StatementName, ...values: Value[]): string {
+    const { text = 'null' } = this.#db.get<{ text: string }>(name, ...values) ?? {}
+    this.length += text.length
+    return text
+  }
+}
+
+function taskOf(row: SeenTask, names: Names, texts: LongTexts): Task {
   const id = row[SEEN.id]
   const lane = names.lane(row[SEEN.lane])
   return {
@@ -187,7 +233,7 @@ function taskOf(row: SeenTask, names: Names): Task {
     action: lane.action,
     pool: lane.pool,
     tenant: lane.tenant,
-    payload: row[SEEN.payload],
+    payload: row[SEEN.payload] ?? texts.payload(row[SEEN.seq]),
     labels: labelsOf(row[SEEN.labels]),
     priority: row[SEEN.priority],
     settings: names.settings(row[SEEN.profile]),
@@ -201,11 +247,12 @@ function taskOf(row: SeenTask, names: Names): Task {
     losses: row[SEEN.losses],
     parks: row[SEEN.parks],
     deferrals: row[SEEN.deferrals],
-    state: stateOf(row),
+    lastWorker: names.lastWorker(row[SEEN.worker]),
+    state: stateOf(row, texts),
   }
 }
 
-function stateOf(row: SeenTask): TaskState {
+function stateOf(row: SeenTask, texts: LongTexts): TaskState {
   const at = row[SEEN.at]
   const until = row[SEEN.until]
   const reason = row[SEEN.reason]
@@ -223,14 +270,16 @@ function stateOf(row: SeenTask): TaskState {
       }
     case RUNNING:
       return runningState(row[SEEN.seq], row[SEEN.attempt], JSON.parse(detail ?? '{}') as SeenLease)
-    case SUCCEEDED:
-      return { status: 'succeeded', at, result: detail as JsonText | null }
+    case SUCCEEDED: {
+      const isLong = (until ?? 0) > LIGHT_BYTES_MAX
+      return { status: 'succeeded', at, result: isLong ? texts.result(row[SEEN.seq]) : (detail as JsonText | null) }
+    }
     case DEAD:
       return {
         status: 'dead',
         at,
         reason: (reason as DeadReason | null) ?? 'not_retriable',
-        failure: JSON.parse(detail ?? 'null') as Failure,
+        failure: JSON.parse(texts.failure(row[SEEN.seq], row[SEEN.attempt])) as Failure,
       }
     case DISCARDED:
       return { status: 'discarded', at }

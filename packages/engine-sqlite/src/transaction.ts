@@ -128,7 +128,7 @@ export class Transaction {
     const holds = this.db.all<{ pool: string; action: string; tenant: string }>('allHolds')
     const names = scopeOfRow({ pool, action, tenant })
     const held = holds.some((hold) => scopeMatches(scopeOfRow(hold), names as Required<typeof names>))
-    const heldSince = held || this.breakers.holds(action) ? this.now : null
+    const heldSince = held || this.breakers.holds({ action, tenant }) ? this.now : null
     const { lastId } = this.db.run('insertLane', pool, action, tenant, heldSince)
     return this.lane(lastId)
   }

@@ -20,7 +20,7 @@ describe('concurrent callers', () => {
   })
 
   it('each get their own answer: a refusal does not touch the others', async () => {
-    const engine = await openSqliteEngine({ path: ':memory:', backlogMax: 2 })
+    const engine = await openSqliteEngine({ path: ':memory:', maxBacklog: 2 })
     const answers = await Promise.allSettled([
       engine.submit([spec('a')]),
       engine.submit(specs(5, 'too-many')),

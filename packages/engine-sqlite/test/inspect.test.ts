@@ -1,7 +1,7 @@
 // Inspection of a damaged store (B11): each test damages the file by hand, expects just that finding, has it repaired, and lets
 // the tasks run to their end.
 
-import { seededRandom, succeeded } from '@reprise/core'
+import { seededRandom, succeeded, taskId } from '@reprise/core'
 import { describe, expect, it } from 'vitest'
 import { claimer, spec, specs } from './fixture.ts'
 import { BY, brief, damage, failure, look, repair, runToEnd, storeWithTaskInEachPlace } from './inspect-fixture.ts'
@@ -101,8 +101,8 @@ const CASES: readonly { readonly is: string; readonly sql: readonly string[]; re
   },
   {
     is: 'a dedupe key of no task',
-    sql: ["INSERT INTO dedupe VALUES ('default', 'other', 9999)"],
-    finds: ["key_extra: key 'other' of tenant 'default'"],
+    sql: ["INSERT INTO dedupe VALUES ('default', 'act', 'other', 9999)"],
+    finds: ["key_extra: key 'other' of action 'act' and tenant 'default'"],
   },
   {
     is: 'a failure group that counts too many',
@@ -143,11 +143,14 @@ describe('an inspection', () => {
     damage(path, `UPDATE dedupe SET seq = ${seqOf('queued')}`)
     expect((await look(engine)).findings.map(brief)).toEqual([
       "key_missing: task 'keyed'",
-      "key_extra: key 'k' of tenant 'default'",
+      "key_extra: key 'k' of action 'act' and tenant 'default'",
     ])
     expect((await repair(engine)).findings.map(brief)).toEqual(["key_missing: task 'keyed'"])
     expect((await look(engine)).findings).toEqual([])
-    expect(await engine.submit([spec('again', { dedupeKey: 'k' })])).toEqual([{ outcome: 'duplicate', id: 'keyed' }])
+    const { payload } = (await engine.task(taskId('keyed'))) ?? {}
+    expect(
+      await engine.submit([spec('again', { dedupeKey: 'k', ...(payload === undefined ? {} : { payload }) })]),
+    ).toEqual([{ outcome: 'duplicate', id: 'keyed' }])
   })
 
   it('B11: leaves two tasks with one key to a person', async () => {
@@ -194,7 +197,7 @@ describe('an inspection', () => {
     const { findings, checked } = await repair(engine)
     expect(checked).toBeGreaterThan(24_000)
     expect(findings.map(({ found, expected }) => ({ found, expected }))).toEqual([
-      { found: 'queued 12002, ready 12002', expected: 'queued 12001, ready 12001' },
+      { found: 'queued 12002, ready 12002, bytes 240771', expected: 'queued 12001, ready 12001, bytes 240750' },
       { found: 'backlog 12003', expected: 'backlog 12002' },
     ])
     expect((await look(engine)).findings).toEqual([])
@@ -223,7 +226,7 @@ const DAMAGES = [
     `INSERT OR REPLACE INTO ready VALUES (1, 100, ${900 + index}, coalesce(${seqOf(id)}, 999), 0, NULL, NULL)`,
     `INSERT OR REPLACE INTO waiting VALUES ('default', 5, coalesce(${seqOf(id)}, 999))`,
     `INSERT OR REPLACE INTO inboxes VALUES (coalesce(${seqOf(id)}, 999), 1, 5)`,
-    `INSERT OR REPLACE INTO dedupe VALUES ('default', 'other', coalesce(${seqOf(id)}, 999))`,
+    `INSERT OR REPLACE INTO dedupe VALUES ('default', 'act', 'other', coalesce(${seqOf(id)}, 999))`,
   ]),
   ...['dead', 'waiting', 'nobody'].map(
     (id) =>

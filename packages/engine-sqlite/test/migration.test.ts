@@ -1,6 +1,17 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { DEFAULT_SETTINGS, leaseToken, poolName, succeeded, taskId, VirtualClock, workerId } from '@reprise/core'
+import {
+  actionName,
+  DEFAULT_BREAKER,
+  DEFAULT_SETTINGS,
+  leaseToken,
+  poolName,
+  succeeded,
+  taskId,
+  tenantId,
+  VirtualClock,
+  workerId,
+} from '@reprise/core'
 import { openSqliteEngine, SCHEMA_VERSION } from '@reprise/engine-sqlite'
 import { describe, expect, it } from 'vitest'
 import { migrations } from '../src/sql.generated.ts'
@@ -29,13 +40,68 @@ function storeOfLayout1(): string {
     INSERT INTO leases (seq, attempt, token, worker, started_at, until, timeout_at)
       VALUES (2, 1, 7, 1, ${NOW}, ${NOW + 15_000}, ${NOW + 60_000});
     INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at, in_flight) VALUES ('old', 3, '${registration}', ${NOW}, ${NOW}, 1);
+    INSERT INTO holds VALUES ('', '', 'acme', 'operator:ann', 'unpaid', ${NOW});
+    INSERT INTO limits VALUES ('', '', 'acme', 2);
     UPDATE store SET next_seq = 4, next_rank = 3, next_token = 8, backlog = 2;
     PRAGMA user_version = 1;`)
   db.close()
   return path
 }
 
+/** As earlier versions stored settings: docs/adr/0026 has the names. */
+const inOldNames = (json: string): string =>
+  json
+    .replace('maxLosses', 'lossesMax')
+    .replace('minFailures', 'failuresMin')
+    .replace('maxOpenMs', 'openMsMax')
+    .replace('maxRamp', 'rampMax')
+
+it('settings of tasks and breakers that were stored under old names are read under the new ones', async () => {
+  const path = join(temporaryFolder(), 'store.db')
+  const clock = new VirtualClock(NOW)
+  const first = await openSqliteEngine({ path, clock, durability: 'fast' })
+  await first.submit([spec('t1')])
+  await first.close()
+  const state = { status: 'open', since: NOW, until: NOW + 9_000, opens: 1, by: null }
+  const breaker = { name: 'dependency:x', settings: DEFAULT_BREAKER, actions: [], state, buckets: [] }
+  const db = new DatabaseSync(path)
+  db.prepare('UPDATE profiles SET settings = ?').run(inOldNames(JSON.stringify(DEFAULT_SETTINGS)))
+  db.prepare('INSERT INTO breakers VALUES (?, ?)').run('dependency:x', inOldNames(JSON.stringify(breaker)))
+  db.close()
+  const engine = await openSqliteEngine({ path, clock, durability: 'fast' })
+  expect((await engine.task(taskId('t1')))?.settings).toEqual(DEFAULT_SETTINGS)
+  expect((await engine.tasks({})).items[0]?.settings).toEqual(DEFAULT_SETTINGS)
+  const { claimed } = await engine.claim(await claimer(engine, 'w1'))
+  expect(claimed[0]?.snapshot.settings).toEqual(DEFAULT_SETTINGS)
+  expect((await engine.breakers()).items[0]?.settings).toEqual(DEFAULT_BREAKER)
+  await engine.close()
+})
+
 describe('a store of the first layout', () => {
+  it('keeps its dedupe keys, which belong to their actions from now on', async () => {
+    const path = storeOfLayout1()
+    const db = new DatabaseSync(path)
+    db.exec(`
+      UPDATE tasks SET dedupe_key = id;
+      INSERT INTO dedupe (tenant, key, seq) SELECT 'default', id, seq FROM tasks;`)
+    db.close()
+    const engine = await openSqliteEngine({ path, clock: new VirtualClock(NOW + 1_000), durability: 'fast' })
+    const ref = { taskId: taskId('running'), attempt: 1, token: leaseToken('7.2') }
+    await engine.settle([succeeded(ref, null)])
+    const specs = ['queued', 'running', 'waiting'].map((dedupeKey) => spec(`after-${dedupeKey}`, { dedupeKey }))
+    const results = await engine.submit([...specs, spec('other', { dedupeKey: 'queued', action: actionName('other') })])
+    // Other payloads than those of the tasks that hold the keys; the key of a task that has ended is free.
+    expect(results.map(({ outcome, id }) => `${outcome} ${id}`)).toEqual([
+      'conflict queued',
+      'accepted after-running',
+      'conflict waiting',
+      'accepted other',
+    ])
+    const look = { repair: false, by: { actor: 'a', reason: 'b' } }
+    expect((await engine.inspect(look)).findings).toEqual([])
+    await engine.close()
+  })
+
   it('opens, shows what it held, and goes on', async () => {
     const path = storeOfLayout1()
     const clock = new VirtualClock(NOW + 1_000)
@@ -49,7 +115,7 @@ describe('a store of the first layout', () => {
     expect(await engine.task(taskId('waiting'))).toMatchObject({ state: { status: 'waiting', quota: null } })
     const { items } = await engine.workers()
     expect(items).toMatchObject([
-      { worker: 'old', endpoint: null, lastProgressAt: NOW, quietMsMax: 0, outlook: null, probeFailures: 0 },
+      { worker: 'old', endpoint: null, lastProgressAt: NOW, maxQuietMs: 0, outlook: null, probeFailures: 0 },
     ])
     expect(items[0]?.health.status).toBe('healthy')
     const request = { worker: workerId('old'), epoch: 3, pools: [poolName('default')], actions: null }
@@ -60,6 +126,16 @@ describe('a store of the first layout', () => {
     })
     expect(settled).toEqual([{ outcome: 'settled', status: 'succeeded', repeated: false }])
     expect(claimed).toMatchObject([{ taskId: 'queued', parks: 0, deferrals: 0 }])
+    await engine.close()
+  })
+
+  it("counts the bytes of its payloads, and what was held or limited is the platform's", async () => {
+    const engine = await openSqliteEngine({ path: storeOfLayout1(), clock: new VirtualClock(NOW + 1_000) })
+    expect((await engine.tenants()).items).toEqual([{ tenant: 'default', backlog: 3, running: 1, bytes: 6 }])
+    const by = { actor: 'token:acme', reason: 'ours', rank: 'tenant' } as const
+    const scope = { tenant: tenantId('acme') }
+    await expect(engine.resume(scope, by)).rejects.toMatchObject({ code: 'REPRISE_OUTRANKED' })
+    await expect(engine.limit(scope, null, by)).rejects.toMatchObject({ code: 'REPRISE_OUTRANKED' })
     await engine.close()
   })
 

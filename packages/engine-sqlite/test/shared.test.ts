@@ -19,7 +19,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { claimer, spec, specs, temporaryFolder } from './fixture.ts'
 
 const NOW = Date.UTC(2030, 0, 1)
-const BREAKER = { name: 'dependency:mail', settings: { ...DEFAULT_BREAKER, failuresMin: 2, openMs: 1_000 } }
+const BREAKER = { name: 'dependency:mail', settings: { ...DEFAULT_BREAKER, minFailures: 2, openMs: 1_000 } }
 
 /** A failure that counts for the breaker. */
 function outage(lease: Claimed): Settlement {
@@ -104,7 +104,8 @@ describe('two processes on one file', () => {
     const db = new DatabaseSync(path)
     onTestFinished(() => db.close())
     const rows = (table: string) => db.prepare(`SELECT count(*) AS count FROM ${table}`).get()
-    expect([rows('breakers'), rows('quota_windows')]).toEqual([{ count: 1 }, { count: 1 }])
+    // The tenant's own, and that of all tenants.
+    expect([rows('breakers'), rows('quota_windows')]).toEqual([{ count: 2 }, { count: 1 }])
     await clock.advance(120_000)
     expect((await here.breakers()).items).toEqual([])
     await there.settle([succeeded(second, null)])

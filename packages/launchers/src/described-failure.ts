@@ -1,7 +1,7 @@
 // A failure that another process or another host described: built as a handler would throw it, so that classification
 // and decision treat it like any other. It has no stack: ours would point at the launcher, which did nothing wrong.
 
-import { Permanent, RetryAfter, Transient } from '@reprise/core'
+import { PermanentError, RetryAfterError, TransientError } from '@reprise/core'
 
 export interface Description {
   readonly message: string
@@ -19,9 +19,9 @@ export function describedFailure(description: Description): Error {
 }
 
 function kindOf(message: string, { says, retryAfterMs }: Description): Error {
-  if (says === 'permanent') return new Permanent(message)
-  if (retryAfterMs !== undefined) return new RetryAfter(retryAfterMs, message)
-  return says === 'transient' ? new Transient(message) : new Error(message)
+  if (says === 'permanent') return new PermanentError(message)
+  if (retryAfterMs !== undefined) return new RetryAfterError(retryAfterMs, message)
+  return says === 'transient' ? new TransientError(message) : new Error(message)
 }
 
 const RETRY_AFTER_MS_MAX = 7 * 86_400_000

@@ -4,8 +4,18 @@
 export { AddressPolicy, parseAddress, type Resolve } from './http/addresses.ts'
 export { retryAfterMs } from './http/answer.ts'
 export { createHttpLauncher, type HttpLauncher } from './http/launcher.ts'
-export type { HttpLauncherOptions } from './http/options.ts'
+export type { HttpLauncherOptions, HttpTarget } from './http/options.ts'
 export { type HttpAnswer, HttpCallError, HttpCaller } from './http/request.ts'
-export { type ReceivedHeaders, secretKey, sign, type VerifyOptions, verifySignature } from './http/signature.ts'
+export {
+  type ReceivedHeaders,
+  type ReceivedRequest,
+  SIGNATURE_VERSIONS,
+  type SignatureVersion,
+  secretKey,
+  sign,
+  type VerifyOptions,
+  verifyRequest,
+  verifySignature,
+} from './http/signature.ts'
 export { createProcessLauncher, type ProcessLauncher } from './process/launcher.ts'
 export type { ProcessCommand, ProcessLauncherOptions } from './process/options.ts'

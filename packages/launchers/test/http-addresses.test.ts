@@ -12,12 +12,25 @@ test.each([
   '100.127.255.255',
   '127.0.0.1',
   '127.255.255.254',
+  '0.1.2.3',
+  '168.63.129.16',
+  '::ffff:168.63.129.16',
+  '64:ff9b::168.63.129.16',
+  '64:ff9b::a83f:8110',
   '169.254.169.254',
   '172.16.0.1',
   '172.31.255.255',
   '192.0.0.8',
+  '192.0.0.192',
+  '192.0.2.1',
+  '192.31.196.1',
+  '192.52.193.1',
+  '192.88.99.1',
+  '192.175.48.1',
   '192.168.1.1',
   '198.18.0.1',
+  '198.19.255.255',
+  '198.51.100.1',
   '203.0.113.9',
   '224.0.0.1',
   '240.0.0.1',
@@ -36,12 +49,19 @@ test.each([
   '64:ff9b:1::1',
   '100::1',
   '2001::1',
+  '2001:0:a83f:8110::1',
+  '2001:2::1',
+  '2001:20::1',
   '2001:db8::1',
   '2002:7f00:1::1',
+  '2002:a83f:8110::1',
+  '::ffff:0:127.0.0.1',
+  '64:ff9b:1:a83f:81:1000::',
   '3fff::1',
   '5f00::1',
   'fc00::1',
   'fd12:3456::1',
+  'fd00:ec2::254',
   'fe80::1',
   'fe80::1%eth0',
   'fec0::1',
@@ -62,6 +82,20 @@ test.each([
   '64:ff9b::1.1.1.1',
 ])('%s is public', (address) => {
   expect(isPublicAddress(address)).toBe(true)
+})
+
+const metadata = (allow: readonly string[], address = '168.63.129.16') =>
+  new AddressPolicy(allow, async () => [{ address }]).addressesOf(new URL('http://metadata.google.internal/'))
+
+test('input 5: a host name in the list does not open a metadata service; its own address does', async () => {
+  for (const address of ['168.63.129.16', '169.254.169.254', 'fd00:ec2::254', '::ffff:169.254.169.254']) {
+    for (const allow of [['*.internal'], ['metadata.google.internal'], ['0.0.0.0/0', '::/0'], ['169.254.0.0/16']]) {
+      await expect(metadata(allow, address)).rejects.toThrow(/not a public one/)
+    }
+  }
+  await expect(metadata(['168.63.129.16'])).resolves.toHaveLength(1)
+  await expect(metadata(['169.254.169.254/32'], '169.254.169.254')).resolves.toHaveLength(1)
+  await expect(metadata(['*.internal'], '10.1.2.3')).resolves.toHaveLength(1)
 })
 
 const spellings = [
@@ -92,7 +126,7 @@ test('input 5: localhost is refused by what it resolves to; other schemes by nam
 
 test('input 5: one address among several that is not public is enough', async () => {
   const policy = new AddressPolicy([], () => Promise.resolve([{ address: '1.1.1.1' }, { address: '::ffff:10.0.0.1' }]))
-  await expect(policy.addressesOf(new URL('http://plugin.example/'))).rejects.toMatchObject({ name: 'Permanent' })
+  await expect(policy.addressesOf(new URL('http://plugin.example/'))).rejects.toMatchObject({ name: 'PermanentError' })
 })
 
 test.each([
@@ -137,6 +171,9 @@ test('input 5: DNS rebinding: a host is resolved once, and the connection goes t
 test('input 5: a launcher without an allow-list does not call this host', async () => {
   const plugin = await aPlugin((_request, response) => json(response, 200, {}))
   const launcher = anHttpLauncher(plugin, { allow: [] })
-  await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED', name: 'Permanent' })
+  await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({
+    code: 'ADDRESS_REFUSED',
+    name: 'PermanentError',
+  })
   expect(plugin.received).toEqual([])
 })

@@ -1,8 +1,8 @@
 // What is sent to a plugin, and what its answers mean.
 
-import { describeFailure, outcomeRequest } from '@reprise/core'
+import { actionName, describeFailure, outcomeRequest } from '@reprise/core'
 import { expect, test, vi } from 'vitest'
-import { verifySignature } from '../src/index.ts'
+import { verifyRequest, verifySignature } from '../src/index.ts'
 import { monotonicMs } from '../src/monotonic.ts'
 import { anOrder, ended, never, refOf, sighting } from './fixture.ts'
 import { anHttpLauncher, aPlugin, json, secret } from './http-fixture.ts'
@@ -38,6 +38,9 @@ test('B6: a launch is a signed request with the order, the key and the retry tok
   })
   expect(verifySignature(request?.headers ?? {}, request?.body ?? '', secret)).toBe(true)
   expect(verifySignature(request?.headers ?? {}, `${request?.body} `, secret)).toBe(false)
+  const { method = '', path = '', headers = {}, body = '' } = request ?? {}
+  expect(verifyRequest({ method, url: path, headers, body }, secret)).toBe(true)
+  expect(verifyRequest({ method, url: `${path}x`, headers, body }, secret)).toBe(false)
   expect(await sighting(launcher, refOf(order))).toMatchObject({ outcome: { ok: true, result: '{"pages":3}' } })
 })
 
@@ -131,7 +134,10 @@ test('Retry-After may be a date', async () => {
 
 test('A3: nobody there: the launch fails, and nothing was sent', async () => {
   const launcher = anHttpLauncher({ origin: 'http://127.0.0.1:1' })
-  await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({ code: 'ECONNREFUSED', name: 'Transient' })
+  await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({
+    code: 'ECONNREFUSED',
+    name: 'TransientError',
+  })
 })
 
 test('a connection that breaks after the request was sent is a failure of the attempt: it may have run', async () => {
@@ -240,9 +246,44 @@ test('an answer that is too large is cut off', async () => {
   })
 })
 
+test('intruder 7: each target has a secret of its own, and a question about a launch is signed like the launch', async () => {
+  const [one, other] = ['one, long enough for a secret', 'other, long enough as well'].map(
+    (text) => `whsec_${Buffer.from(text).toString('base64')}`,
+  ) as [string, string]
+  const plugin = await aPlugin((request, response) =>
+    json(response, request.method === 'POST' ? 202 : 200, { statusUrl: '/runs/1', status: 'running' }),
+  )
+  const actions = { render: { secret: one }, 'render.other': { secret: [other, secret] }, 'render.plain': {} }
+  const launcher = anHttpLauncher(plugin, { actions, signatures: ['v2'] })
+  const signers = (secrets: readonly string[]): readonly boolean[] => {
+    const { method = '', path = '', headers = {}, body = '' } = plugin.received.at(-1) ?? {}
+    expect(headers['webhook-signature']).not.toContain('v1,')
+    return secrets.map((by) => verifyRequest({ method, url: path, headers, body }, by))
+  }
+  const expected = {
+    render: [true, false, false],
+    'render.other': [false, true, true],
+    'render.plain': [false, false, true],
+  }
+  for (const [action, by] of Object.entries(expected)) {
+    const order = anOrder({ id: action, action: actionName(action) })
+    const { handle } = await launcher.launch(order, never)
+    expect([action, signers([one, other, secret])]).toEqual([action, by])
+    await launcher.look([refOf(order, handle)])
+    expect([action, plugin.received.at(-1)?.method, signers([one, other, secret])]).toEqual([action, 'GET', by])
+  }
+  // Another orchestrator knows only where the launch went: one of the secrets there is the right one.
+  const order = anOrder({ id: 'render' })
+  const later = anHttpLauncher(plugin, { actions, signatures: ['v2'] })
+  await later.look([refOf(order, `status:${Date.now() + 60_000}:${plugin.origin}/runs/1`)])
+  expect(signers([one, other, secret])).toEqual([true, true, true])
+})
+
 test('options are checked', () => {
   const origin = 'https://plugins.example'
   expect(() => anHttpLauncher({ origin }, { secret: 'short' })).toThrow('whsec_')
+  expect(() => anHttpLauncher({ origin }, { secret: [] })).toThrow('needs a secret')
+  expect(() => anHttpLauncher({ origin }, { signatures: [] })).toThrow("'signatures' must be")
   expect(() => anHttpLauncher({ origin: 'ftp://x' })).toThrow('http or https')
   expect(() => anHttpLauncher({ origin: 'https://user:pass@x' })).toThrow('password')
   expect(() => anHttpLauncher({ origin }, { allow: ['10.0.0.0/99'] })).toThrow('10.0.0.0/99')

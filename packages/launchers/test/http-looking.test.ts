@@ -2,7 +2,7 @@
 
 import { systemClock } from '@reprise/core'
 import { expect, test, vi } from 'vitest'
-import { verifySignature } from '../src/index.ts'
+import { verifyRequest } from '../src/index.ts'
 import { anOrder, never, refOf, sighting, sightingOnce } from './fixture.ts'
 import { anHttpLauncher, aPlugin, json, secret } from './http-fixture.ts'
 import { failureIn } from './process-fixture.ts'
@@ -23,7 +23,10 @@ test('A11: accepted with a status address: any launcher asks there', async () =>
   expect(await look()).toEqual({ status: 'running', handle })
   const question = plugin.received.at(-1)
   expect(question).toMatchObject({ method: 'GET', path: '/runs/7?x=1' })
-  expect(verifySignature(question?.headers ?? {}, '', secret)).toBe(true)
+  const asked = { url: question?.path ?? '', headers: question?.headers ?? {}, body: '' }
+  expect(verifyRequest({ ...asked, method: 'GET' }, secret)).toBe(true)
+  // A question that somebody listened in on does not end the worker.
+  expect(verifyRequest({ ...asked, method: 'DELETE' }, secret)).toBe(false)
   status = [200, { status: 'succeeded', result: 5 }]
   expect(await look()).toEqual({ status: 'ended', handle, outcome: { ok: true, result: '5' } })
   status = [200, { status: 'failed', error: { code: 'E', message: 'No.', retryable: true } }]

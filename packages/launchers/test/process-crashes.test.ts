@@ -100,7 +100,7 @@ test('a supervisor that dies before the gate fails the launch, which leaves noth
   const { launcher, ran } = countedRuns()
   process.env.REPRISE_FAILPOINT = 'supervisor:begun'
   const order = anOrder()
-  await expect(launcher.launch(order, never)).rejects.toMatchObject({ code: 'LAUNCH_FAILED', name: 'Transient' })
+  await expect(launcher.launch(order, never)).rejects.toMatchObject({ code: 'LAUNCH_FAILED', name: 'TransientError' })
   expect(await sighting(launcher, refOf(order))).toEqual({ status: 'never' })
   expect(ran()).toEqual([])
 })

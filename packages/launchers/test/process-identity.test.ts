@@ -96,7 +96,10 @@ test('A15: while the runs are away, nothing is said of them, and no end is claim
   const away = join(folder, 'away')
   renameSync(runs, away)
   expect(await launcher.look(refs)).toEqual(unknown)
-  await expect(launcher.end(refOf(order, handle), 0)).rejects.toMatchObject({ code: 'RUNS_MISSING', name: 'Transient' })
+  await expect(launcher.end(refOf(order, handle), 0)).rejects.toMatchObject({
+    code: 'RUNS_MISSING',
+    name: 'TransientError',
+  })
   await launcher.forget(refOf(order, handle))
   expect(existsSync(runs)).toBe(false)
   writeFileSync(runs, 'no directory')

@@ -145,7 +145,7 @@ test('much output on both streams does not hold the command up', async () => {
 test('A3: a command that is not there fails the launch and leaves nothing behind', async () => {
   const { launcher, runs } = aLauncher(['/no/such/program'])
   const order = anOrder()
-  await expect(launcher.launch(order, never)).rejects.toMatchObject({ code: 'ENOENT', name: 'Transient' })
+  await expect(launcher.launch(order, never)).rejects.toMatchObject({ code: 'ENOENT', name: 'TransientError' })
   expect(await launcher.look([{ key: order.key, handle: null }])).toEqual([{ status: 'never' }])
   expect(readdirSync(runs).filter((name) => !name.startsWith('.'))).toEqual([])
 })
@@ -154,9 +154,12 @@ test('an action without a command, and an argv that no process can have, are ref
   const { launcher } = aLauncher(['/bin/true'], {
     commands: { other: { argv: ['/bin/true'] }, render: { argv: () => ['a\0b'] } },
   })
-  await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({ name: 'Permanent' })
+  await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({ name: 'PermanentError' })
   const unknown = { ...anOrder(), action: 'nothing' as never }
-  await expect(launcher.launch(unknown, never)).rejects.toMatchObject({ name: 'Permanent', code: 'action_not_found' })
+  await expect(launcher.launch(unknown, never)).rejects.toMatchObject({
+    name: 'PermanentError',
+    code: 'action_not_found',
+  })
 })
 
 test('options are checked', () => {

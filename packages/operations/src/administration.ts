@@ -11,10 +11,12 @@ import {
   listOf,
   Moment,
   NameInput,
+  NewName,
+  NewTenantId,
   PageQuery,
   pageOf,
   ReasonInput,
-  TenantIdInput,
+  wholePage,
 } from './schemas/names.ts'
 
 const TENANTS_MAX = 1_000
@@ -86,11 +88,13 @@ export const administrationOperations = {
     right: 'read',
     tenants: 'none',
     input: z.object({}),
-    output: z.object({ flags: listOf(FlagView) }).meta({ id: 'Flags' }),
+    output: pageOf(FlagView, 'Flags'),
     answer: 'All of them.',
-    run: async ({ flags }) => {
+    run: async ({ flags }, { tenants }) => {
       await flags.look()
-      return { flags: flags.list().map(flagView) }
+      const isLimited = tenants !== null
+      // Who runs the store is for those who may see all of it.
+      return wholePage(flags.list().map((flag) => ({ ...flagView(flag), ...(isLimited ? { changedBy: null } : {}) })))
     },
   }),
   setFlag: operation({
@@ -144,7 +148,13 @@ export const administrationOperations = {
     input: z.object({}),
     output: MeView,
     answer: 'You.',
-    run: (_, { scopes, ...caller }) => ({ ...caller, scopes: SCOPES.filter((scope) => scopes.has(scope)) }),
+    run: (_, { kind, actor, name, scopes, tenants }) => ({
+      kind,
+      actor,
+      name,
+      scopes: SCOPES.filter((scope) => scopes.has(scope)),
+      tenants,
+    }),
   }),
   listTokens: operation({
     route: 'GET /api/v1/tokens',
@@ -166,17 +176,19 @@ export const administrationOperations = {
     right: 'tokens',
     tenants: 'own',
     input: z.object({
-      name: NameInput,
+      name: NewName,
       scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).optional(),
       role: z.enum(ROLE_NAMES).optional().meta({ description: 'A name for a set of scopes, in place of them.' }),
       tenants: z
-        .array(TenantIdInput)
+        .array(NewTenantId)
         .min(1)
         .max(TENANTS_MAX)
         .nullable()
         .optional()
         .meta({ description: 'Your own if missing; null for all.' }),
-      expiresIn: DurationInput.optional().meta({ description: 'It never expires if missing.' }),
+      expiresIn: DurationInput.optional().meta({
+        description: 'If missing it never expires, or when your own token does. It can not outlive your own token.',
+      }),
     }),
     output: NewTokenView,
     answer: 'With the token, for this once.',

@@ -1,15 +1,13 @@
 // Pages bounded by their length as well as by their number: tasks and attempts carry payloads, and a thousand of those are
 // more than a server can put into one text while others wait. A page ends early, with `next`, where it would be too long.
 
-import type { Clock, Page } from '@reprise/core'
+import { type Clock, type Page, turnsOf } from '@reprise/core'
 
 /** In characters of JSON. An item that is longer by itself is a page by itself. */
-const PAGE_LENGTH_MAX = 4_000_000
+const PAGE_LENGTH_MAX = 1_000_000
 /** How many are asked for at first; later as many as may fit, going by those before. */
 const FIRST_STEP = 50
 const STEP_MAX = 250
-/** After writing so much at once, others have their turn. */
-const PAUSE_LENGTH = 250_000
 
 export interface PageSource<T, P extends Page<T> = Page<T>> {
   readonly limit: number
@@ -18,7 +16,7 @@ export interface PageSource<T, P extends Page<T> = Page<T>> {
   readonly lengthGuess?: number
   /** At most this number from this place on. */
   readonly read: (limit: number, cursor: string | undefined) => Promise<P>
-  readonly textOf: (item: T) => string
+  readonly textOf: (item: T) => string | Promise<string>
   readonly clock: Clock
 }
 
@@ -66,18 +64,16 @@ async function textsOf<T>(
   items: readonly T[],
   room: number,
 ): Promise<{ readonly texts: readonly string[]; readonly length: number }> {
+  const turns = turnsOf(clock)
   const texts: string[] = []
   let length = 0
-  let unpaused = 0
   for (const item of items) {
-    const text = textOf(item)
+    if (turns.isSpent) await turns.wait()
+    const written = textOf(item)
+    const text = typeof written === 'string' ? written : await written
     if (length + text.length > room && items.length > 1) break
     texts.push(text)
     length += text.length
-    unpaused += text.length
-    if (unpaused < PAUSE_LENGTH) continue
-    unpaused = 0
-    await new Promise<void>((resolve) => clock.soon(resolve))
   }
   return { texts, length }
 }

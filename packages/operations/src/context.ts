@@ -2,6 +2,7 @@
 
 import {
   type Clock,
+  CompletionWishes,
   type Engine,
   type FeatureFlags,
   type FlagName,
@@ -12,15 +13,21 @@ import {
   silentLogger,
   systemClock,
   systemRandom,
+  type TenantRules,
 } from '@reprise/core'
 import { AddressPolicy, type Resolve } from '@reprise/launchers'
 import type { Policies } from '@reprise/policies'
+import { MONITORING_THRESHOLDS, type MonitoringThresholds } from '@reprise/telemetry'
 import { ApiTokens } from './access/api-tokens.ts'
+import { Sessions } from './access/sessions.ts'
 import { EntryTenants, eventMaker, type MakeEvent } from './events/event.ts'
 import { EventFeed } from './events/feed.ts'
 import { createWebhookDelivery, type WebhookDelivery } from './events/webhook-delivery.ts'
 import { Webhooks } from './events/webhooks.ts'
+import { LaneRoom } from './lane-room.ts'
+import { AtOnce, type AtOnceBounds, type PlaceBounds, Places } from './places.ts'
 import { SharedReads } from './shared-reads.ts'
+import { TenantLimitBook } from './tenant-limits.ts'
 import { NO_REDACTION, type Redaction } from './views.ts'
 
 export interface Context {
@@ -32,13 +39,25 @@ export interface Context {
   readonly policies: Policies
   readonly flags: FeatureFlags
   readonly catalogue: KnownActions
+  /** Which submitted tasks webhooks want to hear the end of. */
+  readonly wishes: CompletionWishes
   readonly tokens: ApiTokens
+  readonly sessions: Sessions
   readonly events: EventsOut
   /** Pages that several callers ask for at the same moment. */
   readonly pages: SharedReads<string>
+  /** Searches read and write much: a few run at once. */
+  readonly searches: AtOnce
+  /** Lanes and settings that submissions may make. */
+  readonly room: LaneRoom
+  /** Requests that wait for something to happen. */
+  readonly waits: Places
   /** MAX_RETRIES: how many retries an operator may ask for (A9). */
   readonly maxRetries: number
   readonly version: string
+  /** Above which a figure of the monitoring is a warning, or critical. */
+  readonly monitoringThresholds: MonitoringThresholds
+  readonly tenantLimits: TenantLimitBook
 }
 
 /** What leaves the store as events: read, followed, or sent to webhooks. */
@@ -49,6 +68,13 @@ export interface EventsOut {
   readonly webhooks: Webhooks
   readonly delivery: WebhookDelivery
 }
+
+const SEARCHES: AtOnceBounds = {
+  running: { all: 8, perCaller: 4, perTenant: 4, kept: 2 },
+  waiting: { all: 1_000, perCaller: 200, perTenant: 200, kept: 200 },
+}
+
+const WAITS: PlaceBounds = { all: 5_000, perCaller: 1_000, perTenant: 500, kept: 1_000 }
 
 export interface ContextOptions {
   readonly engine: Engine
@@ -63,9 +89,14 @@ export interface ContextOptions {
   readonly redaction?: Redaction
   readonly catalogue?: KnownActions
   readonly tokens?: ApiTokens
+  readonly sessions?: Sessions
   /** Addresses of webhooks that may be called though they are not public: '127.0.0.1:9000', '10.0.0.0/8', 'hooks.internal'. */
   readonly webhookAllow?: readonly string[]
   readonly resolve?: Resolve
+  /** How much each tenant may have, where the policies say nothing. */
+  readonly tenantRules?: TenantRules
+  /** Those that are not the usual ones (C10). */
+  readonly monitoringThresholds?: Partial<MonitoringThresholds>
   readonly onError?: (error: unknown) => void
 }
 
@@ -77,7 +108,7 @@ export function createContext(options: ContextOptions): Context {
   const tenants = new EntryTenants(engine, clock)
   const makeEvent = eventMaker(redact)
   const policy = new AddressPolicy(options.webhookAllow ?? [], options.resolve)
-  const webhooks = new Webhooks({ engine, feed, policy, clock })
+  const webhooks = new Webhooks({ engine, feed, tenants, policy, clock })
   const isOn = (): boolean => flags.current()['audit-streaming']
   const shared = { engine, feed, tenants, makeEvent, webhooks, policy, redact, isOn, clock, random, onError }
   return {
@@ -89,11 +120,18 @@ export function createContext(options: ContextOptions): Context {
     policies: options.policies,
     flags,
     catalogue: options.catalogue ?? new KnownActions(engine, clock),
+    wishes: new CompletionWishes(engine, clock),
     tokens: options.tokens ?? new ApiTokens(engine, clock, onError),
+    sessions: options.sessions ?? new Sessions(engine, clock),
     events: { feed, tenants, makeEvent, webhooks, delivery: createWebhookDelivery(shared) },
     pages: new SharedReads(clock),
+    searches: new AtOnce('searches', SEARCHES),
+    room: new LaneRoom(engine, clock),
+    waits: new Places('waiting requests', WAITS),
     maxRetries: options.maxRetries,
     version: options.version,
+    monitoringThresholds: { ...MONITORING_THRESHOLDS, ...options.monitoringThresholds },
+    tenantLimits: new TenantLimitBook(options.policies, options.tenantRules),
   }
 }
 

@@ -1,13 +1,32 @@
 // The operation that reads the journal as events. Following it live is a stream of its own.
 
-import { CLOCK_STEP_BACK_MS, durationMs, type Engine, InvalidError, type JournalPage, typeFilter } from '@reprise/core'
+import {
+  CLOCK_STEP_BACK_MS,
+  compileFilter,
+  durationMs,
+  type Engine,
+  InvalidError,
+  type JournalEntry,
+  type JournalPage,
+  parseQuery,
+  type Task,
+  type TaskId,
+  typeFilter,
+} from '@reprise/core'
 import { z } from 'zod'
+import type { Caller } from './access/caller.ts'
+import { ownFilter, ownTask } from './access/own-tasks.ts'
+import type { Context } from './context.ts'
 import { given } from './given.ts'
+import { inTurns } from './in-turns.ts'
 import { operation } from './operation.ts'
 import { EventFilter, EventView } from './schemas/event.ts'
 import { flagInput, listOf, PageQuery } from './schemas/names.ts'
+import { seenBy } from './sight.ts'
 
 const PAGE_ENTRIES = 100
+/** With a query, each entry may mean a look at its task. */
+const QUERIED_ENTRIES_MAX = 100
 
 export const eventOperations = {
   listEvents: operation({
@@ -27,37 +46,75 @@ export const eventOperations = {
           "Nothing earlier: how long ago, such as '15m', or a moment, in milliseconds since 1970 or as an ISO 8601 time. Reading begins there if no cursor is given.",
       }),
       newest: flagInput.optional().meta({ description: 'Newest first, and with `cursor` further back.' }),
+      q: z.string().max(1_000).optional().meta({
+        description:
+          'Only events about tasks that agree with this query now, such as `action:invoice.* status:dead`. A page then looks at 100 events at the most.',
+      }),
       ...EventFilter.shape,
     }),
     output: z
       .object({
         items: listOf(EventView),
-        cursor: z.string().meta({ description: 'Read on from here, also when nothing follows yet.' }),
-        more: z.boolean().meta({ description: 'Whether more may follow at once: a page may be empty and have more.' }),
+        next: z.string().nullable().meta({
+          description: 'For the next page; null on the last one for now. A page may be empty and have a next one.',
+        }),
+        cursor: z.string().meta({ description: 'Read on from here later, also when nothing follows yet.' }),
       })
       .meta({ id: 'EventPage' }),
     answer: 'Oldest first, if not asked for the newest.',
-    run: async ({ engine, events }, { tenants }, input) => {
-      const { limit = PAGE_ENTRIES, cursor, since, newest = false, type, task } = input
+    run: async (context, caller, input) => {
+      const { engine, events, clock } = context
+      const { cursor, since, newest = false, type, task, q } = input
+      const agrees = q === undefined ? null : agreeing(context, caller, q)
+      const asked = input.limit ?? PAGE_ENTRIES
+      const limit = agrees === null ? asked : Math.min(asked, QUERIED_ENTRIES_MAX)
+      const { tenants } = caller
       const from = since === undefined ? Number.NEGATIVE_INFINITY : await momentOf(engine, since)
       const start = cursor ?? (since === undefined || newest ? undefined : await engine.journal.from(from))
+      const taskId =
+        task === undefined || tenants === null ? task : ((await ownTask(engine, caller, task))?.id ?? NO_TASK)
       const page: JournalPage = await engine.journal.read({
         limit,
-        ...given({ cursor: start, taskId: task }),
+        ...given({ cursor: start, taskId }),
         ...(newest ? { newest: true } : {}),
       })
       const isWanted = typeFilter(typesOf(type))
-      const items = []
-      for (const entry of page.entries) {
-        if (entry.at < from || !isWanted(`reprise.${entry.type}`)) continue
-        if (await events.tenants.maySee(entry, tenants)) items.push(events.makeEvent(entry))
-      }
+      const wanted = page.entries.filter(({ at, type: kind }) => at >= from && isWanted(`reprise.${kind}`))
+      const made = await inTurns(clock, wanted, async (entry) => {
+        if (!(await events.tenants.maySee(entry, tenants))) return null
+        return agrees === null || (await agrees(entry)) ? events.makeEvent(entry, tenants) : null
+      })
+      const items = made.filter((event) => event !== null)
       const isPast = newest && (page.entries.at(-1)?.at ?? from) < from - CLOCK_STEP_BACK_MS
-      return { items, cursor: page.cursor, more: page.entries.length === limit && !isPast }
+      const hasMore = page.entries.length === limit && !isPast
+      return { items, next: hasMore ? page.cursor : null, cursor: page.cursor }
     },
   }),
 }
 
+/** Whether the task of an entry agrees with a query, as its caller sees it. Each task is looked at once. */
+function agreeing(context: Context, caller: Caller, q: string): (entry: JournalEntry) => Promise<boolean> {
+  const { engine, clock } = context
+  const agrees = compileFilter(ownFilter(parseQuery(q), caller), seenBy(context, caller))
+  const looks = new Map<TaskId, Promise<Task | null>>()
+  const now = clock.now()
+  return async ({ taskId, at }) => {
+    if (taskId === null) return false
+    const look = looks.get(taskId) ?? engine.task(taskId, { light: true })
+    looks.set(taskId, look)
+    const task = await look
+    // An id may be used again: entries from before belong to another task.
+    return task !== null && task.acceptedAt <= at && agrees(task, now)
+  }
+}
+
+/**
+ * No task has it: no name may climb. How many entries there are about another tenant's task would show in cursors: it is read
+ * as one that does not exist.
+ */
+const NO_TASK = '..' as TaskId
+
+/** How many entries there are about another tenant's task shows in cursors: it is read as one that does not exist. */
 export const typesOf = (type: string | undefined): string[] => (type ?? '').split(',').filter((one) => one !== '')
 
 /** How long ago by the store's clock, or a moment. A time span has a unit, so digits alone are a moment. */

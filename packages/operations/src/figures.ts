@@ -16,8 +16,8 @@ import { z } from 'zod'
 import { given } from './given.ts'
 import { scopeOf } from './lanes.ts'
 import { operation, viewOf } from './operation.ts'
-import { DurationInput, digitsInput, listOf, Moment, PoolNameInput, ScopeInput } from './schemas/names.ts'
-import { CountsView, ScalingSignalView, SeriesPointView } from './schemas/operations.ts'
+import { DurationInput, digitsInput, Moment, PoolNameInput, pageOf, ScopeInput, wholePage } from './schemas/names.ts'
+import { CountsView, MonitoringView, ScalingSignalView, SeriesPointView } from './schemas/operations.ts'
 
 const MINUTES = 60
 const TARGET_WAIT_MS = 10_000
@@ -47,27 +47,35 @@ export const figureOperations = {
         .optional()
         .meta({ description: 'How many of the last; 60 if missing.' }),
     }),
-    output: z.object({ points: listOf(viewOf<SeriesPoint>(SeriesPointView)) }).meta({ id: 'Series' }),
+    output: pageOf(viewOf<SeriesPoint>(SeriesPointView), 'Series'),
     answer: 'Minutes without events are left out.',
     run: async ({ engine }, caller, { minutes = MINUTES, ...scope }) => {
       const now = await engine.now()
       const from = Math.floor(now / SERIES_STEP_MS) * SERIES_STEP_MS - (minutes - 1) * SERIES_STEP_MS
-      return { points: await engine.series({ ...scopeOf(scope, caller), from, to: now + 1 }) }
+      return wholePage(await engine.series({ ...scopeOf(scope, caller), from, to: now + 1 }))
     },
   }),
   monitoring: operation({
     route: 'GET /api/v1/monitoring',
     summary: 'The monitoring figures, ready made',
     description:
-      'Retry rate and its success, reasons, health of workers, queue depth, with warning and critical levels (C10).',
+      'How the store is: a level (ok, warning, critical) and why, in sentences, the worst first. Retry rate and its success, reasons, health of workers, queue depth (C10).',
     tag: 'figures',
     right: 'read',
     tenants: 'all',
     input: z.object({ window: DurationInput.optional() }),
-    output: viewOf<Monitoring>(z.looseObject({}).meta({ id: 'Monitoring' })),
+    output: viewOf<Monitoring>(MonitoringView),
     answer: 'The figures.',
-    run: async ({ engine }, _, { window = WINDOW_MS }) =>
-      monitoring(engine, { windowMs: durationMs(window, 'window'), now: await engine.now() }),
+    run: async ({ engine, policies, flags, monitoringThresholds: thresholds }, _, { window = WINDOW_MS }) => {
+      await flags.look()
+      return monitoring(engine, {
+        windowMs: durationMs(window, 'window'),
+        now: await engine.now(),
+        book: policies.current(),
+        thresholds,
+        causes: flags.current()['dlq-inspector'],
+      })
+    },
   }),
   scaling: operation({
     route: 'GET /api/v1/scaling',
@@ -83,7 +91,7 @@ export const figureOperations = {
       slotsPerWorker: digitsInput(1).optional(),
       duration: DurationInput.optional(),
     }),
-    output: z.object({ signals: listOf(viewOf<ScalingSignal>(ScalingSignalView)) }).meta({ id: 'Scaling' }),
+    output: pageOf(viewOf<ScalingSignal>(ScalingSignalView), 'Scaling'),
     answer: 'One signal per pool, with its sum.',
     run: async ({ engine }, _, { pool, targetWait = TARGET_WAIT_MS, slotsPerWorker, duration }) => {
       const signals = await scalingSignals(engine, pool === undefined ? await poolsOf(engine) : [pool], {
@@ -91,7 +99,7 @@ export const figureOperations = {
         ...given({ slotsPerWorker }),
         ...(duration === undefined ? {} : { durationMs: durationMs(duration, 'duration') }),
       })
-      return { signals }
+      return wholePage(signals)
     },
   }),
   info: operation({

@@ -1,15 +1,26 @@
-// Operations about lanes, circuit breakers and failure groups: what holds work back, and what has failed.
+// Operations about lanes and circuit breakers: what holds work back.
 
-import { type Breaker, checkedText, InvalidError, type LaneView, NAME_LENGTH_MAX, type Scope } from '@reprise/core'
+import {
+  type Breaker,
+  checkedText,
+  type Engine,
+  InvalidError,
+  type LaneView,
+  NAME_LENGTH_MAX,
+  NotFoundError,
+  type Scope,
+  type TenantId,
+} from '@reprise/core'
 import { z } from 'zod'
-import { byOf, type Caller, tenantScope } from './access/caller.ts'
-import { refuseUnlessOn } from './context.ts'
+import { byOf, type Caller, mayTouch, tenantScope } from './access/caller.ts'
 import { given } from './given.ts'
-import { notesOnGroups, withNotes } from './notes.ts'
+import { unknownNames } from './known-names.ts'
 import { operation, viewOf } from './operation.ts'
-import { ActionNameInput, checkedBy, PageQuery, pageOf, ReasonInput, ScopeInput } from './schemas/names.ts'
-import { BreakerView, Changed, FailureGroupView, LaneView as LaneSchema } from './schemas/operations.ts'
-import { failureGroupView } from './views.ts'
+import { checkedBy, PageQuery, pageOf, ReasonInput, ScopeInput, TenantIdInput } from './schemas/names.ts'
+import { BreakerView, Changed, LaneView as LaneSchema } from './schemas/operations.ts'
+import { sightOf } from './sight.ts'
+import { noteLimitByHand } from './tenant-slots.ts'
+import { laneView } from './views.ts'
 
 const ScopeChange = ScopeInput.extend({ all: z.literal(true).optional(), reason: ReasonInput.optional() })
 
@@ -31,8 +42,11 @@ export const laneOperations = {
     input: ScopeInput.extend(PageQuery.shape),
     output: pageOf(viewOf<LaneView>(LaneSchema), 'LanePage'),
     answer: 'A page of lanes with their gates.',
-    run: ({ engine }, caller, { limit, cursor, ...scope }) =>
-      engine.lanes({ ...scopeOf(scope, caller), ...given({ limit, cursor }) }),
+    run: async (context, caller, { limit, cursor, ...scope }) => {
+      const { items, next } = await context.engine.lanes({ ...scopeOf(scope, caller), ...given({ limit, cursor }) })
+      const sight = sightOf(context, caller)
+      return { items: items.map((lane) => laneView(lane, sight)), next }
+    },
   }),
   pauseLanes: operation({
     route: 'POST /api/v1/lanes/pause',
@@ -45,8 +59,10 @@ export const laneOperations = {
     answer: 'They are held, present and future ones.',
     repeatable: true,
     run: async ({ engine }, caller, { reason, ...scope }) => {
-      await engine.pause(changedScope(scope, caller), byOf(caller, reason))
-      return { changed: true }
+      const held = changedScope(scope, caller)
+      await refuseNoLanes(engine, held, caller)
+      await engine.pause(held, byOf(caller, reason))
+      return { changed: true, ...(await unknownNames(engine, held, caller)) }
     },
   }),
   resumeLanes: operation({
@@ -74,8 +90,11 @@ export const laneOperations = {
     answer: 'The limit holds; null lifts it.',
     repeatable: true,
     run: async ({ engine }, caller, { reason, concurrency, ...scope }) => {
-      await engine.limit(changedScope(scope, caller), concurrency, byOf(caller, reason))
-      return { changed: true }
+      const limited = changedScope(scope, caller)
+      if (concurrency !== null) await refuseNoLanes(engine, limited, caller)
+      await noteLimitByHand(engine, caller, limited, concurrency)
+      await engine.limit(limited, concurrency, byOf(caller, reason))
+      return { changed: true, ...(concurrency === null ? {} : await unknownNames(engine, limited, caller)) }
     },
   }),
   listBreakers: operation({
@@ -83,48 +102,46 @@ export const laneOperations = {
     summary: 'List circuit breakers',
     tag: 'lanes',
     right: 'read',
-    tenants: 'all',
-    input: PageQuery,
+    tenants: 'own',
+    input: PageQuery.extend({ tenant: TenantIdInput.optional() }),
     output: pageOf(viewOf<Breaker>(BreakerView), 'BreakerPage'),
-    answer: 'Those that are not closed, or saw failures.',
-    run: ({ engine }, _, page) => engine.breakers(given(page)),
+    answer: 'Those that are not closed, or saw failures: of each tenant, and of all tenants.',
+    run: async ({ engine }, caller, { tenant, ...page }) => {
+      const { items, next } = await engine.breakers(given({ ...page, tenants: breakerTenants(caller, tenant) }))
+      return { items: caller.tenants === null ? items : items.map(withoutNeighbours), next }
+    },
   }),
   resetBreaker: operation({
     route: 'POST /api/v1/breakers/{name}/reset',
     summary: 'Close a circuit breaker',
     tag: 'lanes',
     right: 'operate',
-    tenants: 'all',
-    input: z.object({ name: BreakerName, reason: ReasonInput.optional() }),
+    tenants: 'own',
+    input: z.object({ name: BreakerName, tenant: TenantIdInput.optional(), reason: ReasonInput.optional() }),
     output: Changed,
-    answer: 'False if there is none of this name.',
+    answer:
+      'False if there is none of this name that you may close. Without a tenant, all that you may close are meant.',
     repeatable: true,
-    run: async ({ engine }, caller, { name, reason }) => ({
-      changed: await engine.resetBreaker(name, byOf(caller, reason)),
+    run: async ({ engine }, caller, { name, tenant, reason }) => ({
+      changed: await engine.resetBreaker(name, byOf(caller, reason), breakerTenants(caller, tenant)),
     }),
   }),
-  listFailureGroups: operation({
-    route: 'GET /api/v1/failure-groups',
-    summary: 'List dead letters by cause',
-    tag: 'tasks',
-    right: 'read',
-    tenants: 'all',
-    input: PageQuery.extend({ action: ActionNameInput.optional() }),
-    output: pageOf(FailureGroupView.extend(withNotes).meta({ id: 'NotedFailureGroup' }), 'FailureGroupPage'),
-    answer: 'The most recent first.',
-    run: async (context, _, query) => {
-      await refuseUnlessOn(context, 'dlq-inspector')
-      const [{ items, next }, notes] = await Promise.all([
-        context.engine.failureGroups(given(query)),
-        notesOnGroups(context),
-      ])
-      const noted = items.map((group) => ({
-        ...failureGroupView(group, context.redaction),
-        notes: notes.get(group.fingerprint) ?? [],
-      }))
-      return { items: noted, next }
-    },
-  }),
+}
+
+/** The tenants whose breakers are meant: the one asked for, or those that the caller has. Undefined for every breaker. */
+function breakerTenants(caller: Caller, asked: TenantId | undefined): readonly TenantId[] | undefined {
+  if (asked === undefined) return caller.tenants ?? undefined
+  if (mayTouch(caller, asked)) return [asked]
+  throw new NotFoundError('tenant', asked)
+}
+
+/** The breaker of all tenants as one tenant may see it: that it is there, and until when. */
+function withoutNeighbours(breaker: Breaker): Breaker {
+  if (breaker.tenant !== null) return breaker
+  const { state } = breaker
+  if (state.status !== 'half_open') return { ...breaker, actions: [], voices: [] }
+  const { doubtedBy: _, ...rest } = state
+  return { ...breaker, actions: [], voices: [], state: rest }
 }
 
 type GivenScope = { readonly [Key in keyof Scope]?: Scope[Key] | undefined }
@@ -141,4 +158,11 @@ function changedScope({ all, ...fields }: GivenScope & { readonly all?: true | u
     throw new InvalidError("Say which lanes: by pool, action or tenant; or 'all': true for every one.")
   }
   return scope
+}
+
+/** A caller limited to tenants holds lanes that are there: names that they think up would be holds without end. */
+async function refuseNoLanes(engine: Engine, scope: Scope, { tenants }: Caller): Promise<void> {
+  if (tenants === null || (scope.pool === undefined && scope.action === undefined)) return
+  const { items, next } = await engine.lanes({ ...scope, limit: 1 })
+  if (items.length === 0 && next === null) throw new NotFoundError('lane of', scope.action ?? scope.pool ?? '')
 }

@@ -4,8 +4,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Collection, ConflictError, checkedText, type Engine, NotFoundError, RequestError } from '@reprise/core'
 import { z } from 'zod'
-import { type Caller, visible, wholeStore } from './access/caller.ts'
-import type { Context } from './context.ts'
+import { type Caller, mayTouch, wholeStore } from './access/caller.ts'
+import { visibleTask } from './access/own-tasks.ts'
+import { type Context, refuseUnlessOn } from './context.ts'
+import { inTurns } from './in-turns.ts'
 import { operation } from './operation.ts'
 import { checkedBy, Moment, NameInput, TaskIdInput } from './schemas/names.ts'
 import type { Redaction } from './views.ts'
@@ -56,11 +58,16 @@ export const noteOperations = {
     answer: 'The note.',
     status: 201,
     problems: [404, 409],
-    run: async ({ engine, redaction }, caller, { task: taskId = null, fingerprint, text }) => {
-      if ((taskId === null) === (fingerprint === undefined)) {
+    run: async (context, caller, { task, fingerprint, text }) => {
+      const { engine, redaction } = context
+      if ((task === undefined) === (fingerprint === undefined)) {
         throw new RequestError('REPRISE_INVALID', 'Give either a task or the fingerprint of a failure group.')
       }
-      await refuseUnknown(engine, caller, taskId, fingerprint)
+      const taskId = task === undefined ? null : (await visibleTask(engine, caller, task)).id
+      if (fingerprint !== undefined) {
+        await refuseUnlessOn(context, 'dlq-inspector')
+        await refuseUnknownGroup(engine, caller, fingerprint)
+      }
       const subject = taskId === null ? `group:${fingerprint}` : `task:${taskId}`
       const notes = notesIn(engine)
       const { items } = await notes.find({ index: 'subject', value: subject, limit: NOTES_PER_SUBJECT_MAX })
@@ -87,14 +94,18 @@ export const noteOperations = {
     answer: 'It is gone. The journal still has it.',
     status: 204,
     problems: [404],
-    run: async ({ engine }, caller, { id }) => {
+    run: async (context, caller, { id }) => {
+      const { engine } = context
       const notes = notesIn(engine)
       const { subject } = (await notes.get(id))?.document ?? {}
       if (subject === undefined) throw new NotFoundError('note', id)
       const taskId = subject.startsWith('task:') ? (subject.slice('task:'.length) as never) : null
-      if (taskId === null) wholeStore(caller)
-      // A note of a task that is gone can be removed by a caller who may see everything.
-      else if (caller.tenants !== null) visible(caller, id, await engine.task(taskId))
+      // One on a failure group, or on a task that is gone, can be removed by a caller who may see everything.
+      if (caller.tenants !== null) {
+        const task = taskId === null ? null : await engine.task(taskId)
+        if (task === null || !mayTouch(caller, task.tenant)) throw new NotFoundError('note', id)
+      }
+      if (taskId === null) await refuseUnlessOn(context, 'dlq-inspector')
       if (!(await notes.remove(id))) throw new NotFoundError('note', id)
       const entry = { type: 'note', taskId, attempt: null, actor: caller.actor, data: { note: id } } as const
       await engine.journal.append([{ ...entry, reason: 'A note was removed.' }])
@@ -103,19 +114,10 @@ export const noteOperations = {
   }),
 }
 
-async function refuseUnknown(
-  engine: Engine,
-  caller: Caller,
-  taskId: Parameters<Engine['task']>[0] | null,
-  fingerprint: string | undefined,
-): Promise<void> {
-  if (taskId !== null) {
-    visible(caller, taskId, await engine.task(taskId))
-    return
-  }
+async function refuseUnknownGroup(engine: Engine, caller: Caller, fingerprint: string): Promise<void> {
   wholeStore(caller)
   const { items } = await engine.tasks({ fingerprint: fingerprint as never, limit: 1 })
-  if (items.length === 0) throw new NotFoundError('failure group', fingerprint ?? '')
+  if (items.length === 0) throw new NotFoundError('failure group', fingerprint)
 }
 
 const shown = ({ id, text, by, at }: NoteDocument, redaction: Redaction): Note => ({
@@ -136,12 +138,12 @@ export async function notesOnTask(
 }
 
 /** The notes on all failure groups, by fingerprint. */
-export async function notesOnGroups({ engine, redaction }: Context): Promise<ReadonlyMap<string, Note[]>> {
+export async function notesOnGroups({ engine, redaction, clock }: Context): Promise<ReadonlyMap<string, Note[]>> {
   const { items } = await notesIn(engine).find({ index: 'kind', value: 'group', limit: GROUP_NOTES_SHOWN_MAX })
   const notes = new Map<string, Note[]>()
-  for (const { document } of items) {
+  await inTurns(clock, items, ({ document }) => {
     const fingerprint = document.subject.slice('group:'.length)
     notes.set(fingerprint, [...(notes.get(fingerprint) ?? []), shown(document, redaction)])
-  }
+  })
   return notes
 }

@@ -16,9 +16,13 @@ const USUAL_PROBLEMS = { input: [400], known: [401, 403], any: [429, 500] } as c
 
 export interface ApiInfo {
   readonly version: string
+  /** Of the server that shows the document; the usual one if not given. */
+  readonly url?: string
 }
 
-export function openApiDocument(table: Readonly<Record<string, Route>>, { version }: ApiInfo): Json {
+const USUAL_SERVER = { url: 'http://127.0.0.1:7440', description: 'A server started with `reprise up`.' }
+
+export function openApiDocument(table: Readonly<Record<string, Route>>, { version, url }: ApiInfo): Json {
   const components = new Map<string, Json>()
   const schemaOf = (schema: ZodType, io: Direction): Json => componentised(schema, io, components)
   const problem = schemaOf(ProblemView, 'output')
@@ -35,7 +39,7 @@ export function openApiDocument(table: Readonly<Record<string, Route>>, { versio
       summary: 'Runs background tasks to their end, whatever fails on the way.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: 'http://127.0.0.1:7440', description: 'A server started with `reprise up`.' }],
+    servers: [url === undefined ? USUAL_SERVER : { url, description: 'The server that this document comes from.' }],
     security: [{ bearer: [] }, { session: [] }],
     paths: sorted(paths),
     components: {

@@ -1,10 +1,11 @@
 // Operations about policies: what is in force, every version, a change, and a dry run.
 
-import { ConflictError, InvalidError, NotFoundError, type PolicyBook } from '@reprise/core'
+import { ConflictError, type Failure, InvalidError, NotFoundError, type PolicyBook } from '@reprise/core'
 import { ConfigurationError, parsePolicies, policyNotes, simulate, TEMPLATES } from '@reprise/policies'
 import { z } from 'zod'
+import { authorise, type Caller, tenantScope, wholeStore } from './access/caller.ts'
 import { given } from './given.ts'
-import { operation } from './operation.ts'
+import { operation, Written } from './operation.ts'
 import {
   ActionNameInput,
   DurationInput,
@@ -16,6 +17,7 @@ import {
   PageQuery,
   pageOf,
   TenantIdInput,
+  wholePage,
 } from './schemas/names.ts'
 import { DecisionView, FailureView } from './schemas/task.ts'
 import { failureView } from './views.ts'
@@ -58,7 +60,7 @@ export const policyOperations = {
     summary: 'The policies in force',
     tag: 'policies',
     right: 'read',
-    tenants: 'none',
+    tenants: 'all',
     input: z.object({}),
     output: PoliciesView,
     answer: 'The newest version; null if there is none.',
@@ -105,7 +107,7 @@ export const policyOperations = {
     summary: 'List all versions of the policies',
     tag: 'policies',
     right: 'read',
-    tenants: 'none',
+    tenants: 'all',
     input: PageQuery,
     output: pageOf(PolicyVersionView, 'PolicyVersionPage'),
     answer: 'Oldest first.',
@@ -116,7 +118,7 @@ export const policyOperations = {
     summary: 'Get one version of the policies',
     tag: 'policies',
     right: 'read',
-    tenants: 'none',
+    tenants: 'all',
     input: z.object({ number: digitsInput(1) }),
     output: PolicyVersionView,
     answer: 'The version.',
@@ -134,16 +136,17 @@ export const policyOperations = {
     right: 'read',
     tenants: 'none',
     input: z.object({}),
-    output: z.object({ templates: listOf(z.looseObject({ name: z.string() })) }).meta({ id: 'PolicyTemplates' }),
+    output: pageOf(z.looseObject({ name: z.string() }), 'PolicyTemplates'),
     answer: 'Each with what it sets.',
-    run: () => ({ templates: Object.entries(TEMPLATES).map(([name, settings]) => ({ name, ...settings })) }),
+    run: () => wholePage(Object.entries(TEMPLATES).map(([name, settings]) => ({ name, ...settings }))),
   }),
   simulatePolicies: operation({
     route: 'POST /api/v1/policies/simulate',
     summary: 'Try policies out on a made-up task',
+    description: 'Those in force, or a text of your own, which needs the scope `configure`.',
     tag: 'policies',
     right: 'read',
-    tenants: 'none',
+    tenants: 'own',
     input: z.object({
       action: ActionNameInput,
       tenant: TenantIdInput.optional(),
@@ -163,7 +166,8 @@ export const policyOperations = {
     output: SimulationView,
     answer: 'What would happen, attempt by attempt.',
     repeatable: true,
-    run: async ({ policies, catalogue, redaction }, _, { text, failure, action, ...options }) => {
+    run: async ({ policies, catalogue, redaction }, caller, { text, failure, action, tenant, ...options }) => {
+      if (text !== undefined) mayConfigure(caller)
       await policies.look()
       const { settings } = await catalogue.find(action)
       const book = text === undefined ? policies.current() : readPolicies(text)
@@ -172,13 +176,27 @@ export const policyOperations = {
         settings,
         failure: failure === 'lost' ? failure : given(failure),
         ...given(options),
+        ...tenantScope(caller, tenant),
       })
-      return {
-        ...result,
-        attempts: result.attempts.map((one) => ({ ...one, failure: failureView(one.failure, redaction) })),
+      const views = new Map<Failure, string>()
+      const viewOf = (seen: Failure): string => {
+        const text = views.get(seen) ?? JSON.stringify(failureView(seen, redaction))
+        views.set(seen, text)
+        return text
       }
+      // Written here: the same long failure stands in each of a thousand attempts.
+      const attempts = result.attempts.map(
+        ({ failure: seen, ...one }) => `${JSON.stringify(one).slice(0, -1)},"failure":${viewOf(seen)}}`,
+      )
+      return new Written(`{"attempts":[${attempts.join()}],"notes":${JSON.stringify(result.notes)}}`)
     },
   }),
+}
+
+/** Reading a text is work for whoever can make it count: policies are everybody's. */
+function mayConfigure(caller: Caller): void {
+  authorise(caller, 'configure', 'To try policies of your own')
+  wholeStore(caller)
 }
 
 function readPolicies(text: string): PolicyBook {

@@ -5,16 +5,19 @@ import {
   isRepriseError,
   latestForTask,
   NotFoundError,
+  policiesFor,
   type RepriseError,
   RequestError,
+  type Task,
   type TaskId,
-  taskId,
 } from '@reprise/core'
 import { z } from 'zod'
-import { byOf, type Caller, visible } from './access/caller.ts'
-import type { Context } from './context.ts'
+import { byOf, type Caller } from './access/caller.ts'
+import { ownTask, visibleTask } from './access/own-tasks.ts'
+import { type Context, refuseUnlessOn } from './context.ts'
 import { operation } from './operation.ts'
 import { NameInput, ReasonInput, TaskParams } from './schemas/names.ts'
+import { operatorBudget } from './views.ts'
 
 /** A problem that promises a fixed text beside its message (A8). */
 export class FixedTextError extends RequestError {
@@ -35,7 +38,9 @@ export const RetryView = z
   .meta({ id: 'Retry' })
 
 export const RetryInput = TaskParams.extend({
-  maxRetries: z.int().min(0).max(1_000).optional().meta({ description: 'Takes the place of the budget.' }),
+  maxRetries: z.int().min(0).max(1_000).optional().meta({
+    description: 'Takes the place of the budget, up to what MAX_RETRIES, the action or a policy allows.',
+  }),
   policy: NameInput.optional().meta({ description: 'The retries of this policy take the place of the budget.' }),
   reason: ReasonInput.optional(),
 })
@@ -56,7 +61,7 @@ export const retryOperations = {
     problems: [404, 409, 502],
     run: async (context, caller, input) => {
       try {
-        return await retried(context, caller, { ...input, id: await taskOf(context, input.id) })
+        return await retried(context, caller, { ...input, id: await taskOf(context, caller, input.id) })
       } catch (error) {
         throw isStoreError(error) ? unreadable(error) : error
       }
@@ -73,11 +78,13 @@ const unreadable = (cause: Error): RequestError =>
 async function retried(
   context: Context,
   caller: Caller,
-  { id, policy, reason, maxRetries }: z.output<typeof RetryInput>,
+  { id: named, policy, reason, maxRetries }: z.output<typeof RetryInput>,
 ) {
   const { engine } = context
-  const budget = maxRetries ?? (await policyRetries(context, policy)) ?? context.maxRetries
-  visible(caller, id, await engine.task(id))
+  const task = await visibleTask(engine, caller, named, { light: true })
+  const { id } = task
+  if (task.state.status === 'dead') await refuseUnlessOn(context, 'dlq-inspector')
+  const budget = await budgetOf(context, caller, task, { policy, maxRetries })
   if ((await latestForTask(engine, id)) === null) throw new NotFoundError('execution of task', id)
   const result = await engine.retry(id, { by: byOf(caller, reason), maxRetries: budget })
   switch (result.outcome) {
@@ -101,16 +108,41 @@ async function retried(
 }
 
 /** An attempt is named `<task>:<attempt>`. A task whose own id looks like that is meant first. */
-async function taskOf({ engine }: Context, id: TaskId): Promise<TaskId> {
-  const [, task] = /^(.+):\d+$/.exec(id) ?? []
-  if (task === undefined) return id
-  return (await engine.task(id)) === null ? taskId(task) : id
+async function taskOf({ engine }: Context, caller: Caller, id: TaskId): Promise<TaskId> {
+  const [, inside] = /^(.+):\d+$/.exec(id) ?? []
+  if (inside === undefined) return id
+  return (await ownTask(engine, caller, id)) === null ? (inside as TaskId) : id
 }
 
-async function policyRetries({ policies }: Context, name: string | undefined): Promise<number | null> {
+/**
+ * A number that is asked for stays below the ceiling (A6): MAX_RETRIES, what the action or the policies in force allow, or the
+ * policy that is named.
+ */
+async function budgetOf(
+  context: Context,
+  caller: Caller,
+  task: Task,
+  { policy, maxRetries: asked }: { readonly policy: string | undefined; readonly maxRetries: number | undefined },
+): Promise<number> {
+  const { policies, maxRetries } = context
+  const named = await policyRetries(context, caller, policy, task)
+  const failure = task.state.status === 'dead' ? task.state.failure : null
+  const usual = operatorBudget({ terms: task, failure }, { book: policies.current(), maxRetries })
+  return asked === undefined ? (named ?? usual) : Math.min(asked, Math.max(usual, named ?? 0))
+}
+
+/** For a caller who is limited to tenants there are the policies that may be about their task, and no others. */
+async function policyRetries(
+  { policies }: Context,
+  { tenants }: Caller,
+  name: string | undefined,
+  task: Task,
+): Promise<number | null> {
   if (name === undefined) return null
   await policies.look()
-  const policy = policies.current().policies.find((one) => one.name === name)
+  const book = policies.current()
+  const known = tenants === null ? book.policies : policiesFor(book, task)
+  const policy = known.find((one) => one.name === name)
   if (policy === undefined) throw new NotFoundError('policy', name)
   return policy.retries ?? 0
 }

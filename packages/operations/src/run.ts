@@ -1,7 +1,7 @@
 // Performs an operation for a caller: may they, is it about tenants that are not theirs, is the input right, then its function.
 // A server makes the same checks in the same order, the first two before it reads a body.
 
-import { RequestError } from '@reprise/core'
+import { newNameOf, RequestError } from '@reprise/core'
 import type { z } from 'zod'
 import { authorise, type Caller, wholeStore } from './access/caller.ts'
 import type { Context } from './context.ts'
@@ -37,11 +37,19 @@ export function parsedInput<Schema extends z.ZodType>(
   const result = schema.safeParse(input)
   if (result.success) return result.data
   throw new InputError(
-    result.error.issues.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({
-      path: [placeOf(path[0]?.toString()), ...path.map(String)].join('.').slice(0, 200),
-      message: message.slice(0, 500),
+    result.error.issues.slice(0, PROBLEMS_MAX).map((issue) => ({
+      path: [placeOf(issue.path[0]?.toString()), ...issue.path.map(String)].join('.').slice(0, 200),
+      message: messageOf(issue).slice(0, 500),
     })),
   )
+}
+
+/** What is wrong with the name of a field is said by the schema of names, and an old name is answered by the new one. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message
+  if (issue.code !== 'unrecognized_keys') return issue.message
+  const hints = issue.keys.map((key) => newNameOf(key)).join('')
+  return hints === '' ? issue.message : `${issue.message}.${hints}`
 }
 
 /** The answer of an operation that a local caller asks for. */

@@ -2,27 +2,39 @@
 
 import { administrationOperations } from './administration.ts'
 import { changeOperations } from './changes.ts'
+import { countingOperations } from './counting.ts'
 import { eventOperations } from './events.ts'
+import { failureGroupOperations } from './failure-groups.ts'
 import { figureOperations } from './figures.ts'
+import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
+import { logOperations } from './logs.ts'
 import { noteOperations } from './notes.ts'
 import type { Operation } from './operation.ts'
 import { policyOperations } from './policies.ts'
 import { retryOperations } from './retries.ts'
+import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
+import { tenantOperations } from './tenants.ts'
 import { webhookOperations } from './webhooks.ts'
 import { workerOperations } from './workers.ts'
 
 export const OPERATIONS = {
   ...taskOperations,
+  ...logOperations,
+  ...countingOperations,
   ...changeOperations,
   ...retryOperations,
   ...noteOperations,
   ...laneOperations,
+  ...failureGroupOperations,
   ...workerOperations,
   ...figureOperations,
+  ...tenantOperations,
   ...policyOperations,
   ...administrationOperations,
+  ...sessionOperations,
+  ...keyOperations,
   ...eventOperations,
   ...webhookOperations,
 }

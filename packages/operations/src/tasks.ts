@@ -11,22 +11,33 @@ import {
   NotFoundError,
   PAGE_LIMIT_DEFAULT,
   parseQuery,
+  queryWarnings,
   RequestError,
   SCAN_MAX,
   searchTasks,
   type Task,
-  type TaskId,
+  turnsOf,
 } from '@reprise/core'
 import { z } from 'zod'
-import { type Caller, visible } from './access/caller.ts'
+import type { Caller } from './access/caller.ts'
+import { ownFilter, visibleTask } from './access/own-tasks.ts'
 import { boundedPage } from './bounded-page.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
 import { notesOnTask, withNotes } from './notes.ts'
 import { linesOperation, operation, Written } from './operation.ts'
-import { DurationInput, digitsInput, flagInput, PageQuery, TaskIdInput, TaskParams } from './schemas/names.ts'
+import {
+  DurationInput,
+  digitsInput,
+  flagInput,
+  PageQuery,
+  QueryInput,
+  TaskIdInput,
+  TaskParams,
+} from './schemas/names.ts'
 import { ExecutionPage, ExecutionView, ExplanationView, ExportedTaskView, TaskPage, TaskView } from './schemas/task.ts'
-import { executionView, explanationView, taskView } from './views.ts'
+import { mayReveal, seenBy, sightOf } from './sight.ts'
+import { executionView, explanationView, exportedView, isLong, preparedFor, type Sight, taskView } from './views.ts'
 
 const PAGE_LIMIT = 50
 const WAIT_MS_MAX = 60_000
@@ -34,16 +45,6 @@ const ATTEMPT_LENGTH = 4_000
 const EXPORTED_AT_ONCE = 10
 
 const NotedTask = TaskView.extend(withNotes).meta({ id: 'NotedTask' })
-
-const TaskSearch = z.object({
-  q: z.string().max(1_000).optional().meta({
-    description: 'The query language: `status:dead action:invoice.* age>1h "connection reset"`.',
-  }),
-})
-
-/** The task if there is one that the caller may know of. */
-export const visibleTask = async ({ engine }: Context, caller: Caller, id: TaskId): Promise<Task> =>
-  visible(caller, id, await engine.task(id))
 
 export const taskOperations = {
   listTasks: operation({
@@ -53,13 +54,18 @@ export const taskOperations = {
     tag: 'tasks',
     right: 'read',
     tenants: 'own',
-    input: TaskSearch.extend(PageQuery.shape),
+    input: QueryInput.extend(PageQuery.shape),
     output: TaskPage,
     answer: 'A page of tasks.',
-    run: async (context, { tenants }, { q = '', limit = PAGE_LIMIT, cursor }) => {
-      const { engine, clock, redaction, pages } = context
-      const text = await pages.read(JSON.stringify([q, limit, cursor, tenants]), async () => {
-        const filter = parseQuery(q)
+    run: async (context, caller, { q = '', limit = PAGE_LIMIT, cursor }) => {
+      const { engine, clock, pages, searches } = context
+      const { tenants } = caller
+      const sight = sightOf(context, caller)
+      const seen = seenBy(context, caller)
+      const search = async (): Promise<string> => {
+        const asked = parseQuery(q)
+        const filter = ownFilter(asked, caller)
+        const warnings = queryWarnings(asked)
         const now = clock.now()
         let scanned = 0
         const { items, next } = await boundedPage<Task>({
@@ -67,22 +73,27 @@ export const taskOperations = {
           cursor,
           clock,
           read: async (some, from) => {
-            const scanMax = Math.max(SCAN_MAX - scanned, some)
+            const maxScan = Math.max(SCAN_MAX - scanned, some)
             const page = await searchTasks(engine, filter, {
               limit: some,
               now,
               tenants,
-              scanMax,
+              seen,
+              maxScan,
+              turns: turnsOf(clock),
               ...given({ cursor: from }),
             })
             scanned += page.scanned
             return page
           },
-          textOf: (task) => JSON.stringify(taskView(task, redaction)),
+          textOf: (task) => writtenView(context, task, sight, taskView),
         })
-        return `{"items":${items},"next":${JSON.stringify(next)},"scanned":${scanned}}`
-      })
-      return new Written(text)
+        const rest = { next, scanned, ...(warnings.length === 0 ? {} : { warnings }) }
+        return `{"items":${items},${JSON.stringify(rest).slice(1)}`
+      }
+      // Those who may see different things share no page.
+      const question = JSON.stringify([q, limit, cursor, tenants, mayReveal(caller)])
+      return new Written(await pages.read(question, () => searches.run(caller, search)))
     },
   }),
   exportTasks: linesOperation({
@@ -92,20 +103,25 @@ export const taskOperations = {
     tag: 'tasks',
     right: 'read',
     tenants: 'own',
-    input: TaskSearch.extend({
+    input: QueryInput.extend({
       raw: flagInput.optional().meta({ description: 'Nothing redacted; needs the scope `configure`.' }),
     }),
     output: ExportedTaskView,
     answer: 'One task per line.',
-    lines: ({ engine, clock, redaction }, { scopes, tenants }, { q = '', raw = false }, signal) => {
-      if (raw && !scopes.has('configure')) {
+    lines: (context, caller, { q = '', raw = false }, signal) => {
+      if (raw && !mayReveal(caller)) {
         throw new RequestError('REPRISE_FORBIDDEN', "An export that shows everything needs the scope 'configure'.")
       }
-      const filter = parseQuery(q)
+      const filter = ownFilter(parseQuery(q), caller)
+      const { engine, clock } = context
+      const sight = sightOf(context, caller, raw)
+      const turns = turnsOf(clock)
+      const options = { now: clock.now(), tenants: caller.tenants, seen: seenBy(context, caller), turns }
       return (async function* () {
-        for await (const task of exportTasks(withLightAttempts(engine), filter, { now: clock.now(), tenants })) {
+        for await (const task of exportTasks(withLightAttempts(engine), filter, options)) {
           if (signal.aborted) return
-          yield (raw ? task : redaction.value(task)) as z.output<typeof ExportedTaskView>
+          if (turns.isSpent) await turns.wait()
+          yield exportedView(task, sight, turns)
         }
       })()
     },
@@ -126,8 +142,12 @@ export const taskOperations = {
     problems: [404],
     run: async (context, caller, { id, wait }, signal) => {
       const waitMs = wait === undefined ? 0 : durationMs(wait, 'wait')
-      const look = (): Promise<Task> => visibleTask(context, caller, id)
-      return noted(context, await ended(context, look, Math.min(waitMs, WAIT_MS_MAX), signal))
+      if (waitMs > 0) {
+        const leave = context.waits.enter(caller)
+        const look = (): Promise<Task> => visibleTask(context.engine, caller, id, { light: true })
+        await ended(context, look, Math.min(waitMs, WAIT_MS_MAX), signal).finally(leave)
+      }
+      return noted(context, caller, await visibleTask(context.engine, caller, id))
     },
   }),
   listExecutions: operation({
@@ -143,16 +163,18 @@ export const taskOperations = {
     answer: 'A page of attempts.',
     problems: [404],
     run: async (context, caller, { id, limit = PAGE_LIMIT_DEFAULT, cursor }) => {
-      const { engine, clock, redaction } = context
-      const { payload } = await visibleTask(context, caller, id)
+      const { engine, clock } = context
+      const sight = sightOf(context, caller)
+      const task = await visibleTask(engine, caller, id)
+      const { id: stored, payload } = task
       const { items, next } = await boundedPage<Execution>({
         limit,
         cursor,
         clock,
         // Each has a snapshot of the task, and a little more.
         lengthGuess: payload.length + ATTEMPT_LENGTH,
-        read: (some, from) => engine.executions(id, { limit: some, ...given({ cursor: from }) }),
-        textOf: (one) => JSON.stringify(executionView(one, redaction)),
+        read: (some, from) => engine.executions(stored, { limit: some, ...given({ cursor: from }) }),
+        textOf: (one) => writtenView(context, one, sight, (of, seen) => executionView(of, seen, task)),
       })
       return new Written(`{"items":${items},"next":${JSON.stringify(next)}}`)
     },
@@ -169,11 +191,13 @@ export const taskOperations = {
     answer: 'The attempt.',
     problems: [404],
     run: async (context, caller, { id, attempt }) => {
-      const { engine, redaction } = context
-      await visibleTask(context, caller, id)
-      const execution = attempt === 'latest' ? await latestForTask(engine, id) : await engine.execution(id, attempt)
+      const { engine, clock } = context
+      const task = await visibleTask(engine, caller, id, { light: true })
+      const { id: stored } = task
+      const execution =
+        attempt === 'latest' ? await latestForTask(engine, stored) : await engine.execution(stored, attempt)
       if (execution === null) throw new NotFoundError('attempt', `${id}:${attempt}`)
-      return executionView(execution, redaction)
+      return executionView(execution, await preparedFor(execution, sightOf(context, caller), turnsOf(clock)), task)
     },
   }),
   explainTask: operation({
@@ -187,40 +211,55 @@ export const taskOperations = {
     answer: 'Every gate, every worker, what comes next.',
     problems: [404],
     run: async (context, caller, { id }) => {
-      await visibleTask(context, caller, id)
-      const explanation = await context.engine.explain(id)
+      const { id: stored } = await visibleTask(context.engine, caller, id, { light: true })
+      const explanation = await context.engine.explain(stored)
       if (explanation === null) throw new NotFoundError('task', id)
-      const view = explanationView(explanation, context.redaction, { showWorkers: caller.tenants === null })
-      return { ...view, task: await noted(context, explanation.task) }
+      const { task } = explanation
+      const view = explanationView(
+        explanation,
+        await preparedFor(task, sightOf(context, caller), turnsOf(context.clock)),
+      )
+      return { ...view, task: { ...view.task, notes: await notesOnTask(context, task) } }
     },
   }),
 }
 
-const noted = async (context: Context, task: Task): Promise<z.output<typeof NotedTask>> => ({
-  ...taskView(task, context.redaction),
+const noted = async (context: Context, caller: Caller, task: Task): Promise<z.output<typeof NotedTask>> => ({
+  ...taskView(task, await preparedFor(task, sightOf(context, caller), turnsOf(context.clock))),
   notes: await notesOnTask(context, task),
 })
 
-/** The task, once it has ended or the time is up. */
+/** Most views are made at once; one with much in it is made in turns with others. */
+function writtenView<T extends Task | Execution>(
+  { clock }: Context,
+  of: T,
+  sight: Sight,
+  view: (of: T, sight: Sight) => unknown,
+): string | Promise<string> {
+  if (!isLong(of)) return JSON.stringify(view(of, sight))
+  return preparedFor(of, sight, turnsOf(clock)).then((prepared) => JSON.stringify(view(of, prepared)))
+}
+
+/** Comes back when the task has ended, or the time is up. */
 async function ended(
   { engine, clock }: Context,
   look: () => Promise<Task>,
   waitMs: number,
   signal: AbortSignal,
-): Promise<Task> {
+): Promise<void> {
   const until = clock.monotonic() + waitMs
   for (;;) {
     const since = engine.mark()
     const task = await look()
     const leftMs = until - clock.monotonic()
-    if (leftMs <= 0 || END_STATUSES.has(task.state.status) || signal.aborted) return task
+    if (leftMs <= 0 || END_STATUSES.has(task.state.status) || signal.aborted) return
     await engine.wait({ tasks: [task.id], since }, leftMs, signal)
   }
 }
 
 /** An export shows a task's payload once: attempts are read a few at a time, and kept without it. */
 const withLightAttempts = (engine: Engine): Parameters<typeof exportTasks>[0] => ({
-  task: (id) => engine.task(id),
+  task: (id, look) => engine.task(id, look),
   tasks: (query) => engine.tasks(query),
   counts: (scope) => engine.counts(scope),
   executions: async (id, page) => {

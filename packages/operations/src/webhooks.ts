@@ -1,21 +1,23 @@
 // Operations about webhooks: where events are sent to, and what was sent.
 
 import { z } from 'zod'
-import type { Delivery } from './events/webhook-deliveries.ts'
+import type { Caller } from './access/caller.ts'
+import type { Delivery, DeliveryTry } from './events/webhook-deliveries.ts'
 import { given } from './given.ts'
 import { operation } from './operation.ts'
-import { listOf, Milliseconds, Moment, PageQuery, pageOf, TenantIdInput } from './schemas/names.ts'
+import { listOf, Milliseconds, Moment, NewActionName, NewTenantId, PageQuery, pageOf } from './schemas/names.ts'
 
-const EventTypes = z
-  .array(z.string().min(1).max(100))
-  .max(50)
-  .meta({ description: 'Types, or families such as `reprise.execution.*`; all if empty.' })
+const EventTypes = z.array(z.string().min(1).max(100)).max(50).meta({
+  description:
+    'Types, or families such as `reprise.execution.*`; all if empty. Naming `reprise.task.succeeded` or `reprise.task.dead` makes the ends of tasks events that are submitted from then on.',
+})
 
 const WebhookView = z
   .object({
     id: z.string(),
     url: z.string(),
     types: listOf(z.string()),
+    actions: listOf(z.string()),
     tenant: z.string().nullable(),
     enabled: z.boolean(),
     disabledBecause: z.string().nullable().meta({ description: 'If it was not switched off by hand.' }),
@@ -40,6 +42,7 @@ const DeliveryView = z
     eventId: z.string(),
     type: z.string(),
     taskId: z.string().nullable(),
+    tenant: z.string().nullable().optional().meta({ description: 'Whose event it is; null for what concerns all.' }),
     status: DeliveryStatus,
     tries: z.int(),
     nextAt: Moment.nullable(),
@@ -60,7 +63,12 @@ const WebhookParams = z.object({ id: z.string().min(1).max(100) })
 const webhookFields = {
   url: z.string().min(1).max(2_000),
   types: EventTypes.optional(),
-  tenant: TenantIdInput.nullable().optional().meta({ description: 'Only events of this tenant; all if null.' }),
+  actions: z
+    .array(NewActionName)
+    .max(50)
+    .optional()
+    .meta({ description: 'Only events about tasks of these actions; all if empty.' }),
+  tenant: NewTenantId.nullable().optional().meta({ description: 'Only events of this tenant; all if null.' }),
   description: z.string().max(1_000).optional(),
   enabled: z.boolean().optional(),
 }
@@ -135,12 +143,13 @@ export const webhookOperations = {
     summary: 'List what was sent to a webhook',
     input: WebhookParams.extend(PageQuery.shape).extend({ status: DeliveryStatus.optional() }),
     output: pageOf(DeliveryView, 'DeliveryPage'),
+    description: 'What is about other tenants than the webhook is now is neither shown nor sent again.',
     answer: 'Oldest first.',
     problems: [404],
-    run: async ({ events }, { tenants }, { id, ...query }) => {
-      await events.webhooks.stored(id, tenants)
-      const { items, next } = await events.delivery.deliveries.list(id, given(query))
-      return { items: items.map(({ document }) => shown(document)), next }
+    run: async ({ events }, caller, { id, ...query }) => {
+      const { document: webhook } = await events.webhooks.stored(id, caller.tenants)
+      const { items, next } = await events.delivery.deliveries.shown(webhook, given(query))
+      return { items: items.map(({ document }) => shown(document, caller)), next }
     },
   }),
   redeliver: operation({
@@ -152,8 +161,8 @@ export const webhookOperations = {
     answer: 'It is pending again.',
     status: 202,
     problems: [404],
-    run: async ({ events }, { tenants }, { id, delivery }) =>
-      shown(await events.delivery.redeliver(id, delivery, tenants)),
+    run: async ({ events }, caller, { id, delivery }) =>
+      shown(await events.delivery.redeliver(id, delivery, caller.tenants), caller),
   }),
   testWebhook: operation({
     ...common,
@@ -163,11 +172,19 @@ export const webhookOperations = {
     output: DeliveryView,
     answer: 'What came of it.',
     problems: [404],
-    run: async ({ events }, { tenants }, { id }) => shown(await events.delivery.test(id, tenants)),
+    run: async ({ events }, caller, { id }) => shown(await events.delivery.test(id, caller.tenants), caller),
   }),
 }
 
 /** The text that is sent, as the JSON that it is. */
-function shown({ body, ...delivery }: Delivery): z.output<typeof DeliveryView> {
-  return { ...delivery, event: JSON.parse(body) as z.output<typeof DeliveryView>['event'] }
+function shown({ body, ...delivery }: Delivery, { tenants }: Caller): z.output<typeof DeliveryView> {
+  return {
+    ...delivery,
+    log: tenants === null ? delivery.log : delivery.log.map(withoutAddresses),
+    event: JSON.parse(body) as z.output<typeof DeliveryView>['event'],
+  }
 }
+
+/** What a connection that failed says of itself may name addresses inside. */
+const withoutAddresses = (one: DeliveryTry): DeliveryTry =>
+  one.status === null && one.error !== null ? { ...one, error: 'It could not be called, or did not answer.' } : one

@@ -1,14 +1,34 @@
 // Operations about workers: see them, and have one finish what it has. What a worker itself does is the hot path.
 
-import { type Engine, NotFoundError, orderDrain, type WorkerId, type WorkerView } from '@reprise/core'
+import {
+  type DepartedWorker,
+  type Engine,
+  isAlive,
+  NotFoundError,
+  orderDrain,
+  type WorkerId,
+  type WorkerView,
+} from '@reprise/core'
 import { z } from 'zod'
 import { byOf } from './access/caller.ts'
 import { given } from './given.ts'
 import { operation, viewOf } from './operation.ts'
 import { PageQuery, pageOf, ReasonInput, WorkerIdInput } from './schemas/names.ts'
-import { Changed, WorkerView as WorkerSchema } from './schemas/operations.ts'
+import { Changed, DepartedWorkerView, WorkerView as WorkerSchema } from './schemas/operations.ts'
 
-const Worker = viewOf<WorkerView>(WorkerSchema)
+/** How it stands at this moment, beside what the store keeps. */
+export interface WorkerNow extends WorkerView {
+  readonly alive: boolean
+  readonly lastHealthCheckAt: number
+}
+const Worker = viewOf<WorkerNow>(WorkerSchema)
+
+/** Its health is judged by what its last heartbeat brought. */
+function viewAt(now: number, worker: WorkerView, engine: Engine): WorkerNow {
+  const alive = isAlive(worker, now, engine.healthThresholds.heartbeatStaleMs)
+  return { ...worker, alive, lastHealthCheckAt: worker.lastBeatAt }
+}
+const DepartedWorkerOutput = viewOf<DepartedWorker>(DepartedWorkerView)
 
 async function workerOf(engine: Engine, id: WorkerId): Promise<WorkerView> {
   const worker = await engine.worker(id)
@@ -26,7 +46,21 @@ export const workerOperations = {
     input: PageQuery,
     output: pageOf(Worker, 'WorkerPage'),
     answer: 'With their health and its reasons.',
-    run: ({ engine }, _, page) => engine.workers(given(page)),
+    run: async ({ engine }, _, page) => {
+      const [now, { items, ...rest }] = await Promise.all([engine.now(), engine.workers(given(page))])
+      return { ...rest, items: items.map((worker) => viewAt(now, worker, engine)) }
+    },
+  }),
+  listDepartedWorkers: operation({
+    route: 'GET /api/v1/departed-workers',
+    summary: 'List workers that left',
+    tag: 'workers',
+    right: 'read',
+    tenants: 'all',
+    input: PageQuery,
+    output: pageOf(DepartedWorkerOutput, 'DepartedWorkerPage'),
+    answer: 'Those of the last day that did not come back, the latest first. They get no work and count nowhere.',
+    run: ({ engine }, _, page) => engine.departed(given(page)),
   }),
   getWorker: operation({
     route: 'GET /api/v1/workers/{id}',
@@ -38,7 +72,7 @@ export const workerOperations = {
     output: Worker,
     answer: 'The worker.',
     problems: [404],
-    run: ({ engine }, _, { id }) => workerOf(engine, id),
+    run: async ({ engine }, _, { id }) => viewAt(await engine.now(), await workerOf(engine, id), engine),
   }),
   drainWorker: operation({
     route: 'POST /api/v1/workers/{id}/drain',

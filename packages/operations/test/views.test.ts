@@ -19,7 +19,7 @@ import {
   taskId,
   workerId,
 } from '@reprise/core'
-import { executionView, explanationView, failureGroupView, taskView } from '@reprise/operations'
+import { executionView, explanationView, failureGroupView, preparedFor, taskView } from '@reprise/operations'
 import { expect, test } from 'vitest'
 
 const SECRET = 'hunter2hunter2'
@@ -62,6 +62,7 @@ const taskIn = (state: TaskState): Task => ({
   losses: 0,
   parks: 0,
   deferrals: 0,
+  lastWorker: { worker: workerId('w1'), version: '2', host: 'h1' },
   state,
 })
 
@@ -84,6 +85,7 @@ const execution: Execution = {
   generation: 1,
   status: 'failed',
   worker: workerId('w1'),
+  build: { version: '2', host: 'h1', runtimes: ['node 26'] },
   dispatchedAt: 1,
   resolvedAt: 2,
   errorCode: LEAK,
@@ -98,7 +100,9 @@ const execution: Execution = {
 const explanation: Explanation = {
   task: taskIn({ status: 'queued', since: 1, expiresAt: null }),
   summary: `All lanes are paused by token:ci-deploy-2024: ${LEAK}`,
-  gates: [{ kind: 'paused', scope: {}, by: { actor: 'token:ci-deploy-2024', reason: LEAK }, since: 1 }],
+  gates: [
+    { kind: 'paused', scope: {}, by: { actor: 'token:ci-deploy-2024', reason: LEAK }, since: 1, rank: 'platform' },
+  ],
   workers: [{ worker: workerId('w1'), verdict: 'unhealthy', reasons: ['It is late.'] }],
   nextAt: null,
 }
@@ -138,6 +142,48 @@ test('intruder 6: who paused it is told as it is', () => {
 
 test('intruder 7: workers are left out for those who may not see them', () => {
   expect(explanationView(explanation, redactor).workers).toHaveLength(1)
-  expect(explanationView(explanation, redactor, { showWorkers: true }).workers).toHaveLength(1)
-  expect(explanationView(explanation, redactor, { showWorkers: false }).workers).toEqual([])
+  const sight = { ...redactor, isLimited: true }
+  expect(explanationView(explanation, sight).workers).toEqual([])
+  expect(taskView(taskIn(running), sight).state).toMatchObject({ worker: 'worker', handle: null })
+  expect(taskView(taskIn(running), sight).lastWorker).toEqual({ worker: 'worker', version: null, host: null })
+  expect(executionView(execution, sight)).toMatchObject({ worker: 'worker', build: null })
+  expect(executionView(execution, redactor).build).toEqual({ version: '2', host: 'h1', runtimes: ['node 26'] })
+})
+
+test('intruder 7: who is limited to tenants is told that all are held, and neither by whom, nor why, nor how many run', () => {
+  const own = { kind: 'paused', scope: { tenant: DEFAULT_TENANT }, rank: 'tenant', since: 1 } as const
+  const by = { actor: 'oidc:ann@platform.example', reason: 'the incident at acme' }
+  const gates: Explanation['gates'] = [
+    { ...own, scope: {}, rank: 'platform', by },
+    { kind: 'concurrency', scope: {}, rank: 'platform', running: 41, concurrency: 41 },
+    { ...own, by: { actor: 'token:default/ops', reason: 'we look into it' } },
+  ]
+  const shown = explanationView({ ...explanation, gates }, { ...redactor, isLimited: true })
+  expect(shown).toMatchObject({
+    summary: 'It is paused, as other tenants may be.',
+    gates: [
+      { kind: 'paused', scope: {}, rank: 'platform', by: { actor: 'an operator' }, since: 1 },
+      { kind: 'concurrency', scope: {}, rank: 'platform' },
+      { by: { actor: 'token:default/ops', reason: 'we look into it' } },
+    ],
+  })
+  expect(JSON.stringify(shown)).not.toMatch(/ann@platform|incident|41/)
+})
+
+test('the long texts of a failure are looked at in steps, before its view is made', async () => {
+  const stack = `${LEAK}\n${'at x '.repeat(4_000)}`
+  const dead = taskIn({ status: 'dead', at: 1, failure: { ...failure, stack } } as TaskState)
+  const atOnce: number[] = []
+  const counted = {
+    ...redactor,
+    text: (text: string) => {
+      atOnce.push(text.length)
+      return redactor.text(text)
+    },
+  }
+  const prepared = await preparedFor(dead, counted, { isSpent: false, wait: async () => undefined })
+  const view = taskView(dead, prepared)
+  expect(view).toEqual(taskView(dead, redactor))
+  expect(JSON.stringify(view)).not.toContain(SECRET)
+  expect(Math.max(...atOnce)).toBeLessThan(1_000)
 })

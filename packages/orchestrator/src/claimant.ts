@@ -101,7 +101,7 @@ export class Claimant {
       loopLagMs: 0,
       memoryBytes: process.memoryUsage.rss(),
       draining: false,
-      quietMsMax: 0,
+      maxQuietMs: 0,
       outlook: null,
     })
     this.#beatAt = this.#clock.monotonic()

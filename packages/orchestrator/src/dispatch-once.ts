@@ -9,15 +9,12 @@ import {
   backoffMs,
   type Claimed,
   type ClaimResult,
-  type Clock,
-  HEARTBEAT_LAG_MS,
+  HEARTBEAT_LAG_SECONDS,
   heartbeatLag,
-  type Logger,
   launchKey,
   type Meter,
   type Observing,
   type PoolName,
-  type Random,
   released,
   type Settlement,
   STALE_WORKER_RETRY_TOTAL,
@@ -31,12 +28,10 @@ import {
 } from '@reprise/core'
 import type { RecentAssignments } from './recent-assignments.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
+import type { Surroundings } from './service.ts'
 
-export interface DispatchRound {
+export interface DispatchRound extends Omit<Surroundings, 'onError'> {
   readonly engine: Upkeep & Work & Observing & Waiting
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
   readonly meter: Meter
   readonly worker: WorkerId
   readonly epoch: number
@@ -105,7 +100,7 @@ class Dispatch {
         for (const item of this.#pending) this.#putOff(item, 'stale_worker')
         break
       }
-      await this.#beforeRepick()
+      await this.#beforeRepick(repicks + 1)
     }
     if (this.#settlements.length > 0) await engine.settle(this.#settlements)
   }
@@ -181,13 +176,20 @@ class Dispatch {
     )
   }
 
-  async #beforeRepick(): Promise<void> {
-    const { clock, random, log, meter, jitterMs, signal } = this.#round
+  async #beforeRepick(repick: number): Promise<void> {
+    const { clock, random, log, meter, jitterMs, signal, maxDispatchRetries: limit } = this.#round
     for (const { claimed, stale } of this.#pending) {
-      const { taskId, attempt, snapshot } = claimed
-      meter.count(STALE_WORKER_RETRY_TOTAL, { topic: snapshot.action, worker: stale ?? '' })
-      const words = `The worker picked for ${snapshot.action} had gone stale; another one is picked.`
-      log.info(words, { task: taskId, attempt, worker: stale })
+      const { taskId, attempt: execution, snapshot } = claimed
+      const where = { topic: snapshot.action, worker: stale ?? '' }
+      meter.count(STALE_WORKER_RETRY_TOTAL, where)
+      // Words and fields that operators look for (D7): the attempt is that of the dispatch.
+      log.info('stale worker detected, retrying dispatch', {
+        ...where,
+        attempt: repick,
+        limit,
+        task: taskId,
+        execution,
+      })
     }
     if (jitterMs > 0) await sleep(clock, Math.round(jitterMs * random.next()), signal)
   }
@@ -211,8 +213,8 @@ class Dispatch {
       this.#storeNow(),
     )
     if (lag.count === 0) return
-    for (const quantile of ['p50', 'p90', 'p99', 'max'] as const) {
-      this.#round.meter.observe(HEARTBEAT_LAG_MS, { quantile }, lag[quantile])
+    for (const statistic of ['p50', 'p90', 'p99', 'max'] as const) {
+      this.#round.meter.observe(HEARTBEAT_LAG_SECONDS, { statistic }, lag[statistic] / 1_000)
     }
   }
 }

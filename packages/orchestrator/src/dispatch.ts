@@ -4,6 +4,7 @@
 import {
   BATCH_MAX,
   type Backoff,
+  check,
   type Engine,
   InvalidError,
   type Meter,
@@ -15,10 +16,10 @@ import {
   silentMeter,
 } from '@reprise/core'
 import { Claimant, serviceId } from './claimant.ts'
-import { type DispatchRound, dispatchOnce } from './dispatch-once.ts'
-import { backoff, type Checks, checkOptions, list, ms, msFrom0, SERVICE_CHECKS, text, whole } from './option-checks.ts'
+import { dispatchOnce } from './dispatch-once.ts'
 import { RecentAssignments } from './recent-assignments.ts'
-import { createLoop, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
+import { createLoop, type ServiceOptions, surroundings } from './service.ts'
+import { backoff, SERVICE_CHECKS } from './service-checks.ts'
 
 export interface DispatchOptions extends ServiceOptions {
   readonly engine: Engine
@@ -45,39 +46,41 @@ const LEASE_MS = 15_000
 const BATCH = 200
 const OUTER_BACKOFF: Backoff = { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 30_000, jitter: 0.2 }
 
-type RoundSettings = Omit<DispatchRound, 'worker' | 'epoch' | 'recent' | 'signal'>
-
 /** Those that an orchestrator passes on. */
 export const DISPATCH_CHECKS = {
-  maxDispatchRetries: whole(0, 100),
-  repickJitterMs: msFrom0,
-  inboxTtlMs: ms,
-  leaseMs: ms,
+  maxDispatchRetries: check.whole(0, 100),
+  repickJitterMs: check.msFrom0,
+  inboxTtlMs: check.ms,
+  leaseMs: check.ms,
   backoff,
 } as const
-const CHECKS: Checks<DispatchOptions> = {
+const CHECKS: check.Table<DispatchOptions> = {
   ...SERVICE_CHECKS,
   ...DISPATCH_CHECKS,
-  pools: list,
-  id: text,
+  pools: check.list,
+  id: check.text,
 }
 
 export function createDispatch(options: DispatchOptions): Service {
-  checkOptions(options, CHECKS, 'dispatch option', ['pools'])
+  check.options(options, CHECKS, 'dispatch option', ['pools'])
   refuseNoEngine(options.engine, 'claim', 'createDispatch')
   const around = surroundings('dispatcher', options)
-  const settings = roundSettings(options, around)
+  const { engine, repickJitterMs: jitterMs = 0, leaseMs = LEASE_MS, inboxTtlMs = INBOX_TTL_MS } = options
+  const { maxDispatchRetries = MAX_DISPATCH_RETRIES, backoff: outer = OUTER_BACKOFF } = options
+  const pools = directedPools(options.pools)
+  const meter = guardedMeter(options.meter ?? silentMeter, around.onError)
+  const limit = Math.min(BATCH, BATCH_MAX)
+  const settings = { engine, meter, pools, limit, leaseMs, inboxTtlMs, maxDispatchRetries, jitterMs, backoff: outer }
   const worker = serviceId('dispatcher', options.id)
   return createLoop('dispatch', around, () => {
-    const claimant = new Claimant(worker, settings)
-    const recent = new RecentAssignments(settings.clock)
-    const { pools, limit } = settings
+    const claimant = new Claimant(worker, { engine, ...around })
+    const recent = new RecentAssignments(around.clock)
     return {
       round: (signal) =>
         claimant.round(
           pools,
           async (epoch) => {
-            const { claim } = await dispatchOnce({ ...settings, worker, epoch, recent, signal })
+            const { claim } = await dispatchOnce({ ...around, ...settings, worker, epoch, recent, signal })
             return { result: claim, limit }
           },
           signal,
@@ -85,23 +88,6 @@ export function createDispatch(options: DispatchOptions): Service {
       leave: () => claimant.leave(),
     }
   })
-}
-
-function roundSettings(options: DispatchOptions, around: Surroundings): RoundSettings {
-  return {
-    engine: options.engine,
-    clock: around.clock,
-    random: around.random,
-    log: around.log,
-    meter: guardedMeter(options.meter ?? silentMeter, around.onError),
-    pools: directedPools(options.pools),
-    limit: Math.min(BATCH, BATCH_MAX),
-    leaseMs: options.leaseMs ?? LEASE_MS,
-    inboxTtlMs: options.inboxTtlMs ?? INBOX_TTL_MS,
-    maxDispatchRetries: options.maxDispatchRetries ?? MAX_DISPATCH_RETRIES,
-    jitterMs: options.repickJitterMs ?? 0,
-    backoff: options.backoff ?? OUTER_BACKOFF,
-  }
 }
 
 /** What throws in somebody else's meter must not end the dispatch. */

@@ -3,19 +3,36 @@
  * number of processes may run them side by side.
  */
 
-export { HEARTBEAT_LAG_MS, type Meter, type MeterLabels, STALE_WORKER_RETRY_TOTAL, silentMeter } from '@reprise/core'
+export {
+  HEARTBEAT_LAG_SECONDS,
+  type Meter,
+  type MeterLabels,
+  STALE_WORKER_RETRY_TOTAL,
+  silentMeter,
+} from '@reprise/core'
 export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
 export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
+export { type HealthAddress, type HealthAnswer, type HealthServer, serveHealth } from './health-server.ts'
 export {
-  createLaunch,
-  type LaunchMessage,
-  type LaunchOptions,
-  type LaunchService,
-  type MessageOutcome,
-} from './launch.ts'
-export type { AtLaunchPoint, LaunchPoint } from './launch-funnel.ts'
+  KEEP_KEY_MS,
+  KEY_RINGS,
+  type KeyFacts,
+  type KeyRing,
+  type KeyRingName,
+  keyAt,
+  keyFacts,
+  openKeyRing,
+  rotateKeys,
+} from './key-ring.ts'
+export { createLaunch, type LaunchMessage, type LaunchService, type MessageOutcome } from './launch.ts'
 export { LaunchLedger } from './launch-ledger.ts'
-export { type GivenCredential, type LeaseCredentials, openLeaseCredentials } from './lease-credentials.ts'
+export type { AtLaunchPoint, LaunchOptions, LaunchPoint } from './launch-settings.ts'
+export {
+  type GivenCredential,
+  type LeaseCredentials,
+  openLeaseCredentials,
+  type StartedLease,
+} from './lease-credentials.ts'
 export {
   createOrchestrator,
   type LaunchPool,
@@ -25,9 +42,9 @@ export {
 } from './orchestrator.ts'
 export { type Ask, createProbe, type ProbeOptions, probeOnce } from './probe.ts'
 export { RecentAssignments } from './recent-assignments.ts'
-export { createReconcile, type ReconcileOptions } from './reconcile.ts'
+export { createReconcile } from './reconcile.ts'
 export { registrySnapshot } from './registry-snapshot.ts'
 export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'
-export { createLoop, jitteredMs, type Run, type ServiceOptions, surroundings } from './service.ts'
+export { createLoop, jitteredMs, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
 export { createSweep, type SweepOptions } from './sweep.ts'
 export { type SweepReport, sweepOnce } from './sweep-once.ts'

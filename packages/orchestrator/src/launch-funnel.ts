@@ -3,51 +3,29 @@
 // that happens time after time does the attempt count as failed. A crash in between is found by the reconciliation (A15).
 
 import {
-  type Backoff,
   backoffMs,
   type Claimed,
-  type Engine,
   failed,
   isRepriseError,
   type Judgement,
   judgeThrown,
   type Launched,
-  type Launcher,
   type LaunchOrder,
   type LaunchRef,
   type LeaseRef,
   type LeaseToken,
+  launchKey,
   mayStart,
+  messageOf,
   outcomeRequest,
-  type PolicySource,
   released,
   type Settlement,
   type WorkerId,
 } from '@reprise/core'
 import { boundedCall } from './bounded-call.ts'
-import { keyOf, type LaunchLedger, launchOf } from './launch-ledger.ts'
+import { launchOf } from './launch-ledger.ts'
+import type { LaunchSettings } from './launch-settings.ts'
 import { LauncherCalls } from './launcher-calls.ts'
-import type { Surroundings } from './service.ts'
-
-/** Moments at which a test may let the process crash. */
-export type LaunchPoint = 'reserved' | 'launched' | 'noted'
-export type AtLaunchPoint = (point: LaunchPoint, key: string) => void | Promise<void>
-
-export interface FunnelOptions extends Surroundings {
-  readonly engine: Engine
-  readonly launcher: Launcher
-  readonly ledger: LaunchLedger
-  readonly policies: PolicySource
-  readonly worker: WorkerId
-  readonly leaseMs: number
-  readonly backoff: Backoff
-  /** How many launches of one attempt may fail before the attempt does. */
-  readonly launchFailuresMax: number
-  readonly endGraceMs: number
-  /** The system-wide monotonic clock, in ms. */
-  readonly monotonic: () => number
-  readonly at: AtLaunchPoint
-}
 
 /** A reservation, and until when nobody else can have it. */
 export interface Reservation {
@@ -66,6 +44,7 @@ const VOID_MARGIN_MS = 1_000
 const OVERDUE_MS = 100
 /** How long after a stop. */
 const AFTER_STOP_MS = 3_000
+const MESSAGE_LENGTH_MAX = 500
 
 /** `sentAt` is when the reservation was asked for: the lease can't have begun earlier. */
 export function voidAtOf(claimed: Pick<Claimed, 'leaseUntil'>, storeNow: number, sentAt: number): number {
@@ -74,25 +53,27 @@ export function voidAtOf(claimed: Pick<Claimed, 'leaseUntil'>, storeNow: number,
 }
 
 export class LaunchFunnel {
-  readonly #options: FunnelOptions
+  readonly #settings: LaunchSettings
+  readonly #worker: WorkerId
   readonly #calls: LauncherCalls
 
-  constructor(options: FunnelOptions) {
-    this.#options = options
-    this.#calls = new LauncherCalls(options)
+  constructor(settings: LaunchSettings, worker: WorkerId) {
+    this.#settings = settings
+    this.#worker = worker
+    this.#calls = new LauncherCalls(settings)
   }
 
   /** Takes a slot that was acquired. Says whether a worker runs now. Never throws: what goes wrong is put in order here. */
   async launch(reservation: Reservation, stop: AbortSignal): Promise<boolean> {
     const { claimed, storeNow } = reservation
-    const { ledger, worker, at } = this.#options
-    const key = keyOf(claimed)
+    const { ledger, at } = this.#settings
+    const key = launchKey(claimed)
     ledger.begin(key)
     try {
       await at('reserved', key)
-      const tooLate = mayStart(this.#options.policies.current(), claimed, storeNow)
+      const tooLate = mayStart(this.#settings.policies.current(), claimed, storeNow)
       if (tooLate !== null) {
-        await this.#options.engine.settle([failedBy(claimed, tooLate)])
+        await this.#settings.engine.settle([failedBy(claimed, tooLate)])
         return false
       }
       let handle: string | null = null
@@ -108,7 +89,7 @@ export class LaunchFunnel {
         }
       }
       await at('launched', key)
-      ledger.started(key, launchOf(claimed, worker, handle))
+      ledger.started(key, launchOf(claimed, this.#worker, handle))
       await this.#note(claimed, key, handle)
       await at('noted', key)
       return true
@@ -123,9 +104,9 @@ export class LaunchFunnel {
 
   /** Waits until the order is void, and not much longer. */
   async #launch(claimed: Claimed, order: LaunchOrder, stop: AbortSignal): Promise<Launched | 'stopped'> {
-    const { launcher, clock, monotonic, log } = this.#options
+    const { launcher, clock, systemMonotonic, log } = this.#settings
     let isAwaited = true
-    const withinMs = Math.max(order.voidAt - monotonic(), 0) + OVERDUE_MS
+    const withinMs = Math.max(order.voidAt - systemMonotonic(), 0) + OVERDUE_MS
     const call = async (signal: AbortSignal): Promise<Launched> => {
       const launched = await launcher.launch(order, signal)
       if (!isAwaited) await this.#endLate(claimed, { key: order.key, handle: launched.handle })
@@ -138,13 +119,8 @@ export class LaunchFunnel {
       throw new Error(`Launcher '${launcher.name}' neither started a worker nor gave up before the order was void.`)
     }
     // It may still start one, so that nobody else may try before the lease has ended.
-    log.warn(
-      `The launch of ${claimed.snapshot.action} was under way at the stop; the reconciliation will find its outcome.`,
-      {
-        task: claimed.taskId,
-        attempt: claimed.attempt,
-      },
-    )
+    const words = `The launch of ${claimed.snapshot.action} was under way at the stop`
+    log.warn(`${words}; the reconciliation will find its outcome.`, about(claimed))
     return 'stopped'
   }
 
@@ -152,8 +128,8 @@ export class LaunchFunnel {
   async #endLate(claimed: Claimed, ref: LaunchRef): Promise<void> {
     try {
       const words = `The launch of ${claimed.snapshot.action} came back too late; its worker is ended.`
-      this.#options.log.warn(words, { task: claimed.taskId, ...ref })
-      await this.#calls.end(ref, this.#options.endGraceMs)
+      this.#settings.log.warn(words, { task: claimed.taskId, ...ref })
+      await this.#calls.end(ref, this.#settings.endGraceMs)
       await this.#calls.forget(ref)
     } catch (error) {
       this.#report('A worker that was started too late could not be ended.', claimed, error)
@@ -162,25 +138,22 @@ export class LaunchFunnel {
 
   async #note(claimed: Claimed, key: string, handle: string | null): Promise<void> {
     if (handle === null) return
-    const { engine, ledger, leaseMs, endGraceMs, log } = this.#options
+    const { engine, ledger, leaseMs, endGraceMs, log } = this.#settings
     const [result] = await engine.renew([{ ...refOf(claimed), progress: null, handle }], leaseMs)
     if (result?.outcome !== 'superseded') return
-    log.warn(`${claimed.snapshot.action} lost its lease during the launch; its worker is ended.`, {
-      task: claimed.taskId,
-      attempt: claimed.attempt,
-      because: result.because,
-    })
+    const words = `${claimed.snapshot.action} lost its lease during the launch; its worker is ended.`
+    log.warn(words, { ...about(claimed), because: result.because })
     await this.#calls.end({ key, handle }, endGraceMs)
     await this.#calls.forget({ key, handle })
     ledger.done(key)
   }
 
   async #takeBack(claimed: Claimed, error: unknown, storeNow: number, stop: AbortSignal): Promise<void> {
-    const { engine, onError, log } = this.#options
+    const { engine, onError, log } = this.#settings
     if (!stop.aborted) {
       onError(error)
-      const words = `${claimed.snapshot.action} could not be launched: ${messageOf(error)}`
-      log.warn(words, { task: claimed.taskId, attempt: claimed.attempt, error })
+      const words = `${claimed.snapshot.action} could not be launched: ${wordsOf(error)}`
+      log.warn(words, { ...about(claimed), error })
     }
     try {
       await engine.settle([this.#rollback(claimed, error, storeNow, stop)])
@@ -191,22 +164,22 @@ export class LaunchFunnel {
   }
 
   #rollback(claimed: Claimed, error: unknown, now: number, stop: AbortSignal): Settlement {
-    const { policies, random, backoff, launchFailuresMax } = this.#options
+    const { policies, random, backoff, maxLaunchFailures } = this.#settings
     const ref = refOf(claimed)
     if (stop.aborted) return released(ref, 'The orchestrator stopped before it was launched.')
     const asked = outcomeRequest(error)
-    if (asked?.says === 'dead' || claimed.deferrals + 1 >= launchFailuresMax) {
+    if (asked?.says === 'dead' || claimed.deferrals + 1 >= maxLaunchFailures) {
       const judgement = judgeThrown(policies.current(), claimed, error, { now, roll: random.next() })
       return failedBy(claimed, judgement)
     }
     const delayMs = Math.max(backoffMs(backoff, claimed.deferrals, random.next()), asked?.retryAfterMs ?? 0)
-    const words = `Launch ${claimed.deferrals + 1} of ${launchFailuresMax} failed: ${messageOf(error)}`
+    const words = `Launch ${claimed.deferrals + 1} of ${maxLaunchFailures} failed: ${wordsOf(error)}`
     return released(ref, words, { delayMs, reason: 'worker_unavailable' })
   }
 
-  #report(message: string, { taskId, attempt }: Claimed, error: unknown): void {
-    this.#options.log.warn(message, { task: taskId, attempt, error })
-    this.#options.onError(error)
+  #report(message: string, claimed: Claimed, error: unknown): void {
+    this.#settings.log.warn(message, { ...about(claimed), error })
+    this.#settings.onError(error)
   }
 }
 
@@ -219,17 +192,11 @@ function orderOf({ claimed, credential, voidAt }: Reservation, key: string): Lau
   return { key, taskId, attempt, token, action, tenant, payload, labels, retryToken, timeoutMs, voidAt }
 }
 
+const about = ({ taskId, attempt }: LeaseRef) => ({ task: taskId, attempt })
+
 export const refOf = ({ taskId, attempt, token }: LeaseRef): LeaseRef => ({ taskId, attempt, token })
 
 const failedBy = (claimed: Claimed, { failure, decision, guards }: Judgement): Settlement =>
   failed(refOf(claimed), failure, decision, guards)
 
-const MESSAGE_LENGTH_MAX = 500
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  return message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()
-}
-
-/** Time that every process of this machine reads alike: what an order says it is void by. */
-export const systemWideMonotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
+const wordsOf = (error: unknown): string => messageOf(error).slice(0, MESSAGE_LENGTH_MAX).toWellFormed()

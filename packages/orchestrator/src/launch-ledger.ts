@@ -2,15 +2,7 @@
 // its end is settled. Kept in memory only; the truth is the store's list of launches, with which it is compared at every
 // pass. A limit over all processes is an operator's (`limit`), and the store keeps it.
 
-import {
-  type Claimed,
-  type Launch,
-  launchKey,
-  NoAvailableSlotError,
-  type PoolName,
-  WakeUp,
-  type WorkerId,
-} from '@reprise/core'
+import { type Claimed, type Launch, NoAvailableSlotError, type PoolName, WakeUp, type WorkerId } from '@reprise/core'
 
 export class LaunchLedger {
   readonly pool: PoolName
@@ -99,13 +91,8 @@ export class LaunchLedger {
   }
 }
 
-export const keyOf = (launch: Pick<Launch, 'taskId' | 'acceptedAt' | 'attempt'>): string => launchKey(launch)
-
 /** What the store would list of it. */
 export function launchOf(claimed: Claimed, worker: WorkerId, handle: string | null): Launch {
-  const { taskId, attempt, token, snapshot, generation, failures, losses, parks, deferrals } = claimed
-  const { acceptedAt, startedAt, leaseUntil, timeoutAt } = claimed
-  const spent = { generation, failures, losses, parks, deferrals }
-  const times = { acceptedAt, startedAt, leaseUntil, timeoutAt }
-  return { taskId, attempt, token, worker, handle, snapshot, ...spent, ...times }
+  const { retryReason: _, ...standing } = claimed
+  return { ...standing, worker, handle }
 }

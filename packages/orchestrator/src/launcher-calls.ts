@@ -1,9 +1,9 @@
 // A launcher as the services call it: it is somebody else's code, so that each call has an end, and what it says of a launch is
 // checked before anything is done about it. One launch that it can't tell of must not stop the others.
 
-import type { Launcher, LaunchOutcome, LaunchRef, LaunchSighting } from '@reprise/core'
+import type { LaunchOutcome, LaunchRef, LaunchSighting } from '@reprise/core'
 import { boundedCall } from './bounded-call.ts'
-import type { Surroundings } from './service.ts'
+import type { LaunchSettings } from './launch-settings.ts'
 
 const LOOK_MS_MAX = 10_000
 /** Two looks, one at all and one at each, take less than it takes until leases must be renewed. */
@@ -19,26 +19,21 @@ const TOLD_MAX = 1_000
 const UNKNOWN: LaunchSighting = { status: 'unknown' }
 const never = new AbortController().signal
 
-export interface LauncherCallsOptions extends Surroundings {
-  readonly launcher: Launcher
-  readonly leaseMs: number
-}
-
 export class LauncherCalls {
-  readonly #options: LauncherCallsOptions
+  readonly #settings: LaunchSettings
   readonly #lookMs: number
   /** Until when they are not asked about. */
   readonly #hung = new Map<string, number>()
   readonly #told = new Set<string>()
 
-  constructor(options: LauncherCallsOptions) {
-    this.#options = options
-    this.#lookMs = Math.min(LOOK_MS_MAX, options.leaseMs * LOOK_SHARE_OF_LEASE)
+  constructor(settings: LaunchSettings) {
+    this.#settings = settings
+    this.#lookMs = Math.min(LOOK_MS_MAX, settings.leaseMs * LOOK_SHARE_OF_LEASE)
   }
 
   /** In their order; null if a stop came before the answer. Never throws. */
   async look(refs: readonly LaunchRef[], stop: AbortSignal): Promise<readonly LaunchSighting[] | null> {
-    const now = this.#options.clock.monotonic()
+    const now = this.#settings.clock.monotonic()
     for (const [key, until] of this.#hung) if (until <= now) this.#hung.delete(key)
     const asked = refs.filter(({ key }) => !this.#hung.has(key))
     const sightings = asked.length === 0 ? [] : await this.#lookAtAll(asked, stop)
@@ -48,17 +43,17 @@ export class LauncherCalls {
   }
 
   async end(ref: LaunchRef, graceMs: number): Promise<void> {
-    const { launcher } = this.#options
+    const { launcher } = this.#settings
     await this.#inTime('end', graceMs + END_MS, () => launcher.end(ref, graceMs))
   }
 
   async forget(ref: LaunchRef): Promise<void> {
-    await this.#inTime('forget', FORGET_MS, () => this.#options.launcher.forget(ref))
+    await this.#inTime('forget', FORGET_MS, () => this.#settings.launcher.forget(ref))
   }
 
   /** Without hints if the launcher can't give any. Returns what ends them. */
   listen(listener: (key: string) => void): () => void {
-    const { launcher } = this.#options
+    const { launcher } = this.#settings
     try {
       const stopHearing = launcher.onEnded?.(listener)
       return () => {
@@ -85,7 +80,7 @@ export class LauncherCalls {
 
   /** Null if there was no answer. */
   async #lookOnce(refs: readonly LaunchRef[], stop: AbortSignal): Promise<readonly LaunchSighting[] | null> {
-    const { launcher, clock } = this.#options
+    const { launcher, clock } = this.#settings
     const [first] = refs
     const only = refs.length === 1 ? first : undefined
     try {
@@ -119,18 +114,18 @@ export class LauncherCalls {
     if (this.#told.has(key) || this.#told.size >= TOLD_MAX) return
     this.#told.add(key)
     this.#report(
-      `Launcher '${this.#options.launcher.name}' can't tell what became of '${key}'; it counts as unknown.`,
+      `Launcher '${this.#settings.launcher.name}' can't tell what became of '${key}'; it counts as unknown.`,
       error,
     )
   }
 
   #report(words: string, error: unknown): void {
-    this.#options.log.warn(words, { error })
-    this.#options.onError(error)
+    this.#settings.log.warn(words, { error })
+    this.#settings.onError(error)
   }
 
   async #inTime(name: string, withinMs: number, call: () => Promise<void>): Promise<void> {
-    const { clock, launcher } = this.#options
+    const { clock, launcher } = this.#settings
     const { kind } = await boundedCall(call, { clock, withinMs, stop: never })
     if (kind !== 'answered')
       throw new Error(`${name}() of launcher '${launcher.name}' did not come back within ${withinMs} ms.`)

@@ -1,24 +1,25 @@
 // Lease credentials: what an outsider is given in place of a lease's token. A store makes tokens that are unique and cheap, and
-// anybody can guess them; a credential is the token with a MAC over it, by a secret that only the store's own processes
-// know. It says that the token is this attempt's and was handed out by us. Whether the lease still holds is the store's to say.
+// anybody can guess them; a credential is the token, the id of a key and a MAC by that key, which only the store's own
+// processes know. It says that the token is this attempt's and was handed out by us. Whether the lease still holds is the
+// store's to say. A credential of a store that is older than key rings has no key id.
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import {
-  type Collection,
-  type CollectionDefinition,
-  type Document,
-  type Engine,
-  isRepriseError,
-  type LeaseRef,
-  type LeaseToken,
-  type TaskId,
-} from '@reprise/core'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Clock, Engine, LeaseRef, LeaseToken, TaskId } from '@reprise/core'
+import { type Key, type KeyRing, keyAt, LEGACY_KEY_ID, openKeyRing } from './key-ring.ts'
 
 export interface LeaseCredentials {
-  /** Always the same for the same lease, whichever process is asked: launchers know a launch by it after a crash. */
-  readonly issue: (ref: LeaseRef) => string
-  /** Null unless it was issued for this very attempt. */
+  /**
+   * Always the same for the same lease, whichever process is asked, and also when the key has changed since the lease
+   * began: launchers know a launch by it after a crash.
+   */
+  readonly issue: (lease: StartedLease) => string
+  /** Null unless it was issued for this very attempt, with a key that still counts. */
   readonly read: (given: GivenCredential) => LeaseRef | null
+}
+
+export interface StartedLease extends LeaseRef {
+  /** By the store's time: it says which key signs. */
+  readonly startedAt: number
 }
 
 export interface GivenCredential {
@@ -27,61 +28,59 @@ export interface GivenCredential {
   readonly credential: string
 }
 
-interface Secret extends Document {
-  /** 256 bits in base64url. */
-  readonly secret: string
-}
-
-const definition: CollectionDefinition<Secret> = { name: 'secrets', indexes: {} }
-const SECRET_ID = 'lease-credentials'
-const SECRET_BYTES = 32
 /** 128 bits, which nobody guesses, in 22 characters. */
 const MAC_BYTES = 16
 
-const opened = new WeakMap<object, Promise<LeaseCredentials>>()
+const credentialsOf = new WeakMap<KeyRing, LeaseCredentials>()
 
-/** The store is asked once per process, and for each engine; after an error, again. */
-export function openLeaseCredentials(engine: Pick<Engine, 'collection'>): Promise<LeaseCredentials> {
-  const known = opened.get(engine)
+/** The store is asked for its keys once in a while; after an error, again. */
+export async function openLeaseCredentials(
+  engine: Pick<Engine, 'collection' | 'now'>,
+  clock?: Clock,
+): Promise<LeaseCredentials> {
+  const ring = await openKeyRing(engine, 'lease-credentials', clock)
+  const known = credentialsOf.get(ring)
   if (known !== undefined) return known
-  const opening = secretOf(engine.collection(definition)).then(credentialsBy)
-  opened.set(engine, opening)
-  opening.catch(() => opened.delete(engine))
-  return opening
+  const credentials = credentialsBy(ring)
+  credentialsOf.set(ring, credentials)
+  return credentials
 }
 
-/** Made by the process that comes first. */
-async function secretOf(secrets: Collection<Secret>): Promise<Buffer> {
-  const stored = (await secrets.get(SECRET_ID)) ?? (await inserted(secrets)) ?? (await secrets.get(SECRET_ID))
-  if (stored === null) throw new Error('The secret of the lease credentials was taken away while it was read.')
-  return Buffer.from(stored.document.secret, 'base64url')
-}
-
-/** Null if somebody else was faster. */
-async function inserted(secrets: Collection<Secret>) {
-  try {
-    return await secrets.insert({ id: SECRET_ID, secret: randomBytes(SECRET_BYTES).toString('base64url') })
-  } catch (error) {
-    if (isRepriseError(error, 'REPRISE_CONFLICT')) return null
-    throw error
-  }
-}
-
-function credentialsBy(secret: Buffer): LeaseCredentials {
-  const macOf = ({ taskId, attempt, token }: LeaseRef): Buffer =>
-    createHmac('sha256', secret)
-      .update(JSON.stringify([taskId, attempt, token]))
-      .digest()
-      .subarray(0, MAC_BYTES)
+function credentialsBy(ring: KeyRing): LeaseCredentials {
+  const legacy = ring.find(({ id }) => id === LEGACY_KEY_ID)
   return {
-    issue: (ref) => `${ref.token}.${macOf(ref).toString('base64url')}`,
+    issue(lease) {
+      const key = keyAt(ring, lease.startedAt)
+      const mac = macOf(key, lease)
+      return key === legacy ? `${lease.token}.${mac}` : `${lease.token}.${key.id}.${mac}`
+    },
     read({ taskId, attempt, credential }) {
-      const dot = credential.lastIndexOf('.')
-      // Compared as text: base64url has more than one spelling of the same bytes.
-      const given = Buffer.from(credential.slice(dot + 1))
-      const ref = { taskId, attempt, token: credential.slice(0, Math.max(dot, 0)) as LeaseToken }
-      const right = Buffer.from(macOf(ref).toString('base64url'))
-      return given.length === right.length && timingSafeEqual(given, right) ? ref : null
+      const [rest, mac] = cut(credential)
+      const [token, keyId] = cut(rest)
+      const key = ring.find(({ id }) => id === keyId && id !== LEGACY_KEY_ID)
+      const ref = { taskId, attempt, token: token as LeaseToken }
+      if (key !== undefined && isSame(mac, macOf(key, ref))) return ref
+      const old = { ...ref, token: rest as LeaseToken }
+      return legacy !== undefined && isSame(mac, macOf(legacy, old)) ? old : null
     },
   }
+}
+
+/** At the last dot: a token may have dots of its own. */
+function cut(text: string): readonly [before: string, after: string] {
+  const dot = text.lastIndexOf('.')
+  return [text.slice(0, Math.max(dot, 0)), text.slice(dot + 1)]
+}
+
+const macOf = ({ secret }: Key, { taskId, attempt, token }: LeaseRef): string =>
+  createHmac('sha256', Buffer.from(secret, 'base64url'))
+    .update(JSON.stringify([taskId, attempt, token]))
+    .digest()
+    .subarray(0, MAC_BYTES)
+    .toString('base64url')
+
+/** Compared as text: base64url has more than one spelling of the same bytes. */
+function isSame(given: string, right: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(right)]
+  return one.length === other.length && timingSafeEqual(one, other)
 }

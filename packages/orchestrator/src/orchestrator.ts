@@ -2,6 +2,7 @@
 // its own file with one start/stop contract; here they are put together, started and stopped in order.
 
 import {
+  check,
   createService,
   type Engine,
   InvalidError,
@@ -9,6 +10,7 @@ import {
   type Meter,
   type PolicySource,
   poolName,
+  present,
   type RetentionOptions,
   refuseNoEngine,
   retentionRules,
@@ -17,29 +19,13 @@ import {
   systemClock,
 } from '@reprise/core'
 import { createDispatch, DISPATCH_CHECKS, type DispatchOptions } from './dispatch.ts'
-import {
-  createLaunch,
-  type LaunchMessage,
-  type LaunchOptions,
-  type LaunchService,
-  type MessageOutcome,
-} from './launch.ts'
-import { isLauncher, LAUNCH_CHECKS } from './launch-checks.ts'
+import { createLaunch, type LaunchMessage, type LaunchService, type MessageOutcome } from './launch.ts'
 import { LaunchLedger } from './launch-ledger.ts'
-import {
-  anything,
-  type Checks,
-  checkOptions,
-  flag,
-  list,
-  SERVICE_CHECKS,
-  text,
-  whole,
-  within,
-} from './option-checks.ts'
+import { isLauncher, LAUNCH_CHECKS, type LaunchOptions } from './launch-settings.ts'
 import { createProbe, PROBE_CHECKS, type ProbeOptions } from './probe.ts'
-import { createReconcile, type ReconcileOptions } from './reconcile.ts'
+import { createReconcile } from './reconcile.ts'
 import { errorHook, type ServiceOptions } from './service.ts'
+import { SERVICE_CHECKS } from './service-checks.ts'
 import { createSweep } from './sweep.ts'
 
 export interface LaunchPool {
@@ -63,9 +49,11 @@ export interface OrchestratorOptions extends ServiceOptions {
   /** Pools whose tasks get an ephemeral worker each. */
   readonly launchPools?: readonly LaunchPool[]
   readonly launch?: Tuned<
-    LaunchOptions & ReconcileOptions,
-    'leaseMs' | 'backoff' | 'launchFailuresMax' | 'endGraceMs' | 'systemMonotonic' | 'at' | 'intervalMs' | 'graceMs'
+    LaunchOptions,
+    'leaseMs' | 'backoff' | 'maxLaunchFailures' | 'endGraceMs' | 'systemMonotonic' | 'at' | 'intervalMs' | 'graceMs'
   >
+  /** MAX_RETRIES (A14): messages for attempts above `maxRetries + 1` are dropped (A6); 1 if not given. */
+  readonly maxRetries?: number
   /** Whether workers with an endpoint are asked; not if left out. */
   readonly probes?: boolean | Tuned<ProbeOptions, 'intervalMs' | 'timeoutMs' | 'concurrency' | 'ask'>
   /** How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. */
@@ -88,37 +76,40 @@ export interface Orchestrator extends Service {
   receive(message: LaunchMessage): Promise<MessageOutcome>
 }
 
-const LAUNCH_POOL_CHECKS: Checks<LaunchPool> = {
-  pool: text,
+const LAUNCH_POOL_CHECKS: check.Table<LaunchPool> = {
+  pool: check.text,
   launcher: isLauncher,
-  slots: whole(1),
+  slots: check.whole(1),
 }
 
-const CHECKS: Checks<OrchestratorOptions> = {
+const CHECKS: check.Table<OrchestratorOptions> = {
   ...SERVICE_CHECKS,
-  directedPools: list,
-  dispatch: within(DISPATCH_CHECKS, 'dispatch option'),
+  directedPools: check.list,
+  dispatch: check.within(DISPATCH_CHECKS, 'dispatch option'),
   launchPools(value) {
     if (!Array.isArray(value)) return "a list, such as [{ pool: 'render', launcher, slots: 4 }]"
     for (const entry of value as readonly LaunchPool[]) {
-      checkOptions(entry, LAUNCH_POOL_CHECKS, 'launch pool option', ['pool', 'launcher', 'slots'])
+      check.options(entry, LAUNCH_POOL_CHECKS, 'launch pool option', ['pool', 'launcher', 'slots'])
     }
     return null
   },
-  launch: within(LAUNCH_CHECKS, 'launch option'),
-  probes: (value) => {
+  maxRetries: check.whole(0),
+  launch: check.within(LAUNCH_CHECKS, 'launch option'),
+  probes(value, name) {
     if (typeof value === 'boolean') return null
-    return typeof value === 'object' ? within(PROBE_CHECKS, 'probe option')(value) : 'true, false or an object'
+    return typeof value === 'object'
+      ? check.within(PROBE_CHECKS, 'probe option')(value, name)
+      : 'true, false or an object'
   },
   // Resolved, and refused in its own words, further down.
-  retention: anything,
-  sweep: flag,
+  retention: check.anything,
+  sweep: check.flag,
 }
 
 const PRESENCE_MS = 60_000
 
 export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
-  checkOptions(options, CHECKS, 'orchestrator option')
+  check.options(options, CHECKS, 'orchestrator option')
   refuseNoEngine(options.engine, 'claim', 'createOrchestrator')
   const { engine, clock = systemClock, random, log, policies, meter, directedPools = [], probes = false } = options
   // One hook for all: what the store does to each service is told once.
@@ -179,7 +170,7 @@ function launchServices(options: OrchestratorOptions, shared: ServiceOptions & {
       )
     }
     const ledger = new LaunchLedger(poolName(pool), slots)
-    const settings = { ...shared, ...options.launch, launcher, ledger }
+    const settings = { ...shared, ...options.launch, ...present({ maxRetries: options.maxRetries }), launcher, ledger }
     ledgers.push(ledger)
     launches.set(pool, createLaunch(settings))
     reconciliations.push(createReconcile(settings))

@@ -2,11 +2,19 @@
 // worker that does not answer counts as degraded, then unhealthy, though its heartbeats may go on. Endpoints come from
 // registrations; only plain http and https addresses are asked, no redirect is followed, and no answer is read.
 
-import { type Engine, type ProbeReport, refuseNoEngine, type Service, type WorkerView } from '@reprise/core'
+import {
+  check,
+  type Engine,
+  mapLimited,
+  type ProbeReport,
+  refuseNoEngine,
+  type Service,
+  type WorkerView,
+} from '@reprise/core'
 import { boundedCall } from './bounded-call.ts'
-import { type Checks, checkOptions, func, ms, SERVICE_CHECKS, whole } from './option-checks.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
+import { SERVICE_CHECKS } from './service-checks.ts'
 
 /** Asks an address. True for an answer of success. Ends when the signal fires. */
 export type Ask = (url: string, signal: AbortSignal) => Promise<boolean>
@@ -27,11 +35,16 @@ const TIMEOUT_MS = 2_000
 const CONCURRENCY = 16
 
 /** Those that an orchestrator passes on. */
-export const PROBE_CHECKS = { intervalMs: ms, timeoutMs: ms, concurrency: whole(1), ask: func } as const
-const CHECKS: Checks<ProbeOptions> = { ...SERVICE_CHECKS, ...PROBE_CHECKS }
+export const PROBE_CHECKS = {
+  intervalMs: check.ms,
+  timeoutMs: check.ms,
+  concurrency: check.whole(1),
+  ask: check.func,
+} as const
+const CHECKS: check.Table<ProbeOptions> = { ...SERVICE_CHECKS, ...PROBE_CHECKS }
 
 export function createProbe(options: ProbeOptions): Service {
-  checkOptions(options, CHECKS, 'probe option')
+  check.options(options, CHECKS, 'probe option')
   refuseNoEngine(options.engine, 'probed', 'createProbe')
   const around = surroundings('probe', options)
   const { intervalMs = INTERVAL_MS } = options
@@ -47,17 +60,14 @@ export function createProbe(options: ProbeOptions): Service {
 export async function probeOnce(options: ProbeOptions, signal: AbortSignal): Promise<readonly ProbeReport[]> {
   const { engine, concurrency = CONCURRENCY } = options
   const { random } = surroundings('probe', options)
-  const rest = (await registrySnapshot(engine)).filter(({ endpoint, draining }) => endpoint !== null && !draining)
-  shuffle(rest, random.next.bind(random))
-  const reports: ProbeReport[] = []
-  const askNext = async (): Promise<void> => {
-    for (let worker = rest.pop(); worker !== undefined && !signal.aborted; worker = rest.pop()) {
-      const ok = await answers(worker, options, signal)
-      // Cut short by a stop: that says nothing about the worker.
-      if (!signal.aborted) reports.push({ worker: worker.worker, epoch: worker.epoch, ok })
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(concurrency, rest.length) }, askNext))
+  const asked = (await registrySnapshot(engine)).filter(({ endpoint, draining }) => endpoint !== null && !draining)
+  shuffle(asked, random.next.bind(random))
+  const found = await mapLimited(asked, concurrency, async (view): Promise<readonly ProbeReport[]> => {
+    const ok = !signal.aborted && (await answers(view, options, signal))
+    // Cut short by a stop: that says nothing about the worker.
+    return signal.aborted ? [] : [{ worker: view.worker, epoch: view.epoch, ok }]
+  })
+  const reports = found.flat()
   if (reports.length > 0) await engine.probed(reports)
   return reports
 }

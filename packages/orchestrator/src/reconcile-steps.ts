@@ -12,6 +12,7 @@ import {
   type Launch,
   type LaunchOutcome,
   type LaunchRef,
+  launchKey,
   lost,
   type RenewRequest,
   released,
@@ -22,9 +23,8 @@ import {
   timeoutMessage,
 } from '@reprise/core'
 import { refOf } from './launch-funnel.ts'
-import { keyOf } from './launch-ledger.ts'
+import type { LaunchSettings } from './launch-settings.ts'
 import type { LauncherCalls } from './launcher-calls.ts'
-import type { ReconcileSettings } from './reconcile.ts'
 import type { Sighted, Verdict } from './reconcile-one.ts'
 
 interface Ending {
@@ -36,11 +36,11 @@ interface Ending {
 }
 
 export class ReconcileSteps {
-  readonly #settings: ReconcileSettings
+  readonly #settings: LaunchSettings
   readonly #calls: LauncherCalls
   readonly #endings = new Map<string, Promise<void>>()
 
-  constructor(settings: ReconcileSettings, calls: LauncherCalls) {
+  constructor(settings: LaunchSettings, calls: LauncherCalls) {
     this.#settings = settings
     this.#calls = calls
   }
@@ -121,11 +121,8 @@ export class ReconcileSteps {
       const { key, launch, isOwn } = sighted
       const known = { ...launch, handle: handle ?? launch.handle }
       if (result?.outcome === 'extended') {
-        if (!isOwn)
-          this.#settings.log.info(
-            `The launch of ${launch.snapshot.action} by another process is watched here now.`,
-            logged(launch),
-          )
+        const words = `The launch of ${launch.snapshot.action} by another process is watched here now.`
+        if (!isOwn) this.#settings.log.info(words, logged(launch))
         ledger.adopt(key, { ...known, leaseUntil: result.leaseUntil })
       } else if (result?.because !== 'replaced' || isOwn) this.#discard(known, result?.because ?? 'unknown')
     }
@@ -141,20 +138,15 @@ export class ReconcileSteps {
       // Not lost after all: it was renewed between looking and settling, and is looked at again.
       if (result.outcome === 'superseded' && result.because === 'renewed') continue
       if (settlement.kind === 'lost' || settlement.kind === 'released') {
-        log.warn(`The launch of ${launch.snapshot.action} came to nothing.`, {
-          ...logged(launch),
-          kind: settlement.kind,
-          outcome: result.outcome,
-        })
+        const told = { ...logged(launch), kind: settlement.kind, outcome: result.outcome }
+        log.warn(`The launch of ${launch.snapshot.action} came to nothing.`, told)
       }
       try {
         if (forget !== null) await this.#calls.forget(forget)
       } catch (error) {
         onError(error)
-        log.warn(`The launcher could not forget the settled launch of ${launch.snapshot.action}.`, {
-          ...logged(launch),
-          error,
-        })
+        const words = `The launcher could not forget the settled launch of ${launch.snapshot.action}.`
+        log.warn(words, { ...logged(launch), error })
       }
       ledger.done(key)
     }
@@ -202,23 +194,21 @@ export class ReconcileSteps {
     const observed = { reason: 'timeout', message } as const
     const judgement = judgeObserved(policies.current(), launch, observed, { now, roll: random.next() })
     const settlement = failed(refOf(launch), judgement.failure, judgement.decision, judgement.guards)
-    const key = keyOf(launch)
+    const key = launchKey(launch)
     await this.#settle([{ key, launch, settlement, forget: { key, handle } }])
   }
 
   /** Its attempt is over for the store: cancelled, or settled by the worker itself. */
   #discard(launch: Launch, because: string): void {
     const { ledger, log } = this.#settings
-    const ref = { key: keyOf(launch), handle: launch.handle }
+    const ref = { key: launchKey(launch), handle: launch.handle }
     // Without a handle it can't be told from a newer one under the same key.
     if (ref.handle === null && (because === 'replaced' || because === 'released')) {
       ledger.done(ref.key)
       return
     }
-    log.info(`The launch of ${launch.snapshot.action} is not needed any more; its worker is ended.`, {
-      ...logged(launch),
-      because,
-    })
+    const words = `The launch of ${launch.snapshot.action} is not needed any more; its worker is ended.`
+    log.info(words, { ...logged(launch), because })
     this.#endBeside(ref, launch, async () => {
       await this.#calls.forget(ref)
       ledger.done(ref.key)
@@ -235,10 +225,8 @@ export class ReconcileSteps {
         } catch (error) {
           if (!evenIfItLives) throw error
           onError(error)
-          log.error(
-            `The worker of ${launch.snapshot.action} could not be ended, and its time is over; it may live on.`,
-            { ...logged(launch), error },
-          )
+          const words = `The worker of ${launch.snapshot.action} could not be ended, and its time is over; it may live on.`
+          log.error(words, { ...logged(launch), error })
         }
         await then()
       } catch (error) {

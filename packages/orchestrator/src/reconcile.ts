@@ -4,79 +4,33 @@
 
 import {
   type Clock,
-  type Engine,
   type Launch,
-  type Launcher,
   type LaunchSighting,
   type LeaseToken,
+  launchKey,
   PAGE_LIMIT_MAX,
-  type PolicySource,
+  present,
   type Service,
   WakeUp,
-  withoutPolicies,
 } from '@reprise/core'
 import { HoldOff } from './hold-off.ts'
-import { END_GRACE_MS, LAUNCH_LEASE_MS } from './launch.ts'
-import { checkLaunchOptions } from './launch-checks.ts'
-import { keyOf, type LaunchLedger } from './launch-ledger.ts'
+import { type LaunchOptions, type LaunchSettings, launchSettings } from './launch-settings.ts'
 import { LauncherCalls } from './launcher-calls.ts'
 import { openLeaseCredentials } from './lease-credentials.ts'
 import { type Sighted, toLookAt, verdictOn } from './reconcile-one.ts'
 import { ReconcileSteps } from './reconcile-steps.ts'
-import { createLoop, jitteredMs, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
+import { createLoop, jitteredMs, type Run } from './service.ts'
 
-export interface ReconcileOptions extends ServiceOptions {
-  readonly engine: Engine
-  readonly launcher: Launcher
-  /** The pool, and what this process launched in it. */
-  readonly ledger: LaunchLedger
-  readonly policies?: PolicySource | undefined
-  /** 15 s if not given. The same as that of the launch service. */
-  readonly leaseMs?: number
-  /** How often all launches are looked at; 1 s if not given. */
-  readonly intervalMs?: number
-  /** How long a worker that must end may take; 5 s if not given. */
-  readonly endGraceMs?: number
-  /** How long other processes get to renew after a pause, a clock jump or trouble with the store; 5 s if not given. */
-  readonly graceMs?: number
-}
-
-const INTERVAL_MS = 1_000
-const GRACE_MS = 5_000
 /** What one question to a launcher is about, at the most. */
 const LOOK_MAX = 200
 
-export interface ReconcileSettings extends Surroundings {
-  readonly engine: Engine
-  readonly launcher: Launcher
-  readonly ledger: LaunchLedger
-  readonly policies: PolicySource
-  readonly leaseMs: number
-  readonly intervalMs: number
-  readonly endGraceMs: number
-  readonly graceMs: number
-}
-
-export function createReconcile(options: ReconcileOptions): Service {
-  checkLaunchOptions(options, 'createReconcile')
-  const around = surroundings('reconciliation', options)
-  const { engine, launcher, ledger } = options
-  const settings: ReconcileSettings = {
-    ...around,
-    engine,
-    launcher,
-    ledger,
-    policies: options.policies ?? withoutPolicies,
-    leaseMs: options.leaseMs ?? LAUNCH_LEASE_MS,
-    intervalMs: options.intervalMs ?? INTERVAL_MS,
-    endGraceMs: options.endGraceMs ?? END_GRACE_MS,
-    graceMs: options.graceMs ?? GRACE_MS,
-  }
-  return createLoop('reconcile', around, () => new ReconcileRun(settings))
+export function createReconcile(options: LaunchOptions): Service {
+  const settings = launchSettings(options, 'reconciliation', 'createReconcile')
+  return createLoop('reconcile', settings, () => new ReconcileRun(settings))
 }
 
 class ReconcileRun implements Run {
-  readonly #settings: ReconcileSettings
+  readonly #settings: LaunchSettings
   readonly #clock: Clock
   readonly #calls: LauncherCalls
   readonly #steps: ReconcileSteps
@@ -88,7 +42,7 @@ class ReconcileRun implements Run {
   /** The store's time, as of a moment of the own clock. */
   #storeTime: { readonly now: number; readonly monotonic: number } | null = null
 
-  constructor(settings: ReconcileSettings) {
+  constructor(settings: LaunchSettings) {
     this.#settings = settings
     this.#clock = settings.clock
     this.#calls = new LauncherCalls(settings)
@@ -132,14 +86,10 @@ class ReconcileRun implements Run {
     let cursor: string | undefined
     do {
       const askedAt = this.#clock.monotonic()
-      const page = await engine.launches({
-        pool: ledger.pool,
-        limit: PAGE_LIMIT_MAX,
-        ...(cursor === undefined ? {} : { cursor }),
-      })
+      const page = await engine.launches({ pool: ledger.pool, limit: PAGE_LIMIT_MAX, ...present({ cursor }) })
       if (cursor === undefined) this.#observe(page.now, askedAt)
       for (const launch of page.items) {
-        const key = keyOf(launch)
+        const key = launchKey(launch)
         const own = unlisted.get(key)
         if (own?.token !== launch.token) continue
         unlisted.delete(key)
@@ -166,7 +116,7 @@ class ReconcileRun implements Run {
   async #look(launches: readonly Launch[], now: number, signal: AbortSignal): Promise<void> {
     const { engine, ledger, leaseMs } = this.#settings
     const candidates = launches.flatMap((launch): Omit<Sighted, 'sighting'>[] => {
-      const key = keyOf(launch)
+      const key = launchKey(launch)
       const own = ledger.get(key)
       const isOwn = own?.token === launch.token
       const known = isOwn && launch.handle === null ? { ...launch, handle: own.handle } : launch
@@ -175,7 +125,7 @@ class ReconcileRun implements Run {
       return isWanted && !this.#steps.isEnding(key) ? [candidate] : []
     })
     if (candidates.length === 0) return
-    const credentials = await openLeaseCredentials(engine)
+    const credentials = await openLeaseCredentials(engine, this.#clock)
     const mayTakeAway = this.#holdOff.remainingMs({ now }) === 0
     for (let start = 0; start < candidates.length; start += LOOK_MAX) {
       const batch = candidates.slice(start, start + LOOK_MAX)
@@ -196,7 +146,7 @@ class ReconcileRun implements Run {
 
   /** Of the ledger, and not in the store's list: ended by somebody else, as a rule. The lease tells. */
   async #lookAtUnlisted(launches: readonly Launch[], signal: AbortSignal): Promise<void> {
-    const held = await this.#steps.stillHeld(launches.filter((launch) => !this.#steps.isEnding(keyOf(launch))))
+    const held = await this.#steps.stillHeld(launches.filter((launch) => !this.#steps.isEnding(launchKey(launch))))
     if (held.length > 0) await this.#look(held, this.#storeNow(), signal)
   }
 

@@ -1,6 +1,7 @@
 // How many slots each pool would need now, from what the store counts anyway. The sum itself is core's (scaling.ts).
 
 import {
+  check,
   InvalidError,
   type Observing,
   PAGE_LIMIT_MAX,
@@ -13,7 +14,6 @@ import {
   scalingSignal,
   type WorkerView,
 } from '@reprise/core'
-import { shown } from './option-checks.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
 
 export interface ScalingSignalsOptions extends ScalingOptions {
@@ -33,10 +33,10 @@ export async function scalingSignals(
   }
   refuseNoEngine(engine, 'workers', 'scalingSignals')
   const isList: boolean = Array.isArray(pools)
-  if (!isList) throw new InvalidError(`The pools must be a list, such as ['default'], not ${shown(pools)}.`)
+  if (!isList) throw new InvalidError(`The pools must be a list, such as ['default'], not ${check.shown(pools)}.`)
   const { minutes = MINUTES } = options
   if (!Number.isInteger(minutes) || minutes < 1) {
-    throw new InvalidError(`The minutes that count are a whole number from 1, not ${shown(minutes)}.`)
+    throw new InvalidError(`The minutes that count are a whole number from 1, not ${check.shown(minutes)}.`)
   }
   const workers = await registrySnapshot(engine)
   return Promise.all(pools.map((pool) => signalOf(engine, poolName(pool), workers, options)))

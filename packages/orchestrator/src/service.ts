@@ -10,6 +10,7 @@ import {
   guardedLogger,
   isRepriseError,
   type Logger,
+  messageOf,
   quietly,
   type Random,
   type Service,
@@ -75,7 +76,7 @@ export function errorHook(
   if (onError !== undefined || log !== undefined) return onError
   const told = new Set<string>()
   return (error) => {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     if (told.has(message) || told.size >= TOLD_MAX) return
     told.add(message)
     process.emitWarning(

@@ -62,7 +62,7 @@ export async function settleOverdue(
 function settlementFor(item: Overdue, book: PolicyBook, circumstances: Circumstances): Settlement {
   switch (item.kind) {
     case 'lease': {
-      const words = `Worker '${item.worker}' stopped renewing its lease.`
+      const words = 'The worker stopped renewing its lease.'
       const { failure, decision, guards } = judgeLost(book, item, words, circumstances)
       return lost(item.ref, failure, decision, guards)
     }
@@ -74,7 +74,7 @@ function settlementFor(item: Overdue, book: PolicyBook, circumstances: Circumsta
     }
     case 'undelivered':
       // It never began: nothing is charged, and it keeps its place.
-      return released(item.ref, `'${item.worker}' went silent, or did not pass it on or collect it in time.`)
+      return released(item.ref, 'The worker went silent, or did not pass it on or collect it in time.')
     case 'queue_ttl':
     case 'deadline': {
       const { failure, decision, guards } = judgeInQueue(item, book, circumstances)

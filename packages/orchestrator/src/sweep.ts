@@ -4,6 +4,7 @@
 
 import {
   BATCH_MAX,
+  check,
   type PolicySource,
   type RetentionRules,
   refuseNoEngine,
@@ -14,9 +15,9 @@ import {
   withoutPolicies,
 } from '@reprise/core'
 import { HoldOff } from './hold-off.ts'
-import { type Checks, checkOptions, ms, msFrom0, SERVICE_CHECKS } from './option-checks.ts'
-import { Retention } from './retention.ts'
+import { retentionSteps } from './retention.ts'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
+import { SERVICE_CHECKS } from './service-checks.ts'
 import { settleOverdue } from './sweep-once.ts'
 
 export interface SweepOptions extends ServiceOptions {
@@ -33,32 +34,32 @@ export interface SweepOptions extends ServiceOptions {
 const INTERVAL_MS = 1_000
 const GRACE_MS = 5_000
 
-const RETENTION_CHECKS: Checks<RetentionRules> = {
-  succeededMs: msFrom0,
-  cancelledMs: msFrom0,
-  discardedMs: msFrom0,
-  journalMs: msFrom0,
-  seriesMs: msFrom0,
+const RETENTION_CHECKS: check.Table<RetentionRules> = {
+  succeededMs: check.msFrom0,
+  cancelledMs: check.msFrom0,
+  discardedMs: check.msFrom0,
+  journalMs: check.msFrom0,
+  seriesMs: check.msFrom0,
 }
-const CHECKS: Checks<SweepOptions> = {
+const CHECKS: check.Table<SweepOptions> = {
   ...SERVICE_CHECKS,
-  intervalMs: ms,
-  graceMs: msFrom0,
+  intervalMs: check.ms,
+  graceMs: check.msFrom0,
   retention(value) {
-    checkOptions(value as RetentionRules, RETENTION_CHECKS, 'retention rule of a sweep')
+    check.options(value as RetentionRules, RETENTION_CHECKS, 'retention rule of a sweep')
     return null
   },
 }
 
 export function createSweep(options: SweepOptions): Service {
-  checkOptions(options, CHECKS, 'sweep option')
+  check.options(options, CHECKS, 'sweep option')
   refuseNoEngine(options.engine, 'expired', 'createSweep')
   const around = surroundings('sweep', options)
   const { clock, random, log } = around
   const { engine, intervalMs = INTERVAL_MS, graceMs = GRACE_MS, policies = withoutPolicies } = options
   return createLoop('sweep', around, () => {
     const holdOff = new HoldOff(clock, graceMs)
-    const retention = options.retention === undefined ? null : new Retention(engine, options.retention, clock)
+    const retain = options.retention === undefined ? null : retentionSteps(engine, options.retention, clock)
     /** One look. Says how long to rest before the next. */
     const lookAndSettle = async (): Promise<number> => {
       const askedAt = clock.monotonic()
@@ -72,7 +73,7 @@ export function createSweep(options: SweepOptions): Service {
       const report = await settleOverdue(engine, random, look, policies.current())
       if (report.settled > 0) log.info('The sweep settled what was past its time.', { ...report })
       if (report.full && report.settled > 0) return 0
-      await retention?.step()
+      await retain?.()
       return jitteredMs(intervalMs, random)
     }
     return {

@@ -108,7 +108,7 @@ export async function beaten(engine: Engine, id: string, epoch: number, over: Pa
     loopLagMs: 0,
     memoryBytes: 0,
     draining: false,
-    quietMsMax: 0,
+    maxQuietMs: 0,
     outlook: null,
     ...over,
   })

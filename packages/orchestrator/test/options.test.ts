@@ -78,7 +78,7 @@ describe('an orchestrator refuses', () => {
     [
       'retention by another name',
       { retention: { succeededMs: 5 } },
-      "no retention rule 'succeededMs'. Known are: succeeded, cancelled, discarded, journal, series",
+      "no retention rule 'succeededMs'. Did you mean 'succeeded'? Known are: succeeded, cancelled, discarded, journal, series",
     ],
     [
       'retention that is no duration',

@@ -90,6 +90,18 @@ test('a message goes to the launch pool of its task', async () => {
   expect(launcher.orders).toMatchObject([{ key: 'm1:1' }])
 })
 
+test('A6, A14: the orchestrator has the ceiling of messages, 1 retry unless it is told another', async () => {
+  const store = await openStore()
+  const { orchestrator: usual } = await started(store)
+  const { orchestrator: generous } = await started(store, { maxRetries: 3 })
+  await submitted(store.engine, 'sample', { pool: 'ephemeral' as PoolName })
+  const sample = await taskOf(store.engine, 'sample' as never)
+  const task = { ...sample, id: 'm1' as never, delayMs: 0, dueAt: null, deadlineMs: null }
+  expect(await usual.receive({ task, attempt: 4 })).toBe('dropped')
+  expect(await generous.receive({ task, attempt: 5 })).toBe('dropped')
+  expect(await generous.receive({ task, attempt: 4 })).toBe('launched')
+})
+
 test('a store that is away ends no service', async () => {
   const store = await openStore()
   const { engine, clock } = store

@@ -105,15 +105,15 @@ describe('C9: probes', () => {
       Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`w${index}`, `http://w${index}/`])),
     )
     let atOnce = 0
-    let atOnceMax = 0
+    let maxAtOnce = 0
     const ask: Ask = async () => {
-      atOnceMax = Math.max(atOnceMax, ++atOnce)
+      maxAtOnce = Math.max(maxAtOnce, ++atOnce)
       await new Promise((resolve) => setImmediate(resolve))
       atOnce--
       return true
     }
     expect(await probeOnce({ engine, clock, ask, concurrency: 4 }, never)).toHaveLength(20)
-    expect(atOnceMax).toBe(4)
+    expect(maxAtOnce).toBe(4)
   })
 
   test('by itself it asks over HTTP, follows no redirect, and reads no answer', async () => {

@@ -40,7 +40,7 @@ test('C9: only workers that can take work count', async () => {
   await beaten(engine, 'ill', await joined(engine, 'ill'), { queueDepth: 500 })
   await beaten(engine, 'going', await joined(engine, 'going'), { draining: true })
   await joined(engine, 'elsewhere', { pools: ['gpu' as PoolName] })
-  expect(await scalingSignals(engine, ['default'], { ...target, slotsMin: 3, slotsPerWorker: 2 })).toMatchObject([
+  expect(await scalingSignals(engine, ['default'], { ...target, minSlots: 3, slotsPerWorker: 2 })).toMatchObject([
     { workersNow: 1, slots: 3, workers: 2 },
   ])
 })
@@ -49,8 +49,8 @@ test('C9: how many slots a worker has is what the workers of the pool say, unles
   const { engine } = await openStore()
   await joined(engine, 'small', { concurrency: 4 })
   await joined(engine, 'large', { concurrency: 16 })
-  const [own] = await scalingSignals(engine, ['default'], { ...target, slotsMin: 25 })
+  const [own] = await scalingSignals(engine, ['default'], { ...target, minSlots: 25 })
   expect(own).toMatchObject({ slots: 25, workers: 3 })
-  const [given] = await scalingSignals(engine, ['default'], { ...target, slotsMin: 25, slotsPerWorker: 5 })
+  const [given] = await scalingSignals(engine, ['default'], { ...target, minSlots: 25, slotsPerWorker: 5 })
   expect(given).toMatchObject({ slots: 25, workers: 5 })
 })

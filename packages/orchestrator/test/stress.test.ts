@@ -56,13 +56,13 @@ test.each(Object.keys(services))('%s survives 100 rounds of starts and stops at 
   if (subject === undefined) throw new Error('unknown')
   let looks = 0
   let looksAtOnce = 0
-  let looksAtOnceMax = 0
+  let maxLooksAtOnce = 0
   const look = engine[subject.looksBy] as (...input: never[]) => Promise<never>
   const watched: Engine = {
     ...engine,
     async [subject.looksBy](...input: never[]) {
       looks++
-      looksAtOnceMax = Math.max(looksAtOnceMax, ++looksAtOnce)
+      maxLooksAtOnce = Math.max(maxLooksAtOnce, ++looksAtOnce)
       try {
         return await look(...input)
       } finally {
@@ -78,7 +78,7 @@ test.each(Object.keys(services))('%s survives 100 rounds of starts and stops at 
     await Promise.all(calls)
   }
   await service.stop()
-  expect(looksAtOnceMax).toBe(1)
+  expect(maxLooksAtOnce).toBe(1)
   const looksAtRest = looks
   await clock.advance(10_000)
   expect(looks).toBe(looksAtRest)

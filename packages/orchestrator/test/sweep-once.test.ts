@@ -23,9 +23,9 @@ test('a lease that ended: lost, and it runs again soon', async () => {
   expect(await latestForTask(engine, id)).toMatchObject({ status: 'lost', errorCode: 'worker_lost' })
 })
 
-test('a task that takes down its worker each time is dead after lossesMax, and used up no retry', async () => {
+test('a task that takes down its worker each time is dead after maxLosses, and used up no retry', async () => {
   const { engine, clock } = await openStore()
-  const id = await submitted(engine, 't1', { settings: { lossesMax: 2, maxRetries: 5 } })
+  const id = await submitted(engine, 't1', { settings: { maxLosses: 2, maxRetries: 5 } })
   for (let loss = 0; loss < 3; loss++) {
     clock.jump(3_600_000)
     expect(await claimed(engine)).toHaveLength(1)
@@ -102,7 +102,7 @@ test('the policies decide, and what the store must look at goes with the settlem
   const book: PolicyBook = {
     ...NO_POLICIES,
     version: 7,
-    policies: [{ name: 'patient', match: {}, retries: 5, lossesMax: 9, quota }],
+    policies: [{ name: 'patient', match: {}, retries: 5, maxLosses: 9, quota }],
   }
   const settlements: Settlement[] = []
   const watched: Engine = {
@@ -112,7 +112,7 @@ test('the policies decide, and what the store must look at goes with the settlem
       return engine.settle(batch)
     },
   }
-  await submitted(engine, 'lost', { settings: { lossesMax: 0 } })
+  await submitted(engine, 'lost', { settings: { maxLosses: 0 } })
   await claimed(engine)
   await submitted(engine, 'late', { settings: { queueTtlMs: LEASE_MS } })
   clock.jump(LEASE_MS)

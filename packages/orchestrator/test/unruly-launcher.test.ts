@@ -20,7 +20,7 @@ describe('A3: a launch that never comes back', () => {
       signals.push(signal)
       return forever
     }
-    const { ledger } = await orchestrator({ slots: 1, launchFailuresMax: 2 })
+    const { ledger } = await orchestrator({ slots: 1, maxLaunchFailures: 2 })
     const id = await submit('hung', { settings: { maxRetries: 0 } })
     await clock.advance(13_000)
     const next = await submit('next')

@@ -70,12 +70,12 @@ export const made =
 export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const text = (lengthMax = 200) =>
+export const text = (maxLength = 200) =>
   z
     .string(wanted('a text'))
     .min(1, 'This must not be empty.')
-    .max(lengthMax, {
-      error: ({ input }) => `This has ${(input as string).length} characters; at most ${lengthMax} are allowed.`,
+    .max(maxLength, {
+      error: ({ input }) => `This has ${(input as string).length} characters; at most ${maxLength} are allowed.`,
     })
 
 export function numberIn(from: number, to: number) {
@@ -118,17 +118,17 @@ function parsedMs(given: string): number {
   }
 }
 
-export const list = <Item extends z.ZodType>(itemsMax: number, item: Item) =>
-  z.array(item, wanted('a list')).max(itemsMax, {
+export const list = <Item extends z.ZodType>(maxItems: number, item: Item) =>
+  z.array(item, wanted('a list')).max(maxItems, {
     error: ({ input }) =>
-      `This has ${Array.isArray(input) ? input.length : 0} entries; at most ${itemsMax} are allowed.`,
+      `This has ${Array.isArray(input) ? input.length : 0} entries; at most ${maxItems} are allowed.`,
   })
 
 /** A list, or one item alone. */
-export const oneOrMore = <Item extends z.ZodType>(itemsMax: number, item: Item) =>
+export const oneOrMore = <Item extends z.ZodType>(maxItems: number, item: Item) =>
   z.preprocess(
     (given) => (Array.isArray(given) || given === null ? given : [given]),
-    list(itemsMax, item).min(1, 'This list is empty. Name something, or leave the field out.'),
+    list(maxItems, item).min(1, 'This list is empty. Name something, or leave the field out.'),
   )
 
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name

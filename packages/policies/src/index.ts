@@ -3,10 +3,10 @@
 export { ConfigurationError, type Problem, problemText } from './configuration-error.ts'
 export { policyNotes } from './notes.ts'
 export { openPolicies, type Policies, type PoliciesOptions } from './open-policies.ts'
+export { loadPacks } from './pack-files.ts'
 export {
   type DeclaredAction,
   type Entrypoint,
-  loadPacks,
   type Pack,
   parsePack,
   RUNTIMES,

@@ -10,12 +10,13 @@
 
 import {
   type Clock,
-  createService,
+  createPolling,
   type Duration,
   durationMs,
   type Engine,
   type FeatureFlags,
   type Logger,
+  messageOf,
   NO_POLICIES,
   openFlags,
   type PolicyBook,
@@ -24,7 +25,6 @@ import {
   refuseUnknownKeys,
   type Service,
   silentLogger,
-  sleep,
   systemClock,
   underFlags,
 } from '@reprise/core'
@@ -87,7 +87,8 @@ class OpenPolicies implements Policies {
   readonly versions: PolicyVersions
   readonly #options: PoliciesOptions
   readonly #log: Logger
-  readonly #service: Service
+  readonly start: Service['start']
+  readonly stop: Service['stop']
   readonly #flags: FeatureFlags
   #book: PolicyBook = NO_POLICIES
   /** The book as it counts under the flags. */
@@ -107,17 +108,11 @@ class OpenPolicies implements Policies {
     this.#inForce = underFlags(this.#book, flags.current())
     this.#log = options.log ?? silentLogger
     this.versions = new PolicyVersions(options.engine)
-    const pollMs = Math.max(durationMs(options.poll ?? POLL_MS, 'poll'), POLL_MS_MIN)
-    this.#service = createService(
-      this.name,
-      async (signal) => {
-        while (!signal.aborted) {
-          await sleep(clock, pollMs, signal)
-          if (!signal.aborted) await this.look()
-        }
-      },
-      (error) => this.#complain('store', error),
-    )
+    const everyMs = Math.max(durationMs(options.poll ?? POLL_MS, 'poll'), POLL_MS_MIN)
+    const polling = { everyMs, clock, onError: (error: unknown) => this.#complain('store', error) }
+    const service = createPolling(this.name, () => this.look(), polling)
+    this.start = () => service.start()
+    this.stop = () => service.stop()
   }
 
   current(): PolicyBook {
@@ -126,14 +121,6 @@ class OpenPolicies implements Policies {
 
   version(): PolicyVersion | null {
     return this.#version
-  }
-
-  start(): Promise<void> {
-    return this.#service.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#service.stop()
   }
 
   async begin(): Promise<void> {
@@ -246,7 +233,7 @@ class OpenPolicies implements Policies {
 
   /** The same trouble is told once, not every few seconds. */
   #complain(about: 'file' | 'store', error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     if (message === this.#told.get(about)) return
     this.#told.set(about, message)
     const words = `The policies stay as they are (version ${this.#book.version}): ${message}`

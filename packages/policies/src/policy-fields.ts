@@ -9,7 +9,7 @@ import {
   FINAL_REASONS,
   LOSSES_MAX,
   LOST_MEANINGS,
-  Pattern,
+  patternOf,
   RETRIABLE_REASONS,
   RETRIES_MAX,
   RETRY_AFTER_MS_MAX,
@@ -44,7 +44,7 @@ const DAY_MS = 86_400_000
 
 const names = oneOrMore(NAMES_MAX, text())
 const reason = oneOf([...RETRIABLE_REASONS, ...FINAL_REASONS])
-const pattern = text(500).transform(made((source) => new Pattern(source).source))
+const pattern = text(500).transform(made((source) => patternOf(source).source))
 const status = z
   .union([z.string(), z.number()], { error: ({ input }) => mustBe('a text or a number', input) })
   .transform(
@@ -110,7 +110,7 @@ const backoff = dependingOn((given) => {
 /** One without a name gets that of the policy or pack it belongs to. */
 const quota = fields('a quota', {
   window: duration(1_000, DAY_MS),
-  ...optional({ name: text(), limit: whole(1, 1_000_000), share: numberIn(0, 1) }),
+  ...optional({ name: text(), limit: whole(1, 1_000_000), share: numberIn(0, 1), all_tenants: flag() }),
 }).transform(made((given) => ({ ...resolveQuota(given, '-'), name: given.name ?? null })))
 
 const breakerSwitch = oneOf(['on', 'off']).transform((word) => (word === 'on' ? DEFAULT_BREAKER : word))
@@ -118,12 +118,12 @@ const breakerSettings = fields(
   'a breaker',
   optional({
     window: duration(100, DAY_MS),
-    failures_min: whole(1, 1_000_000),
+    min_failures: whole(1, 1_000_000),
     failure_rate: numberIn(0, 1),
     open: duration(1, DAY_MS),
-    open_max: duration(1, DAY_MS),
+    max_open: duration(1, DAY_MS),
     probes: whole(1, 1_000),
-    ramp_max: whole(1, 1_000_000),
+    max_ramp: whole(1, 1_000_000),
   }),
 ).transform(made(resolveBreaker))
 
@@ -140,7 +140,8 @@ const escalation = fields('an escalation', {
 const POLICY_FIELDS = optional({
   template: oneOf(TEMPLATE_NAMES),
   retries: whole(0, RETRIES_MAX),
-  losses_max: whole(0, LOSSES_MAX),
+  retries_enabled: flag(),
+  max_losses: whole(0, LOSSES_MAX),
   backoff,
   retry_unknown: flag(),
   rules,
@@ -167,10 +168,12 @@ export const packPolicy = fields('the policy of a pack', PACK_POLICY_FIELDS)
 
 /** What the fields set, on top of the template if one is named. `name` is for a quota that has none. */
 export function settingsOf(given: Omit<z.output<typeof policy>, 'name' | 'match'>, name: string): PolicySettings {
-  const { template, sla, quota: ownQuota, ...rest } = given
+  const { template, sla, quota: ownQuota, retriesEnabled = true, ...rest } = given
   return {
     ...(template === undefined ? {} : TEMPLATES[template]),
     ...rest,
+    // The switch (C11): the number stays in the file for when it is on again.
+    ...(retriesEnabled ? {} : { retries: 0 }),
     ...(sla === undefined ? {} : { slaMs: sla }),
     ...(ownQuota === undefined ? {} : { quota: { ...ownQuota, name: ownQuota.name ?? name } }),
   }

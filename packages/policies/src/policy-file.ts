@@ -1,9 +1,10 @@
 // retry-policies.yaml: the policies in their order, and the rules of classification for all. Reads the text into a book;
 // keeping books and following changes is in open-policies.ts.
 
-import { checkedPolicy, POLICIES_MAX, type PolicyBook } from '@reprise/core'
-import { fields, list, made, withoutNamesakes } from './fields.ts'
+import { checkedPolicy, currentPolicies, POLICIES_MAX, type PolicyBook } from '@reprise/core'
+import { fields, list, made, optional, withoutNamesakes } from './fields.ts'
 import { policy, rules, settingsOf } from './policy-fields.ts'
+import { tenantRules } from './tenant-fields.ts'
 import { parseYaml } from './yaml-file.ts'
 
 const completePolicy = policy
@@ -17,10 +18,12 @@ const completePolicy = policy
 const policyFile = fields('a file of policies', {
   policies: withoutNamesakes('policy')(list(POLICIES_MAX, completePolicy)).default([]),
   rules: rules.default([]),
+  ...optional({ tenants: tenantRules }),
 })
 
-/** The book that the text describes; `ConfigurationError` with everything that is wrong with it. */
+/** The book that the text describes. A version of the store (0 for a text that is in none) may use old names. `ConfigurationError` with everything that is wrong with it. */
 export function parsePolicies(text: string, options: { readonly file: string; readonly version: number }): PolicyBook {
   const ifEmpty = "It is empty. Write 'policies: []' if there are to be none."
-  return { version: options.version, ...parseYaml(text, options.file, policyFile, ifEmpty) }
+  const current = options.version > 0 ? currentPolicies(text) : text
+  return { version: options.version, ...parseYaml(current, options.file, policyFile, ifEmpty) }
 }

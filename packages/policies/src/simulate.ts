@@ -3,6 +3,7 @@
 
 import {
   actionName,
+  type Circumstances,
   DEFAULT_POOL,
   DEFAULT_PRIORITY,
   DEFAULT_SETTINGS,
@@ -11,12 +12,12 @@ import {
   type Duration,
   durationMs,
   type Failure,
+  failureJudge,
   type Guards,
   JSON_NULL,
   type JudgedAttempt,
   type Judgement,
   judgeLost,
-  judgeThrown,
   mayStart,
   type PolicyBook,
   policyForTask,
@@ -73,15 +74,18 @@ const ATTEMPTS_MAX = 1_000
 export function simulate(book: PolicyBook, simulation: Simulation): SimulationResult {
   const snapshot = snapshotOf(simulation)
   const attemptMs = durationMs(simulation.attemptTime ?? 0, 'attemptTime')
-  const attemptsMax = Math.min(simulation.attempts ?? 100, ATTEMPTS_MAX)
+  const { roll = 0.5 } = simulation
+  const maxAttempts = Math.min(simulation.attempts ?? 100, ATTEMPTS_MAX)
   const attempts: SimulatedAttempt[] = []
+  let judge: Judge | null = null
   let spent = { failures: 0, losses: 0 }
   let startsAtMs = 0
-  while (attempts.length < attemptsMax) {
+  while (attempts.length < maxAttempts) {
     const attempt: JudgedAttempt = { snapshot, generation: 1, parks: 0, acceptedAt: 0, ...spent }
     const refused = mayStart(book, attempt, startsAtMs)
     const endsAtMs = refused === null ? startsAtMs + attemptMs : startsAtMs
-    const judged = refused ?? judge(book, attempt, simulation, endsAtMs)
+    judge ??= judgeFor(book, attempt, simulation)
+    const judged = refused ?? judge(attempt, { now: endsAtMs, roll })
     attempts.push({ attempt: attempts.length + 1, startsAtMs, endsAtMs, ...judged })
     if (judged.decision.kind !== 'retry') break
     startsAtMs = endsAtMs + judged.decision.delayMs
@@ -93,9 +97,12 @@ export function simulate(book: PolicyBook, simulation: Simulation): SimulationRe
   return { attempts, notes: notesOn(book, snapshot, attempts) }
 }
 
-function judge(book: PolicyBook, attempt: JudgedAttempt, { failure, roll = 0.5 }: Simulation, now: number): Judgement {
-  if (failure === 'lost') return judgeLost(book, attempt, 'Its worker vanished.', { now, roll })
-  return judgeThrown(book, attempt, thrown(failure), { now, roll })
+type Judge = (attempt: JudgedAttempt, circumstances: Circumstances) => Judgement
+
+/** All attempts fail the same way, so what that is gets found out once: it may take long, and there may be a thousand. */
+function judgeFor(book: PolicyBook, first: JudgedAttempt, { failure }: Simulation): Judge {
+  if (failure !== 'lost') return failureJudge(book, first, thrown(failure))
+  return (attempt, circumstances) => judgeLost(book, attempt, 'Its worker vanished.', circumstances)
 }
 
 function thrown({ message = '', ...fields }: SimulatedFailure): Error {

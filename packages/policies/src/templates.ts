@@ -11,7 +11,7 @@ export const TEMPLATES = {
   /** For work that may take its time and should not be lost to a bad day: retries over about 20 hours, and a breaker. */
   patient: {
     retries: 20,
-    lossesMax: 5,
+    maxLosses: 5,
     backoff: { kind: 'exponential', baseMs: 5_000, multiplier: 2, maxMs: 7_200_000, jitter: 0.2 },
     breaker: DEFAULT_BREAKER,
   },
@@ -25,7 +25,7 @@ export const TEMPLATES = {
   },
 
   /** For work that must not happen twice by itself: whatever goes wrong is left to a person. */
-  never: { retries: 0, lossesMax: 0, retryUnknown: false, breaker: 'off', onLost: 'hold' },
+  never: { retries: 0, maxLosses: 0, retryUnknown: false, breaker: 'off', onLost: 'hold' },
 } as const satisfies Readonly<Record<string, PolicySettings>>
 
 export type TemplateName = keyof typeof TEMPLATES

@@ -2,10 +2,10 @@
 // and files that are too large or too deep are refused here, before anything is made of them.
 
 import { readFile, stat } from 'node:fs/promises'
-import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
 import type { z } from 'zod'
 import { ConfigurationError, type Problem } from './configuration-error.ts'
 import { type Finding, findingsOf, pathText } from './fields.ts'
+import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseAllDocuments } from './yaml.ts'
 
 const FILE_BYTES_MAX = 262_144
 

@@ -58,7 +58,7 @@ describe('docs/policies.md', () => {
   test('the worked example comes out as it says', () => {
     const text = blocks.find((block) => block.includes('name: maintenance')) ?? ''
     const book = bookOf(text, 12)
-    const { settings } = defineAction({ name: 'charge-card', dependsOn: ['stripe'] })
+    const { settings } = defineAction({ name: 'charge-card', uses: ['stripe'] })
     const failure = { status: 418, message: 'We are down for scheduled maintenance' }
     const { attempts, notes } = simulate(book, { action: 'charge-card', settings, failure })
     const rows = attempts.map(

@@ -1,6 +1,6 @@
 // Packs: actions declared in YAML, what they have in common, and how each is run.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_BREAKER, DEFAULT_SETTINGS } from '@reprise/core'
@@ -28,17 +28,21 @@ actions:
   - { name: send-invoice, runtime: node, entrypoint: ./send-invoice.js }
 `)
     expect(pack).toMatchObject({ name: 'billing', file: FILE })
-    expect(pack.actions).toEqual([
+    expect(pack.actions).toMatchObject([
       {
         action: {
           name: 'send-invoice',
           pool: 'default',
           settings: { ...DEFAULT_SETTINGS, pack: 'billing' },
           input: null,
+          output: null,
           run: null,
+          leftOpen: ['timeoutMs', 'queueTtlMs', 'backoff'],
           reconcile: null,
         },
+        runtime: 'node',
         entrypoint: { runtime: 'node', module: './send-invoice.js' },
+        folder: '.',
       },
     ])
     expect(pack.actions[0]?.action.settings).toMatchObject({ timeoutMs: 300_000, maxRetries: null, queueTtlMs: null })
@@ -54,7 +58,7 @@ defaults:
   max_retries: 2
 policy:
   template: patient
-  losses_max: 7
+  max_losses: 7
   on_lost: hold
   sla: 2h
   quota: { limit: 10, window: 1m }
@@ -65,7 +69,7 @@ actions:
     max_retries: 9
     queue_ttl_seconds: 30
     pool: gpu
-    depends_on: [stripe, postgres]
+    uses: [stripe, postgres]
   - name: convert
     entrypoint: /usr/bin/convert
   - name: notify
@@ -73,7 +77,7 @@ actions:
     entrypoint: https://plugins.example.com/notify
 `)
     const common = {
-      lossesMax: 7,
+      maxLosses: 7,
       backoff: TEMPLATES.patient.backoff,
       onLost: 'hold',
       slaMs: 7_200_000,
@@ -120,7 +124,7 @@ describe('C2: what is wrong is told with its place', () => {
   test('several at once', () => {
     expect(
       problemsOf(`pack: billing
-defaults: { runtime: python }
+defaults: { runtime: ./python }
 actions:
   - name: a
     entrypoint: a.js
@@ -131,8 +135,7 @@ actions:
   - { name: b, runtime: http, entrypoint: 'file:///etc/passwd' }
 `),
     ).toEqual([
-      "2:22 defaults.runtime: This must be one of node, process, http, not 'python'.",
-      "4:5 actions[0]: The field 'runtime' is missing: one of node, process, http, here or in the defaults of the pack.",
+      "2:22 defaults.runtime: This must be the name of a runtime, not './python'.",
       "6:11 actions[1].name: Another action is named 'a' already.",
       '9:18 actions[1].max_retries: This must be a whole number from 0 to 1000, not -1.',
       '10:43 actions[2].entrypoint: This must be an http or https address.',
@@ -174,6 +177,37 @@ describe('loadPacks', () => {
     await write('notes.txt', 'not a pack')
     expect((await loadPacks(folder)).map(({ name }) => name)).toEqual(['a', 'b'])
     expect((await loadPacks(join(folder, 'b.yml'))).map(({ name }) => name)).toEqual(['b'])
+  })
+
+  test('C11: reads a folder for each pack, with a file for each action', async () => {
+    await mkdir(join(folder, 'billing', 'actions'), { recursive: true })
+    await mkdir(join(folder, 'empty'))
+    await write('billing/pack.yaml', 'defaults: { runtime: python3, timeout_seconds: 60 }\npolicy: { retries: 2 }')
+    await write('billing/actions/send-invoice.yaml', 'entrypoint: [send.py, --quiet]\npool: reports')
+    await write('billing/actions/sync.yml', 'name: ledger.sync\nruntime: bash\nentrypoint: sync.sh')
+    await write('single.yaml', packOf('single', 'one'))
+    const [billing, single] = await loadPacks(folder)
+    expect([billing?.name, single?.name]).toEqual(['billing', 'single'])
+    const inside = join(folder, 'billing', 'actions')
+    expect(billing?.actions).toMatchObject([
+      {
+        action: {
+          name: 'send-invoice',
+          pool: 'reports',
+          settings: { pack: 'billing', timeoutMs: 60_000, maxRetries: 2 },
+        },
+        runtime: 'python3',
+        entrypoint: { runtime: 'process', argv: ['python3', 'send.py', '--quiet'] },
+        folder: inside,
+      },
+      { action: { name: 'ledger.sync' }, runtime: 'bash', entrypoint: { argv: ['bash', 'sync.sh'] }, folder: inside },
+    ])
+    // A worker of a directed pool must have it (C6).
+    expect(billing?.actions[0]?.action.settings.runtime).toBe('python3')
+    expect(await loadPacks(join(folder, 'billing'))).toEqual([billing])
+    await write('billing/actions/sync.yml', 'entrypoint: 5')
+    await write('billing/actions/send-invoice.yaml', 'entrypont: a.py')
+    await expect(loadPacks(folder)).rejects.toThrow(/send-invoice\.yaml.*sync\.yml/s)
   })
 
   test('tells the problems of all files at once', async () => {

@@ -18,6 +18,12 @@ function problemsOf(text: string): readonly string[] {
   return []
 }
 
+test('C11: automatic retries can be switched off, and the number stays in the file', () => {
+  expect(only('retries: 5\nretries_enabled: false')).toMatchObject({ retries: 0 })
+  expect(only('template: patient\nretries_enabled: false')).toMatchObject({ retries: 0 })
+  expect(only('retries: 5\nretries_enabled: true')).toMatchObject({ retries: 5 })
+})
+
 describe('B7: a file of policies', () => {
   test('everything can be set', () => {
     expect(
@@ -33,7 +39,7 @@ policies:
       packs: billing
       tenants: [acme]
     retries: 8
-    losses_max: 1
+    max_losses: 1
     backoff: { kind: exponential, base: 2s, multiplier: 3, max: 10m, jitter: 0.5 }
     retry_unknown: true
     rules:
@@ -41,7 +47,7 @@ policies:
         then: { reason: transient }
     sla: 1h30m
     quota: { limit: 100, share: 0.2, window: 1m }
-    breaker: { window: 1m, failures_min: 3, failure_rate: 0.8, open: 10s, open_max: 2m, probes: 2, ramp_max: 50 }
+    breaker: { window: 1m, min_failures: 3, failure_rate: 0.8, open: 10s, max_open: 2m, probes: 2, max_ramp: 50 }
     on_lost: reconcile
     retry_after: { min: 1s, max: 5m }
     escalation: { severity: critical, owner: team-payments, runbook: refund-by-hand }
@@ -66,7 +72,7 @@ policies:
           name: 'payments',
           match: { actions: ['charge-*', 'refund'], packs: ['billing'], tenants: ['acme'] },
           retries: 8,
-          lossesMax: 1,
+          maxLosses: 1,
           backoff: { kind: 'exponential', baseMs: 2_000, multiplier: 3, maxMs: 600_000, jitter: 0.5 },
           retryUnknown: true,
           rules: [{ when: { message: 'try again' }, verdict: { reason: 'transient' } }],
@@ -74,12 +80,12 @@ policies:
           quota: { name: 'payments', windowMs: 60_000, limit: 100, share: 0.2 },
           breaker: {
             windowMs: 60_000,
-            failuresMin: 3,
+            minFailures: 3,
             failureRate: 0.8,
             openMs: 10_000,
-            openMsMax: 120_000,
+            maxOpenMs: 120_000,
             probes: 2,
-            rampMax: 50,
+            maxRamp: 50,
           },
           onLost: 'reconcile',
           retryAfter: { minMs: 1_000, maxMs: 300_000 },
@@ -153,7 +159,7 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
 `
     expect(problemsOf(text)).toEqual([
       "3:14 policies[0].retries: This must be a whole number from 0 to 1000, not 'many'.",
-      "4:5 policies[0].backof: There is no such field in a policy. Did you mean 'backoff'? Known are: name, match, template, retries, losses_max, backoff, retry_unknown, rules, sla, quota, breaker, on_lost, retry_after, escalation.",
+      "4:5 policies[0].backof: There is no such field in a policy. Did you mean 'backoff'? Known are: name, match, template, retries, retries_enabled, max_losses, backoff, retry_unknown, rules, sla, quota, breaker, on_lost, retry_after, escalation.",
       "5:11 policies[1].name: Another policy is named 'first' already.",
       "6:15 policies[1].template: This must be one of default, patient, urgent, never, not 'pateint'. Did you mean 'patient'?",
       "8:13 policies[1].backoff.kind: This must be one of fixed, linear, exponential, decorrelated, schedule, not 'expo'.",
@@ -189,7 +195,7 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
     ['backoff: { base: soon }', "'soon' is not understood"],
     ['backoff: { kind: schedule, delays: [] }', 'at least one delay'],
     ['breaker: yes', 'one of on, off'],
-    ['breaker: { open: 1m, open_max: 5s }', 'longest open time'],
+    ['breaker: { open: 1m, max_open: 5s }', 'longest open time'],
     ['breaker: { failure_rate: 0 }', 'failureRate is a share above 0'],
     ['quota: { window: 1m }', 'a limit, a share, or both'],
     ['quota: { limit: 5 }', "The field 'window' is missing"],
@@ -244,5 +250,38 @@ describe('RELIABILITY, inputs 9: refused before anything is made of it', () => {
     const many = Array.from({ length: 900 }, (_, index) => `  - { name: p${index}, retries: x }`).join('\n')
     expect(problemsOf(`policies:\n${many}`)).toHaveLength(200)
     expect(() => parse(`policies:\n${many}`)).toThrow('… and 180 more')
+  })
+})
+
+describe('limits of tenants', () => {
+  test('are read by tenant, with a default for all', () => {
+    const text = `
+tenants:
+  default: { backlog: 1000, bytes: 5MB, submits_per_second: 10, running: 4 }
+  acme: { bytes: 12, running: none }
+  blue: { running: 50% }
+`
+    expect(parse(text).tenants).toEqual({
+      default: { backlog: 1000, bytes: 5_000_000, submitsPerSecond: 10, running: 4 },
+      acme: { bytes: 12, running: null },
+      blue: { running: '50%' },
+    })
+  })
+
+  test('what is wrong is told with its place', () => {
+    expect(
+      problemsOf(`tenants:
+  default: { backlog: -1, bytes: much }
+  acme:
+    runing: 4
+    submits_per_second: 0
+`),
+    ).toEqual([
+      '2:23 tenants.default.backlog: This must be a whole number from 0 to 1000000000, not -1.',
+      "2:34 tenants.default.bytes: This must be a size such as 500MB, a whole number of bytes, or none, not 'much'.",
+      expect.stringMatching(/^4:5 tenants\.acme\.runing: There is no such field in limits of a tenant\. Did you mean/),
+      '5:25 tenants.acme.submits_per_second: This must be a whole number from 1 to 1000000, not 0.',
+    ])
+    expect(problemsOf('tenants: { "a\\tb": {} }')).toEqual([expect.stringMatching(/control character/)])
   })
 })

@@ -32,6 +32,18 @@ describe('simulate', () => {
     expect(notes).toEqual([])
   })
 
+  test('finds out once what a failure is, however many attempts there are', () => {
+    const rule = "  - { when: { message: '(a?a?){200}Z' }, then: { reason: permanent } }\n"
+    const greedy = bookOf(
+      `policies:\n  - { name: p, retries: 999, backoff: { kind: fixed, delay: 1s } }\nrules:\n${rule.repeat(200)}`,
+    )
+    const failure = { code: 'ECONNRESET', message: 'a'.repeat(10_000) }
+    const { attempts } = simulate(greedy, { action: 'charge', failure, attempts: 1_000 })
+    expect(attempts).toHaveLength(1_000)
+    expect(new Set(attempts.map((one) => one.failure)).size).toBe(1)
+    expect(attempts[0]?.decision.sentence).toContain('took too many steps for rule:1')
+  })
+
   test('ends at once what is not retried', () => {
     const { attempts } = simulate(book, { action: 'charge', failure: { message: 'odd', name: 'TypeError' } })
     expect(attempts).toHaveLength(1)
@@ -42,7 +54,7 @@ describe('simulate', () => {
   })
 
   test('goes by the action’s own settings where no policy matches, and by losses', () => {
-    const settings = { ...DEFAULT_SETTINGS, maxRetries: 1, lossesMax: 2 }
+    const settings = { ...DEFAULT_SETTINGS, maxRetries: 1, maxLosses: 2 }
     const ended = (failure: 'lost' | { code: string }) =>
       simulate(book, { action: 'other', tenant: 'acme', settings, failure }).attempts.map(
         ({ decision }) => decision.reason,
@@ -80,7 +92,7 @@ describe('B14: notes on a book', () => {
 })
 
 describe('B7: what the templates come to', () => {
-  const { settings } = defineAction({ name: 'x', dependsOn: ['stripe'] })
+  const { settings } = defineAction({ name: 'x', uses: ['stripe'] })
   const under = (template: string, failure: Simulation['failure']) => {
     const { attempts } = simulate(bookOf(`policies: [{ name: p, template: ${template} }]`), {
       action: 'x',

@@ -3,19 +3,21 @@
 
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { type Logger, parseTraceparent, type Service } from '@reprise/core'
+import { parseTraceparent, type Service } from '@reprise/core'
 import { type Context, type HANDLED_ROUTES, ROUTES } from '@reprise/operations'
-import type { AnsweredRequest } from '@reprise/telemetry'
+import type { AnsweredRequest, LoopWatch } from '@reprise/telemetry'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { AccessControl } from './access/index.ts'
 import type { Events } from './events/index.ts'
+import { Doorway } from './http/doorway.ts'
 import type { Handler } from './http/handler.ts'
 import { readBodies, refuseUnreadable } from './http/json-body.ts'
 import { MalformedRequests, refuseNoHost } from './http/malformed.ts'
 import { problemOf } from './http/problem.ts'
 import { RateLimit, type RateLimitOptions } from './http/rate-limit.ts'
-import { type Authenticate, actorOf, noSuchPath, registerRoutes, takeOf } from './http/route-registration.ts'
+import { type Authenticate, actorOf, noSuchPath, registerRoutes, routeOf, takeOf } from './http/route-registration.ts'
 import { SECURITY_HEADERS, STRICT_TRANSPORT } from './http/security-headers.ts'
+import { Sending } from './http/sending.ts'
 import { accessHandlers } from './routes/access.ts'
 import { eventHandlers } from './routes/events.ts'
 import { homeHandlers } from './routes/home.ts'
@@ -23,22 +25,29 @@ import { operationHandlers } from './routes/operations.ts'
 import { retryHandlers } from './routes/retries.ts'
 import { serviceHandlers } from './routes/service.ts'
 import { submissionHandlers } from './routes/submissions.ts'
-import { workHandlers } from './routes/work.ts'
+import { leaseOf, workHandlers } from './routes/work.ts'
+import { storeName } from './store-patience.ts'
+import type { TenantIntake } from './tenants/intake.ts'
 
 export interface AppOptions {
   readonly context: Context
   readonly access: AccessControl
   readonly events: Events
+  readonly intake: TenantIntake
   readonly host: string
   /** 0 for any that is free. */
   readonly port: number
-  readonly bodyBytesMax: number
+  readonly maxBodyBytes: number
   readonly rateLimit: RateLimitOptions
   /** Whether callers come by https, by the public address. */
   readonly isSecure: boolean
+  /** Where callers find it, once it listens. */
+  readonly url: () => string
   readonly metricsText: () => Promise<string>
   /** Told of every request once it is answered. */
   readonly onAnswered: (answered: AnsweredRequest) => void
+  /** Told which request has the event loop. */
+  readonly loop: Pick<LoopWatch, 'mark' | 'run'>
 }
 
 export interface App extends Service {
@@ -90,7 +99,7 @@ export function createApp(options: AppOptions): App {
 }
 
 function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
-  const { context, access, events } = options
+  const { context, access, events, intake, loop } = options
   const { clock } = context
   const headers = options.isSecure ? { ...SECURITY_HEADERS, ...STRICT_TRANSPORT } : SECURITY_HEADERS
   const malformed = new MalformedRequests(headers, clock)
@@ -106,7 +115,7 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
   }
   const app = Fastify({
     logger: false,
-    bodyLimit: options.bodyBytesMax,
+    bodyLimit: options.maxBodyBytes,
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: { headersTimeout: HEADERS_MS, requireHostHeader: false },
@@ -120,38 +129,50 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => tell(options, request, reply))
       reply.headers(headers).header('x-request-id', request.id)
-      answerProblem(overLimit(request, reply) ?? error, context.log, request, reply)
+      answerProblem(overLimit(request, reply) ?? error, context, request, reply)
     },
   })
   malformed.serveExpectations(app.server)
-  readBodies(app, options.bodyBytesMax)
-  // Not asynchronous: this runs for every request, and has nothing to wait for.
-  app.addHook('onRequest', (request, reply, done) => {
+  readBodies(app, { maxBodyBytes: options.maxBodyBytes, clock, loop })
+  const doorway = new Doorway(clock, addressOf)
+  const check = (request: FastifyRequest, reply: FastifyReply): Error | undefined => {
+    loop.mark(routeOf(request))
     try {
       reply.headers(headers).header('x-request-id', request.id)
       refuseNoHost(request)
       refuseUnreadable(request)
       if (request.is404) reply.headers(takeOf({ limit, addressOf }, request))
     } catch (error) {
-      return done(asError(error))
+      return asError(error)
     }
-    return request.is404 ? done(noSuchPath(request)) : done()
-  })
+    return request.is404 ? noSuchPath(request) : undefined
+  }
+  // Not asynchronous: this runs for every request, and mostly has nothing to wait for.
+  app.addHook('onRequest', (request, reply, done) => doorway.enter(request, () => done(check(request, reply))))
   tellAnswered(app, options)
-  answerProblems(app, context.log)
+  answerProblems(app, context)
   const isNear = (request: FastifyRequest): boolean => access.isNear(request)
   const authenticate: Authenticate = (request) => access.authenticate(request)
   const handled: Readonly<Record<keyof typeof HANDLED_ROUTES, Handler<never>>> = {
     ...homeHandlers(context.version),
-    ...serviceHandlers(context, { metricsText: options.metricsText, isNear, authenticate, stopping }),
-    ...submissionHandlers(context),
+    ...serviceHandlers(context, { metricsText: options.metricsText, isNear, authenticate, stopping, url: options.url }),
+    ...submissionHandlers(context, intake),
     ...retryHandlers(context),
     ...workHandlers(context, access),
     ...eventHandlers(events, { authenticate }),
     ...accessHandlers(access),
   }
   const handlers = { ...handled, ...operationHandlers(context) }
-  registerRoutes(app, ROUTES, handlers, { authenticate, addressOf, limit, stopping })
+  registerRoutes(app, ROUTES, handlers, {
+    authenticate,
+    leaseOf: (request) => leaseOf(context, access, request),
+    addressOf,
+    limit,
+    doorway,
+    stopping,
+    loop,
+    sending: new Sending({ clock }),
+  })
   return app
 }
 
@@ -187,15 +208,22 @@ function tell({ onAnswered, access }: AppOptions, request: FastifyRequest, reply
   })
 }
 
-function answerProblems(app: FastifyInstance, log: Logger): void {
-  app.setErrorHandler((error, request, reply) => answerProblem(error, log, request, reply))
+function answerProblems(app: FastifyInstance, context: Problems): void {
+  app.setErrorHandler((error, request, reply) => answerProblem(error, context, request, reply))
   app.setNotFoundHandler((request) => {
     throw noSuchPath(request)
   })
 }
 
-function answerProblem(error: unknown, log: Logger, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const problem = problemOf(error, request.id)
+type Problems = Pick<Context, 'log' | 'engine'>
+
+function answerProblem(
+  error: unknown,
+  { log, engine }: Problems,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const problem = problemOf(error, request.id, storeName(engine))
   const about = { request_id: request.id, method: request.method, route: request.routeOptions?.url ?? 'unknown' }
   if (problem.isOurs) {
     const cause = error instanceof Error ? (error.cause ?? error) : error

@@ -4,11 +4,20 @@
  */
 
 export { JournalTail, type JournalTailOptions } from './journal-tail.ts'
+export {
+  type About,
+  type Because,
+  becauseOf,
+  type Level,
+  type LevelFacts,
+  MONITORING_THRESHOLDS,
+  type MonitoringThresholds,
+  type Thresholds,
+} from './level.ts'
 export { createLog, LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel, type LogOptions } from './log.ts'
+export { LOOP_HELD_MS_MAX, type LoopReading, LoopWatch, type LoopWatchOptions } from './loop-watch.ts'
 export { prometheusMeter } from './meter.ts'
 export {
-  type Level,
-  MONITORING_THRESHOLDS,
   type Monitoring,
   type MonitoringFacts,
   type MonitoringOptions,
@@ -26,4 +35,5 @@ export {
 export { type AnsweredRequest, type RequestObserverOptions, requestObserver } from './requests.ts'
 export type { RetryFields } from './retry-events.ts'
 export { type StoreGaugesOptions, storeGauges } from './store-gauges.ts'
+export { tenantRefusals } from './tenant-refusals.ts'
 export { inRequest, type TracedRequest, traceparentFor } from './tracing.ts'

@@ -31,9 +31,9 @@ export interface TailView {
 
 export interface JournalTailOptions {
   /** How many entries one look reads at the most. */
-  readonly readMax?: number
+  readonly maxRead?: number
   /** How many entries about retries are kept. */
-  readonly keptMax?: number
+  readonly maxKept?: number
 }
 
 const READ_MAX = 20_000
@@ -41,8 +41,8 @@ const KEPT_MAX = 20_000
 
 export class JournalTail {
   readonly #engine: Records
-  readonly #pagesMax: number
-  readonly #keptMax: number
+  readonly #maxPages: number
+  readonly #maxKept: number
   #cursor = ''
   /** Everything since then was read, or lies behind the cursor. */
   #begunAt = Number.POSITIVE_INFINITY
@@ -53,10 +53,10 @@ export class JournalTail {
   #lostUntil = Number.NEGATIVE_INFINITY
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(engine: Records, { readMax = READ_MAX, keptMax = KEPT_MAX }: JournalTailOptions = {}) {
+  constructor(engine: Records, { maxRead = READ_MAX, maxKept = KEPT_MAX }: JournalTailOptions = {}) {
     this.#engine = engine
-    this.#pagesMax = Math.max(Math.ceil(readMax / PAGE_LIMIT_MAX), 1)
-    this.#keptMax = keptMax
+    this.#maxPages = Math.max(Math.ceil(maxRead / PAGE_LIMIT_MAX), 1)
+    this.#maxKept = maxKept
   }
 
   /** Reads on, and gives what is younger than `from`. Looks at the same time go one after the other. */
@@ -85,7 +85,7 @@ export class JournalTail {
   }
 
   async #readOn(): Promise<boolean> {
-    for (let page = 0; page < this.#pagesMax; page++) {
+    for (let page = 0; page < this.#maxPages; page++) {
       const { entries, cursor } = await this.#engine.journal.read({ limit: PAGE_LIMIT_MAX, cursor: this.#cursor })
       this.#cursor = cursor
       for (const entry of entries) {
@@ -100,7 +100,7 @@ export class JournalTail {
   }
 
   #makeRoom(): void {
-    const excess = this.#kept.length - this.#keptMax
+    const excess = this.#kept.length - this.#maxKept
     if (excess <= 0) return
     this.#lostUntil = this.#kept[excess - 1]?.at ?? this.#lostUntil
     this.#kept = this.#kept.slice(excess)

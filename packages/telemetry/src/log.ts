@@ -2,8 +2,16 @@
 // One event is one line in both: line ends, terminal escapes and other control characters in values are shown as text. JSON has
 // every field; plain lines have those that tell a person something.
 
-import { type Clock, formatDuration, InvalidError, type Logger, systemClock } from '@reprise/core'
-import { destination, pino } from 'pino'
+import {
+  type Clock,
+  escapeUnseen,
+  escapeUnseenButLines,
+  formatDuration,
+  InvalidError,
+  type Logger,
+  systemClock,
+} from '@reprise/core'
+import { destination, pino } from './commonjs.ts'
 import { type Fields, lineReader, type RedactedOptions } from './log-values.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -59,10 +67,6 @@ function writerTo(to: 'stdout' | 'stderr'): (line: string) => void {
   return (line) => void out.write(line)
 }
 
-// JSON escapes what is below a space. These remain: DEL, the C1 codes (one of them starts terminal sequences, as ESC [ does), and
-// two separators that some readers take for line ends. They can only be inside of texts, where such an escape means the same.
-const LEFT_BY_JSON = /[\u007f-\u009f\u2028\u2029]/g
-
 function jsonEmitter(level: LogLevel, write: (line: string) => void, clock: Clock): Emit {
   const log = pino(
     {
@@ -72,12 +76,12 @@ function jsonEmitter(level: LogLevel, write: (line: string) => void, clock: Cloc
       timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => write(line.replace(LEFT_BY_JSON, escaped)) },
+    // JSON escapes what is below a space, and nothing else of what a terminal obeys. The rest can only be inside of texts, where
+    // such an escape means the same.
+    { write: (line: string) => write(escapeUnseenButLines(line)) },
   )
   return (own, message, fields) => log[own]({ ...fields }, message)
 }
-
-const CONTROL = /[\p{Cc}\u2028\u2029]/gu
 
 /** For programs, or said by the message already. */
 const NOT_FOR_PEOPLE = new Set(['service', 'event', 'dlq_flag', 'request_id', 'route', 'trace_id', 'span_id'])
@@ -94,7 +98,7 @@ function textEmitter(level: LogLevel, write: (line: string) => void, clock: Cloc
     )
     const time = new Date(now).toISOString().slice(TIME_OF_DAY.from, TIME_OF_DAY.to)
     const line = [`${time}Z`, own.toUpperCase().padEnd(5), message, ...pairs].join(' ')
-    write(`${line.replace(CONTROL, escaped)}\n`)
+    write(`${escapeUnseen(line)}\n`)
   }
 }
 
@@ -122,8 +126,4 @@ function tellingFields(message: string, fields: Fields, now: number): Fields {
 function valueText(value: unknown): string {
   if (typeof value === 'string') return /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value)
   return JSON.stringify(value) ?? 'undefined'
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

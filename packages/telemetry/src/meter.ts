@@ -2,13 +2,14 @@
 // sets is bounded, since ids of workers may be drawn anew at each start.
 
 import type { Meter, MeterLabels } from '@reprise/core'
-import { boundedLabel, counter, counterOf, gauge, gaugeOf, type MetricsRegistry } from './registry.ts'
+import { CATALOGUE } from './catalogue.ts'
+import { boundedLabel, counter, gauge, type MetricsRegistry } from './registry.ts'
 
 const VALUES_MAX = 500
 
 export function prometheusMeter(registry: MetricsRegistry): Meter {
-  counter(registry, 'staleWorkerRetry')
-  gauge(registry, 'heartbeatLagMs')
+  counter(registry, CATALOGUE.staleWorkerRetry)
+  gauge(registry, CATALOGUE.dispatchLag)
   const bounds = new Map<string, (value: string) => string>()
   /** The same labels, with few values each. */
   const bounded = (name: string, labels: MeterLabels): Record<string, string> =>
@@ -20,13 +21,13 @@ export function prometheusMeter(registry: MetricsRegistry): Meter {
         return [label, bound(value)]
       }),
     )
-  const definition = (name: string, labels: MeterLabels) => ({
-    name,
-    help: 'Counted by a service.',
-    labels: Object.keys(labels),
-  })
+  const definition = <Of extends 'counter' | 'gauge'>(type: Of, name: string, labels: MeterLabels) => {
+    return { name, type, help: 'Counted by a service.', labels: Object.keys(labels), buckets: [] }
+  }
   return {
-    count: (name, labels, by = 1) => counterOf(registry, definition(name, labels)).inc(bounded(name, labels), by),
-    observe: (name, labels, value) => gaugeOf(registry, definition(name, labels)).set(bounded(name, labels), value),
+    count: (name, labels, by = 1) =>
+      counter(registry, definition('counter', name, labels)).inc(bounded(name, labels), by),
+    observe: (name, labels, value) =>
+      gauge(registry, definition('gauge', name, labels)).set(bounded(name, labels), value),
   }
 }

@@ -2,7 +2,8 @@
 // engine has goes through, also what this module has never heard of. Nothing that observing does can fail a call: its
 // answer has been given by the store already.
 
-import { type Clock, type Engine, isRepriseError, type Logger, quietly } from '@reprise/core'
+import { type Clock, type Engine, isRepriseError, type Logger, present, quietly } from '@reprise/core'
+import { CATALOGUE } from './catalogue.ts'
 import { histogram, type MetricsRegistry } from './registry.ts'
 import { taskFlow } from './task-flow.ts'
 
@@ -15,7 +16,7 @@ export interface ObservedEngineOptions {
    * How many attempts under way are kept in mind, to know more of their settlements than task and token: 50,000 if not given.
    * 0 where only a worker of this process settles, which brings along what it claimed: the cheapest.
    */
-  readonly leasesMax?: number
+  readonly maxLeases?: number
 }
 
 type Outcome = 'ok' | 'refused' | 'error'
@@ -27,12 +28,10 @@ type Told = (answer: unknown, input: readonly unknown[]) => void
 const UNTIMED = new Set<PropertyKey>(['wait', 'mark'])
 
 export function observedEngine(engine: Engine, options: ObservedEngineOptions): Engine {
-  const { metrics, log, clock, leasesMax } = options
-  const calls = histogram(metrics, 'engineCall')
-  const leases = leasesMax === undefined ? {} : { leasesMax }
-  const observers = new Map<PropertyKey, unknown>(
-    Object.entries(taskFlow({ registry: metrics, log, clock, ...leases })),
-  )
+  const { metrics, log, clock, maxLeases } = options
+  const calls = histogram(metrics, CATALOGUE.engineCall)
+  const flow = taskFlow({ registry: metrics, log, clock, ...present({ maxLeases }) })
+  const observers = new Map<PropertyKey, unknown>(Object.entries(flow))
 
   const timingOf = (verb: string): Timing => {
     const children = {

@@ -1,6 +1,7 @@
 // The metrics of one pool, looked up once and then at hand: settling is the busiest path there is, and finding a counter by
 // its labels each time would cost more than counting.
 
+import type { SubmitResult } from '@reprise/core'
 import { CATALOGUE } from './catalogue.ts'
 import { boundedLabel, counter, type MetricsRegistry } from './registry.ts'
 import { tallyHistogram } from './tally-histogram.ts'
@@ -16,7 +17,7 @@ export interface PoolMeters {
   /** As it stands in labels. */
   readonly pool: string
   readonly ends: Readonly<Record<EndStatus, Ends>>
-  submitted(outcome: 'accepted' | 'duplicate', by: number): void
+  submitted(outcome: SubmitResult['outcome'], by: number): void
   waited(seconds: number): void
 }
 
@@ -25,10 +26,10 @@ export const UNKNOWN_POOL = 'unknown'
 const POOLS_MAX = 200
 
 export function poolMetersOf(registry: MetricsRegistry): (pool: string) => PoolMeters {
-  const executions = counter(registry, 'executions')
+  const executions = counter(registry, CATALOGUE.executions)
   const durations = tallyHistogram(registry, CATALOGUE.executionDuration)
   const waits = tallyHistogram(registry, CATALOGUE.queueWait)
-  const submissions = counter(registry, 'submitted')
+  const submissions = counter(registry, CATALOGUE.submitted)
   const bounded = boundedLabel(POOLS_MAX)
   const known = new Map<string, PoolMeters>()
 

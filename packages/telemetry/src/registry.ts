@@ -1,16 +1,10 @@
 // The registry of one process, and the metrics of the catalogue in it. Each is made when it is first asked for by the code that
 // sets it, so that a process shows only what it can know; asking twice gives the same one.
 
-import {
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  type PrometheusContentType,
-  Registry,
-} from '@prometheus-io/client'
-import { InvalidError } from '@reprise/core'
-import { CATALOGUE, type MetricDefinition } from './catalogue.ts'
+import type { PrometheusContentType } from '@prometheus-io/client'
+import { InvalidError, present } from '@reprise/core'
+import type { MetricDefinition } from './catalogue.ts'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from './commonjs.ts'
 
 export type MetricsRegistry = Registry<PrometheusContentType>
 
@@ -19,12 +13,19 @@ export interface RegistryOptions {
   readonly processMetrics?: boolean
 }
 
-/** The client's own figure of the event loop's use samples by a timer, ten times a second unless told otherwise. */
-const SAMPLE_MS = 1_000
+/** The client's own figure of the event loop's use is not shown, and need not be sampled ten times a second. */
+const SAMPLE_MS = 3_600_000
 
 export function createRegistry({ processMetrics = true }: RegistryOptions = {}): MetricsRegistry {
   const registry: MetricsRegistry = new Registry(Registry.PROMETHEUS_CONTENT_TYPE)
-  if (processMetrics) collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: SAMPLE_MS })
+  if (processMetrics) {
+    collectDefaultMetrics({ register: registry, eventLoopUtilizationTimeout: SAMPLE_MS })
+    // Names that promtool refuses. What is left shows the same: the sums of handles by type, the lag of the event loop.
+    for (const { name, type } of registry.getMetricsAsArray()) {
+      const isMisnamed = name.endsWith(`_${type}`) || (type !== 'counter' && name.endsWith('_total'))
+      if (isMisnamed) registry.removeSingleMetric(name)
+    }
+  }
   return registry
 }
 
@@ -35,51 +36,29 @@ export function metricsText(registry: MetricsRegistry): Promise<string> {
   return registry.metrics()
 }
 
-type Catalogue = typeof CATALOGUE
-type KeysOf<Type extends MetricDefinition['type']> = {
-  [Key in keyof Catalogue]: Catalogue[Key]['type'] extends Type ? Key : never
-}[keyof Catalogue]
-type LabelsOf<Key extends keyof Catalogue> = Catalogue[Key]['labels'][number]
-
-export function counter<Key extends KeysOf<'counter'>>(registry: MetricsRegistry, key: Key): Counter<LabelsOf<Key>> {
-  return counterOf(registry, CATALOGUE[key])
-}
-
-export function gauge<Key extends KeysOf<'gauge'>>(
+export function counter<Label extends string>(
   registry: MetricsRegistry,
-  key: Key,
-  collect?: () => Promise<void>,
-): Gauge<LabelsOf<Key>> {
-  return gaugeOf(registry, CATALOGUE[key], collect)
-}
-
-export function histogram<Key extends KeysOf<'histogram'>>(
-  registry: MetricsRegistry,
-  key: Key,
-): Histogram<LabelsOf<Key>> {
-  const { name, help, labels, buckets } = CATALOGUE[key]
-  const known = knownMetric(registry, name, Histogram<LabelsOf<Key>>)
-  if (known !== undefined) return known
-  const labelNames: readonly LabelsOf<Key>[] = labels
-  return new Histogram({ name, help, labelNames, buckets: [...buckets], registers: [registry] })
-}
-
-export function counterOf<Label extends string>(
-  registry: MetricsRegistry,
-  { name, help, labels }: Pick<MetricDefinition, 'name' | 'help'> & { readonly labels: readonly Label[] },
+  { name, help, labels }: MetricDefinition<'counter', Label>,
 ): Counter<Label> {
   const known = knownMetric(registry, name, Counter<Label>)
   return known ?? new Counter({ name, help, labelNames: labels, registers: [registry] })
 }
 
-export function gaugeOf<Label extends string>(
+export function gauge<Label extends string>(
   registry: MetricsRegistry,
-  { name, help, labels }: Pick<MetricDefinition, 'name' | 'help'> & { readonly labels: readonly Label[] },
+  { name, help, labels }: MetricDefinition<'gauge', Label>,
   collect?: () => Promise<void>,
 ): Gauge<Label> {
   const known = knownMetric(registry, name, Gauge<Label>)
-  const collected = collect === undefined ? {} : { collect }
-  return known ?? new Gauge({ name, help, labelNames: labels, registers: [registry], ...collected })
+  return known ?? new Gauge({ name, help, labelNames: labels, registers: [registry], ...present({ collect }) })
+}
+
+export function histogram<Label extends string>(
+  registry: MetricsRegistry,
+  { name, help, labels, buckets }: MetricDefinition<'histogram', Label>,
+): Histogram<Label> {
+  const known = knownMetric(registry, name, Histogram<Label>)
+  return known ?? new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers: [registry] })
 }
 
 function knownMetric<Metric>(
@@ -93,11 +72,11 @@ function knownMetric<Metric>(
 }
 
 /** Keeps the values of a label few: what comes after the first ones is `other`. */
-export function boundedLabel(valuesMax: number): (value: string) => string {
+export function boundedLabel(maxValues: number): (value: string) => string {
   const seen = new Set<string>()
   return (value) => {
     if (seen.has(value)) return value
-    if (seen.size >= valuesMax) return OTHER
+    if (seen.size >= maxValues) return OTHER
     seen.add(value)
     return value
   }

@@ -2,6 +2,7 @@
 // without its query, which may hold anything, and without codes that let somebody in; the metric has the pattern of the route, which no caller can make up.
 
 import type { Logger } from '@reprise/core'
+import { CATALOGUE } from './catalogue.ts'
 import { histogram, type MetricsRegistry } from './registry.ts'
 
 export interface AnsweredRequest {
@@ -29,7 +30,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const NO_ROUTE = 'none'
 
 export function requestObserver({ metrics, log }: RequestObserverOptions): (request: AnsweredRequest) => void {
-  const durations = histogram(metrics, 'httpRequest')
+  const durations = histogram(metrics, CATALOGUE.httpRequest)
   return (request) => {
     const { method, route, url, status, durationMs } = request
     durations.observe(

@@ -10,6 +10,7 @@ import {
   type TaskId,
   type TaskStatus,
 } from '@reprise/core'
+import { CATALOGUE } from './catalogue.ts'
 import type { LeaseFact } from './lease-facts.ts'
 import { UNKNOWN_POOL } from './pool-meters.ts'
 import { counter, type MetricsRegistry } from './registry.ts'
@@ -39,67 +40,52 @@ export interface RetryFields {
   readonly workorder_id: string | null
 }
 
-export class RetryEvents {
-  readonly #log: Logger
-  readonly #scheduled
-  readonly #succeeded
-  readonly #failed
-  readonly #dead
-  readonly #escalated
-  readonly #parked
+export function retryEvents(registry: MetricsRegistry, log: Logger) {
+  const scheduled = counter(registry, CATALOGUE.retryScheduled)
+  const succeeded = counter(registry, CATALOGUE.retrySuccess)
+  const failed = counter(registry, CATALOGUE.retryFailure)
+  const dead = counter(registry, CATALOGUE.retryDlq)
+  const escalated = counter(registry, CATALOGUE.retryEscalated)
+  const parked = counter(registry, CATALOGUE.parked)
 
-  constructor(registry: MetricsRegistry, log: Logger) {
-    this.#log = log
-    this.#scheduled = counter(registry, 'retryScheduled')
-    this.#succeeded = counter(registry, 'retrySuccess')
-    this.#failed = counter(registry, 'retryFailure')
-    this.#dead = counter(registry, 'retryDlq')
-    this.#escalated = counter(registry, 'retryEscalated')
-    this.#parked = counter(registry, 'parked')
-  }
-
-  /** An attempt after the first succeeded. */
-  retrySucceeded(fact: LeaseFact | undefined): void {
-    this.#succeeded.inc({ pool: fact?.meters.pool ?? UNKNOWN_POOL, reason: fact?.retryReason ?? 'unknown' })
-  }
-
-  /** An operator sent tasks back to work. */
-  byOperator(count: number, pool: string): void {
-    if (count > 0) this.#scheduled.inc({ pool, reason: 'manual' }, count)
-  }
-
-  endedBadly(end: BadEnd): void {
-    const { settlement, status, fact } = end
-    const { failure, decision, ref } = settlement
-    const pool = fact?.meters.pool ?? UNKNOWN_POOL
-    if (ref.attempt > 1) this.#failed.inc({ pool, reason: failure.reason })
-    if (status === 'waiting') this.#scheduled.inc({ pool, reason: failure.reason })
-    else if (status === 'queued') this.#parked.inc({ pool, reason: failure.reason })
-    else if (status === 'dead') this.#dead.inc({ pool, reason: decision.reason })
-    this.#tell(end)
-    if (status === 'dead' && decision.kind === 'dead' && decision.escalation !== undefined) this.#escalate(end, pool)
-  }
-
-  #tell(end: BadEnd): void {
+  const tell = (end: BadEnd): void => {
     const { settlement, status } = end
-    const { failure, decision } = settlement
-    const fields = { ...fieldsOf(eventOf(settlement.kind, status), end), error_code: failure.code }
-    const isGrave = status === 'dead' || settlement.kind === 'lost'
-    const words = { kind: settlement.kind, failure, decision, status, attempt: settlement.ref.attempt }
-    this.#log[isGrave ? 'warn' : 'info'](badEndLine({ subject: subjectOf(end), ...words }), fields)
+    const { failure, decision, kind } = settlement
+    const fields = { ...fieldsOf(eventOf(kind, status), end), error_code: failure.code }
+    const words = { kind, failure, decision, status, attempt: settlement.ref.attempt }
+    const level = status === 'dead' || kind === 'lost' ? 'warn' : 'info'
+    log[level](badEndLine({ subject: subjectOf(end), ...words }), fields)
   }
-
-  #escalate(end: BadEnd, pool: string): void {
+  const escalate = (end: BadEnd, pool: string): void => {
     const { decision } = end.settlement
     if (decision.kind !== 'dead' || decision.escalation === undefined) return
-    const { severity, owner, runbook } = decision.escalation
-    this.#escalated.inc({ pool, reason: decision.reason, severity })
-    this.#log.warn(`${subjectOf(end)} waits for ${owner ?? 'its owner'} (${severity}): it is a dead letter.`, {
-      ...fieldsOf('task.retry.escalated', end),
-      severity,
-      owner: owner ?? null,
-      runbook: runbook ?? null,
-    })
+    const { severity, owner = null, runbook = null } = decision.escalation
+    escalated.inc({ pool, reason: decision.reason, severity })
+    const words = `${subjectOf(end)} waits for ${owner ?? 'its owner'} (${severity}): it is a dead letter.`
+    log.warn(words, { ...fieldsOf('task.retry.escalated', end), severity, owner, runbook })
+  }
+  return {
+    /** An attempt after the first succeeded. */
+    retrySucceeded(fact: LeaseFact | undefined): void {
+      succeeded.inc({ pool: fact?.meters.pool ?? UNKNOWN_POOL, reason: fact?.retryReason ?? 'unknown' })
+    },
+
+    /** An operator sent tasks back to work. */
+    byOperator(count: number, pool: string): void {
+      if (count > 0) scheduled.inc({ pool, reason: 'manual' }, count)
+    },
+
+    endedBadly(end: BadEnd): void {
+      const { settlement, status, fact } = end
+      const { failure, decision, ref } = settlement
+      const pool = fact?.meters.pool ?? UNKNOWN_POOL
+      if (ref.attempt > 1) failed.inc({ pool, reason: failure.reason })
+      if (status === 'waiting') scheduled.inc({ pool, reason: failure.reason })
+      else if (status === 'queued') parked.inc({ pool, reason: failure.reason })
+      else if (status === 'dead') dead.inc({ pool, reason: decision.reason })
+      tell(end)
+      if (status === 'dead') escalate(end, pool)
+    },
   }
 }
 

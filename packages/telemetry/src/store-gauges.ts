@@ -2,24 +2,24 @@
 // own. A store that does not answer gives a scrape without them and reprise_store_up 0, never a failed scrape.
 
 import {
-  allPages,
-  type Breaker,
   type Clock,
   type Counts,
   heartbeatLag,
+  inTime,
   type Logger,
   type Observing,
-  PAGE_LIMIT_MAX,
   type PoolName,
+  present,
   type Records,
+  type ScalingSignal,
   silentLogger,
-  sleep,
   systemClock,
   TASK_STATUSES,
-  type WorkerView,
 } from '@reprise/core'
+import { CATALOGUE, type MetricDefinition } from './catalogue.ts'
 import { JournalTail } from './journal-tail.ts'
-import { levelNumber, type Monitoring, monitoring, WORKERS_MAX } from './monitoring.ts'
+import { ABOUT, levelNumber, type MonitoringThresholds, worstOf } from './level.ts'
+import { lookAtStore, type MonitoringOptions, type StoreLook } from './monitoring.ts'
 import { gauge, type MetricsRegistry } from './registry.ts'
 
 export interface StoreGaugesOptions {
@@ -32,14 +32,14 @@ export interface StoreGaugesOptions {
   readonly timeoutMs?: number
   /** The window of the monitoring figures; 10 minutes if not given. */
   readonly windowMs?: number
+  readonly thresholds?: MonitoringThresholds | undefined
+  /** How many slots and workers these pools would need; without it there are no such gauges. */
+  readonly scaling?: (pools: readonly PoolName[]) => Promise<readonly ScalingSignal[]>
 }
 
-interface Look {
-  readonly counts: Counts
+interface Look extends StoreLook {
   readonly pools: ReadonlyMap<PoolName, Counts>
-  readonly workers: readonly WorkerView[]
-  readonly breakers: readonly Breaker[]
-  readonly monitoring: Monitoring
+  readonly scaling: readonly ScalingSignal[]
 }
 
 const KEEP_MS = 5_000
@@ -48,14 +48,15 @@ const POOLS_MAX = 100
 const POOL_STATUSES = ['queued', 'waiting', 'running', 'dead'] as const
 const HEALTHS = ['healthy', 'degraded', 'unhealthy'] as const
 const BREAKER_STATUSES = ['open', 'half_open', 'ramping', 'closed'] as const
-const QUANTILES = ['p50', 'p90', 'p99', 'max'] as const
+const STATISTICS = ['p50', 'p90', 'p99', 'max'] as const
 
 /** From now on a scrape of the registry has the figures of this store. */
 export function storeGauges(engine: Observing & Records, options: StoreGaugesOptions): void {
   const { metrics, clock = systemClock, log = silentLogger, keepMs = KEEP_MS, timeoutMs = TIMEOUT_MS } = options
   const journal = new JournalTail(engine)
-  const window = options.windowMs === undefined ? {} : { windowMs: options.windowMs }
-  const gauges = gaugesOf(metrics, () => refresh())
+  const { scaling = async () => [] } = options
+  const window = present({ windowMs: options.windowMs, thresholds: options.thresholds })
+  const show = gaugesOf(metrics, () => refresh())
   let takenAt: number | null = null
   let refreshing: Promise<void> | null = null
   /** A look that the store has not answered, however long ago it was given up: no second one is sent after it. */
@@ -63,16 +64,12 @@ export function storeGauges(engine: Observing & Records, options: StoreGaugesOpt
 
   const lookInTime = async (): Promise<Look | null> => {
     if (unanswered > 0) return null
-    const over = new AbortController()
     unanswered++
-    const look = lookAt(engine, () => monitoring(engine, { ...window, journal })).finally(() => unanswered--)
+    const look = lookAt(engine, { ...window, journal }, scaling).finally(() => unanswered--)
     // Given up already: what it says later is of no interest.
     look.catch(() => undefined)
-    try {
-      return await Promise.race([look, sleep(clock, timeoutMs, over.signal, { hold: true }).then(() => null)])
-    } finally {
-      over.abort()
-    }
+    const answer = await inTime(clock, timeoutMs, look)
+    return answer === 'late' ? null : answer
   }
   const refreshNow = async (): Promise<void> => {
     let look: Look | null = null
@@ -83,7 +80,7 @@ export function storeGauges(engine: Observing & Records, options: StoreGaugesOpt
     } catch (error) {
       log.warn("The store's figures can't be had; this scrape is without them.", { error })
     }
-    gauges.show(look)
+    show(look)
     takenAt = clock.monotonic()
   }
   /** Every gauge asks, and all share one look. */
@@ -97,86 +94,79 @@ export function storeGauges(engine: Observing & Records, options: StoreGaugesOpt
   }
 }
 
-async function lookAt(engine: Observing & Records, figures: () => Promise<Monitoring>): Promise<Look> {
-  const [counts, registry, breakers, lanes, found] = await Promise.all([
-    engine.counts(),
-    allPages((page) => engine.workers(page), WORKERS_MAX),
-    engine.breakers({ limit: PAGE_LIMIT_MAX }),
-    engine.lanes({ limit: PAGE_LIMIT_MAX }),
-    figures(),
-  ])
-  const names = new Set([...registry.items.flatMap(({ pools }) => pools), ...lanes.items.map(({ pool }) => pool)])
-  const pools = await Promise.all(
-    [...names].slice(0, POOLS_MAX).map(async (pool) => [pool, await engine.counts({ pool })] as const),
-  )
-  return { counts, workers: registry.items, breakers: breakers.items, pools: new Map(pools), monitoring: found }
+async function lookAt(
+  engine: Observing & Records,
+  options: MonitoringOptions,
+  scaling: NonNullable<StoreGaugesOptions['scaling']>,
+): Promise<Look> {
+  const look = await lookAtStore(engine, options)
+  const names = new Set([...look.workers.flatMap(({ pools }) => pools), ...look.lanes.map(({ pool }) => pool)])
+  const looked = [...names].slice(0, POOLS_MAX)
+  const pools = await Promise.all(looked.map(async (pool) => [pool, await engine.counts({ pool })] as const))
+  return { ...look, pools: new Map(pools), scaling: await scaling(looked) }
 }
 
-function gaugesOf(metrics: MetricsRegistry, refresh: () => Promise<void>) {
-  const up = gauge(metrics, 'storeUp', refresh)
-  const tasks = gauge(metrics, 'tasks', refresh)
-  const poolTasks = gauge(metrics, 'poolTasks', refresh)
-  const workers = gauge(metrics, 'workers', refresh)
-  const draining = gauge(metrics, 'workersDraining', refresh)
-  const lag = gauge(metrics, 'heartbeatLag', refresh)
-  const breakers = gauge(metrics, 'breakers', refresh)
-  const figures = monitoringGauges(metrics, refresh)
+type Shown = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]
 
-  return {
-    show(look: Look | null): void {
-      for (const one of [tasks, poolTasks, workers, lag, breakers]) one.reset()
-      up.set(look === null ? 0 : 1)
-      figures.show(look?.monitoring ?? null)
-      if (look === null) {
-        draining.remove()
-        return
-      }
-      for (const status of TASK_STATUSES) tasks.set({ status }, look.counts[status])
-      for (const [pool, counts] of look.pools) {
-        for (const status of POOL_STATUSES) poolTasks.set({ pool, status }, counts[status])
-      }
-      const found = look.workers
-      for (const health of HEALTHS) workers.set({ health }, found.filter((one) => one.health.status === health).length)
-      draining.set(found.filter((one) => one.draining).length)
-      for (const status of BREAKER_STATUSES) {
-        breakers.set({ status }, look.breakers.filter(({ state }) => state.status === status).length)
-      }
-      const lags = heartbeatLag(found, look.monitoring.at)
-      if (lags.count > 0) for (const quantile of QUANTILES) lag.set({ quantile }, lags[quantile] / 1_000)
-    },
-  }
-}
+/** What can't be told is left out: a 0 would say something else. */
+const one = (value: number | null): Shown => (value === null ? [] : [[{}, value]])
+const counted = <Item>(items: readonly Item[], is: (item: Item) => boolean): number => items.filter(is).length
 
-function monitoringGauges(metrics: MetricsRegistry, refresh: () => Promise<void>) {
-  const retryRate = gauge(metrics, 'retryRate', refresh)
-  const retrySuccessRate = gauge(metrics, 'retrySuccessRate', refresh)
-  const unhealthyShare = gauge(metrics, 'unhealthyShare', refresh)
-  const queueDepth = gauge(metrics, 'queueDepth', refresh)
-  const healthRouting = gauge(metrics, 'healthRouting', refresh)
-  const reasons = gauge(metrics, 'retryReasons', refresh)
-  const level = gauge(metrics, 'level', refresh)
+/** What each gauge shows of a look. */
+const SHOWN = {
+  tasks: ({ counts }) => TASK_STATUSES.map((status) => [{ status }, counts[status]]),
+  poolTasks: ({ pools }) =>
+    [...pools].flatMap(([pool, counts]) => POOL_STATUSES.map((status) => [{ pool, status }, counts[status]] as const)),
+  workers: ({ workers }) =>
+    HEALTHS.map((health) => [{ health }, counted(workers, (worker) => worker.health.status === health)]),
+  workersDraining: ({ workers }) => one(counted(workers, ({ draining }) => draining)),
+  heartbeatLag({ workers, monitoring: { at } }) {
+    const lag = heartbeatLag(workers, at)
+    return lag.count === 0 ? [] : STATISTICS.map((statistic) => [{ statistic }, lag[statistic] / 1_000])
+  },
+  breakers: ({ breakers }) =>
+    BREAKER_STATUSES.flatMap((status) => {
+      const alike = breakers.filter(({ state }) => state.status === status)
+      const common = counted(alike, ({ tenant }) => tenant === null)
+      return [
+        [{ status, level: 'tenant' }, alike.length - common] as const,
+        [{ status, level: 'all' }, common] as const,
+      ]
+    }),
+  retryRate: ({ monitoring: { retryRate } }) => one(retryRate.value),
+  retrySuccessRate: ({ monitoring: { retrySuccess } }) => one(retrySuccess.value),
+  unhealthyShare: ({ monitoring: { health } }) => one(health.unhealthyShare),
+  queueDepth: ({ monitoring: { queueDepth } }) => one(queueDepth.average),
+  healthRouting: ({ monitoring: { healthRouting } }) => one(healthRouting.value),
+  retryReasons: ({ monitoring: { reasons } }) => reasons.map(({ reason, count }) => [{ reason }, count]),
+  retryReasonSuccess: ({ monitoring: { reasons } }) =>
+    reasons.flatMap(({ reason, success }) => (success === null ? [] : [[{ reason }, success] as const])),
+  scalingSlots: ({ scaling }) =>
+    scaling.flatMap(({ pool, slots }) => (slots === null ? [] : [[{ pool }, slots] as const])),
+  scalingWorkers: ({ scaling }) =>
+    scaling.flatMap(({ pool, workers }) => (workers === null ? [] : [[{ pool }, workers] as const])),
+  level: ({ monitoring: { level, because } }) => [
+    [{ figure: 'overall' }, levelNumber(level)],
+    ...ABOUT.map((figure) => [{ figure }, levelNumber(worstOf(because, figure))] as const),
+  ],
+} as const satisfies Partial<Record<keyof typeof CATALOGUE, (look: Look) => Shown>>
 
-  return {
-    show(found: Monitoring | null): void {
-      const values = [
-        [retryRate, found?.retryRate.value],
-        [retrySuccessRate, found?.retrySuccess.value],
-        [unhealthyShare, found?.health.unhealthyShare],
-        [queueDepth, found?.queueDepth.average],
-        [healthRouting, found?.healthRouting.value],
-      ] as const
-      // What can't be told is left out: a 0 would say something else.
-      for (const [one, value] of values) {
-        if (value === null || value === undefined) one.remove()
-        else one.set(value)
-      }
-      reasons.reset()
-      level.reset()
-      if (found === null) return
-      for (const { reason, count } of found.reasons) reasons.set({ reason }, count)
-      level.set({ figure: 'overall' }, levelNumber(found.level))
-      level.set({ figure: 'retry_rate' }, levelNumber(found.retryRate.level))
-      level.set({ figure: 'unhealthy_share' }, levelNumber(found.health.level))
-    },
+/** The function that shows a look, or that there is none. */
+function gaugesOf(metrics: MetricsRegistry, refresh: () => Promise<void>): (look: Look | null) => void {
+  const up = gauge(metrics, CATALOGUE.storeUp, refresh)
+  const shows = Object.entries(SHOWN).map(([key, shown]) => {
+    const definition: MetricDefinition<'gauge'> = CATALOGUE[key as keyof typeof SHOWN]
+    const meter = gauge(metrics, definition, refresh)
+    return (look: Look | null): void => {
+      // Without labels, a reset would leave a 0 behind.
+      if (definition.labels.length === 0) meter.remove()
+      else meter.reset()
+      const values: Shown = look === null ? [] : shown(look)
+      for (const [labels, value] of values) meter.set(labels, value)
+    }
+  })
+  return (look) => {
+    up.set(look === null ? 0 : 1)
+    for (const show of shows) show(look)
   }
 }

@@ -52,7 +52,7 @@ export class TallyHistogram {
   readonly #bounds: readonly number[]
   readonly #tallies = new Map<string, Tally>()
 
-  constructor({ name, help, buckets = [] }: MetricDefinition) {
+  constructor({ name, help, buckets }: MetricDefinition) {
     this.name = name
     this.help = help
     this.#bounds = buckets

@@ -3,7 +3,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { silentLogger, systemClock } from '@reprise/core'
-import { metricsText, observedEngine, prometheusMeter, requestObserver, storeGauges } from '@reprise/telemetry'
+import {
+  LoopWatch,
+  metricsText,
+  observedEngine,
+  prometheusMeter,
+  requestObserver,
+  storeGauges,
+  tenantRefusals,
+} from '@reprise/telemetry'
 import { expect, test } from 'vitest'
 import { CATALOGUE } from '../src/catalogue.ts'
 import { aRegistry, openStore } from './fixture.ts'
@@ -39,6 +47,8 @@ test('every metric of the catalogue is registered by somebody, and nothing besid
   const metrics = aRegistry()
   observedEngine(engine, { metrics, log: silentLogger, clock: systemClock })
   requestObserver({ metrics, log: silentLogger })
+  new LoopWatch({ metrics, log: silentLogger })
+  tenantRefusals(metrics)
   prometheusMeter(metrics)
   storeGauges(engine, { metrics })
   const registered = metrics.getMetricsAsArray().map(({ name, type }) => ({ name, type }))

@@ -19,8 +19,10 @@ import {
   VirtualClock,
   type WorkerId,
 } from '@reprise/core'
+import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createRegistry, type MetricsRegistry } from '@reprise/telemetry'
+import { startRedis } from '@reprise/test-servers'
 import { onTestFinished } from 'vitest'
 
 export interface Store {
@@ -31,6 +33,16 @@ export interface Store {
 export async function openStore(): Promise<Store> {
   const clock = new VirtualClock()
   const engine = await openSqliteEngine({ path: ':memory:', clock })
+  onTestFinished(() => engine.close())
+  return { engine, clock }
+}
+
+/** A real server, whose store goes by the same clock. */
+export async function openRedisStore(): Promise<Store> {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const clock = new VirtualClock()
+  const engine = await openRedisEngine({ url: redis.url, clock })
   onTestFinished(() => engine.close())
   return { engine, clock }
 }

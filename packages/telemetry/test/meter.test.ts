@@ -1,6 +1,6 @@
 // The meter of the orchestrator's services on a registry, and what keeps labels few.
 
-import { HEARTBEAT_LAG_MS, STALE_WORKER_RETRY_TOTAL, silentLogger, systemClock } from '@reprise/core'
+import { HEARTBEAT_LAG_SECONDS, STALE_WORKER_RETRY_TOTAL, silentLogger, systemClock } from '@reprise/core'
 import { createRegistry, METRICS_CONTENT_TYPE, metricsText, observedEngine, prometheusMeter } from '@reprise/telemetry'
 import { expect, test } from 'vitest'
 import { aRegistry, openStore, seriesValue } from './fixture.ts'
@@ -10,11 +10,11 @@ test('D4: stale picks are counted by topic and worker, and heartbeat lag is the 
   const meter = prometheusMeter(metrics)
   meter.count(STALE_WORKER_RETRY_TOTAL, { topic: 'render', worker: 'w1' })
   meter.count(STALE_WORKER_RETRY_TOTAL, { topic: 'render', worker: 'w1' }, 2)
-  meter.observe(HEARTBEAT_LAG_MS, { quantile: 'p99' }, 900)
-  meter.observe(HEARTBEAT_LAG_MS, { quantile: 'p99' }, 700)
+  meter.observe(HEARTBEAT_LAG_SECONDS, { statistic: 'p99' }, 0.9)
+  meter.observe(HEARTBEAT_LAG_SECONDS, { statistic: 'p99' }, 0.7)
   const text = await metricsText(metrics)
   expect(text).toContain('scheduler_stale_worker_retry_total{topic="render",worker="w1"} 3')
-  expect(text).toContain('scheduler_heartbeat_lag_ms{quantile="p99"} 700')
+  expect(text).toContain('scheduler_heartbeat_lag_seconds{statistic="p99"} 0.7')
 })
 
 test('D4: workers whose ids are drawn anew at each start do not fill the registry', async () => {

@@ -26,6 +26,16 @@ function facts(change: Partial<MonitoringFacts> = {}): MonitoringFacts {
     points: [],
     startedByHealth: 0,
     workers: [],
+    gone: [],
+    takingWork: 0,
+    found: {
+      dead: 0,
+      unserved: { tasks: 0, due: 0, lanes: [], waitedMs: null },
+      waits: [],
+      backlogs: [],
+      breakers: [],
+      newCauses: [],
+    },
     retries: { reasons: new Map(), succeeded: 0, failed: 0, pending: 0, isEstimate: false },
     isJournalComplete: true,
     notes: [],
@@ -57,6 +67,7 @@ describe('C10: levels', () => {
   ])('C10: %i of 10 workers unhealthy is %s', (unhealthy, level) => {
     const workers = Array.from({ length: 10 }, (_, index) => ({
       health: { status: index < unhealthy ? ('unhealthy' as const) : ('degraded' as const), reasons: [] },
+      draining: false,
       queueDepth: index,
       lastBeatAt: facts().now - index * 1_000,
     }))
@@ -87,7 +98,7 @@ async function failOnce(engine: Engine, claimed: readonly Claimed[]): Promise<vo
   await engine.settle(claimed.map((one) => failed(one, aFailure, retryIn(0))))
 }
 
-test('C10: from a store: retries, their reasons and their success, health, depth, and routing by health', async () => {
+test('C10, C11: from a store: retries, their success by reason, their reasons and their success, health, depth, and routing by health', async () => {
   const { engine, clock } = await openStore()
   await engine.submit(Array.from({ length: 10 }, (_, index) => aTask(`t${index}`)))
   // Nobody is registered for this pool, as for one of launched workers.
@@ -108,7 +119,7 @@ test('C10: from a store: retries, their reasons and their success, health, depth
     loopLagMs: 0,
     memoryBytes: 0,
     draining: false,
-    quietMsMax: 0,
+    maxQuietMs: 0,
     outlook: null,
   }
   const first = await crew.claim(4)
@@ -133,8 +144,8 @@ test('C10: from a store: retries, their reasons and their success, health, depth
   expect(found.retryRate).toMatchObject({ ended: ended + 5, retried: 4 })
   expect(found.retrySuccess).toEqual({ value: 2 / 3, succeeded: 2, failed: 1, pending: 2, isEstimate: false })
   expect(found.reasons).toEqual([
-    { reason: 'connection', count: 4, share: 0.8 },
-    { reason: 'manual', count: 1, share: 0.2 },
+    { reason: 'connection', count: 4, share: 0.8, success: 2 / 3, succeeded: 2, failed: 1 },
+    { reason: 'manual', count: 1, share: 0.2, success: null, succeeded: 0, failed: 0 },
   ])
   expect(found.health).toMatchObject({ workers: 1, degraded: 1, unhealthyShare: 0, level: 'ok' })
   expect(found.queueDepth).toEqual({ average: 60, max: 60 })
@@ -152,8 +163,9 @@ test('C10: from a store: retries, their reasons and their success, health, depth
     reasons: [],
     healthRouting: { value: null },
   })
-  expect(later.health).toMatchObject({ unhealthy: 1, unhealthyShare: 1, level: 'critical' })
-  expect(later.level).toBe('critical')
+  // Its worker has been silent for so long that it is gone. What it left behind waits for another one.
+  expect(later.health).toMatchObject({ workers: 0, gone: 1, unhealthyShare: null, level: 'ok' })
+  expect(later).toMatchObject({ level: 'critical', because: [{ about: 'no_worker' }] })
 })
 
 test('C10: a window that no store could answer for is refused', async () => {
@@ -177,7 +189,7 @@ describe('C10: the journal, read in bounded looks', () => {
   test('C10: a tail that is kept arrives at the present, and says until then that it has not', async () => {
     const { engine, clock } = await openStore()
     for (let page = 0; page < 3; page++) await engine.journal.append(entries(page * 1_000, 1_000))
-    const tail = new JournalTail(engine, { readMax: 2_000 })
+    const tail = new JournalTail(engine, { maxRead: 2_000 })
     const from = clock.now() - 1
     expect(await tail.look(from)).toMatchObject({ isComplete: false, entries: { length: 2_000 } })
     expect(await tail.look(from)).toMatchObject({ isComplete: true, entries: { length: 3_000 } })
@@ -191,7 +203,7 @@ describe('C10: the journal, read in bounded looks', () => {
     for (let page = 0; page < 5; page++) await engine.journal.append(entries(page * 1_000, 1_000))
     clock.jump(3_600_000)
     await engine.journal.append(entries(5_000, 10))
-    const found = await monitoring(engine, { now: clock.now(), journal: new JournalTail(engine, { readMax: 2_000 }) })
+    const found = await monitoring(engine, { now: clock.now(), journal: new JournalTail(engine, { maxRead: 2_000 }) })
     expect(found).toMatchObject({ isJournalComplete: true, notes: [], reasons: [{ reason: 'timeout', count: 10 }] })
   })
 
@@ -209,7 +221,7 @@ describe('C10: the journal, read in bounded looks', () => {
   test('C10: a tail that was not looked at for long does not read all that it missed', async () => {
     const { engine, clock } = await openStore()
     await engine.journal.append(entries(0, 1))
-    const tail = new JournalTail(engine, { readMax: 2_000 })
+    const tail = new JournalTail(engine, { maxRead: 2_000 })
     expect(await tail.look(clock.now())).toMatchObject({ isComplete: true, entries: { length: 1 } })
     for (let page = 0; page < 5; page++) await engine.journal.append(entries(page * 1_000, 1_000))
     clock.jump(3_600_000)
@@ -220,11 +232,11 @@ describe('C10: the journal, read in bounded looks', () => {
   test('C10: it keeps no more than it may, and says that part of the window is missing', async () => {
     const { engine, clock } = await openStore()
     await engine.journal.append(entries(0, 100))
-    const tail = new JournalTail(engine, { keptMax: 30 })
+    const tail = new JournalTail(engine, { maxKept: 30 })
     const view = await tail.look(clock.now() - 1)
     expect(view.isComplete).toBe(false)
     expect(view.entries.map(({ taskId }) => taskId)).toEqual(entries(70, 30).map(({ taskId }) => taskId))
-    const found = await monitoring(engine, { now: clock.now(), journal: new JournalTail(engine, { keptMax: 30 }) })
+    const found = await monitoring(engine, { now: clock.now(), journal: new JournalTail(engine, { maxKept: 30 }) })
     expect(found.notes).toEqual([expect.stringMatching(/stand on a part of the window/)])
   })
 

@@ -28,11 +28,11 @@ import {
   seriesValue,
 } from './fixture.ts'
 
-async function observed(leasesMax?: number) {
+async function observed(maxLeases?: number) {
   const store = await openStore()
   const metrics = aRegistry()
   const { log, lines } = keepingLog()
-  const leases = leasesMax === undefined ? {} : { leasesMax }
+  const leases = maxLeases === undefined ? {} : { maxLeases }
   const engine = observedEngine(store.engine, { metrics, log, clock: store.clock, ...leases })
   const value = (name: string, labels?: Record<string, string>) => seriesValue(metrics, name, labels)
   return { ...store, inner: store.engine, engine, metrics, lines, value }
@@ -47,8 +47,8 @@ describe('B9: the life of a task in metrics', () => {
   test.each([
     ['named by task and token', undefined, named],
     ['with the very object that was claimed', 0, (ref: LeaseRef) => ref],
-  ])('B9: an attempt that fails, then succeeds, settled %s', async (_how, leasesMax, refOf) => {
-    const { engine, clock, lines, value } = await observed(leasesMax)
+  ])('B9: an attempt that fails, then succeeds, settled %s', async (_how, maxLeases, refOf) => {
+    const { engine, clock, lines, value } = await observed(maxLeases)
     await engine.submit([aTask('a')])
     expect(await engine.submit([aTask('a')])).toMatchObject([{ outcome: 'duplicate' }])
     const crew = await aCrew(engine)

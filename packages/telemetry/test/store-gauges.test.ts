@@ -1,8 +1,8 @@
 // Figures of the store at a scrape: what they are, that they are kept for a moment, and that a store which is away costs the
 // scrape nothing but them.
 
-import { type Engine, failed, succeeded } from '@reprise/core'
-import { metricsText, storeGauges } from '@reprise/telemetry'
+import { type Engine, failed, type PoolName, succeeded } from '@reprise/core'
+import { MONITORING_THRESHOLDS, metricsText, storeGauges } from '@reprise/telemetry'
 import { expect, test } from 'vitest'
 import {
   aCrew,
@@ -38,14 +38,15 @@ test('C10: a scrape has tasks by status and pool, workers by health, and the mon
   expect(await value('reprise_pool_tasks', { pool: 'default', status: 'queued' })).toBe(1)
   expect(await value('reprise_workers', { health: 'healthy' })).toBe(1)
   expect(await value('reprise_workers_draining')).toBe(0)
-  expect(await value('reprise_worker_heartbeat_lag_seconds', { quantile: 'max' })).toBe(0)
-  expect(await value('reprise_breakers', { status: 'open' })).toBe(0)
+  expect(await value('reprise_worker_heartbeat_lag_seconds', { statistic: 'max' })).toBe(0)
+  expect(await value('reprise_breakers', { status: 'open', level: 'tenant' })).toBe(0)
   expect(await value('reprise_monitoring_retry_rate')).toBeCloseTo(1 / 3)
   expect(await value('reprise_monitoring_level', { figure: 'retry_rate' })).toBe(1)
   expect(await value('reprise_monitoring_level', { figure: 'overall' })).toBe(1)
   expect(await value('reprise_monitoring_retries', { reason: 'connection' })).toBe(1)
   expect(await value('reprise_monitoring_health_routing_share')).toBe(1)
   // No retry has ended: that is not a success rate of 0.
+  expect(await value('reprise_monitoring_retry_reason_success_rate', { reason: 'connection' })).toBeUndefined()
   expect(await value('reprise_monitoring_retry_success_rate')).toBeUndefined()
 })
 
@@ -110,4 +111,31 @@ test('fault 9: a store that refuses is a scrape with reprise_store_up 0, not an 
   storeGauges({ ...engine, workers: () => Promise.reject(new Error('refused')) }, { metrics, clock, log })
   expect(await metricsText(metrics)).toMatch(/^reprise_store_up 0$/m)
   expect(lines).toMatchObject([{ level: 'warn', fields: { error: new Error('refused') } }])
+})
+
+test('C9: how far to scale is a metric, for pools of which it can be told', async () => {
+  const { engine, clock, metrics, value } = await storeWithEveryStatus()
+  const asked: unknown[] = []
+  const scaling = async (pools: readonly PoolName[]) => {
+    asked.push(pools)
+    const numbers = { depth: 0, running: 0, arrivedPerSecond: 0, finishedPerSecond: 0, durationMs: null }
+    const sums = { ...numbers, targetWaitMs: 10_000, slotsToKeepUp: null, slotsToCatchUp: null }
+    const signal = { workersNow: 1, sum: '', numbers: sums }
+    return [
+      { ...signal, pool: 'default' as PoolName, slots: 40, workers: 4 },
+      { ...signal, pool: 'new' as PoolName, slots: null, workers: null },
+    ]
+  }
+  storeGauges(engine, { metrics, clock, scaling })
+  expect(await value('reprise_scaling_slots', { pool: 'default' })).toBe(40)
+  expect(await value('reprise_scaling_workers', { pool: 'default' })).toBe(4)
+  expect(await value('reprise_scaling_slots', { pool: 'new' })).toBeUndefined()
+  expect(asked).toEqual([['default']])
+})
+
+test('C10: the level of a scrape goes by the thresholds that were given', async () => {
+  const { engine, clock, metrics, value } = await storeWithEveryStatus()
+  const thresholds = { ...MONITORING_THRESHOLDS, retryRate: { warning: 0.1, critical: 0.2 } }
+  storeGauges(engine, { metrics, clock, thresholds })
+  expect(await value('reprise_monitoring_level', { figure: 'retry_rate' })).toBe(2)
 })

@@ -13,7 +13,7 @@ import { type Client, createClient } from '@reprise/client'
 import { parseTraceparent, seededRandom, silentLogger, VirtualClock } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { inRequest, traceparentFor } from '@reprise/telemetry'
-import { type AnyAction, createWorker, defineAction, Permanent, Transient } from '@reprise/worker'
+import { type AnyAction, createWorker, defineAction, PermanentError, TransientError } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 function tracing(...more: SpanProcessor[]): InMemorySpanExporter {
@@ -61,14 +61,14 @@ describe('traces', () => {
     const seen: (Span | undefined)[] = []
     const flaky = defineAction({
       name: 'flaky',
-      maxRetries: 1,
+      retry: { max: 1 },
       async run(_input: null, { attempt }) {
         await trace.getTracer('app').startActiveSpan('own', async (span) => {
           await Promise.resolve()
           seen.push(trace.getActiveSpan())
           span.end()
         })
-        if (attempt === 1) throw new Transient('not yet')
+        if (attempt === 1) throw new TransientError('not yet')
       },
     })
     const { client, clock, stop } = await product(flaky)
@@ -168,7 +168,7 @@ describe('traces', () => {
   test('a submission that is refused ends its span with an error, and the error comes through', async () => {
     const exporter = tracing()
     const clock = new VirtualClock()
-    const engine = await openSqliteEngine({ path: ':memory:', clock, backlogMax: 1 })
+    const engine = await openSqliteEngine({ path: ':memory:', clock, maxBacklog: 1 })
     onTestFinished(() => engine.close())
     const small = await createClient({ engine, clock })
     await expect(small.submitMany('anything', [1, 2])).rejects.toMatchObject({ code: 'REPRISE_BACKLOG_FULL' })
@@ -192,7 +192,7 @@ describe('traces', () => {
 test('without an SDK there is no span and no label, and everything works', async () => {
   const seen: (Span | undefined)[] = []
   const plain = defineAction({ name: 'plain', run: () => void seen.push(trace.getActiveSpan()) })
-  const final = defineAction({ name: 'final', run: () => Promise.reject(new Permanent('no')) })
+  const final = defineAction({ name: 'final', run: () => Promise.reject(new PermanentError('no')) })
   const { client } = await product(plain, final)
   const task = await client.submit(plain, null)
   await task.result()

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const versionMin = 7
+const minVersion = 7
 
 export interface Launch {
   readonly command: string
@@ -45,9 +45,9 @@ async function checkVersion(): Promise<void> {
     throw error
   }
   const version = /v=(\d+)\.[\d.]+/.exec(output)
-  if (Number(version?.[1] ?? 0) < versionMin) {
+  if (Number(version?.[1] ?? 0) < minVersion) {
     throw new Error(
-      `redis-server is too old: version ${versionMin} or newer is needed, this is ${output.trim()}. ` +
+      `redis-server is too old: version ${minVersion} or newer is needed, this is ${output.trim()}. ` +
         `Remove it, then ${howToInstall}`,
     )
   }

@@ -16,6 +16,11 @@ import {
 /** A handle, or the id of a task. */
 export type TaskRef<Result = unknown> = Pick<TaskHandle<Result>, 'id' | 'result'> | string
 
+/** A task with its payload as a value. */
+export type ShownTask = Omit<Task, 'payload'> & { readonly payload: unknown }
+
+const shown = (task: Task): ShownTask => ({ ...task, payload: decodeJson(task.payload) })
+
 export interface DeadExpectation {
   /** Why automatic retries ended: 'not_retriable', 'retries_exhausted', 'crash_loop', 'deadline', 'outcome_unknown'. */
   readonly reason?: DeadReason
@@ -31,7 +36,7 @@ export async function expectSucceeded<Result>(engine: Observing, ref: TaskRef<Re
   return (state.result === null ? null : decodeJson(state.result)) as Result
 }
 
-export async function expectDead(engine: Observing, ref: TaskRef, expected: DeadExpectation): Promise<Task> {
+export async function expectDead(engine: Observing, ref: TaskRef, expected: DeadExpectation): Promise<ShownTask> {
   const task = await existing(engine, ref)
   const { state } = task
   if (state.status !== 'dead') throw unexpected(task, 'dead', expectDead)
@@ -39,14 +44,14 @@ export async function expectDead(engine: Observing, ref: TaskRef, expected: Dead
   if (reason !== state.reason || code !== state.failure.code) {
     throw unexpected(task, `dead (${reason}, ${code})`, expectDead)
   }
-  return task
+  return shown(task)
 }
 
 /** Held back by a breaker after an attempt that was not charged. */
-export async function expectParked(engine: Observing, ref: TaskRef): Promise<Task> {
+export async function expectParked(engine: Observing, ref: TaskRef): Promise<ShownTask> {
   const task = await existing(engine, ref)
   if (task.state.status !== 'queued' || task.parks === 0) throw unexpected(task, 'parked', expectParked)
-  return task
+  return shown(task)
 }
 
 /** Null stands for a closed breaker that nobody remembers. */

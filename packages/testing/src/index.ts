@@ -4,5 +4,5 @@
  */
 
 export { VirtualClock } from '@reprise/core'
-export type { DeadExpectation, TaskRef } from './expectations.ts'
+export type { DeadExpectation, ShownTask, TaskRef } from './expectations.ts'
 export { createTestKit, type TestKit, type TestKitOptions } from './test-kit.ts'

@@ -11,11 +11,11 @@ import {
   type Execution,
   type Logger,
   type PolicySource,
+  present,
   seededRandom,
   silentLogger,
-  type Task,
   taskId,
-  VirtualClock,
+  type VirtualClock,
 } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { type AnyAction, createWorker, type Worker } from '@reprise/worker'
@@ -25,8 +25,11 @@ import {
   expectDead,
   expectParked,
   expectSucceeded,
+  type ShownTask,
   type TaskRef,
 } from './expectations.ts'
+import { KitClock } from './kit-clock.ts'
+import { advance } from './moments.ts'
 import { type IdleOptions, runUntilIdle } from './run-until-idle.ts'
 
 export interface TestKitOptions {
@@ -47,16 +50,16 @@ export interface TestKit {
   readonly engine: Engine
   readonly client: Client
   readonly worker: Worker
-  /** Moves time forward, firing everything that is due on the way. */
+  /** Moves time forward. Tasks, breakers and timers of the test are met on the way, each at its moment. Days take milliseconds. */
   advance(duration: Duration): Promise<void>
   /** Moves time until every task has ended. Throws, with what is stuck and why, when nothing can change any more. */
   runUntilIdle(options?: IdleOptions): Promise<void>
   /** The result of a task that has succeeded; throws if it has not. */
   expectSucceeded<Result = unknown>(task: TaskRef<Result>): Promise<Result>
   /** The dead letter; throws if the task is not dead, or for another reason. */
-  expectDead(task: TaskRef, expected?: DeadExpectation): Promise<Task>
+  expectDead(task: TaskRef, expected?: DeadExpectation): Promise<ShownTask>
   /** The task, held back by a breaker after an attempt that was not charged; throws if it is anywhere else. */
-  expectParked(task: TaskRef): Promise<Task>
+  expectParked(task: TaskRef): Promise<ShownTask>
   /** The breaker, such as 'dependency:stripe'; throws if it stands otherwise. Null for one that is closed and clean. */
   expectBreaker(name: string, status: BreakerState['status']): Promise<Breaker | null>
   /** Every attempt, oldest first. */
@@ -65,18 +68,18 @@ export interface TestKit {
 }
 
 export async function createTestKit(options: TestKitOptions): Promise<TestKit> {
-  const clock = new VirtualClock(options.startAt)
-  const engine = await openSqliteEngine({ path: ':memory:', clock })
-  const tenant = options.tenant === undefined ? {} : { tenant: options.tenant }
-  const client = await createClient({ engine, clock, ...tenant })
+  const clock = new KitClock(options.startAt)
+  const { background } = clock
+  const engine = await openSqliteEngine({ path: ':memory:', clock: background })
+  const { tenant, concurrency, policies } = options
+  const client = await createClient({ engine, clock: background, ...present({ tenant }) })
   const worker = await createWorker({
     engine,
-    clock,
+    clock: background,
     actions: options.actions,
     id: 'test-worker',
     random: seededRandom(options.seed ?? 1),
-    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-    ...(options.policies === undefined ? {} : { policies: options.policies }),
+    ...present({ concurrency, policies }),
     log: options.log ?? silentLogger,
   })
   return {
@@ -84,8 +87,8 @@ export async function createTestKit(options: TestKitOptions): Promise<TestKit> {
     engine,
     client,
     worker,
-    advance: (duration) => clock.advance(durationMs(duration)),
-    runUntilIdle: (idle = {}) => runUntilIdle(engine, clock, idle),
+    advance: (duration) => advance({ engine, clock }, durationMs(duration)),
+    runUntilIdle: (idle = {}) => runUntilIdle({ engine, clock }, idle),
     expectSucceeded: (task) => expectSucceeded(engine, task),
     expectDead: (task, expected = {}) => expectDead(engine, task, expected),
     expectParked: (task) => expectParked(engine, task),

@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { sleep } from '@reprise/core'
-import { createTestKit, type TestKit, type TestKitOptions } from '@reprise/testing'
-import { defineAction, Transient } from '@reprise/worker'
-import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { createTestKit, type TestKit, type TestKitOptions, VirtualClock } from '@reprise/testing'
+import { defineAction, TransientError } from '@reprise/worker'
+import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
 
 async function kitFor(options: TestKitOptions): Promise<TestKit> {
   const kit = await createTestKit(options)
@@ -30,10 +30,9 @@ test('runs tasks to their end, also those that are due in a month', async () => 
 test('retries, timeouts and queue TTLs pass in no time', async () => {
   const flaky = defineAction({
     name: 'flaky',
-    maxRetries: 2,
-    backoff: { kind: 'fixed', delayMs: 3_600_000, jitter: 0 },
+    retry: { max: 2, backoff: { kind: 'fixed', delayMs: 3_600_000, jitter: 0 } },
     async run(_: null, { attempt }) {
-      if (attempt < 3) throw new Transient(`attempt ${attempt}`)
+      if (attempt < 3) throw new TransientError(`attempt ${attempt}`)
       return attempt
     },
   })
@@ -41,12 +40,12 @@ test('retries, timeouts and queue TTLs pass in no time', async () => {
   const expiring = defineAction({ name: 'expiring', queueTtl: '10m', pool: 'nobody' })
   const kit = await kitFor({ actions: [flaky, stuck, double] })
   const [retried, timedOut] = [await kit.client.submit(flaky, null), await kit.client.submit(stuck, null)]
-  const expired = await kit.client.submit(expiring, null)
+  const expired = await kit.client.submit(expiring, { page: 4 })
   await kit.runUntilIdle()
   expect(await kit.expectSucceeded(retried)).toBe(3)
   expect((await kit.executionsOf(retried)).map(({ status }) => status)).toEqual(['failed', 'failed', 'succeeded'])
   await kit.expectDead(timedOut, { reason: 'retries_exhausted', code: 'timeout' })
-  expect((await kit.expectDead(expired, { code: 'queue_timeout' })).failures).toBe(1)
+  expect(await kit.expectDead(expired, { code: 'queue_timeout' })).toMatchObject({ failures: 1, payload: { page: 4 } })
 })
 
 test('handlers may wait for the clock of the kit, and for the real world', async () => {
@@ -122,9 +121,9 @@ test('the same seed gives the same run', async () => {
   const dueTimes = async (seed: number): Promise<number[]> => {
     const failing = defineAction({
       name: 'failing',
-      maxRetries: 3,
+      retry: { max: 3 },
       async run() {
-        throw new Transient('again')
+        throw new TransientError('again')
       },
     })
     const kit = await createTestKit({ actions: [failing], seed })
@@ -143,8 +142,8 @@ test('C9: an outage in virtual time: parked while the breaker is open, done when
   let isDown = true
   const charge = defineAction({
     name: 'charge',
-    dependsOn: ['stripe'],
-    breaker: { failuresMin: 1, open: '30s', openMax: '1h' },
+    uses: ['stripe'],
+    breaker: { minFailures: 1, open: '30s', maxOpen: '1h' },
     async run() {
       if (isDown) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
       return 'charged'
@@ -173,7 +172,7 @@ test('B7: policies of the kit decide', async () => {
   const failing = defineAction({
     name: 'failing',
     async run() {
-      throw new Transient('again')
+      throw new TransientError('again')
     },
   })
   const policies = { current: () => ({ version: 1, policies: [{ name: 'two', match: {}, retries: 2 }], rules: [] }) }
@@ -186,10 +185,9 @@ test('B7: policies of the kit decide', async () => {
 test('retries hours apart do not make the worker seem slow', async () => {
   const patient = defineAction({
     name: 'patient',
-    maxRetries: 10,
-    backoff: { kind: 'fixed', delayMs: 7_200_000, jitter: 0 },
+    retry: { max: 10, backoff: { kind: 'fixed', delayMs: 7_200_000, jitter: 0 } },
     async run(_: null, { attempt }) {
-      if (attempt <= 10) throw new Transient('not yet')
+      if (attempt <= 10) throw new TransientError('not yet')
       return attempt
     },
   })
@@ -201,4 +199,59 @@ test('retries hours apart do not make the worker seem slow', async () => {
   expect((await kit.executionsOf(task)).map(({ dispatchedAt }) => dispatchedAt - startedAt)).toEqual(
     Array.from({ length: 11 }, (_, index) => index * 7_200_000),
   )
+})
+
+describe('advance takes no longer for days than for seconds', () => {
+  /** How many timers the parts of the kit set meanwhile: at every second some, as long as time ticks. */
+  const timersDuring = async (work: () => Promise<void>): Promise<number> => {
+    const timers = vi.spyOn(VirtualClock.prototype, 'after')
+    try {
+      await work()
+      return timers.mock.calls.length
+    } finally {
+      timers.mockRestore()
+    }
+  }
+  const DAY_MS = 86_400_000
+
+  test('with nothing to do, and with a task that is held', async () => {
+    const kit = await kitFor({ actions: [double] })
+    expect(await timersDuring(() => kit.advance('6d'))).toBeLessThan(500)
+    await kit.client.submit('somebody-elses', null)
+    const startedAt = kit.clock.now()
+    expect(await timersDuring(() => kit.advance('6d'))).toBeLessThan(500)
+    expect(kit.clock.now() - startedAt).toBe(6 * DAY_MS)
+  })
+
+  test('and meets each retry at its moment', async () => {
+    const daily = defineAction({
+      name: 'daily',
+      retry: { max: 10, backoff: { kind: 'fixed', delayMs: DAY_MS, jitter: 0 } },
+      run: () => Promise.reject(new TransientError('not yet')),
+    })
+    const kit = await kitFor({ actions: [daily] })
+    const startedAt = kit.clock.now()
+    const task = await kit.client.submit(daily, null)
+    expect(await timersDuring(() => kit.advance('6d'))).toBeLessThan(2_000)
+    expect((await kit.executionsOf(task)).map(({ dispatchedAt }) => dispatchedAt - startedAt)).toEqual(
+      Array.from({ length: 7 }, (_, index) => index * DAY_MS),
+    )
+  })
+
+  test('and timers of the test and of handlers, which keep their lease meanwhile', async () => {
+    const fired: number[] = []
+    const slow = defineAction({ name: 'slow', timeout: '7d', run: () => sleep(kit.clock, 3 * DAY_MS) })
+    const stuck = defineAction({ name: 'stuck', timeout: '5d', run: () => new Promise<never>(() => {}) })
+    const kit = await kitFor({ actions: [slow, stuck] })
+    const startedAt = kit.clock.now()
+    const [slept, timedOut] = [await kit.client.submit(slow, null), await kit.client.submit(stuck, null)]
+    kit.clock.after(DAY_MS, () => fired.push(kit.clock.now() - startedAt))
+    kit.clock.after(DAY_MS + 1, () => fired.push(kit.clock.now() - startedAt)).cancel()
+    expect(await timersDuring(() => kit.advance('6d'))).toBeLessThan(2_000)
+    expect(fired).toEqual([DAY_MS])
+    await kit.expectSucceeded(slept)
+    await kit.expectDead(timedOut, { code: 'timeout' })
+    const ends = [...(await kit.executionsOf(slept)), ...(await kit.executionsOf(timedOut))]
+    expect(ends.map(({ resolvedAt }) => (resolvedAt ?? 0) - startedAt)).toEqual([3 * DAY_MS, 5 * DAY_MS])
+  })
 })

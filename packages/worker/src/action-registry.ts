@@ -7,25 +7,20 @@ import {
   InvalidError,
   type Logger,
   type PolicySource,
-  type PoolName,
   policyForFailure,
   type RunContext,
   type StandardSchema,
-  type TaskSettings,
 } from '@reprise/core'
 
 /** Any action, whatever the types of its input and result. */
 export interface AnyAction extends Pick<Action, 'name' | 'pool' | 'settings'> {
   readonly input: StandardSchema<unknown, unknown> | null
+  readonly output: StandardSchema<unknown, unknown> | null
   readonly run: ((input: never, context: RunContext) => unknown) | null
   readonly reconcile: ((input: never, context: RunContext) => unknown) | null
 }
 
-export interface RunnableAction {
-  readonly name: ActionName
-  readonly pool: PoolName
-  readonly settings: TaskSettings
-  readonly input: StandardSchema<unknown, unknown> | null
+export interface RunnableAction extends Omit<AnyAction, 'run' | 'reconcile'> {
   readonly run: (input: unknown, context: RunContext) => unknown
   /** Asked before a task runs again whose attempt was lost; null if the action has no such hook. */
   readonly reconcile: ((input: unknown, context: RunContext) => unknown) | null
@@ -43,20 +38,13 @@ export function actionRegistry(actions: readonly AnyAction[]): ActionRegistry {
     if (typeof action !== 'object' || action === null || typeof action.settings !== 'object') {
       throw new InvalidError('Every action of a worker comes from defineAction().')
     }
-    const { name, pool, settings, input, run, reconcile } = action
+    const { name, run, reconcile } = action
     if (registry.has(name)) throw new InvalidError(`Two actions are named '${name}'. Give each a name of its own.`)
     if (run === null) {
       throw new InvalidError(`Action '${name}' has no run function, so a worker can't run it. Add run to defineAction.`)
     }
     // The input it is called with was parsed by its own schema, so it is what the handler was declared for.
-    registry.set(name, {
-      name,
-      pool,
-      settings,
-      input,
-      run: run as RunnableAction['run'],
-      reconcile: (reconcile ?? null) as RunnableAction['reconcile'],
-    })
+    registry.set(name, { ...action, run, reconcile: reconcile ?? null } as RunnableAction)
   }
   return registry
 }

@@ -3,6 +3,7 @@
 // timer of its own, and makes an AbortController only for a handler that asks for its signal.
 
 import {
+  type AttemptLog,
   type Circumstances,
   type Claimed,
   type Clock,
@@ -15,7 +16,9 @@ import {
   judgeObserved,
   judgeOutcomeUnknown,
   judgeThrown,
+  type LogLine,
   lostMeaning,
+  type Mark,
   mayStart,
   type PolicySource,
   type Progress,
@@ -26,7 +29,10 @@ import {
   SupersededError,
   succeeded,
   TimedOutError,
+  type Turns,
+  turnsOf,
 } from '@reprise/core'
+import { KeptLog } from './kept-log.ts'
 
 /** Who wants to know about the end of an execution. */
 export interface ExecutionOwner {
@@ -35,6 +41,8 @@ export interface ExecutionOwner {
   readonly policies: PolicySource
   /** It has ended; its settlement must reach the store, or is null if the store knows better already. */
   ended(execution: ActiveExecution): void
+  /** Its handler has told something that the store does not have yet. */
+  hasNews(execution: ActiveExecution): void
   /** The handler of an execution that had ended before has come to rest. */
   handlerReturned(): void
 }
@@ -46,6 +54,8 @@ export class ActiveExecution {
   /** When the claim came back, and when the attempt must end: on this process's monotonic clock. */
   readonly receivedAt: number
   readonly deadlineAt: number
+  /** Taken before the claim. */
+  readonly mark: Mark
   settlement: Settlement | null = null
   ended = false
   /** From the call of the handler until it comes back, be that long after the end. */
@@ -53,12 +63,14 @@ export class ActiveExecution {
   readonly #owner: ExecutionOwner
   #stopping = false
   #progress: Progress | null = null
+  #log: KeptLog | null = null
   #controller: AbortController | null = null
   #abortReason: Error | null = null
 
-  constructor(claimed: Claimed, receivedAt: number, owner: ExecutionOwner) {
+  constructor(claimed: Claimed, receivedAt: number, mark: Mark, owner: ExecutionOwner) {
     this.claimed = claimed
     this.receivedAt = receivedAt
+    this.mark = mark
     this.deadlineAt = receivedAt + claimed.snapshot.settings.timeoutMs
     this.#owner = owner
   }
@@ -69,6 +81,11 @@ export class ActiveExecution {
       if (this.#abortReason !== null) this.#controller.abort(this.#abortReason)
     }
     return this.#controller.signal
+  }
+
+  /** Of the process that it runs in. */
+  get turns(): Turns {
+    return turnsOf(this.#owner.clock)
   }
 
   /** The store's time, carried on by the monotonic clock: this host's wall clock decides nothing. */
@@ -155,6 +172,24 @@ export class ActiveExecution {
   report(fraction: number | null, note: string | undefined): void {
     const share = fraction === null || Number.isNaN(fraction) ? null : Math.min(Math.max(fraction, 0), 1)
     this.#progress = { fraction: share, note: note === undefined ? null : cut(String(note), NOTE_LENGTH_MAX) }
+    if (!this.ended) this.#owner.hasNews(this)
+  }
+
+  /** A line of its handler's log, kept with the attempt. */
+  log(level: LogLine['level'], text: string): void {
+    if (this.ended) return
+    this.#log ??= new KeptLog()
+    this.#log.add(this.now(), level, text)
+    this.#owner.hasNews(this)
+  }
+
+  /** The log, if the store does not have all of it. */
+  takeLog(): AttemptLog | null {
+    return this.#log?.take() ?? null
+  }
+
+  putBackLog(): void {
+    this.#log?.putBack()
   }
 
   /** Progress that was not stored yet. */

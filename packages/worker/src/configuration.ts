@@ -4,38 +4,48 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import {
-  type ActionName,
   type Clock,
+  check,
   checkedName,
   DEFAULT_HEALTH_THRESHOLDS,
+  DURATION_MS_MAX,
   type Duration,
   durationMs,
   type Engine,
+  type Fetch,
   guardedLogger,
   InvalidError,
   type Logger,
   type PolicySource,
-  type PoolName,
   poolName,
+  present,
   type Random,
   type RetentionOptions,
-  type RetentionRules,
-  refuseUnknownKeys,
   retentionRules,
+  type ServerOptions,
   systemClock,
   systemRandom,
-  type WorkerId,
-  withoutPolicies,
+  type TokenSource,
   workerId,
 } from '@reprise/core'
-import { type ActionRegistry, type AnyAction, actionRegistry } from './action-registry.ts'
+import type { HealthAddress } from '@reprise/orchestrator'
+import { type AnyAction, actionRegistry } from './action-registry.ts'
+import { applicationFolders, applicationVersion } from './application-version.ts'
+import { givenPolicies } from './applied-policies.ts'
 import { consoleLogger } from './console-logger.ts'
-import type { HealthAddress } from './health-endpoint.ts'
-import { guardedPolicies, type WorkerHooks } from './hooks.ts'
+import type { WorkerHooks } from './hooks.ts'
 
 export interface WorkerOptions extends WorkerHooks {
   /** An address such as 'sqlite:./reprise.db', or an engine that is open already and stays the caller's to close. */
-  readonly engine: string | Engine
+  readonly engine?: string | Engine
+  /** In place of `engine`: a server, as 'https://reprise.example.com'. It judges failures, and sweeps. */
+  readonly url?: string
+  /** For `url`: an API token with the scope `work`; a function if it has to be renewed. */
+  readonly token?: TokenSource
+  /** For `url`: sent with every request, for what stands in front of the server. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** For `url`: in place of the global fetch. */
+  readonly fetch?: Fetch
   readonly actions: readonly AnyAction[]
   /** The pools to claim from; those of the actions, without the directed ones, if not given. */
   readonly pools?: readonly string[]
@@ -54,17 +64,19 @@ export interface WorkerOptions extends WorkerHooks {
   readonly sweep?: boolean
   /** How long ended tasks are kept; the sweep of this process deletes older ones. */
   readonly retention?: RetentionOptions
-  /** What to do with failures, beyond what the actions say; nothing beyond if not given. */
+  /** What to do with failures, beyond what the actions say; the policies of the store, as they change, if not given. */
   readonly policies?: PolicySource
   /** Serves /healthz here, for probes. */
   readonly health?: HealthOptions
   /** Where this worker can be asked whether it is well; the address of its /healthz, if it serves one, if not given. */
   readonly endpoint?: string
+  /** For the worker and its handlers; without one, handlers write to standard error from `info` on, the worker from `warn` on. */
   readonly log?: Logger
   /** Whether failed attempts are logged here; true if not given. Off where an observer of the engine logs them. */
   readonly logFailures?: boolean
-  /** Shown to operators: where this worker runs, and which version of the application. */
+  /** Shown to operators, and kept with each attempt: where this worker runs. The name of the host if not given. */
   readonly host?: string
+  /** The version of your application, likewise; that of the nearest package.json if not given. */
   readonly version?: string
   readonly clock?: Clock
   readonly random?: Random
@@ -80,98 +92,108 @@ export interface HealthOptions {
   readonly host?: string
 }
 
-export interface WorkerConfiguration {
-  readonly id: WorkerId
-  readonly registry: ActionRegistry
-  readonly actions: readonly ActionName[]
-  /** Claimed from. With none of them, a claim collects what was assigned and nothing else. */
-  readonly pools: readonly PoolName[]
-  /** Registered for, besides those, so that dispatchers find this worker. */
-  readonly directedPools: readonly PoolName[]
-  readonly concurrency: number
-  readonly leaseMs: number
-  readonly heartbeatMs: number
-  readonly stopGraceMs: number
-  readonly sweep: boolean
-  readonly retention: RetentionRules | null
-  readonly policies: PolicySource
-  readonly health: HealthAddress | null
-  readonly endpoint: string | null
-  readonly log: Logger
-  readonly logFailures: boolean
-  readonly host: string
-  readonly version: string
-  readonly clock: Clock
-  readonly random: Random
-  readonly hooks: WorkerHooks
+/** Often enough that the store never takes a live worker for a silent one. */
+const HEARTBEAT_MS_MAX = DEFAULT_HEALTH_THRESHOLDS.heartbeatStaleMs / 2
+
+const CHECKS: check.Table<WorkerOptions> = {
+  engine: check.anything,
+  actions: check.anything,
+  url: check.anything,
+  token: check.anything,
+  headers: check.anything,
+  fetch: check.func,
+  pools: check.list,
+  directedPools: check.list,
+  concurrency: check.whole(1, 10_000),
+  lease: check.duration(1_000, 3_600_000),
+  heartbeat: check.duration(100, HEARTBEAT_MS_MAX),
+  stopGrace: check.duration(0, DURATION_MS_MAX),
+  id: check.anything,
+  sweep: check.flag,
+  retention: check.anything,
+  policies: check.having('current'),
+  health: check.within({ port: check.whole(0, 65_535), host: check.anything }, 'health option'),
+  endpoint: refuseEndpoint,
+  log: check.having('debug', 'info', 'warn', 'error'),
+  logFailures: check.flag,
+  host: check.anything,
+  version: check.anything,
+  clock: check.having('now', 'monotonic', 'after'),
+  random: check.having('next'),
+  onSettled: check.func,
+  onFailed: check.func,
+  onError: check.func,
 }
 
-const CONCURRENCY_DEFAULT = 10
-const CONCURRENCY_MAX = 10_000
-const LEASE_MS_MIN = 1_000
+/** Where nothing tells the version of the application. */
+export const UNKNOWN_VERSION = 'unknown'
 
-// Typed so that a new option can't be forgotten here.
-const KNOWN: Readonly<Record<keyof WorkerOptions, true>> = {
-  engine: true,
-  actions: true,
-  pools: true,
-  directedPools: true,
-  concurrency: true,
-  lease: true,
-  heartbeat: true,
-  stopGrace: true,
-  id: true,
-  sweep: true,
-  retention: true,
-  policies: true,
-  health: true,
-  endpoint: true,
-  log: true,
-  logFailures: true,
-  host: true,
-  version: true,
-  clock: true,
-  random: true,
-  onSettled: true,
-  onFailed: true,
-  onError: true,
-}
+export type WorkerConfiguration = Readonly<ReturnType<typeof workerConfiguration>>
 
-export function workerConfiguration(options: WorkerOptions): WorkerConfiguration {
-  refuseUnknownKeys(options, Object.keys(KNOWN), 'worker option')
+export function workerConfiguration(options: WorkerOptions) {
+  check.options(options, CHECKS, 'worker option')
   const registry = actionRegistry(options.actions)
   const host = checkedName('host', options.host ?? hostname())
   const { onSettled, onFailed, onError } = options
   const log = guardedLogger(options.log ?? consoleLogger({ level: 'warn' }))
+  // What handlers say is meant to be read, also where the worker says little of itself.
+  const handlerLog = options.log === undefined ? guardedLogger(consoleLogger()) : log
   return {
     id: workerId(options.id ?? `${host.slice(0, 100)}-${process.pid}-${randomUUID().slice(0, 8)}`),
     registry,
+    server: serverOf(options),
     actions: [...registry.keys()],
     ...poolsOf(options),
-    concurrency: checkedConcurrency(options.concurrency ?? CONCURRENCY_DEFAULT),
-    leaseMs: leaseMs(options.lease ?? '15s'),
-    heartbeatMs: heartbeatMs(options.heartbeat ?? '5s'),
-    stopGraceMs: durationMs(options.stopGrace ?? '30s', 'stopGrace'),
-    sweep: checkedFlag(options.sweep ?? true, 'sweep'),
+    concurrency: options.concurrency ?? 10,
+    leaseMs: durationMs(options.lease ?? '15s'),
+    heartbeatMs: durationMs(options.heartbeat ?? '5s'),
+    stopGraceMs: durationMs(options.stopGrace ?? '30s'),
+    sweep: options.sweep ?? options.url === undefined,
     retention: options.retention === undefined ? null : retentionRules(options.retention),
-    policies: guardedPolicies(checkedPolicies(options.policies), log),
+    /** Null: those of the store. */
+    policies: options.policies === undefined ? null : givenPolicies(options.policies, log),
     health: options.health === undefined ? null : healthAddress(options.health),
-    endpoint: options.endpoint === undefined ? null : checkedEndpoint(options.endpoint),
+    endpoint: options.endpoint ?? null,
     log,
-    logFailures: checkedFlag(options.logFailures ?? true, 'logFailures'),
+    handlerLog,
+    logFailures: options.logFailures ?? true,
     host,
-    version: checkedName('version', options.version ?? 'unknown'),
+    version: checkedName('version', options.version ?? applicationVersion(applicationFolders()) ?? UNKNOWN_VERSION),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
-    hooks: {
-      ...(onSettled === undefined ? {} : { onSettled }),
-      ...(onFailed === undefined ? {} : { onFailed }),
-      ...(onError === undefined ? {} : { onError }),
-    },
+    hooks: present({ onSettled, onFailed, onError }) as WorkerHooks,
   }
 }
 
-function poolsOf(options: WorkerOptions): Pick<WorkerConfiguration, 'pools' | 'directedPools'> {
+/** What only somebody with the store itself can do. */
+const ENGINE_ONLY = ['sweep', 'retention', 'policies', 'health', 'endpoint'] as const satisfies (keyof WorkerOptions)[]
+const SERVER_ONLY = ['token', 'headers', 'fetch'] as const satisfies (keyof WorkerOptions)[]
+
+/** Null for a worker on an engine. */
+function serverOf(options: WorkerOptions): ServerOptions | null {
+  const { url, token, headers, fetch, clock, random } = options
+  const isHttp = url !== undefined
+  if (isHttp === (options.engine !== undefined)) {
+    throw new InvalidError('A worker needs either an engine or the url of a server, and not both.')
+  }
+  const wrong = (isHttp ? ENGINE_ONLY : SERVER_ONLY).find(
+    (name) => options[name] !== undefined && options[name] !== false,
+  )
+  if (wrong !== undefined) {
+    throw new InvalidError(
+      isHttp
+        ? `The option ${wrong} needs an engine. With url, the server does that.`
+        : `The option ${wrong} is for a worker with the url of a server.`,
+    )
+  }
+  return isHttp ? { url, ...present({ token, headers, fetch, clock, random }) } : null
+}
+
+/**
+ * `pools` are claimed from. With none of them, a claim collects what was assigned and nothing else. `directedPools` are
+ * registered for besides those, so that dispatchers find this worker.
+ */
+function poolsOf(options: WorkerOptions) {
   const directed = new Set((options.directedPools ?? []).map(poolName))
   if (options.pools === undefined) {
     const pools = new Set(options.actions.map(({ pool }) => pool)).difference(directed)
@@ -190,66 +212,18 @@ function poolsOf(options: WorkerOptions): Pick<WorkerConfiguration, 'pools' | 'd
   return { pools: [...pools], directedPools: [...directed] }
 }
 
-function checkedConcurrency(value: number): number {
-  if (!Number.isInteger(value) || value < 1 || value > CONCURRENCY_MAX) {
-    throw new InvalidError(`concurrency must be a whole number from 1 to ${CONCURRENCY_MAX}, not ${value}.`)
-  }
-  return value
+function healthAddress({ port = 0, host = '127.0.0.1' }: HealthOptions): HealthAddress {
+  return { port, host: checkedName('host of health', host) }
 }
 
-function atLeast(ms: number, msMin: number, what: string): number {
-  if (ms < msMin) throw new InvalidError(`The ${what} must be at least ${msMin} ms, not ${ms}.`)
-  return ms
-}
-
-/** Often enough that the store never takes a live worker for a silent one. */
-const HEARTBEAT_MS_MAX = DEFAULT_HEALTH_THRESHOLDS.heartbeatStaleMs / 2
-
-function heartbeatMs(value: Duration): number {
-  const ms = atLeast(durationMs(value, 'heartbeat'), 100, 'heartbeat')
-  if (ms > HEARTBEAT_MS_MAX) throw new InvalidError(`The heartbeat must be at most ${HEARTBEAT_MS_MAX} ms, not ${ms}.`)
-  return ms
-}
-
-const LEASE_MS_MAX = 3_600_000
-
-function leaseMs(value: Duration): number {
-  const ms = atLeast(durationMs(value, 'lease'), LEASE_MS_MIN, 'lease')
-  if (ms > LEASE_MS_MAX) throw new InvalidError(`The lease must be at most ${LEASE_MS_MAX} ms, not ${ms}.`)
-  return ms
-}
-
-function checkedFlag(value: boolean, what: string): boolean {
-  if (typeof value !== 'boolean') throw new InvalidError(`${what} must be true or false, not ${typeof value}.`)
-  return value
-}
-
-function checkedPolicies(source: PolicySource = withoutPolicies): PolicySource {
-  if (typeof source !== 'object' || source === null || typeof source.current !== 'function') {
-    throw new InvalidError('policies is a source of policies, with a function current().')
-  }
-  return source
-}
-
-const PORT_MAX = 65_535
-
-function healthAddress(options: HealthOptions): HealthAddress {
-  refuseUnknownKeys(options, ['port', 'host'], 'health option')
-  const port = options.port ?? 0
-  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) {
-    throw new InvalidError(`The port of health must be a whole number from 0 to ${PORT_MAX}, not ${port}.`)
-  }
-  return { port, host: checkedName('host of health', options.host ?? '127.0.0.1') }
-}
-
-function checkedEndpoint(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null
-  // The text itself is kept out of the message: an address may hold a password.
+/** The text itself is kept out of the message: an address may hold a password. */
+function refuseEndpoint(value: unknown): null {
+  const url = typeof value === 'string' ? URL.parse(value) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new InvalidError('The endpoint must be an http or https address, such as http://10.0.0.7:9320/healthz.')
   }
   if (url.username !== '' || url.password !== '') {
     throw new InvalidError('The endpoint is shown to operators: it must not hold a user or a password.')
   }
-  return value
+  return null
 }

@@ -26,10 +26,15 @@ export function consoleLogger(options: ConsoleLoggerOptions = {}): Logger {
     (level: LogLevel) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
       if (!shown.includes(level)) return
-      const pairs = Object.entries(fields).map(([name, value]) => `${safe(name)}=${safe(valueText(value))}`)
-      write([new Date(clock.now()).toISOString(), level.toUpperCase(), safe(message), ...pairs].join(' '))
+      write(`${new Date(clock.now()).toISOString()} ${level.toUpperCase()} ${lineText(message, fields)}`)
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** A message and its fields in one line. */
+export function lineText(message: string, fields: Readonly<Record<string, unknown>> = {}): string {
+  const pairs = Object.entries(fields).map(([name, value]) => `${safe(name)}=${safe(valueText(value))}`)
+  return [safe(String(message)), ...pairs].join(' ')
 }
 
 function valueText(value: unknown): string {

@@ -9,7 +9,6 @@ import {
   type ClaimRequest,
   type ClaimResult,
   type Clock,
-  type Engine,
   type Idle,
   idleAfter,
   isRepriseError,
@@ -23,32 +22,38 @@ import {
   untilClaimable,
   WakeUp,
 } from '@reprise/core'
+import type { Surroundings } from '@reprise/orchestrator'
 import type { ActionRegistry } from './action-registry.ts'
 import { ActiveExecution, type ExecutionOwner } from './active-execution.ts'
+import { AwaitingHandlers } from './awaiting-handlers.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
 import { runExecution } from './pipeline.ts'
+import { bringLastLines } from './renewal.ts'
 import type { SettlementLog } from './settlement-log.ts'
+import type { WorkerStore } from './store/worker-store.ts'
 import { endAttempt, inSettlement } from './tracing.ts'
 
-export interface ExecutionLoopOptions {
-  readonly engine: Engine
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
+/** A store error is told to `onError`, and the loop goes on after a while. */
+export interface ExecutionLoopOptions extends Surroundings {
+  readonly engine: WorkerStore
   readonly actions: ActionRegistry
+  /** For what handlers write. */
+  readonly handlerLog: Logger
   readonly concurrency: number
   readonly settlementLog: SettlementLog
   readonly policies: PolicySource
   /** Everything of a claim but its limit; asked for at every trip, since the epoch may change. */
   readonly claimant: () => Omit<ClaimRequest, 'limit'>
-  /** A store error; the loop goes on after a while. */
-  readonly onError: (error: unknown) => void
   /** The store no longer knows this worker: it must register again. */
   readonly onUnknown: () => Promise<void>
   /** A claim with this epoch was refused: another worker has the id, or this one has registered again meanwhile. */
   readonly onFenced: (epoch: number) => void
   /** An error after which this worker can't go on. */
   readonly onFatal: (error: unknown) => void
+  /** Executions have begun. */
+  readonly onStarted: () => void
+  /** A handler has told something that the store does not have yet. */
+  readonly onNews: (execution: ActiveExecution) => void
 }
 
 /** Between a claim that was refused for its epoch and the next. */
@@ -68,11 +73,12 @@ export class ExecutionLoop implements ExecutionOwner {
   readonly policies: PolicySource
   readonly active = new Set<ActiveExecution>()
   readonly #options: ExecutionLoopOptions
-  readonly #engine: Engine
+  readonly #engine: WorkerStore
   readonly #wakeUp = new WakeUp()
   /** What one trip carries at the most, each way: trips that are under way together share the room between them. */
   readonly #share: number
   readonly #deadlines: DeadlineWatch
+  readonly #awaiting: AwaitingHandlers
   readonly #idleWaiters = new Set<() => void>()
   /** Ended, and not in the store yet. */
   #outbox: ActiveExecution[] = []
@@ -94,6 +100,7 @@ export class ExecutionLoop implements ExecutionOwner {
     this.random = options.random
     this.policies = options.policies
     this.#deadlines = new DeadlineWatch(options.clock, this.active)
+    this.#awaiting = new AwaitingHandlers(options.concurrency, options.log)
   }
 
   /** Handlers that run on though their execution has ended. */
@@ -156,15 +163,15 @@ export class ExecutionLoop implements ExecutionOwner {
     })
   }
 
+  hasNews(execution: ActiveExecution): void {
+    this.#options.onNews(execution)
+  }
+
   #abandon(): void {
     this.#abandoned++
     if (this.#abandoned !== this.#options.concurrency * ABANDONED_PER_SLOT) return
-    this.#options.log.error(
-      'Too many handlers run on though their attempts have ended. No more is claimed: restart this worker.',
-      {
-        abandoned: this.#abandoned,
-      },
-    )
+    const words = 'Too many handlers run on though their attempts have ended. No more is claimed: restart this worker.'
+    this.#options.log.error(words, { abandoned: this.#abandoned })
   }
 
   handlerReturned(): void {
@@ -225,13 +232,15 @@ export class ExecutionLoop implements ExecutionOwner {
     this.#options.settlementLog.settled(batch, trip.settled)
     if (trip.claim === null) return
     const { claimed } = trip.claim
-    this.#startAll(claimed)
+    this.#startAll(claimed, mark)
     this.#idle = claimed.length >= limit ? null : idleAfter(trip.claim, mark, this.clock)
   }
 
   async #call(batch: readonly ActiveExecution[], limit: number): Promise<Trip> {
     const settlements: Settlement[] = []
     for (const { settlement } of batch) if (settlement !== null) settlements.push(settlement)
+    const lines = bringLastLines(this.#engine, batch, this.#options.claimant().leaseMs)
+    if (lines !== null) await lines
     if (limit === 0) {
       return { settled: await inSettlement(batch, () => this.#engine.settle(settlements)), claim: null }
     }
@@ -241,14 +250,14 @@ export class ExecutionLoop implements ExecutionOwner {
     return { settled: both.settled, claim: both }
   }
 
-  #startAll(claimed: readonly Claimed[]): void {
+  #startAll(claimed: readonly Claimed[], mark: Mark): void {
     const first = claimed[0]
     // Halted meanwhile: the leases are gone, and the sweep brings the tasks back.
     if (first === undefined || this.#mode === 'halted') return
     const receivedAt = this.clock.monotonic()
-    const { actions, log } = this.#options
+    const { actions, handlerLog } = this.#options
     for (const one of claimed) {
-      const execution = new ActiveExecution(one, receivedAt, this)
+      const execution = new ActiveExecution(one, receivedAt, mark, this)
       // Told to drain while the claim was under way: it goes back untouched.
       if (this.#mode === 'draining') {
         execution.release()
@@ -256,8 +265,9 @@ export class ExecutionLoop implements ExecutionOwner {
       }
       this.active.add(execution)
       this.#deadlines.watch(execution)
-      void runExecution(execution, actions, log)
+      void this.#awaiting.run(() => runExecution(execution, actions, handlerLog))
     }
+    this.#options.onStarted()
   }
 
   async #failedTrip(error: unknown, batch: readonly ActiveExecution[], epoch: number): Promise<void> {
@@ -325,5 +335,14 @@ export class ExecutionLoop implements ExecutionOwner {
 
 /** The store says that what was sent is wrong, rather than that it can't do it now. */
 function isRefusal(error: unknown): boolean {
-  return isRepriseError(error) && error.status < 500 && error.code !== 'REPRISE_NOT_FOUND'
+  return isRepriseError(error) && error.status < 500 && !NOT_ABOUT_CONTENT.has(error.code)
 }
+
+/** Of a store behind a server: who asks, or how often, is what it does not like. */
+const NOT_ABOUT_CONTENT: ReadonlySet<string> = new Set([
+  'REPRISE_NOT_FOUND',
+  'REPRISE_UNAUTHENTICATED',
+  'REPRISE_FORBIDDEN',
+  'REPRISE_RATE_LIMITED',
+  'REPRISE_UNREACHABLE',
+])

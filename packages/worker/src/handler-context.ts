@@ -1,36 +1,28 @@
-// What a handler gets beside its input. Everything is read lazily and may be taken apart ({ signal, progress }): the
-// signal and the logger come into being only for a handler that uses them.
+// What a handler gets beside its input. It may be taken apart ({ signal, progress }): the signal and the logger come into
+// being only for a handler that uses them.
 
-import type { Logger, RetryToken, RunContext, TaskId, TenantId } from '@reprise/core'
+import type { Logger, LogLine, RetryToken, RunContext, TaskId, TenantId } from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
+import { lineText } from './console-logger.ts'
 
 export class HandlerContext implements RunContext {
+  readonly taskId: TaskId
+  readonly tenant: TenantId
+  readonly attempt: number
+  readonly retryToken: RetryToken
+  readonly labels: Readonly<Record<string, string>>
   readonly #execution: ActiveExecution
   readonly #log: Logger
 
   constructor(execution: ActiveExecution, log: Logger) {
+    const { taskId, attempt, snapshot } = execution.claimed
+    this.taskId = taskId
+    this.tenant = snapshot.tenant
+    this.attempt = attempt
+    this.retryToken = snapshot.retryToken
+    this.labels = snapshot.labels
     this.#execution = execution
     this.#log = log
-  }
-
-  get taskId(): TaskId {
-    return this.#execution.claimed.taskId
-  }
-
-  get tenant(): TenantId {
-    return this.#execution.claimed.snapshot.tenant
-  }
-
-  get attempt(): number {
-    return this.#execution.claimed.attempt
-  }
-
-  get retryToken(): RetryToken {
-    return this.#execution.claimed.snapshot.retryToken
-  }
-
-  get labels(): Readonly<Record<string, string>> {
-    return this.#execution.claimed.snapshot.labels
   }
 
   get signal(): AbortSignal {
@@ -39,7 +31,7 @@ export class HandlerContext implements RunContext {
 
   get log(): Logger {
     const { taskId, attempt, snapshot } = this.#execution.claimed
-    return withFields(this.#log, { task: taskId, attempt, action: snapshot.action })
+    return keptLogger(this.#execution, this.#log, { task: taskId, attempt, action: snapshot.action })
   }
 
   get progress(): RunContext['progress'] {
@@ -49,11 +41,18 @@ export class HandlerContext implements RunContext {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function withFields(log: Logger, fields: Fields): Logger {
+/** Writes to the worker's log, which is told the task, and keeps with the attempt what is more than for debugging. */
+function keptLogger(execution: ActiveExecution, log: Logger, about: Fields): Logger {
+  const at =
+    (level: LogLine['level']): Logger['info'] =>
+    (message, fields) => {
+      log[level](message, { ...about, ...fields })
+      execution.log(level, lineText(message, fields))
+    }
   return {
-    debug: (message, more) => log.debug(message, { ...fields, ...more }),
-    info: (message, more) => log.info(message, { ...fields, ...more }),
-    warn: (message, more) => log.warn(message, { ...fields, ...more }),
-    error: (message, more) => log.error(message, { ...fields, ...more }),
+    debug: (message, fields) => log.debug(message, { ...about, ...fields }),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
   }
 }

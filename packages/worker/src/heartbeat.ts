@@ -1,25 +1,15 @@
 // Tells the store that this worker lives, and how it fares. The answer may be that another worker took its id. Its
 // timer is what keeps an idle worker's process alive. Leases are renewed elsewhere.
 
-import {
-  type BeatReport,
-  type Clock,
-  createService,
-  isRepriseError,
-  type Logger,
-  type Service,
-  type Work,
-} from '@reprise/core'
+import { type BeatReport, createService, isRepriseError, type Service, type Work } from '@reprise/core'
+import type { Surroundings } from '@reprise/orchestrator'
 import { LAG_SAMPLES, type LoopLag, sleepAndNote } from './loop-lag.ts'
 
-export interface HeartbeatOptions {
-  readonly engine: Work
-  readonly clock: Clock
-  readonly log: Logger
+export interface HeartbeatOptions extends Surroundings {
+  readonly engine: Pick<Work, 'beat'>
   readonly intervalMs: number
   readonly lag: LoopLag
   readonly report: () => BeatReport
-  readonly onError: (error: unknown) => void
   /** Another worker has this id now; `epoch` is the one that was asked with. */
   readonly onReplaced: (epoch: number) => void
   /** The store has forgotten this worker: it must register again. */

@@ -16,7 +16,7 @@ export {
   implement,
   isRepriseError,
   type Logger,
-  Permanent,
+  PermanentError,
   type PolicyBook,
   type PolicySource,
   type Random,
@@ -24,17 +24,18 @@ export {
   type Reconciled,
   RepriseError,
   type RetentionOptions,
-  RetryAfter,
+  RetryAfterError,
   type RunContext,
   type StandardSchema,
   SupersededError,
   silentLogger,
   TimedOutError,
-  Transient,
+  TransientError,
   WorkerFencedError,
 } from '@reprise/core'
 export type { AnyAction } from './action-registry.ts'
-export type { HealthOptions, WorkerOptions } from './configuration.ts'
+export { applicationVersion } from './application-version.ts'
+export { type HealthOptions, UNKNOWN_VERSION, type WorkerOptions } from './configuration.ts'
 export { type ConsoleLoggerOptions, consoleLogger, type LogLevel } from './console-logger.ts'
 export type { FailedEvent, SettledEvent, WorkerHooks } from './hooks.ts'
 export { type SignalSource, stopOnSignals } from './stop-on-signals.ts'

@@ -3,6 +3,7 @@
 // touches the store: the end is handed to the execution, which knows how to settle.
 
 import {
+  checkOutput,
   decodeJson,
   encodeJson,
   type FailureReason,
@@ -36,9 +37,14 @@ async function runSteps(execution: ActiveExecution, actions: ActionRegistry, log
       if (earlier.outcome === 'done') return execution.succeed(encodeResult(earlier.result))
       if (!execution.begins(execution.now())) return
     } else if (!execution.begins()) return
-    result = encodeResult(await action.run(input, context))
+    const value = await action.run(input, context)
+    if (action.output !== null) await checkResult(action, value)
+    result = encodeResult(value)
   } catch (thrown) {
-    return isStepFailed(thrown) ? execution.refuse(thrown.reason, thrown.message) : execution.fail(thrown)
+    if (isStepFailed(thrown)) return execution.refuse(thrown.reason, thrown.message)
+    // Rules with costly patterns take a while to judge by; many failures at once must not hold the process.
+    if (execution.turns.isSpent) await execution.turns.wait()
+    return execution.fail(thrown)
   }
   execution.succeed(result)
 }
@@ -89,6 +95,15 @@ async function reconcileFirst(action: RunnableAction, input: unknown, context: H
 
 function isDone(answer: unknown): answer is { readonly outcome: 'done'; readonly result: unknown } {
   return typeof answer === 'object' && answer !== null && 'outcome' in answer && answer.outcome === 'done'
+}
+
+/** A result that is not what was declared is a mistake of the handler: another attempt would make it again. */
+async function checkResult(action: RunnableAction, value: unknown): Promise<void> {
+  try {
+    await checkOutput(action, value)
+  } catch (error) {
+    throw new StepFailed('validation', error instanceof Error ? error.message : 'The result is not valid.')
+  }
 }
 
 /** Nothing returned is nothing stored. */

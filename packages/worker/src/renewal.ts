@@ -4,24 +4,19 @@
 import {
   BATCH_MAX,
   type Backoff,
-  type Clock,
   type Logger,
-  type Random,
+  present,
   type RenewRequest,
   type Service,
   type Work,
 } from '@reprise/core'
-import { createLoop } from '@reprise/orchestrator'
+import { createLoop, type Surroundings } from '@reprise/orchestrator'
 import type { ActiveExecution } from './active-execution.ts'
 
-export interface RenewalOptions {
-  readonly engine: Work
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
+export interface RenewalOptions extends Surroundings {
+  readonly engine: Pick<Work, 'renew'>
   readonly active: ReadonlySet<ActiveExecution>
   readonly leaseMs: number
-  readonly onError: (error: unknown) => void
 }
 
 /** A lease is renewed this often during its length, so that two renewals in a row may fail. */
@@ -31,14 +26,17 @@ const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 100, maxMs: 1_000
 
 export function createRenewal(options: RenewalOptions): Service {
   const round = async (): Promise<number> => {
-    await renewAll(options)
+    await renewLeases(options, [...options.active])
     return Math.floor(options.leaseMs / RENEWALS_PER_LEASE)
   }
   return createLoop('renewal of leases', options, () => ({ round, backoff: ERROR_BACKOFF }))
 }
 
-async function renewAll({ engine, active, leaseMs, log }: RenewalOptions): Promise<void> {
-  const executions = [...active]
+/** Those that turn out to be gone have ended afterwards. */
+export async function renewLeases(
+  { engine, leaseMs, log }: Pick<RenewalOptions, 'engine' | 'leaseMs' | 'log'>,
+  executions: readonly ActiveExecution[],
+): Promise<void> {
   for (let start = 0; start < executions.length; start += BATCH_MAX) {
     // Those that ended while the batch before was under way need no lease any more.
     const batch = executions.slice(start, start + BATCH_MAX).filter(({ ended }) => !ended)
@@ -47,14 +45,14 @@ async function renewAll({ engine, active, leaseMs, log }: RenewalOptions): Promi
 }
 
 async function renewBatch(
-  engine: Work,
+  engine: Pick<Work, 'renew'>,
   batch: readonly ActiveExecution[],
   leaseMs: number,
   log: Logger,
 ): Promise<void> {
   const requests = batch.map((execution): RenewRequest => {
     const { taskId, attempt, token } = execution.claimed
-    return { taskId, attempt, token, progress: execution.takeProgress() }
+    return { taskId, attempt, token, progress: execution.takeProgress(), ...present({ log: execution.takeLog() }) }
   })
   try {
     const results = await engine.renew(requests, leaseMs)
@@ -68,7 +66,38 @@ async function renewBatch(
       execution.supersede(result.because)
     }
   } catch (error) {
-    for (const [index, execution] of batch.entries()) execution.putBackProgress(requests[index]?.progress ?? null)
+    for (const [index, execution] of batch.entries()) {
+      execution.putBackProgress(requests[index]?.progress ?? null)
+      if (requests[index]?.log !== undefined) execution.putBackLog()
+    }
     throw error
   }
+}
+
+/**
+ * Brings the last lines of executions that have ended here, before they are settled; null if there are none. Never rejects:
+ * settling them matters more.
+ */
+export function bringLastLines(
+  engine: Pick<Work, 'renew'>,
+  executions: readonly ActiveExecution[],
+  leaseMs: number,
+): Promise<void> | null {
+  const requests: RenewRequest[] = []
+  const concerned: ActiveExecution[] = []
+  for (const execution of executions) {
+    const log = execution.settlement?.kind === 'released' ? null : execution.takeLog()
+    if (log === null) continue
+    const { taskId, attempt, token } = execution.claimed
+    requests.push({ taskId, attempt, token, progress: null, log })
+    concerned.push(execution)
+  }
+  if (requests.length === 0) return null
+  return engine.renew(requests, leaseMs).then(
+    () => undefined,
+    () => {
+      // A store that is away refuses the settlement too: both are brought again.
+      for (const execution of concerned) execution.putBackLog()
+    },
+  )
 }

@@ -3,11 +3,11 @@
 
 import {
   badEndLine,
-  blamesWorker,
   type Claimed,
   type Logger,
   type Settlement,
   type SettleResult,
+  speaksAgainstWorker,
   type TaskStatus,
 } from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
@@ -25,10 +25,7 @@ export class SettlementLog {
   readonly #hooks: WorkerHooks
   readonly #log: Logger
   readonly #logFailures: boolean
-  #succeeded = 0
-  #failed = 0
-  #released = 0
-  #superseded = 0
+  readonly #counts = { succeeded: 0, failed: 0, released: 0, superseded: 0 }
   #faults = 0
 
   constructor(hooks: WorkerHooks, log: Logger, logFailures: boolean) {
@@ -38,12 +35,7 @@ export class SettlementLog {
   }
 
   get counts(): SettlementCounts {
-    return {
-      succeeded: this.#succeeded,
-      failed: this.#failed,
-      released: this.#released,
-      superseded: this.#superseded,
-    }
+    return { ...this.#counts }
   }
 
   /** Of those that failed, how many say something about this worker. */
@@ -64,16 +56,10 @@ export class SettlementLog {
   }
 
   #noteSuperseded({ claimed }: ActiveExecution, kind: Settlement['kind'], because: string): void {
-    this.#superseded++
-    this.#log.warn(
-      `${claimed.snapshot.action} ended without its lease; the store refused the settlement (${because}).`,
-      {
-        task: claimed.taskId,
-        attempt: claimed.attempt,
-        kind,
-        because,
-      },
-    )
+    this.#counts.superseded++
+    const { taskId, attempt, snapshot } = claimed
+    const words = `${snapshot.action} ended without its lease; the store refused the settlement (${because}).`
+    this.#log.warn(words, { task: taskId, attempt, kind, because })
   }
 
   #noteSettled(
@@ -81,18 +67,17 @@ export class SettlementLog {
     settlement: Settlement,
     { status }: Extract<SettleResult, { outcome: 'settled' }>,
   ): void {
-    if (settlement.kind === 'succeeded') this.#succeeded++
-    else if (settlement.kind === 'released') this.#released++
-    else this.#failed++
+    const { kind } = settlement
+    this.#counts[kind === 'succeeded' || kind === 'released' ? kind : 'failed']++
     if (settlement.kind === 'failed') {
       // One that is queued again at once was parked by a breaker: the fault lies elsewhere.
-      if (status !== 'queued' && blamesWorker(settlement.failure)) this.#faults++
+      if (status !== 'queued' && speaksAgainstWorker(settlement)) this.#faults++
       if (this.#logFailures) this.#logFailure(claimed, settlement, status)
     }
     const { onSettled, onFailed } = this.#hooks
     if (onSettled === undefined && onFailed === undefined) return
     const { taskId, attempt } = claimed
-    const event = { taskId, attempt, action: claimed.snapshot.action, kind: settlement.kind, status }
+    const event = { taskId, attempt, action: claimed.snapshot.action, kind, status }
     callHook(onSettled, event, this.#log)
     if (settlement.kind === 'failed') {
       callHook(onFailed, { ...event, failure: settlement.failure, decision: settlement.decision }, this.#log)

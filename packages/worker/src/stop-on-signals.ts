@@ -3,7 +3,7 @@
 
 import type { Worker } from './worker.ts'
 
-type SignalName = 'SIGTERM' | 'SIGINT'
+type SignalName = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 
 /** What is needed of `process`; a test gives its own. */
 export interface SignalSource {
@@ -11,7 +11,7 @@ export interface SignalSource {
   off(signal: SignalName, listener: () => void): unknown
 }
 
-const SIGNALS: readonly SignalName[] = ['SIGTERM', 'SIGINT']
+const SIGNALS: readonly SignalName[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
 /** The first signal stops gracefully, a second one at once. Returns what takes the hooks away again. */
 export function stopOnSignals(worker: Pick<Worker, 'stop'>, source: SignalSource = process): () => void {

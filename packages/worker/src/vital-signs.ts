@@ -6,7 +6,7 @@ import type { ActiveExecution } from './active-execution.ts'
 import { LoopLag } from './loop-lag.ts'
 import type { SettlementLog } from './settlement-log.ts'
 
-type Vital = Omit<BeatReport, 'worker' | 'epoch' | 'draining'>
+type Vital = Omit<BeatReport, 'worker' | 'epoch' | 'draining' | 'policyVersion'>
 
 export interface VitalSignsOptions {
   readonly clock: Clock
@@ -53,7 +53,7 @@ export class VitalSigns {
       queueDepth,
       loopLagMs,
       memoryBytes: process.memoryUsage.rss(),
-      quietMsMax: this.#quietMsMax(),
+      maxQuietMs: this.#maxQuietMs(),
       outlook: this.#forecast.sample({
         at: this.#options.clock.monotonic(),
         failureRate,
@@ -74,14 +74,14 @@ export class VitalSigns {
     }
     this.#seen = seen
     const { ended, faults } = this.#recent
-    return ended < thresholds.outcomesMin * TREND_OUTCOMES ? 0 : faults / ended
+    return ended < thresholds.minOutcomes * TREND_OUTCOMES ? 0 : faults / ended
   }
 
   /**
    * How long it may be quiet from its last progress on: until the first of its attempts is past its time-out. Progress is noticed at
    * heartbeats; it counts from the one before, so that it is never taken for stuck too soon.
    */
-  #quietMsMax(): number {
+  #maxQuietMs(): number {
     const { clock, active, settlementLog } = this.#options
     const { succeeded, failed, released } = settlementLog.counts
     const ended = succeeded + failed + released

@@ -1,32 +1,38 @@
 // The worker as an application sees it: created running, stopped gracefully. It puts the parts together (execution
 // loop, renewal, heartbeat, sweep) and owns their order of starting and stopping; what each does is in its own file.
 
-import { type Connection, connectEngine } from '@reprise/connect'
 import {
   type BeatReport,
   type ClaimRequest,
+  type Clock,
   type Duration,
   durationMs,
   type Engine,
+  inTime,
   isRepriseError,
-  publishActions,
+  type Logger,
+  present,
   type Service,
   StoreClosedError,
-  sleep,
   WorkerFencedError,
   type WorkerId,
+  withoutPolicies,
 } from '@reprise/core'
-import { createSweep } from '@reprise/orchestrator'
+import { createSweep, type HealthAnswer, type HealthServer, serveHealth } from '@reprise/orchestrator'
 import { warnOfMissingHooks } from './action-registry.ts'
+import type { ActiveExecution } from './active-execution.ts'
+import { type AppliedPolicies, givenPolicies, storePolicies } from './applied-policies.ts'
 import { type WorkerConfiguration, type WorkerOptions, workerConfiguration } from './configuration.ts'
-import { DrainOrder } from './drain-order.ts'
+import { drainOrder } from './drain-order.ts'
+import { EndWatch } from './end-watch.ts'
 import { ExecutionLoop } from './execution-loop.ts'
 import { Grace } from './grace.ts'
-import { type HealthAnswer, type HealthEndpoint, serveHealth } from './health-endpoint.ts'
 import { beatOnce, createHeartbeat, type HeartbeatOptions } from './heartbeat.ts'
 import { callHook } from './hooks.ts'
-import { createRenewal } from './renewal.ts'
+import { LeaseNews } from './lease-news.ts'
+import { createRenewal, renewLeases } from './renewal.ts'
 import { type SettlementCounts, SettlementLog } from './settlement-log.ts'
+import { type OpenedStore, openWorkerStore, type WorkerStore } from './store/worker-store.ts'
 import { VitalSigns } from './vital-signs.ts'
 
 export type WorkerState = 'starting' | 'running' | 'draining' | 'stopped'
@@ -51,14 +57,17 @@ export interface WorkerStats extends SettlementCounts {
 /** How long a worker that stops waits for a store that does not answer. */
 const PARTING_MS = 3_000
 const GRACE_MS_MIN = 5_000
+const HEALTH_PATH = '/healthz'
 
 /** Connects, registers and starts: the worker runs when this comes back. */
 export async function createWorker(options: WorkerOptions): Promise<Worker> {
   const configuration = workerConfiguration(options)
-  const clock = options.clock === undefined ? {} : { clock: options.clock }
-  const connection = await connectEngine(options.engine, clock)
+  const { clock, log, server } = configuration
+  const connection = await openWorkerStore(options.engine ?? null, server, present({ clock: options.clock }))
   try {
-    const worker = new Worker(configuration, connection)
+    const { engine } = connection
+    const policies = configuration.policies ?? (await policiesOf(engine, clock, log))
+    const worker = new Worker(configuration, connection, policies)
     await worker.begin()
     return worker
   } catch (error) {
@@ -66,6 +75,10 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
     throw error
   }
 }
+
+/** Behind a server, the server judges. */
+const policiesOf = async (engine: Engine | null, clock: Clock, log: Logger): Promise<AppliedPolicies> =>
+  engine === null ? givenPolicies(withoutPolicies, log) : storePolicies({ engine, clock, log })
 
 /**
  * A state machine that only goes forward:
@@ -86,25 +99,27 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
 export class Worker {
   readonly id: WorkerId
   readonly #config: WorkerConfiguration
-  readonly #connection: Connection
-  readonly #engine: Engine
+  readonly #connection: OpenedStore
+  readonly #engine: WorkerStore
+  readonly #policies: AppliedPolicies
   readonly #executions: ExecutionLoop
   readonly #settlementLog: SettlementLog
+  readonly #leaseNews: LeaseNews
   readonly #vitalSigns: VitalSigns
   readonly #heartbeat: HeartbeatOptions
   readonly #services: readonly Service[]
   readonly #grace: Grace
   #state: WorkerState = 'starting'
   #epoch = 0
-  #healthEndpoint: HealthEndpoint | null = null
+  #healthServer: HealthServer | null = null
   #registering: Promise<void> | null = null
   #running: Promise<void> = Promise.resolve()
   #stopping: Promise<void> | null = null
   readonly #drained = Promise.withResolvers<void>()
 
-  constructor(config: WorkerConfiguration, connection: Connection) {
+  constructor(config: WorkerConfiguration, connection: OpenedStore, policies: AppliedPolicies) {
     const { clock, random, log } = config
-    const { engine } = connection
+    const { store: engine } = connection
     // The services log what they meet, with their own words.
     const onError = (error: unknown): void => callHook(config.hooks.onError, error, log)
     const shared = { engine, clock, random, log, onError }
@@ -113,23 +128,30 @@ export class Worker {
     this.#grace = new Grace(clock)
     this.#connection = connection
     this.#engine = engine
+    this.#policies = policies
     this.#settlementLog = new SettlementLog(config.hooks, log, config.logFailures)
     this.#executions = new ExecutionLoop({
       ...shared,
       onError: (error) => this.#report(error),
       actions: config.registry,
+      handlerLog: config.handlerLog,
       concurrency: config.concurrency,
       settlementLog: this.#settlementLog,
-      policies: config.policies,
+      policies,
       claimant: () => this.#claimant(),
       onUnknown: () => this.#register(),
       onFenced: (epoch) => this.#fenced(epoch),
       onFatal: (error) => this.#giveUp(error),
+      onStarted: () => endWatch.started(),
+      onNews: (execution) => this.#leaseNews.add(execution),
     })
     const { active } = this.#executions
+    const renew = (executions: readonly ActiveExecution[]) => renewLeases({ ...config, engine }, executions)
+    const endWatch = new EndWatch({ engine, clock, active, renew })
+    this.#leaseNews = new LeaseNews(clock, renew)
     const thresholds = engine.healthThresholds
     this.#vitalSigns = new VitalSigns({ clock, active, settlementLog: this.#settlementLog, thresholds })
-    const drainOrder = new DrainOrder({ ...shared, worker: config.id, onOrdered: () => this.#drainAsOrdered() })
+    const lookForOrder = drainOrder({ ...shared, worker: config.id, onOrdered: () => this.#drainAsOrdered() })
     this.#heartbeat = {
       ...shared,
       intervalMs: config.heartbeatMs,
@@ -138,17 +160,21 @@ export class Worker {
       onReplaced: (epoch) => this.#fenced(epoch),
       onUnknown: () => this.#register(),
       onCurrent: async (epoch) => {
-        if (this.#state === 'running') await drainOrder.look(epoch)
+        if (this.#state === 'running') await lookForOrder(epoch)
+        // Nobody has to wait for the next heartbeat to see which version is applied here.
+        if (await policies.follow()) await beatOnce(this.#heartbeat)
       },
     }
     // After a pause, live workers get the time of a renewal before they count as lost.
     const graceMs = Math.max(GRACE_MS_MIN, Math.ceil(config.leaseMs / 2))
-    const { policies } = config
     const retention = config.retention ?? undefined
     this.#services = [
       createHeartbeat(this.#heartbeat),
       createRenewal({ ...shared, active, leaseMs: config.leaseMs }),
-      ...(config.sweep ? [createSweep({ ...shared, graceMs, policies, retention })] : []),
+      endWatch,
+      ...(config.sweep && connection.engine !== null
+        ? [createSweep({ ...shared, engine: connection.engine, graceMs, policies, retention })]
+        : []),
     ]
   }
 
@@ -163,17 +189,18 @@ export class Worker {
 
   /** Where it answers probes; null if it was not asked to. */
   get endpoint(): string | null {
-    return this.#healthEndpoint?.url ?? null
+    return this.#healthServer === null ? null : this.#healthServer.url + HEALTH_PATH
   }
 
   /** Called once, by createWorker. */
   async begin(): Promise<void> {
     const { health, host } = this.#config
-    if (health !== null) this.#healthEndpoint = await serveHealth(health, host, () => this.#healthAnswer())
+    const paths = { [HEALTH_PATH]: () => this.#healthAnswer() }
+    if (health !== null) this.#healthServer = await serveHealth(health, paths, host)
     try {
       await this.#register()
     } catch (error) {
-      await this.#healthEndpoint?.close()
+      await this.#healthServer?.close()
       throw error
     }
     await this.#publishActions()
@@ -181,7 +208,7 @@ export class Worker {
     for (const service of this.#services) await service.start()
     this.#running = this.#executions.run().catch((error: unknown) => this.#giveUp(error))
     const { log, actions, pools, directedPools, concurrency } = this.#config
-    warnOfMissingHooks(this.#config.registry, this.#config.policies, log)
+    warnOfMissingHooks(this.#config.registry, this.#policies, log)
     const engine = this.#engine.info.kind
     log.info('The worker runs.', { worker: this.id, actions, pools, directedPools, concurrency, engine })
   }
@@ -230,7 +257,7 @@ export class Worker {
   async #publishActions(): Promise<void> {
     const { registry, log } = this.#config
     try {
-      await publishActions(this.#engine, [...registry.values()])
+      await this.#engine.publishActions([...registry.values()])
     } catch (error) {
       log.warn('The actions could not be published: tasks that are submitted by name get the usual settings.', {
         worker: this.id,
@@ -251,7 +278,8 @@ export class Worker {
 
   #beatReport(): BeatReport {
     const draining = this.#state !== 'running'
-    return { worker: this.id, epoch: this.#epoch, draining, ...this.#vitalSigns.read() }
+    const policyVersion = this.#policies.current().version
+    return { worker: this.id, epoch: this.#epoch, draining, policyVersion, ...this.#vitalSigns.read() }
   }
 
   #healthAnswer(): HealthAnswer {
@@ -285,26 +313,15 @@ export class Worker {
 
   /** Everything reaches the store, or has waited for a lease: by then the sweep has taken it. */
   async #settleAll(): Promise<void> {
-    const { leaseMs, log } = this.#config
+    const { clock, leaseMs, log } = this.#config
     const { unsettled } = this.#executions
     // With nothing to settle, only a claim can be under way that a store out of reach does not answer.
     const patienceMs = unsettled === 0 ? Math.min(PARTING_MS, leaseMs) : leaseMs
-    await this.#atMost(patienceMs, this.#running, () => {
-      if (unsettled > 0) {
-        log.error('The store took no settlement for a whole lease; these are left to the sweep.', { unsettled })
-      }
-      this.#executions.halt(new StoreClosedError())
-    })
-  }
-
-  /** Waits for the work, but no longer than this. */
-  async #atMost(patienceMs: number, work: Promise<void>, tooLate: () => void): Promise<void> {
-    const over = new AbortController()
-    const late = sleep(this.#config.clock, patienceMs, over.signal, { hold: true }).then(() => {
-      if (!over.signal.aborted) tooLate()
-    })
-    await Promise.race([work, late])
-    over.abort()
+    if ((await inTime(clock, patienceMs, this.#running)) !== 'late') return
+    if (unsettled > 0) {
+      log.error('The store took no settlement for a whole lease; these are left to the sweep.', { unsettled })
+    }
+    this.#executions.halt(new StoreClosedError())
   }
 
   /** This worker can't go on: its id is somebody else's, or its engine is closed. */
@@ -320,7 +337,7 @@ export class Worker {
 
   async #shutDown(registration: 'deregister' | 'leave'): Promise<void> {
     await this.#leaveStore(registration)
-    await this.#healthEndpoint?.close()
+    await this.#healthServer?.close()
     try {
       await this.#connection.close()
     } catch (error) {
@@ -335,6 +352,7 @@ export class Worker {
 
   /** Ends the services and leaves the registry; a store that is out of reach is not waited for. */
   async #leaveStore(registration: 'deregister' | 'leave'): Promise<void> {
+    this.#leaseNews.stop()
     const leaving = async (): Promise<void> => {
       await Promise.all(this.#services.map((service) => service.stop()))
       try {
@@ -343,9 +361,9 @@ export class Worker {
         this.#report(error)
       }
     }
-    await this.#atMost(PARTING_MS, leaving(), () =>
-      this.#config.log.warn('The store does not answer; the worker stops without it.', { worker: this.id }),
-    )
+    const { clock, log } = this.#config
+    if ((await inTime(clock, PARTING_MS, leaving())) !== 'late') return
+    log.warn('The store does not answer; the worker stops without it.', { worker: this.id })
   }
 
   #report(error: unknown): void {

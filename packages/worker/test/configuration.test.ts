@@ -1,6 +1,5 @@
 // What createWorker refuses, with words that help, and the defaults it fills in.
 
-import { NO_POLICIES } from '@reprise/core'
 import { createWorker, defineAction, type WorkerOptions } from '@reprise/worker'
 import { expect, test } from 'vitest'
 import { workerConfiguration } from '../src/configuration.ts'
@@ -24,7 +23,7 @@ test('every setting has a default, and the pools come from the actions', () => {
     health: null,
     endpoint: null,
   })
-  expect(configuration.policies.current()).toBe(NO_POLICIES)
+  expect(configuration.policies).toBeNull()
   expect(configuration.id).not.toBe(workerConfiguration({ engine, actions: [action] }).id)
 })
 
@@ -56,15 +55,23 @@ test.each<[string, Partial<WorkerOptions> & Record<string, unknown>, string]>([
   ['no action', { actions: [] }, 'at least one action'],
   ['an action twice', { actions: [action, action] }, "Two actions are named 'work'"],
   ['an action without run', { actions: [declared] }, "Action 'declared' has no run function"],
-  ['an unknown option', { concurency: 5 }, "no worker option 'concurency'. Known are: engine, actions"],
+  [
+    'an unknown option',
+    { concurency: 5 },
+    "no worker option 'concurency'. Did you mean 'concurrency'? Known are: engine, actions",
+  ],
   ['a concurrency of 0', { concurrency: 0 }, 'from 1 to 10000, not 0'],
   ['a concurrency of one and a half', { concurrency: 1.5 }, 'from 1 to 10000'],
-  ['a lease that is too short', { lease: '10ms' }, 'lease must be at least 1000 ms'],
+  ['a lease that is too short', { lease: '10ms' }, "'lease' must be from 1s to 1h, not the text '10ms'"],
   ['no pool', { pools: [] }, 'pools is empty'],
   ['no pool at all', { pools: [], directedPools: [] }, 'pools is empty'],
   ['a pool in both lists', { pools: ['a', 'gpu'], directedPools: ['gpu'] }, "Pool 'gpu' is named in pools and in"],
   ['a directed pool with a bad name', { directedPools: ['../x'] }, 'climbs'],
-  ['policies that are a file name', { policies: 'policies.yaml' as never }, 'policies is a source of policies'],
+  [
+    'policies that are a file name',
+    { policies: 'policies.yaml' as never },
+    "'policies' must be an object with current()",
+  ],
   ['a port out of range', { health: { port: 70_000 } }, 'from 0 to 65535, not 70000'],
   ['an endpoint that is no address', { endpoint: 'here' }, 'must be an http or https address'],
   ['an endpoint that is a file', { endpoint: 'file:///etc/passwd' }, 'must be an http or https address'],

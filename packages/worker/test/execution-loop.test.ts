@@ -29,11 +29,11 @@ test('settling and the next claim share a trip, and what ends together goes toge
 
 test('never more at once than the concurrency', async () => {
   let running = 0
-  let runningMax = 0
+  let maxRunning = 0
   const action = defineAction({
     name: 'work',
     async run() {
-      runningMax = Math.max(runningMax, ++running)
+      maxRunning = Math.max(maxRunning, ++running)
       await new Promise<void>((resolve) => void clock.after(100, resolve))
       running--
     },
@@ -45,7 +45,7 @@ test('never more at once than the concurrency', async () => {
   )
   await clock.advance(2_000)
   expect(worker.stats().succeeded).toBe(50)
-  expect(runningMax).toBe(7)
+  expect(maxRunning).toBe(7)
 })
 
 test('a short task beside a long one is settled at once, and its slot used again', async () => {

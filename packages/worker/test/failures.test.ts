@@ -1,6 +1,6 @@
 // Whatever a handler throws is a failure that is stored safely, and retried only where that can help.
 
-import { defineAction, Permanent, RetryAfter, Transient } from '@reprise/worker'
+import { defineAction, PermanentError, RetryAfterError, TransientError } from '@reprise/worker'
 import { expect, test } from 'vitest'
 import { setUp, taskOf } from './fixture.ts'
 
@@ -65,8 +65,7 @@ test('B1: a passing fault is retried with backoff, with the same retry token, un
   const attempts: [number, string][] = []
   const flaky = defineAction({
     name: 'flaky',
-    maxRetries: 3,
-    backoff: { kind: 'fixed', delayMs: 10_000, jitter: 0 },
+    retry: { max: 3, backoff: { kind: 'fixed', delayMs: 10_000, jitter: 0 } },
     async run(_, { attempt, retryToken }) {
       attempts.push([attempt, retryToken])
       if (attempt < 3) throw Object.assign(new Error('connect failed'), { code: 'ECONNREFUSED' })
@@ -89,19 +88,19 @@ test('B1: a passing fault is retried with backoff, with the same retry token, un
   ])
 })
 
-test('Permanent ends it at once, whatever the budget; Transient retries what no rule knows', async () => {
+test('PermanentError ends it at once, whatever the budget; TransientError retries what no rule knows', async () => {
   const final = defineAction({
     name: 'final',
-    maxRetries: 5,
+    retry: { max: 5 },
     async run() {
-      throw new Permanent('the card was declined')
+      throw new PermanentError('the card was declined')
     },
   })
   const passing = defineAction({
     name: 'passing',
-    maxRetries: 1,
+    retry: { max: 1 },
     async run(_, { attempt }) {
-      if (attempt === 1) throw new Transient('odd but passing')
+      if (attempt === 1) throw new TransientError('odd but passing')
       return 'fine'
     },
   })
@@ -113,12 +112,12 @@ test('Permanent ends it at once, whatever the budget; Transient retries what no 
   expect(await fine.result()).toBe('fine')
 })
 
-test('RetryAfter says when', async () => {
+test('RetryAfterError says when', async () => {
   const asked = defineAction({
     name: 'asked',
-    maxRetries: 1,
+    retry: { max: 1 },
     async run(_, { attempt }) {
-      if (attempt === 1) throw new RetryAfter('5m', 'slow down')
+      if (attempt === 1) throw new RetryAfterError('5m', 'slow down')
       return attempt
     },
   })
@@ -135,10 +134,9 @@ test('RetryAfter says when', async () => {
 test('a retry that could not make the deadline is not tried; after a redrive the deadline is void', async () => {
   const late = defineAction({
     name: 'late',
-    maxRetries: 5,
-    backoff: { kind: 'fixed', delayMs: 60_000, jitter: 0 },
+    retry: { max: 5, backoff: { kind: 'fixed', delayMs: 60_000, jitter: 0 } },
     async run() {
-      throw new Transient('again')
+      throw new TransientError('again')
     },
   })
   const { client, clock } = await setUp({ actions: [late] })
@@ -175,7 +173,7 @@ test('hooks hear of every end, and may throw', async () => {
   const action = defineAction({
     name: 'either',
     async run(input: string) {
-      if (input === 'bad') throw new Permanent('no')
+      if (input === 'bad') throw new PermanentError('no')
     },
   })
   const { client } = await setUp({

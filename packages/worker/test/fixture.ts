@@ -26,7 +26,7 @@ export interface WatchedEngine extends Engine {
   /** The collections that documents were read from, one entry for each read. */
   readonly reads: string[]
   /** Called before each such read. */
-  readFault: () => void
+  readFault: (collection: string) => void
 }
 
 function watched(inner: Engine): WatchedEngine {
@@ -55,7 +55,7 @@ function watchedCollections(inner: Engine, watch: WatchedEngine): Engine['collec
     return Object.assign(Object.create(collection) as typeof collection, {
       get: async (id: string) => {
         watch.reads.push(definition.name)
-        watch.readFault()
+        watch.readFault(definition.name)
         return collection.get(id)
       },
       insert: (document: never) => collection.insert(document),

@@ -11,7 +11,7 @@ function heldAction() {
   const reasons: unknown[] = []
   const action = defineAction({
     name: 'held',
-    maxRetries: 1,
+    retry: { max: 1 },
     timeout: '1h',
     async run(_: null, { signal }) {
       signal.addEventListener('abort', () => reasons.push(signal.reason))
@@ -43,7 +43,7 @@ test('a cancel fires the signal, and the result that comes later changes nothing
   const task = await client.submit(action, null)
   await clock.advance(10)
   expect(await task.cancel()).toBe(true)
-  await clock.advance(5_000)
+  await clock.advance(1_000)
   expect(reasons).toMatchObject([{ code: 'REPRISE_SUPERSEDED' }])
   expect(String(reasons[0])).toContain('(cancelled)')
   expect(worker.stats().inFlight).toBe(0)
@@ -202,7 +202,7 @@ test('heartbeats tell how it fares', async () => {
       inFlight: 1,
       queueDepth: 0,
       loopLagMs: 0,
-      quietMsMax: 3_600_000,
+      maxQuietMs: 3_600_000,
       outlook: null,
       endpoint: null,
       draining: false,
@@ -219,4 +219,35 @@ test('heartbeats tell how it fares', async () => {
   expect(await lagAfterPauses(1)).toBe(0)
   expect(await lagAfterPauses(2)).toBeGreaterThan(4_000)
   hold.resolve('done')
+})
+
+test('short handlers are not watched for their end, and many long ones that end cost a few renewals a second', async () => {
+  const holds: (() => void)[] = []
+  const short = defineAction({ name: 'short', run: () => null })
+  const long = defineAction({
+    name: 'long',
+    timeout: '1h',
+    run: () => new Promise<void>((resolve) => holds.push(resolve)),
+  })
+  const { client, clock, engine } = await setUp({ actions: [short, long], concurrency: 100, lease: '10m' })
+  const callsOf = (name: string) => engine.calls.filter(({ verb }) => verb === name).length
+  const waitsForTasks = () =>
+    engine.calls.filter(({ verb, input }) => verb === 'wait' && 'tasks' in Object(input[0])).length
+  for (let round = 0; round < 10; round++) {
+    await client.submitMany(short, [null, null, null])
+    await clock.advance(200)
+  }
+  expect([waitsForTasks(), callsOf('renew')]).toEqual([0, 0])
+  await client.submitMany(
+    long,
+    Array.from({ length: 80 }, () => null),
+  )
+  await clock.advance(1_000)
+  const before = callsOf('renew')
+  for (const release of holds) {
+    release()
+    await clock.advance(50)
+  }
+  // 80 ends in 4 s.
+  expect(callsOf('renew') - before).toBeLessThanOrEqual(9)
 })

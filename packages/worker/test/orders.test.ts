@@ -8,10 +8,15 @@ const BY = { actor: 'operator:ann', reason: 'a new disk' }
 const W1 = 'w1' as WorkerId
 
 test('a worker publishes its actions, and a task submitted by name gets their settings', async () => {
-  const echo = defineAction({ name: 'echo', maxRetries: 7, timeout: '3s', run: (input: string) => input })
+  const echo = defineAction({ name: 'echo', retry: { max: 7 }, timeout: '3s', run: (input: string) => input })
   const { client, engine, clock } = await setUp({ actions: [echo] })
 
-  expect(await findAction(engine, echo.name)).toEqual({ name: 'echo', pool: 'default', settings: echo.settings })
+  expect(await findAction(engine, echo.name)).toEqual({
+    name: 'echo',
+    pool: 'default',
+    settings: echo.settings,
+    leftOpen: ['queueTtlMs', 'backoff'],
+  })
   const task = await client.submit<string>('echo', 'hello')
   const result = task.result()
   await clock.advance(1_000)
@@ -31,8 +36,8 @@ test('a worker starts though its actions can not be published, and says so', asy
   const { client, worker, clock, engine } = await setUp(
     { actions: [defineAction({ name: 'echo', run: (input: string) => input })], log },
     (opened) => {
-      opened.readFault = () => {
-        throw new StoreBusyError('The store is busy.')
+      opened.readFault = (collection) => {
+        if (collection === 'actions') throw new StoreBusyError('The store is busy.')
       }
     },
   )

@@ -1,7 +1,7 @@
 // Policies and breakers, from the worker's side: what it settles with, what it does not start, what it asks first.
 
 import { NO_POLICIES, type Policy, type PolicyBook, type PolicySource } from '@reprise/core'
-import { type AnyAction, defineAction, Transient } from '@reprise/worker'
+import { type AnyAction, defineAction, TransientError } from '@reprise/worker'
 import { describe, expect, test } from 'vitest'
 import { type Setup, setUp, taskOf } from './fixture.ts'
 
@@ -13,9 +13,9 @@ function source(...policies: Policy[]): PolicySource & { book: PolicyBook } {
 test('B7: a policy decides in place of the action, and the decision says which', async () => {
   const flaky = defineAction({
     name: 'flaky',
-    maxRetries: 5,
+    retry: { max: 5 },
     async run() {
-      throw new Transient('again')
+      throw new TransientError('again')
     },
   })
   const policies = source({ name: 'never', match: { actions: ['fla*'] }, retries: 0 })
@@ -45,10 +45,10 @@ test('policies that can not be had any more stay as they were', async () => {
   }
   const flaky = defineAction({
     name: 'flaky',
-    maxRetries: 5,
+    retry: { max: 5 },
     async run() {
       isBroken = true
-      throw new Transient('again')
+      throw new TransientError('again')
     },
   })
   const { client, clock, worker } = await setUp({ actions: [flaky], policies })
@@ -64,9 +64,9 @@ test('C9: failures that look like an outage open a breaker; what is parked is no
   let attempts = 0
   const charge = defineAction({
     name: 'charge',
-    maxRetries: 1,
-    dependsOn: ['stripe'],
-    breaker: { failuresMin: 2, open: '10s', probes: 1 },
+    retry: { max: 1 },
+    uses: ['stripe'],
+    breaker: { minFailures: 2, open: '10s', probes: 1 },
     async run() {
       attempts++
       if (isDown) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
@@ -80,7 +80,9 @@ test('C9: failures that look like an outage open a breaker; what is parked is no
   expect((await client.listBreakers()).items).toMatchObject([{ name: 'dependency:stripe', state: { status: 'open' } }])
   const parked = await taskOf(client, tasks[1]?.id ?? '')
   expect(parked).toMatchObject({ failures: 0, parks: 1, state: { status: 'queued' } })
-  expect((await client.explainTask({ id: parked.id })).summary).toContain("Breaker 'dependency:stripe' is open")
+  expect((await client.explainTask({ id: parked.id })).summary).toContain(
+    "Breaker 'dependency:stripe' of tenant 'default' is open",
+  )
   isDown = false
   await clock.advance(10_000)
   expect(await Promise.all(tasks.map((task) => task.result()))).toEqual(Array(4).fill('charged'))
@@ -90,8 +92,8 @@ test('C9: an operator closes a breaker, and work goes on', async () => {
   let isDown = true
   const charge = defineAction({
     name: 'charge',
-    dependsOn: ['stripe'],
-    breaker: { failuresMin: 1, open: '1h' },
+    uses: ['stripe'],
+    breaker: { minFailures: 1, open: '1h' },
     async run() {
       if (isDown) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
       return 'charged'
@@ -114,7 +116,7 @@ test('C9: an operator closes a breaker, and work goes on', async () => {
 
 test('an attempt that comes too late for its SLA is not started, and says so', async () => {
   let runs = 0
-  const urgent = defineAction({ name: 'urgent', maxRetries: 3, run: () => void runs++ })
+  const urgent = defineAction({ name: 'urgent', retry: { max: 3 }, run: () => void runs++ })
   const policies = source({ name: 'urgent', match: {}, slaMs: 60_000 })
   const { client, clock } = await setUp({ actions: [urgent], policies })
   const late = await client.submit(urgent, null, { delay: '60s' })
@@ -244,5 +246,65 @@ describe('a lost attempt whose action must be asked first', () => {
     await clock.advance(1_000)
     expect((await taskOf(client, task.id)).state.status).toBe('succeeded')
     expect(asked).toEqual([])
+  })
+})
+
+describe('a worker that was given no policies', () => {
+  const flaky = defineAction({
+    name: 'flaky',
+    retry: { max: 5 },
+    run() {
+      throw new TransientError('again')
+    },
+  })
+  const NEVER = 'policies:\n  - name: never\n    retries: 0\n'
+  const PATIENT = 'policies:\n  - name: patient\n    retries: 9\n'
+  const statusAfter = async ({ client, clock }: Setup) => {
+    const { id } = await client.submit(flaky, null)
+    await clock.advance(0)
+    return (await taskOf(client, id)).state.status
+  }
+
+  test('follows those of the store, also when they change, and says which version it applies', async () => {
+    const setup = await setUp({ actions: [flaky] })
+    const { client, clock } = setup
+    expect(await statusAfter(setup)).toBe('waiting')
+    expect(await client.getWorker({ id: 'w1' })).toMatchObject({ policyVersion: 0 })
+    await client.publishPolicies({ text: NEVER })
+    await clock.advance(5_000)
+    expect(await statusAfter(setup)).toBe('dead')
+    expect(await client.getWorker({ id: 'w1' })).toMatchObject({ policyVersion: 1 })
+    await client.publishPolicies({ text: PATIENT })
+    await clock.advance(5_000)
+    expect(await statusAfter(setup)).toBe('waiting')
+    expect(await client.getWorker({ id: 'w1' })).toMatchObject({ policyVersion: 2 })
+  })
+
+  test('obeys the switch for automatic retries', async () => {
+    const setup = await setUp({ actions: [flaky] })
+    await setup.client.setFlag({ name: 'task-retry-queue', on: false, reason: 'the queue overflows' })
+    await setup.clock.advance(5_000)
+    expect(await statusAfter(setup)).toBe('dead')
+  })
+
+  test('asks the store beside the heartbeat, however often that comes and however many tasks fail', async () => {
+    const setup = await setUp({ actions: [flaky], heartbeat: '100ms' })
+    await statusAfter(setup)
+    setup.engine.reads.length = 0
+    for (let second = 0; second < 12; second++) {
+      await statusAfter(setup)
+      await setup.clock.advance(1_000)
+    }
+    const asked = setup.engine.reads.filter((name) => name === 'policies').length
+    expect(asked).toBeGreaterThanOrEqual(3)
+    expect(asked).toBeLessThanOrEqual(4)
+  })
+
+  test('a worker that was given policies keeps to them, and reports their version', async () => {
+    const setup = await setUp({ actions: [flaky], policies: source({ name: 'mine', match: {}, retries: 3 }) })
+    await setup.client.publishPolicies({ text: NEVER })
+    await setup.clock.advance(6_000)
+    expect(await statusAfter(setup)).toBe('waiting')
+    expect(await setup.client.getWorker({ id: 'w1' })).toMatchObject({ policyVersion: 7 })
   })
 })

@@ -63,7 +63,7 @@ test('a handler may be synchronous, and nothing returned is null', async () => {
 
 test('a stored payload that the schema refuses is a validation failure, and never retried', async () => {
   let runs = 0
-  const shout = defineAction({ name: 'shout', input: upper, maxRetries: 5, run: () => void runs++ })
+  const shout = defineAction({ name: 'shout', input: upper, retry: { max: 5 }, run: () => void runs++ })
   const { client } = await setUp({ actions: [shout] })
   const task = await client.submit('shout', { text: 5 })
   await expect(task.result()).rejects.toThrow("payload of action 'shout' is not valid: no text")
@@ -81,7 +81,7 @@ test.each<[string, () => unknown, string]>([
   ['a circular object', circular, "can't be written as JSON"],
   ['more than a mebibyte', () => 'x'.repeat(1_048_577), 'at most 1048576 are allowed'],
 ])('a result that is %s is a validation failure', async (_, make, message) => {
-  const make1 = defineAction({ name: 'make', maxRetries: 5, retryUnknown: true, run: make })
+  const make1 = defineAction({ name: 'make', retry: { max: 5, unknown: true }, run: make })
   const { client } = await setUp({ actions: [make1] })
   const task = await client.submit(make1, null)
   await expect(task.result()).rejects.toThrow(message)
@@ -113,20 +113,20 @@ test('should one arrive all the same, it fails with action_not_found', async () 
   expect((await taskOf(client, task.id)).state).toMatchObject({ failure: { code: 'action_not_found' } })
 })
 
-test('progress is stored with the next renewal, once, and bounded', async () => {
+test('progress is stored soon, once, and bounded; many reports share a renewal', async () => {
   const hold = Promise.withResolvers<void>()
   const slow = defineAction({
     name: 'slow',
     async run(_, context) {
+      for (let report = 0; report < 100; report++) context.progress(report)
       context.progress(7, 'x'.repeat(2_000))
       await hold.promise
     },
   })
   const { client, clock, engine } = await setUp({ actions: [slow] })
   const task = await client.submit(slow, null)
-  await clock.advance(4_000)
-  expect(engine.calls.filter(({ verb }) => verb === 'renew')).toEqual([])
-  await clock.advance(2_000)
+  await clock.advance(1_000)
+  expect(engine.calls.filter(({ verb }) => verb === 'renew')).toHaveLength(1)
   const { state } = await taskOf(client, task.id)
   expect(state).toMatchObject({ status: 'running', progress: { fraction: 1 } })
   expect(state.status === 'running' && state.progress?.note?.length).toBeLessThan(1_100)
@@ -135,4 +135,26 @@ test('progress is stored with the next renewal, once, and bounded', async () => 
   expect(renewals.at(-1)?.input[0]).toMatchObject([{ progress: null }])
   hold.resolve()
   expect(await task.result()).toBeNull()
+})
+
+test('a result that its output schema refuses is a validation failure, and one that it takes is stored as it is', async () => {
+  const output: StandardSchema<{ readonly n: number }> = {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) => {
+        const { n } = value as { readonly n: number }
+        return n > 0 ? { value: { n: n + 100 } } : { issues: [{ message: 'must be positive', path: ['n'] }] }
+      },
+    },
+  }
+  const counted = defineAction({ name: 'counted', output, retry: { max: 3 }, run: (n: number) => ({ n }) })
+  const { client, clock } = await setUp({ actions: [counted] })
+  const [good, bad] = await client.submitMany(counted, [1, -1])
+  await clock.advance(10)
+  expect(await good?.result()).toEqual({ n: 1 })
+  expect((await taskOf(client, bad?.id ?? '')).state).toMatchObject({
+    status: 'dead',
+    failure: { reason: 'validation', message: "The result of action 'counted' is not valid: n: must be positive." },
+  })
 })

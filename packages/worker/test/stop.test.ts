@@ -65,7 +65,7 @@ test('at the end of the grace time signals fire first, then what is left is rele
     state: { status: 'queued' },
   })
   const types = (await engine.journal.read()).entries.map(({ type }) => type)
-  expect(types).toEqual(['execution.released'])
+  expect(types).toEqual(['worker.joined', 'execution.released', 'worker.left'])
 })
 
 test('a handler that ends because of the signal is released, one that still finishes has succeeded', async () => {
@@ -196,11 +196,11 @@ test('stopOnSignals: the first signal stops gracefully, the second at once; then
     },
     source,
   )
-  source.emit('SIGTERM')
+  source.emit('SIGHUP')
   source.emit('SIGINT')
   expect(calls).toEqual([undefined, { grace: 0 }])
   stopped.resolve()
   await stopped.promise
   await Promise.resolve()
-  expect([source.listenerCount('SIGTERM'), source.listenerCount('SIGINT')]).toEqual([0, 0])
+  expect(['SIGTERM', 'SIGINT', 'SIGHUP'].map((name) => source.listenerCount(name))).toEqual([0, 0, 0])
 })

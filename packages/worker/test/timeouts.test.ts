@@ -62,8 +62,7 @@ test('a short timeout behind a long one is not overlooked, and timeouts are retr
   const short = defineAction({
     name: 'short',
     timeout: '1s',
-    maxRetries: 1,
-    backoff: { kind: 'fixed', delayMs: 0, jitter: 0 },
+    retry: { max: 1, backoff: { kind: 'fixed', delayMs: 0, jitter: 0 } },
     run: (_: null, { attempt }) => (attempt === 1 ? hold.promise : undefined),
   })
   const { client, clock } = await setUp({ actions: [long, short] })

@@ -94,14 +94,14 @@ test('C5: how long it may be quiet counts from its last progress, to the first t
   const { clock, signs, settle } = setUp(active)
   const start = (timeoutMs: number): void =>
     void active.add({ deadlineAt: clock.monotonic() + timeoutMs } as ActiveExecution)
-  expect(signs.read().quietMsMax).toBe(0)
+  expect(signs.read().maxQuietMs).toBe(0)
   start(3_600_000)
-  expect(signs.read().quietMsMax).toBe(3_600_000)
+  expect(signs.read().maxQuietMs).toBe(3_600_000)
   // A short one beside a long one: it is not stuck because the long one has not ended.
   clock.jump(600_000)
   start(30_000)
-  expect(signs.read().quietMsMax).toBe(630_000)
+  expect(signs.read().maxQuietMs).toBe(630_000)
   clock.jump(5_000)
   settle(1, succeeded, 'succeeded')
-  expect(signs.read().quietMsMax).toBe(30_000)
+  expect(signs.read().maxQuietMs).toBe(30_000)
 })

@@ -7,7 +7,7 @@ export function recordEffect(record: (line: string) => void): Action<{ readonly 
   return defineAction({
     name: 'effect.record',
     // Chance may kill the same task's worker more than once; this test is about tasks that are not to blame.
-    lossesMax: 20,
+    maxLosses: 20,
     async run(input: { readonly ms: number }, { taskId, attempt }) {
       await delay(input.ms)
       record(`${taskId} ${attempt}`)

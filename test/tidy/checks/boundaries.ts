@@ -23,7 +23,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
   launchers: { packages: ['core'], npm: ['ipaddr.js'], node: true },
   connect: { packages: ['core', 'engine-redis', 'engine-sqlite'], node: true },
   client: { packages: ['core', 'connect', 'operations'], npm: ['@opentelemetry/api'], node: true },
-  worker: { packages: ['core', 'connect', 'orchestrator'], npm: ['@opentelemetry/api'], node: true },
+  worker: { packages: ['core', 'connect', 'orchestrator', 'policies'], npm: ['@opentelemetry/api'], node: true },
   testing: { packages: ['core', 'engine-sqlite', 'client', 'worker'], node: true },
   operations: {
     packages: ['core', 'launchers', 'orchestrator', 'policies', 'telemetry'],
@@ -51,14 +51,15 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
       'telemetry',
       'worker',
     ],
-    npm: ['@clack/prompts', 'commander', 'zod'],
+    npm: ['@clack/prompts', 'commander', 'jiti', 'zod'],
     node: true,
   },
+  reprise: { packages: ['cli', 'client', 'engine-sqlite', 'worker'], node: true },
   'test-servers': { packages: [], npm: ['jose'], node: true },
 }
 
 /** What a package offers beside its front door, for those who need no more than that. */
-const SIDE_DOORS: readonly string[] = ['@reprise/policies/fields']
+const SIDE_DOORS: readonly string[] = ['@reprise/policies/fields', '@reprise/policies/tenant-fields']
 /** What only engines need of core stands behind a door of its own. */
 const ENGINE_DOOR = '@reprise/core/engine'
 

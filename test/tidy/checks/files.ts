@@ -3,8 +3,8 @@
 
 import { at, type Comment, isNode, parse, type SourceFile, type SyntaxNode, walk } from './source.ts'
 
-const linesMax = 400
-const openingWordsMin = 5
+const maxLines = 400
+const minOpeningWords = 5
 const bucketNames = new Set(['util', 'utils', 'helper', 'helpers', 'misc', 'common'])
 const looseEnds = /\b(?:TODO|FIXME)\b/
 const testFunctions = new Set(['test', 'it', 'describe', 'suite', 'bench'])
@@ -17,8 +17,8 @@ const isModule = (file: SourceFile) => /(?:^|\/)src\/.*\.tsx?$/.test(file.path)
 export function lengthProblems(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
     const lines = file.text.replace(/\n$/, '').split('\n').length
-    if (isGenerated(file) || lines <= linesMax) return []
-    return [`${file.path}: ${lines} lines; a file has one subject and at most ${linesMax} lines`]
+    if (isGenerated(file) || lines <= maxLines) return []
+    return [`${file.path}: ${lines} lines; a file has one subject and at most ${maxLines} lines`]
   })
 }
 
@@ -41,7 +41,7 @@ function opensWithParagraph(file: SourceFile): boolean {
       .map((comment) => comment.value)
       .join(' ')
       .match(/\p{L}{2,}/gu) ?? []
-  return words.length >= openingWordsMin
+  return words.length >= minOpeningWords
 }
 
 export function nameProblems(files: readonly SourceFile[]): string[] {

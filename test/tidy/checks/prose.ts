@@ -3,15 +3,15 @@
 
 import type { SourceFile } from './source.ts'
 
-const columnsMax = 120
+const maxColumns = 120
 
 export function lineProblems(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, text }) => {
     let isCode = false
     return text.split('\n').flatMap((line, index) => {
       if (/^\s*```/.test(line)) isCode = !isCode
-      if (isCode || line.startsWith('|') || line.length <= columnsMax || !canBeBroken(line)) return []
-      return [`${path}:${index + 1}: ${line.length} characters; wrap prose at ${columnsMax}`]
+      if (isCode || line.startsWith('|') || line.length <= maxColumns || !canBeBroken(line)) return []
+      return [`${path}:${index + 1}: ${line.length} characters; wrap prose at ${maxColumns}`]
     })
   })
 }

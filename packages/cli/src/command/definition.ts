@@ -25,11 +25,8 @@ export interface OptionDefinition {
   readonly choices?: readonly string[]
 }
 
-export interface Example {
-  /** What to type, from `reprise` on. */
-  readonly command: string
-  readonly says: string
-}
+/** What to type, from `reprise` on, and what for. */
+export type Example = readonly [command: string, says: string]
 
 export interface CommandDefinition {
   /** `['config', 'check']` for `reprise config check`. */

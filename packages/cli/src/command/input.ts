@@ -1,7 +1,8 @@
 // What a command reads: a text as it stands, a file (`@name`), or standard input (`-`).
 
 import { resolve } from 'node:path'
-import { messageOf, usageError } from '../output/errors.ts'
+import { messageOf } from '@reprise/core'
+import { usageError } from '../output/errors.ts'
 import type { Invocation } from './invocation.ts'
 
 export async function textOf({ host }: Invocation, source: string): Promise<string> {

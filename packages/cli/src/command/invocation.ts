@@ -1,7 +1,8 @@
 // One run of one command: its arguments and options, where to write, and what it can ask for (the configuration, a
 // connection, a yes). The connection is closed when the command has ended.
 
-import type { Client } from '@reprise/client'
+import { userInfo } from 'node:os'
+import type { Client, OperationName, Operations } from '@reprise/client'
 import {
   type Given,
   type Inspected,
@@ -12,7 +13,9 @@ import {
 import type { Host } from '../host.ts'
 import { usageError } from '../output/errors.ts'
 import type { Output } from '../output/output.ts'
+import { plain } from '../output/plain-text.ts'
 import type { Target } from '../session.ts'
+import { isReadableOnTheWay, type TokenTrust } from '../token-trust.ts'
 import type { CommandDefinition } from './definition.ts'
 import type { Options } from './options.ts'
 
@@ -32,6 +35,8 @@ export class Invocation {
   readonly arguments: readonly string[]
   readonly options: Options
   readonly commands: readonly CommandDefinition[]
+  /** The operations of what connect() goes to. The first call connects. */
+  readonly api: Omit<Operations, 'exportTasks'>
   readonly #given: Given
   #resolved: Promise<Resolved> | null = null
   #target: Promise<Target> | null = null
@@ -44,6 +49,9 @@ export class Invocation {
     this.options = options
     this.commands = commands
     this.#given = { flags, env: host.env, cwd: host.cwd }
+    const callOf = (_: object, name: string | symbol) => async (input: never, options: never) =>
+      (await this.connect())[name as OperationName](input, options)
+    this.api = new Proxy({}, { get: callOf }) as Operations
   }
 
   /** The configuration, complete and checked. */
@@ -67,16 +75,27 @@ export class Invocation {
   target(): Promise<Target> {
     this.#target ??= this.configuration().then(async (resolved) => {
       const { chooseTarget } = await import('../session.ts')
-      return chooseTarget(resolved)
+      return chooseTarget(resolved, await this.#tokenTrust())
     })
     return this.#target
   }
 
+  /** Who gets a token. Asked at a terminal only; --yes is no answer, because it is about something else. */
+  async #tokenTrust(): Promise<TokenTrust> {
+    const { tokenTrust } = await import('../token-trust.ts')
+    const { knownServers } = await import('../known-servers.ts')
+    const canAsk = this.#isAtTerminal() && !this.options.flag('yes')
+    return tokenTrust(knownServers(this.host.env), canAsk ? (question) => this.#ask(question) : null)
+  }
+
   async #connect(): Promise<Client> {
     const { connection } = await import('../session.ts')
-    const { USER, LOGNAME, USERNAME } = this.host.env
-    const actor = `cli:${USER ?? LOGNAME ?? USERNAME ?? 'unknown'}`
-    return connection(await this.target(), await this.configuration(), { actor })
+    const target = await this.target()
+    if (target.kind === 'http' && target.token !== null && isReadableOnTheWay(target.url)) {
+      this.output.warn(`${target.url} is plain http: others on the way can read your token. Use https.`)
+    }
+    const note = (text: string): void => this.output.note(text)
+    return connection(target, await this.configuration(), { actor: `cli:${userOf(this.host.env)}`, note })
   }
 
   /** Called when the command has ended, however it did. */
@@ -88,21 +107,37 @@ export class Invocation {
   /** Asks before something that can't be taken back. With --yes nobody is asked; without a terminal nobody can be. */
   async confirm(question: string): Promise<boolean> {
     if (this.options.flag('yes')) return true
-    if (this.host.stdin.isTTY !== true || this.host.stderr.isTTY !== true) {
+    if (!this.#isAtTerminal()) {
       throw usageError(
         `${question} Nobody can be asked here: this is no terminal.`,
         'Add --yes if that is what you want.',
       )
     }
+    const answer = await this.#ask(question)
+    if (!answer) this.output.note('Nothing was done.')
+    return answer
+  }
+
+  #isAtTerminal(): boolean {
+    return this.host.stdin.isTTY === true && this.host.stderr.isTTY === true
+  }
+
+  async #ask(question: string): Promise<boolean> {
     const { confirm } = await import('@clack/prompts')
     // Standard output is for the data.
-    const answer = await confirm({
-      message: question,
-      initialValue: false,
-      output: process.stderr,
-      signal: this.host.asked,
-    })
-    if (answer !== true) this.output.note('Nothing was done.')
+    const output = process.stderr
+    const answer = await confirm({ message: plain(question), initialValue: false, output, signal: this.host.asked })
     return answer === true
+  }
+}
+
+/** For the journal. Where nothing in the environment says it, as in a container, the system does, if it knows the user. */
+function userOf({ USER, LOGNAME, USERNAME }: Host['env']): string {
+  const named = USER ?? LOGNAME ?? USERNAME
+  if (named !== undefined) return named
+  try {
+    return userInfo().username
+  } catch {
+    return 'unknown'
   }
 }

@@ -1,16 +1,11 @@
 // The options of one invocation, typed at the moment they are read. What does not fit is a mistake of usage.
 
-import { durationMs, InvalidError } from '@reprise/core'
+import { durationMs, InvalidError, present } from '@reprise/core'
 
 /** As the parser and the API name it: `attemptTime` of `attempt-time`. */
 type Attribute<Name extends string> = Name extends `${infer Head}-${infer Rest}`
   ? `${Head}${Capitalize<Attribute<Rest>>}`
   : Name
-
-/** The fields that have a value: the client takes no field that is undefined. */
-export function given<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
-}
 
 export class Options {
   readonly #values: Readonly<Record<string, unknown>>
@@ -27,7 +22,7 @@ export class Options {
 
   /** Those of these texts that were given, by the names that the API has. */
   given<Name extends string>(...names: readonly Name[]): { readonly [One in Name as Attribute<One>]?: string } {
-    return given(Object.fromEntries(names.map((name) => [attribute(name), this.text(name)])))
+    return present(Object.fromEntries(names.map((name) => [attribute(name), this.text(name)])))
   }
 
   isGiven(name: string): boolean {

@@ -35,6 +35,12 @@ export const SHARED_OPTIONS: readonly OptionDefinition[] = [
   { flags: '--no-color', about: 'No colours, as with NO_COLOR' },
 ]
 
+const EVERY_COMMAND = `Every command also takes ${SHARED_OPTIONS.map(shortFlag).join(', ')}: see 'reprise --help'.`
+
+function shortFlag({ flags }: OptionDefinition): string {
+  return flags.split(/[ ,]/, 1)[0] ?? flags
+}
+
 function settingOption(name: SettingName): OptionDefinition {
   const setting: Setting<never> = SETTINGS[name] as Setting<never>
   return { flags: setting.flag ?? `--${name}`, about: `${setting.about.replace(/\.$/, '')}${defaultOf(setting)}` }
@@ -70,7 +76,7 @@ export function buildProgram(options: ProgramOptions): Command {
       getErrHelpWidth: () => options.stderr.columns ?? 100,
     })
     // At 80 columns the longest command leaves 39 for its words; without this such lines are not broken at all.
-    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 30 })
+    .configureHelp({ minWidthToWrap: 30 })
   addOptions(program, SHARED_OPTIONS)
   program.commandsGroup('Set up:')
   program.addHelpText('after', "\nEvery command has its own help: 'reprise submit --help'. All of it: docs/cli.md.")
@@ -105,7 +111,7 @@ function addCommand(
   if (second === undefined) command.helpGroup(`${definition.group}:`)
   for (const { name, about } of definition.arguments ?? []) command.argument(name, about)
   addOptions(command, ownOptions(definition))
-  command.addHelpText('after', `\n${examplesText(definition)}`)
+  command.addHelpText('after', `\n${examplesText(definition)}\n\n${EVERY_COMMAND}`)
   explainUsage(command)
   command.action((...given: unknown[]) => {
     const values = command.optsWithGlobals<Record<string, unknown>>()
@@ -130,7 +136,7 @@ function addOptions(command: Command, options: readonly OptionDefinition[]): voi
 }
 
 function examplesText({ examples }: CommandDefinition): string {
-  return ['Examples:', ...examples.flatMap(({ command, says }) => [`  # ${says}`, `  $ ${command}`])].join('\n')
+  return ['Examples:', ...examples.flatMap(([command, says]) => [`  # ${says}`, `  $ ${command}`])].join('\n')
 }
 
 /** A mistake is answered with how it is meant, not with pages of help. */

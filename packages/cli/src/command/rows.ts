@@ -85,9 +85,9 @@ interface List<Row> extends Omit<Rows<Row>, 'read'> {
 }
 
 /** As many as --limit says. */
-export async function showList<Row>(invocation: Invocation, { read, order, ...rows }: List<Row>): Promise<void> {
+export async function showList<Row>(invocation: Invocation, { read, order, ...rows }: List<Row>): Promise<undefined> {
   const limit = invocation.options.whole('limit', 1, LIMIT_MAX) ?? LIMIT_DEFAULT
-  await showRows(invocation, {
+  return showRows(invocation, {
     ...rows,
     read: async () => {
       const { items, next } = await listed(read, { limit })
@@ -97,25 +97,27 @@ export async function showList<Row>(invocation: Invocation, { read, order, ...ro
   })
 }
 
-export async function showRows<Row>(invocation: Invocation, { read, key, columns, none }: Rows<Row>): Promise<void> {
+export async function showRows<Row>(
+  invocation: Invocation,
+  { read, key, columns, none }: Rows<Row>,
+): Promise<undefined> {
   const { output } = invocation
-  const draw = async (): Promise<void> => output.list(await read(), columns(output.now()), none)
+  const draw = async (): Promise<undefined> => {
+    output.list(await read(), columns(output.now()), none)
+  }
   if (!invocation.options.flag('watch')) return draw()
-  await follow(invocation, {
-    draw,
-    read: async () => (await read()).map((row) => [key(row), row] as const),
-  })
+  return follow(invocation, { draw, read: async () => (await read()).map((row) => [key(row), row] as const) })
 }
 
 export interface Followed {
   /** On a terminal. */
-  readonly draw: () => Promise<void>
+  readonly draw: () => Promise<unknown>
   /** Anywhere else: what there is, each with what makes it the same the next time. */
   readonly read: () => Promise<readonly (readonly [key: string, value: unknown])[]>
 }
 
 /** Until somebody asks the command to end. */
-export async function follow({ host, output }: Invocation, { draw, read }: Followed): Promise<void> {
+export async function follow({ host, output }: Invocation, { draw, read }: Followed): Promise<undefined> {
   const isScreen = output.isForPeople && host.stdout.isTTY === true
   let before = new Map<string, string>()
   while (!host.asked.aborted) {
@@ -124,7 +126,7 @@ export async function follow({ host, output }: Invocation, { draw, read }: Follo
       await draw()
     } else {
       const now = new Map((await read()).map(([key, value]) => [key, JSON.stringify(value)]))
-      for (const [key, text] of now) if (before.get(key) !== text) output.raw(`${text}\n`)
+      for (const [key, text] of now) if (before.get(key) !== text) output.json(text)
       before = now
     }
     await sleep(host.clock, BEAT_MS, host.asked, { hold: true })

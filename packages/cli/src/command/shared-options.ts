@@ -1,6 +1,6 @@
 // Options and words that several commands have, and what they mean: which lanes, why, how many, and a verb after a list.
 
-import { type CommandError, usageError } from '../output/errors.ts'
+import { usageError } from '../output/errors.ts'
 import type { OptionDefinition } from './definition.ts'
 import type { Invocation } from './invocation.ts'
 import type { Options } from './options.ts'
@@ -42,15 +42,24 @@ export function statedScope(options: Options, what: string): GivenScope & { read
   return isEmpty ? { all: true } : scope
 }
 
-/** For commands that list things, and with a verb change them, such as lanes and lanes pause. */
-export const unknownVerb = (command: string, verb: string, known: readonly string[]): CommandError =>
-  usageError(
+/** What a verb does, for commands that list things, and with a verb change them, such as lanes and lanes pause. */
+export function verbOf<Act>(command: string, verb: string, acts: Readonly<Record<string, Act>>): Act {
+  const act = Object.hasOwn(acts, verb) ? acts[verb] : undefined
+  if (act !== undefined) return act
+  throw usageError(
     `'reprise ${command}' can not '${verb.slice(0, 40)}'.`,
-    `It can ${known.join(', ')}, and list them without a verb.`,
+    `It can ${Object.keys(acts).join(', ')}, and list them without a verb.`,
   )
+}
 
-/** Options of the list that mean nothing beside a verb. */
-export function refuseBeside({ options }: Invocation, verb: string, names: readonly string[]): void {
-  const beside = names.find((name) => options.isGiven(name))
+/** Options of the list mean nothing beside a verb. */
+export function refuseOfList({ options }: Invocation, verb: string): void {
+  const beside = ['limit', 'watch'].find((name) => options.isGiven(name))
   if (beside !== undefined) throw usageError(`--${beside} is for the list: it can not stand beside ${verb}.`)
+}
+
+/** What a verb is about; `what` is in the plural how the list is called. */
+export function named(given: string | undefined, what: string): string {
+  if (given !== undefined) return given
+  throw usageError(`Which ${what}? Nothing says so.`, `'reprise ${what}s' lists them.`)
 }

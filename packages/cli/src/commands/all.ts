@@ -5,6 +5,7 @@ import { breakers } from './breakers.ts'
 import { completion } from './completion.ts'
 import { configCheck } from './config-check.ts'
 import { configPrint } from './config-print.ts'
+import { count } from './count.ts'
 import { doctor } from './doctor.ts'
 import { events } from './events.ts'
 import { explain } from './explain.ts'
@@ -12,6 +13,7 @@ import { exportCommand } from './export.ts'
 import { flags } from './flags.ts'
 import { groups } from './groups.ts'
 import { inspect, retryInspect } from './inspect.ts'
+import { keyList, keyRotate } from './keys.ts'
 import { lanes } from './lanes.ts'
 import { list } from './list.ts'
 import { note } from './note.ts'
@@ -22,9 +24,11 @@ import { retry } from './retry.ts'
 import { scaling } from './scaling.ts'
 import { series } from './series.ts'
 import { core, orchestrator, up, worker } from './services.ts'
+import { sessionList, sessionRevoke } from './sessions.ts'
 import { status } from './status.ts'
 import { submit } from './submit.ts'
 import { cancel, discard, promote, redrive } from './task-changes.ts'
+import { tenants } from './tenants.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './tokens.ts'
 import { version } from './version.ts'
 import { watch } from './watch.ts'
@@ -34,6 +38,8 @@ import { workers } from './workers.ts'
 export const FAMILIES: readonly FamilyDefinition[] = [
   { name: 'policy', group: 'Policies', summary: 'Check, try and change retry policies' },
   { name: 'token', group: 'Set up', summary: 'Make, list and revoke API tokens' },
+  { name: 'session', group: 'Set up', summary: 'List and revoke sessions of browsers' },
+  { name: 'key', group: 'Set up', summary: 'List and rotate the keys of the store' },
   { name: 'config', group: 'Set up', summary: 'Check and show the configuration' },
 ]
 
@@ -45,6 +51,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   submit,
   status,
   list,
+  count,
   explain,
   watch,
   events,
@@ -58,6 +65,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   discard,
   workers,
   lanes,
+  tenants,
   breakers,
   flags,
   scaling,
@@ -74,6 +82,10 @@ export const COMMANDS: readonly CommandDefinition[] = [
   tokenCreate,
   tokenList,
   tokenRevoke,
+  sessionList,
+  sessionRevoke,
+  keyList,
+  keyRotate,
   configCheck,
   configPrint,
   doctor,

@@ -2,10 +2,10 @@
 
 import { type Breaker, NotFoundError } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
 import { showList } from '../command/rows.ts'
-import { LIMIT, REASON, reasonOf, refuseBeside, unknownVerb, WATCH } from '../command/shared-options.ts'
+import { LIMIT, named, REASON, reasonOf, refuseOfList, verbOf, WATCH } from '../command/shared-options.ts'
 import { statusStyle } from '../output/colours.ts'
-import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
 import { shortSpan } from '../output/times.ts'
@@ -15,40 +15,40 @@ export const breakers: CommandDefinition = {
   group: 'Operate',
   summary: 'List circuit breakers, and reset them',
   details:
-    'Lists the breakers that hold work back, or have seen failures lately. reset <name> closes one and forgets its failures: work goes on at once.',
+    'Lists the breakers that hold work back, or have seen failures lately. A breaker is of one tenant, or of all. reset <name> closes those of this name, or that of one tenant, and forgets their failures: work goes on at once.',
   arguments: [
     { name: '[verb]', about: 'reset' },
     { name: '[name]', about: 'For reset: the breaker, such as dependency:stripe' },
   ],
-  options: [REASON, LIMIT, WATCH],
+  options: [{ flags: '--tenant <tenant>', about: 'Only of this tenant' }, REASON, LIMIT, WATCH],
   examples: [
-    { command: 'reprise breakers', says: 'What is down?' },
-    { command: 'reprise breakers reset dependency:stripe --reason "it is back"', says: 'Do not wait any longer' },
+    ['reprise breakers', 'What is down?'],
+    ['reprise breakers reset dependency:stripe --reason "it is back"', 'Do not wait any longer'],
+    ['reprise breakers reset dependency:stripe --tenant acme', 'For one tenant'],
   ],
   async run(invocation) {
     const [verb, name] = invocation.arguments
-    if (verb === undefined) {
-      const client = await invocation.connect()
-      await showList(invocation, {
-        read: client.listBreakers,
-        key: (breaker) => breaker.name,
-        columns,
-        none: 'No breaker holds anything, and none has seen failures lately.',
-      })
-      return
-    }
-    refuseBeside(invocation, verb, ['limit', 'watch'])
-    if (verb !== 'reset') throw unknownVerb('breakers', verb, ['reset'])
-    if (name === undefined) throw usageError('Which breaker? Nothing says so.', "'reprise breakers' lists them.")
-    const client = await invocation.connect()
-    const answer = await client.resetBreaker({ name, ...reasonOf(invocation.options) })
-    if (!answer.changed) throw new NotFoundError('breaker', name)
-    invocation.output.one(answer, ({ line }) => line(`The breaker ${plain(name)} is closed.`))
+    if (verb !== undefined) return verbOf('breakers', verb, { reset })(invocation, named(name, 'breaker'))
+    return showList(invocation, {
+      read: (page) => invocation.api.listBreakers({ ...page, ...invocation.options.given('tenant') }),
+      key: ({ name: one, tenant }) => `${one}\0${tenant ?? ''}`,
+      columns,
+      none: 'No breaker holds anything, and none has seen failures lately.',
+    })
   },
+}
+
+async function reset(invocation: Invocation, name: string): Promise<undefined> {
+  refuseOfList(invocation, 'reset')
+  const { options } = invocation
+  const answer = await invocation.api.resetBreaker({ name, ...options.given('tenant'), ...reasonOf(options) })
+  if (!answer.changed) throw new NotFoundError('breaker', name)
+  invocation.output.one(answer, ({ line }) => line(`The breaker ${plain(name)} is closed.`))
 }
 
 const columns = (now: number): readonly Column<Breaker>[] => [
   { title: 'BREAKER', value: ({ name }) => name },
+  { title: 'TENANT', value: ({ tenant }) => tenant ?? 'all', flexible: true },
   { title: 'STATE', value: ({ state }) => state.status, style: statusStyle },
   {
     title: 'SINCE',
@@ -60,7 +60,10 @@ const columns = (now: number): readonly Column<Breaker>[] => [
     value: ({ state }) => (state.status === 'open' ? shortSpan(state.until - now) : null),
     right: true,
   },
-  { title: 'FAILED', value: ({ buckets }) => buckets.reduce((sum, { failed }) => sum + failed, 0), right: true },
-  { title: 'OK', value: ({ buckets }) => buckets.reduce((sum, { ok }) => sum + ok, 0), right: true },
+  { title: 'FAILED', value: (breaker) => sumOf(breaker, 'failed'), right: true },
+  { title: 'OK', value: (breaker) => sumOf(breaker, 'ok'), right: true },
   { title: 'ACTIONS', value: ({ actions }) => actions.join(', '), flexible: true },
 ]
+
+const sumOf = ({ buckets, voices }: Breaker, what: 'ok' | 'failed'): number =>
+  [...buckets, ...voices].reduce((sum, one) => sum + one[what], 0)

@@ -10,12 +10,9 @@ export const completion: CommandDefinition = {
   summary: 'Print a script that completes commands in your shell',
   arguments: [{ name: '<shell>', about: SHELLS.join(', ') }],
   examples: [
-    { command: 'source <(reprise completion bash)', says: 'In ~/.bashrc' },
-    {
-      command: 'reprise completion zsh > ~/.zsh/completions/_reprise',
-      says: 'Once, for zsh, with that folder in fpath',
-    },
-    { command: 'reprise completion fish > ~/.config/fish/completions/reprise.fish', says: 'Once, for fish' },
+    ['source <(reprise completion bash)', 'In ~/.bashrc'],
+    ['reprise completion zsh > ~/.zsh/completions/_reprise', 'Once, for zsh, with that folder in fpath'],
+    ['reprise completion fish > ~/.config/fish/completions/reprise.fish', 'Once, for fish'],
   ],
   async run({ output, arguments: [given = ''], commands }) {
     const shell = SHELLS.find((known) => known === given)

@@ -13,8 +13,8 @@ export const configCheck: CommandDefinition = {
     "Checks flags, environment and configuration file, and reports everything that is wrong with them at once. It opens nothing; 'reprise doctor' checks whether store and server answer. Exit code 2 if something is wrong.",
   settings: ['data', 'host', 'port', 'policies', 'packs'],
   examples: [
-    { command: 'reprise config check', says: 'Before a deployment' },
-    { command: 'reprise config check --config deploy/reprise.yaml -o json', says: 'Another file, for a program' },
+    ['reprise config check', 'Before a deployment'],
+    ['reprise config check --config deploy/reprise.yaml -o json', 'Another file, for a program'],
   ],
   async run(invocation) {
     const { file, problems, notes } = await invocation.inspectConfiguration()

@@ -16,8 +16,8 @@ export const configPrint: CommandDefinition = {
   settings: ['data', 'host', 'port', 'policies', 'packs'],
   options: [{ flags: '--set', about: 'Only what is not at its default' }],
   examples: [
-    { command: 'reprise config print', says: 'Why does it listen there?' },
-    { command: 'reprise config print --set -o json', says: 'What was set, for a program' },
+    ['reprise config print', 'Why does it listen there?'],
+    ['reprise config print --set -o json', 'What was set, for a program'],
   ],
   async run(invocation) {
     const resolved = await invocation.configuration()

@@ -14,11 +14,8 @@ export const doctor: CommandDefinition = {
     'Looks at Node, the configuration, policies and packs, the disk, the server and its clock and version, the store and what it survives, workers and the port; and says what to do about each problem. Changes nothing. Exit code 1 if a check fails.',
   settings: ['data', 'host', 'port', 'policies', 'packs'],
   examples: [
-    { command: 'reprise doctor', says: 'Something is odd' },
-    {
-      command: 'reprise doctor --engine redis://localhost:6379 -o json',
-      says: 'Can this Redis be trusted with tasks?',
-    },
+    ['reprise doctor', 'Something is odd'],
+    ['reprise doctor --engine redis://localhost:6379 -o json', 'Can this Redis be trusted with tasks?'],
   ],
   async run(invocation) {
     const { examine } = await import('../doctor/doctor.ts')

@@ -1,9 +1,10 @@
 // reprise events: what happened, from the journal.
 
+import { present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { given } from '../command/options.ts'
 import { LIMIT_MAX } from '../command/rows.ts'
+import { askedQuery } from '../tasks/query.ts'
 import { type Event, eventLine, typeList } from '../views/events.ts'
 
 const LIMIT_DEFAULT = 50
@@ -16,17 +17,20 @@ export const events: CommandDefinition = {
   group: 'Tasks',
   summary: 'Read what happened',
   details:
-    'Reads the journal: everything unusual, and everything an operator did, oldest first. It shows the last ones; with --cursor, the first ones that follow it.',
+    'Reads the journal: everything unusual, and everything an operator did, oldest first. It shows the last ones; with --cursor, the first ones that follow it. With a query, only events of tasks that match it now: with --since the search ends there.',
+  arguments: [{ name: '[query...]', about: 'Only about tasks that agree with this, as for list' }],
   options: [
+    { flags: '--since <when>', about: 'Nothing earlier: 15m, 2h, or 2030-01-31T12:00:00Z' },
     { flags: '--task <id>', about: 'Only about this task' },
     { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },
     { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },
     { flags: '--cursor <cursor>', about: 'Go on where the reading before stopped' },
   ],
   examples: [
-    { command: 'reprise events', says: 'What happened last?' },
-    { command: "reprise events --type 'lanes.*,breaker.*' -n 10", says: 'Who held what?' },
-    { command: 'reprise events --task 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 -o jsonl', says: 'For a program' },
+    ['reprise events', 'What happened last?'],
+    ["reprise events --type 'lanes.*,breaker.*' -n 10", 'Who held what?'],
+    ['reprise events --since 1h action:invoice.send', 'What happened to invoices in the last hour?'],
+    ['reprise events --task 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 -o jsonl', 'For a program'],
   ],
   async run(invocation) {
     const { output } = invocation
@@ -40,15 +44,16 @@ export const events: CommandDefinition = {
 
 /** The first ones that follow a cursor; without one the last ones, in the order in which they happened. */
 async function read(invocation: Invocation): Promise<{ readonly items: readonly Event[]; readonly cursor: string }> {
-  const { options, output } = invocation
+  const { api, options, output } = invocation
   const limit = options.whole('limit', 1, LIMIT_MAX) ?? LIMIT_DEFAULT
   const type = typeList(options.text('type')).join(',')
-  const client = await invocation.connect()
   const from = options.text('cursor')
   // Taken before the look back: what happens meanwhile comes after it.
-  const end = from === undefined ? (await client.listEvents({ since: NEVER, limit: 1 })).cursor : null
+  const end = from === undefined ? (await api.listEvents({ since: NEVER, limit: 1 })).cursor : null
+  const q = askedQuery(invocation)
   const query = {
-    ...options.given('task'),
+    ...options.given('task', 'since'),
+    ...(q === '' ? {} : { q }),
     ...(type === '' ? {} : { type }),
     ...(end === null ? {} : { newest: true }),
   }
@@ -58,11 +63,11 @@ async function read(invocation: Invocation): Promise<{ readonly items: readonly 
   try {
     for (;;) {
       const size = end === null ? Math.min(PAGE, limit - items.length) : PAGE
-      const page = await client.listEvents({ ...query, limit: size, ...given({ cursor }) })
+      const page = await api.listEvents({ ...query, limit: size, ...present({ cursor }) })
       items.push(...page.items)
       progress.update(items.length, null)
       cursor = page.cursor
-      if (items.length >= limit || !page.more) break
+      if (items.length >= limit || page.next === null) break
     }
   } finally {
     progress.end()

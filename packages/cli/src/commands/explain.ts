@@ -15,17 +15,15 @@ export const explain: CommandDefinition = {
     'Says in a sentence why a task is not running now, then lists everything that holds it, and why each worker can or can not take it. For a dead task: the cause, and what you can do.',
   arguments: [{ name: '<id>', about: 'The task' }],
   examples: [
-    { command: 'reprise explain 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'What does it wait for?' },
-    {
-      command: "reprise explain 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 -o json | jq '.gates[].kind'",
-      says: 'For a program',
-    },
+    ['reprise explain 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'What does it wait for?'],
+    ["reprise explain 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 -o json | jq '.gates[].kind'", 'For a program'],
   ],
   async run(invocation) {
     const [id = ''] = invocation.arguments
-    const client = await invocation.connect()
-    const explanation = await client.explainTask({ id })
-    const { output } = invocation
+    const { api, output } = invocation
+    const explanation = await api.explainTask({ id })
+    const isDead = explanation.task.state.status === 'dead'
+    const last = isDead ? await api.getExecution({ id, attempt: 'latest' }) : undefined
     output.one(explanation, ({ line, table }) => {
       line(plain(explanation.summary))
       for (const gate of explanation.gates) line(`  held: ${plain(gateText(gate, output.now()))}`)
@@ -34,7 +32,9 @@ export const explain: CommandDefinition = {
       const { state } = explanation.task
       if (state.status === 'dead') {
         const when = relativeTime(state.at, output.now())
-        line(`It died ${when}, after attempt ${explanation.task.attempt}: ${deadText(state.reason)}. What can be done:`)
+        line(
+          `It died ${when}, after attempt ${explanation.task.attempt}: ${deadText(state.reason, last)} What can be done:`,
+        )
         for (const text of deadAdvice(explanation.task)) line(text)
       }
       // Who could run it no longer matters once it has ended.

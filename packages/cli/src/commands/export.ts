@@ -1,7 +1,7 @@
 // reprise export: tasks with all their attempts, one per line, for another pipeline (B12).
 
 import type { CommandDefinition } from '../command/definition.ts'
-import { queryOf } from '../tasks/query.ts'
+import { askedQuery } from '../tasks/query.ts'
 
 const LIMIT_MAX = 1_000_000_000
 
@@ -17,9 +17,9 @@ export const exportCommand: CommandDefinition = {
     { flags: '--raw', about: 'Nothing redacted' },
   ],
   examples: [
-    { command: 'reprise export status:dead > dead.ndjson', says: 'All dead letters' },
-    { command: 'reprise export -n 1', says: 'What does one look like?' },
-    { command: "reprise export 'action:invoice.*' --raw | gzip > invoices.ndjson.gz", says: 'For another pipeline' },
+    ['reprise export status:dead > dead.ndjson', 'All dead letters'],
+    ['reprise export -n 1', 'What does one look like?'],
+    ["reprise export 'action:invoice.*' --raw | gzip > invoices.ndjson.gz", 'For another pipeline'],
   ],
   async run(invocation) {
     const { output, options } = invocation
@@ -28,9 +28,9 @@ export const exportCommand: CommandDefinition = {
     const progress = output.progress('written')
     let count = 0
     try {
-      const input = { q: queryOf(invocation.arguments), raw: options.flag('raw') }
+      const input = { q: askedQuery(invocation), raw: options.flag('raw') }
       for await (const task of client.exportTasks(input)) {
-        output.raw(`${JSON.stringify(task)}\n`)
+        output.json(JSON.stringify(task))
         count++
         progress.update(count, null)
         if (count >= limit) break

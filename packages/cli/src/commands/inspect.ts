@@ -1,12 +1,15 @@
 // reprise inspect: holds the store against itself, and repairs what does not fit if it is told to (B11).
 
-import { type Finding, subjectText } from '@reprise/core'
+import { type Finding, present, subjectText } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { given } from '../command/options.ts'
 import { REASON, reasonOf, YES } from '../command/shared-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import type { People } from '../output/output.ts'
 import { plain } from '../output/plain-text.ts'
+import { shortSpan } from '../output/times.ts'
+import type { RetryQueues } from '../tasks/retry-queues.ts'
+import { groupColumns } from '../views/overview.ts'
 
 export const inspect: CommandDefinition = {
   path: ['inspect'],
@@ -21,34 +24,47 @@ export const inspect: CommandDefinition = {
     YES,
   ],
   examples: [
-    { command: 'reprise inspect', says: 'Does everything fit?' },
-    { command: 'reprise inspect --reconcile --yes', says: 'Set it right' },
-    { command: "reprise inspect -o json | jq '.findings | length'", says: 'For a program' },
+    ['reprise inspect', 'Does everything fit?'],
+    ['reprise inspect --reconcile --yes', 'Set it right'],
+    ["reprise inspect -o json | jq '.findings | length'", 'For a program'],
   ],
-  run: look,
+  run: (invocation) => look(invocation),
 }
 
 /** As B11 calls it. */
 export const retryInspect: CommandDefinition = {
   ...inspect,
   path: ['retry-inspect'],
-  summary: 'The same as inspect',
-  examples: [{ command: 'reprise retry-inspect --reconcile --yes', says: 'The same as reprise inspect' }],
+  summary: 'Show the delay queue and the dead letters, then inspect',
+  details:
+    'Shows what waits in the delay queue, by reason and with the time when the next task is due, and the dead letters by cause with their ages. Then it does what inspect does: it changes nothing unless --reconcile is given.',
+  examples: [
+    ['reprise retry-inspect', 'What waits, what died, and does everything fit?'],
+    ['reprise retry-inspect --reconcile --yes', 'Look, then set it right'],
+    ["reprise retry-inspect -o json | jq '.delayQueue.reasons'", 'For a program'],
+  ],
+  run: async (invocation) => {
+    const { retryQueues } = await import('../tasks/retry-queues.ts')
+    return look(invocation, await retryQueues(invocation))
+  },
 }
 
 const STEP_MAX = 1_000
 
-async function look(invocation: Invocation): Promise<ExitCode> {
+async function look(invocation: Invocation, queues: RetryQueues | null = null): Promise<ExitCode> {
   const { options, output } = invocation
   const repair = options.flag('reconcile')
   const limit = options.whole('step', 1, STEP_MAX)
+  if (queues !== null && output.format === 'jsonl') output.event(queues, () => undefined)
   if (repair && !(await invocation.confirm('Repair whatever does not fit in the store?'))) return EXIT.error
-  const { findings, checked, unchecked } = await wholeInspection(invocation, { repair, ...given({ limit }) })
+  const { findings, checked, unchecked } = await wholeInspection(invocation, { repair, ...present({ limit }) })
   const left = findings.filter(({ repaired }) => !repaired)
   const repaired = findings.length - left.length
   if (output.format === 'jsonl') for (const finding of findings) output.event(finding, () => undefined)
   else {
-    output.one({ checked, findings, unchecked, repaired, next: null }, ({ line, table }) => {
+    output.one({ ...queues, checked, findings, unchecked, repaired, next: null }, (people) => {
+      const { line, table } = people
+      if (queues !== null) showQueues(people, queues, output.now())
       if (findings.length > 0) {
         table(findings, [
           { title: 'WHAT', value: ({ kind }) => kind },
@@ -74,6 +90,26 @@ async function look(invocation: Invocation): Promise<ExitCode> {
   return left.length === 0 ? EXIT.ok : EXIT.error
 }
 
+function showQueues({ line, table }: People, { delayQueue, deadLetters }: RetryQueues, now: number): void {
+  const next = delayQueue.nextDueAt === null ? '' : `, the next is due ${dueText(delayQueue.nextDueAt, now)}`
+  line(`Delay queue: ${delayQueue.tasks} waiting${next}.`)
+  if (delayQueue.reasons.length > 0) {
+    table(delayQueue.reasons, [
+      { title: 'REASON', value: ({ reason }) => reason },
+      { title: 'TASKS', value: ({ tasks }) => tasks, right: true },
+      { title: 'NEXT DUE', value: ({ nextDueAt }) => dueText(nextDueAt, now), right: true },
+    ])
+  }
+  if (delayQueue.isPartial) line('Only the newest of them were looked at.')
+  line()
+  line(`Dead letters: ${deadLetters.tasks}.`)
+  if (deadLetters.groups.length > 0) table(deadLetters.groups, groupColumns(now))
+  if (deadLetters.isPartial) line("'reprise groups' shows more.")
+  line()
+}
+
+const dueText = (at: number, now: number): string => (at <= now ? 'now' : `in ${shortSpan(at - now)}`)
+
 function verdict(checked: number, found: number, repaired: number): string {
   if (found === 0) return `Looked at ${checked} things: everything fits.`
   return `Looked at ${checked} things: ${found} ${found === 1 ? 'does' : 'do'} not fit, ${repaired} repaired.`
@@ -81,13 +117,12 @@ function verdict(checked: number, found: number, repaired: number): string {
 
 async function wholeInspection(invocation: Invocation, request: { readonly repair: boolean; readonly limit?: number }) {
   const { pages } = await import('@reprise/client')
-  const client = await invocation.connect()
   const progress = invocation.output.progress('inspected')
   const findings: Finding[] = []
   const unchecked = new Set<string>()
   let checked = 0
   try {
-    for await (const step of pages(client.inspect, { ...request, ...reasonOf(invocation.options) })) {
+    for await (const step of pages(invocation.api.inspect, { ...request, ...reasonOf(invocation.options) })) {
       checked += step.checked
       findings.push(...step.findings)
       for (const sentence of step.unchecked) unchecked.add(sentence)

@@ -8,11 +8,11 @@ import {
   LIMIT,
   REASON,
   reasonOf,
-  refuseBeside,
+  refuseOfList,
   SCOPE,
   scopeOf,
   statedScope,
-  unknownVerb,
+  verbOf,
   WATCH,
   YES,
 } from '../command/shared-options.ts'
@@ -36,23 +36,22 @@ export const lanes: CommandDefinition = {
   ],
   options: [...SCOPE, { flags: '--all', about: 'All lanes, for pause, resume and limit' }, REASON, LIMIT, YES, WATCH],
   examples: [
-    { command: 'reprise lanes', says: 'What waits where?' },
-    { command: 'reprise lanes pause --action invoice.send --reason "the bank is down"', says: 'Hold an action' },
-    { command: 'reprise lanes resume --action invoice.send', says: 'Let it go on' },
-    { command: 'reprise lanes limit 5 --tenant acme', says: 'At most five at once for a tenant' },
+    ['reprise lanes', 'What waits where?'],
+    ['reprise lanes pause --action invoice.send --reason "the bank is down"', 'Hold an action'],
+    ['reprise lanes resume --action invoice.send', 'Let it go on'],
+    ['reprise lanes limit 5 --tenant acme', 'At most five at once for a tenant'],
   ],
   async run(invocation) {
     const [verb, count] = invocation.arguments
     if (verb === undefined) return listLanes(invocation)
-    refuseBeside(invocation, verb, ['limit', 'watch'])
+    refuseOfList(invocation, verb)
     if (count !== undefined && verb !== 'limit') {
       throw usageError(
         `'reprise lanes ${verb}' takes no '${count}'.`,
         'Which lanes are meant is said with --action, --tenant, --pool or --all.',
       )
     }
-    if (!isVerb(verb)) throw unknownVerb('lanes', verb, Object.keys(VERBS))
-    return VERBS[verb](invocation, count)
+    return verbOf<Verb>('lanes', verb, { pause, resume, limit })(invocation, count)
   },
 }
 
@@ -62,10 +61,9 @@ async function listLanes(invocation: Invocation): Promise<undefined> {
   if (invocation.options.flag('all')) {
     throw usageError('--all is for pause, resume and limit: lanes are all listed anyway.')
   }
-  const client = await invocation.connect()
   const scope = scopeOf(invocation.options)
-  await showList(invocation, {
-    read: (page) => client.listLanes({ ...scope, ...page }),
+  return showList(invocation, {
+    read: (page) => invocation.api.listLanes({ ...scope, ...page }),
     order: (one, other) => (orderOf(one) < orderOf(other) ? -1 : 1),
     key: orderOf,
     columns,
@@ -91,23 +89,19 @@ const columns = (now: number): readonly Column<LaneView>[] => [
 
 type Verb = (invocation: Invocation, count: string | undefined) => Promise<ExitCode | undefined>
 
-const VERBS = { pause, resume, limit } as const satisfies Record<string, Verb>
-const isVerb = (verb: string): verb is keyof typeof VERBS => Object.hasOwn(VERBS, verb)
-
 async function pause(invocation: Invocation): Promise<ExitCode> {
   const scope = statedScope(invocation.options, 'lanes')
   // What stops everything is asked about.
   if (scope.all && !(await invocation.confirm('Hold all lanes there are and will be?'))) return EXIT.error
-  const client = await invocation.connect()
-  const answer = await client.pauseLanes({ ...scope, ...reasonOf(invocation.options) })
+  const answer = await invocation.api.pauseLanes({ ...scope, ...reasonOf(invocation.options) })
   invocation.output.one(answer, ({ line }) => line(`Held: ${wordsOf(invocation)}.`))
+  warned(invocation, answer)
   return EXIT.ok
 }
 
 async function resume(invocation: Invocation): Promise<undefined> {
   const scope = statedScope(invocation.options, 'lanes')
-  const client = await invocation.connect()
-  const answer = await client.resumeLanes({ ...scope, ...reasonOf(invocation.options) })
+  const answer = await invocation.api.resumeLanes({ ...scope, ...reasonOf(invocation.options) })
   const words = wordsOf(invocation)
   invocation.output.one(answer, ({ line }) =>
     line(answer.changed ? `No longer held: ${words}.` : `Nothing to do: no hold was put on exactly this (${words}).`),
@@ -119,13 +113,20 @@ async function limit(invocation: Invocation, count: string | undefined): Promise
   const scope = statedScope(invocation.options, 'lanes')
   const question = `Let at most ${concurrency} tasks run at once, of all there are and will be?`
   if (concurrency !== null && scope.all && !(await invocation.confirm(question))) return EXIT.error
-  const client = await invocation.connect()
-  const answer = await client.limitLanes({ ...scope, concurrency, ...reasonOf(invocation.options) })
+  const answer = await invocation.api.limitLanes({ ...scope, concurrency, ...reasonOf(invocation.options) })
   const words = wordsOf(invocation)
   invocation.output.one(answer, ({ line }) =>
     line(concurrency === null ? `No limit any more: ${words}.` : `At most ${concurrency} run at once: ${words}.`),
   )
+  warned(invocation, answer)
   return EXIT.ok
+}
+
+function warned(
+  { output }: Invocation,
+  { warnings = [] }: { readonly warnings?: readonly string[] | undefined },
+): void {
+  for (const warning of warnings) output.warn(warning)
 }
 
 const wordsOf = ({ options }: Invocation): string => plain(scopeText(scopeOf(options)))

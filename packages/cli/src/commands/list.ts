@@ -4,7 +4,7 @@ import type { CommandDefinition } from '../command/definition.ts'
 import { LIMIT_MAX, listed, pagesOf, type Read, showRows } from '../command/rows.ts'
 import { WATCH } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
-import { queryOf } from '../tasks/query.ts'
+import { askedQuery } from '../tasks/query.ts'
 import { type Task, taskColumns } from '../views/task-rows.ts'
 
 const LIMIT_DEFAULT = 50
@@ -14,7 +14,7 @@ export const list: CommandDefinition = {
   group: 'Tasks',
   summary: 'Find tasks, newest first',
   details:
-    'Finds tasks by a query such as: status:dead action:invoice.* tenant:acme age>1h "connection reset". All terms must hold. A list means any of several (status:dead,waiting). not or - before a term negates it (put it after -- if it comes first). Without a query: the newest tasks.',
+    'Finds tasks by a query such as: status:dead action:invoice.* tenant:acme age>1h "connection reset". All terms must hold. A list means any of several (status:dead,waiting). not or - before a term negates it. Without a query: the newest tasks.',
   arguments: [{ name: '[query...]', about: 'What to find' }],
   options: [
     { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },
@@ -23,20 +23,19 @@ export const list: CommandDefinition = {
     WATCH,
   ],
   examples: [
-    { command: 'reprise list', says: 'What is going on?' },
-    { command: "reprise list status:dead 'action:invoice.*' 'age>1h' 'connection reset'", says: 'What went wrong?' },
-    { command: 'reprise list --all -o jsonl status:waiting | jq -r .id', says: 'For a program' },
+    ['reprise list', 'What is going on?'],
+    ["reprise list status:dead 'action:invoice.*' 'age>1h' 'connection reset'", 'What went wrong?'],
+    ['reprise list --all -o jsonl status:waiting | jq -r .id', 'For a program'],
   ],
   async run(invocation) {
-    const { options, output } = invocation
-    const q = queryOf(invocation.arguments)
+    const { api, options, output } = invocation
+    const q = askedQuery(invocation)
     const all = options.flag('all')
     const some = options.whole('limit', 1, LIMIT_MAX)
     if (all && (some !== undefined || options.flag('watch'))) {
       throw usageError('--all can not stand beside --limit or --watch.')
     }
-    const client = await invocation.connect()
-    const read: Read<Task> = (page) => client.listTasks({ q, ...page })
+    const read: Read<Task> = (page) => api.listTasks({ q, ...page })
     const limit = all ? Number.POSITIVE_INFINITY : (some ?? LIMIT_DEFAULT)
     const part = { limit, cursor: options.text('cursor') }
     if (all && output.format === 'jsonl') {

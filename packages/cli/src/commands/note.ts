@@ -19,22 +19,18 @@ export const note: CommandDefinition = {
     { flags: '--remove <note>', about: 'Remove the note of this id' },
   ],
   examples: [
-    {
-      command: "reprise note 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 'asked billing, ticket 4711'",
-      says: 'On a task',
-    },
-    { command: "reprise note --group 5d41402abc4b 'fixed in 2.3, redrive after the deploy'", says: 'On a cause' },
+    ["reprise note 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 'asked billing, ticket 4711'", 'On a task'],
+    ["reprise note --group 5d41402abc4b 'fixed in 2.3, redrive after the deploy'", 'On a cause'],
   ],
   async run(invocation) {
-    const { options, output } = invocation
-    const client = await invocation.connect()
+    const { api, options, output } = invocation
     const remove = options.text('remove')
     const group = options.text('group')
     const given = [...invocation.arguments]
     if (remove !== undefined) {
       if (given.length > 0 || group !== undefined)
         throw usageError('--remove takes the id of a note, and nothing beside it.')
-      await client.removeNote({ id: remove })
+      await api.removeNote({ id: remove })
       output.note('The note is removed.')
       return
     }
@@ -47,7 +43,7 @@ export const note: CommandDefinition = {
       )
     }
     const subject = task === undefined ? { fingerprint: group ?? '' } : { task }
-    const added = await client.addNote({ ...subject, text })
+    const added = await api.addNote({ ...subject, text })
     output.one(added, ({ line }) => line(`Noted on ${plain(task ?? `failure group ${group}`)} as ${added.id}.`))
   },
 }

@@ -1,8 +1,9 @@
 // reprise policy check: are files of policies and packs right, and is anything in them hardly meant?
 
+import { messageOf } from '@reprise/core'
 import type { Problem } from '@reprise/policies'
 import type { CommandDefinition } from '../command/definition.ts'
-import { messageOf, usageError } from '../output/errors.ts'
+import { usageError } from '../output/errors.ts'
 import { EXIT } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 
@@ -25,8 +26,8 @@ export const policyCheck: CommandDefinition = {
   arguments: [{ name: '[files...]', about: 'Files of retry policies' }],
   settings: ['policies', 'packs'],
   examples: [
-    { command: 'reprise policy check', says: 'Those that are configured' },
-    { command: 'reprise policy check config/tasks/retry-policies.yaml --packs packs/', says: 'In a pipeline' },
+    ['reprise policy check', 'Those that are configured'],
+    ['reprise policy check config/tasks/retry-policies.yaml --packs packs/', 'In a pipeline'],
   ],
   async run(invocation) {
     const { values } = await invocation.configuration()

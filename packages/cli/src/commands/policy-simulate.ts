@@ -1,10 +1,10 @@
 // reprise policy simulate: what would become of a task that keeps failing the same way, under the policies in force or those
 // of a file. Nothing is run.
 
-import { formatDuration } from '@reprise/core'
+import { formatDuration, present } from '@reprise/core'
 import type { Simulation } from '@reprise/policies'
 import type { CommandDefinition } from '../command/definition.ts'
-import { given, type Options } from '../command/options.ts'
+import type { Options } from '../command/options.ts'
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 import type { Simulated } from '../policies/simulation.ts'
@@ -29,12 +29,9 @@ export const policySimulate: CommandDefinition = {
   ],
   settings: ['policies', 'packs'],
   examples: [
-    { command: 'reprise policy simulate invoice.send --status 503', says: 'A service that is down' },
-    {
-      command: 'reprise policy simulate invoice.send --code ECONNRESET --policies retry-policies.yaml',
-      says: 'Before it is published',
-    },
-    { command: 'reprise policy simulate charge-card --lost -o json', says: 'A worker that dies, for a program' },
+    ['reprise policy simulate invoice.send --status 503', 'A service that is down'],
+    ['reprise policy simulate invoice.send --code ECONNRESET --policies retry-policies.yaml', 'Before it is published'],
+    ['reprise policy simulate charge-card --lost -o json', 'A worker that dies, for a program'],
   ],
   async run(invocation) {
     const { options } = invocation
@@ -43,7 +40,7 @@ export const policySimulate: CommandDefinition = {
       action,
       failure: failureOf(options),
       ...options.given('tenant'),
-      ...given({ attempts: options.whole('attempts', 1, 1_000), attemptTime: options.durationMs('attempt-time') }),
+      ...present({ attempts: options.whole('attempts', 1, 1_000), attemptTime: options.durationMs('attempt-time') }),
     }
     const { simulated } = await import('../policies/simulation.ts')
     const { by, ...result } = await simulated(invocation, asked)
@@ -67,7 +64,7 @@ const thenText = ({ decision: { kind, reason, delayMs } }: Simulated['attempts']
 function failureOf(options: Options): Simulation['failure'] {
   const failure = {
     ...options.given('code', 'message', 'name'),
-    ...given({ status: options.whole('status', 100, 599) }),
+    ...present({ status: options.whole('status', 100, 599) }),
   }
   const isSaid = Object.keys(failure).length > 0
   if (options.flag('lost')) {

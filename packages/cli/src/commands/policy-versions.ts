@@ -1,14 +1,14 @@
 // reprise policy list, show, publish and templates: the versions of the policies, and what policies can build on.
 
-import { InvalidError, isRepriseError, NotFoundError } from '@reprise/core'
+import { InvalidError, isRepriseError, NotFoundError, present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import { textOf } from '../command/input.ts'
-import { given } from '../command/options.ts'
-import { showList } from '../command/rows.ts'
+import { lookedThrough, showList, unlessRefused } from '../command/rows.ts'
 import { DRY_RUN, LIMIT } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { plainLines } from '../output/plain-text.ts'
 import { isoTime } from '../output/times.ts'
+import { appliedVersions, lagText } from '../policies/applied.ts'
 
 const NUMBER_MAX = 1_000_000_000
 
@@ -16,28 +16,37 @@ export const policyList: CommandDefinition = {
   path: ['policy', 'list'],
   group: 'Policies',
   summary: 'List all versions of the policies',
-  details: 'Lists all versions of the policies, oldest first: who brought them in, and when. The last one is in force.',
+  details:
+    'Lists all versions of the policies, oldest first: who brought them in, and when, and how many workers apply them. The last one is in force. Names the workers that do not apply it yet; those over HTTP are left out, because the server judges for them.',
   options: [LIMIT],
   examples: [
-    { command: 'reprise policy list', says: 'Who changed what, and when?' },
-    { command: "reprise policy list -o json | jq '.[-1].number'", says: 'The number of the newest' },
+    ['reprise policy list', 'Who changed what, and when?'],
+    ["reprise policy list -o json | jq '.[-1].number'", 'The number of the newest'],
   ],
   async run(invocation) {
-    const client = await invocation.connect()
+    const { api, output } = invocation
+    const applied = appliedVersions((await unlessRefused(lookedThrough(api.listWorkers))) ?? [])
     await showList(invocation, {
-      read: client.listPolicyVersions,
+      read: api.listPolicyVersions,
       key: ({ number }) => String(number),
       columns: () => [
         { title: 'VERSION', value: ({ number }) => number, right: true },
         { title: 'SINCE', value: ({ at }) => isoTime(at) },
         { title: 'LINES', value: ({ text }) => text.split('\n').length, right: true },
+        { title: 'WORKERS', value: ({ number }) => appliedBy(applied, number), right: true },
         { title: 'HASH', value: ({ hash }) => hash.slice(0, 12) },
         { title: 'BY', value: ({ by }) => by, flexible: true },
       ],
       none: "There are no policies yet. 'reprise policy publish <file>' brings them in.",
     })
+    const { version } = await api.policies()
+    const lag = version === null ? null : lagText(applied, version.number)
+    if (lag !== null && output.isForPeople) output.note(lag)
   },
 }
+
+const appliedBy = (applied: ReadonlyMap<string, number>, number: number): number =>
+  [...applied.values()].filter((version) => version === number).length
 
 export const policyShow: CommandDefinition = {
   path: ['policy', 'show'],
@@ -47,16 +56,15 @@ export const policyShow: CommandDefinition = {
     'Writes the policies in force, or the version of this number, as YAML. Warnings about them go to standard error.',
   arguments: [{ name: '[number]', about: 'A version; the one in force if missing' }],
   examples: [
-    { command: 'reprise policy show > retry-policies.yaml', says: 'To change them' },
-    { command: 'reprise policy show 3', says: 'As they were' },
+    ['reprise policy show > retry-policies.yaml', 'To change them'],
+    ['reprise policy show 3', 'As they were'],
   ],
   async run(invocation) {
     const [text] = invocation.arguments
     const number = text === undefined ? null : numberOf(text)
-    const { output } = invocation
-    const client = await invocation.connect()
+    const { api, output } = invocation
     const { version, notes } =
-      number === null ? await client.policies() : { version: await client.getPolicyVersion({ number }), notes: [] }
+      number === null ? await api.policies() : { version: await api.getPolicyVersion({ number }), notes: [] }
     if (version === null) throw new NotFoundError('version of the policies', 'in force')
     output.one(version, ({ line }) => line(plainLines(version.text.trimEnd())))
     if (output.isForPeople) for (const note of notes) output.note(note)
@@ -77,21 +85,17 @@ export const policyPublish: CommandDefinition = {
   arguments: [{ name: '<file>', about: 'The policies, as YAML; - for standard input' }],
   options: [{ flags: '--expected <number>', about: 'The version that the change is made for; 0 for none' }, DRY_RUN],
   examples: [
-    { command: 'reprise policy publish config/tasks/retry-policies.yaml --dry-run', says: 'Would it be accepted?' },
-    {
-      command: 'reprise policy publish retry-policies.yaml --expected 3',
-      says: 'Unless somebody changed them meanwhile',
-    },
+    ['reprise policy publish config/tasks/retry-policies.yaml --dry-run', 'Would it be accepted?'],
+    ['reprise policy publish retry-policies.yaml --expected 3', 'Unless somebody changed them meanwhile'],
   ],
   async run(invocation) {
-    const { options, output } = invocation
+    const { api, options, output } = invocation
     const [file = ''] = invocation.arguments
     const expected = options.whole('expected', 0, NUMBER_MAX)
     const text = await textOf(invocation, file === '-' ? '-' : `@${file}`)
     if (text.trim() === '') throw usageError('There is nothing in it: no policies were published.')
-    const client = await invocation.connect()
-    const result = await client
-      .publishPolicies({ text, dryRun: options.flag('dry-run'), ...given({ expected }) })
+    const result = await api
+      .publishPolicies({ text, dryRun: options.flag('dry-run'), ...present({ expected }) })
       .catch((error: unknown) => {
         throw withFileName(error, file === '-' ? 'standard input' : file)
       })
@@ -99,7 +103,7 @@ export const policyPublish: CommandDefinition = {
       line(
         result.version === null
           ? 'The policies are right. Nothing was changed.'
-          : `Version ${result.version.number} is in force.`,
+          : `Version ${result.version.number} is in force. Workers apply it within seconds; 'reprise policy list' shows which do.`,
       )
     })
     if (output.isForPeople) for (const note of result.notes) output.note(note)
@@ -121,12 +125,11 @@ export const policyTemplates: CommandDefinition = {
   group: 'Policies',
   summary: 'List templates that policies can build on',
   examples: [
-    { command: 'reprise policy templates', says: 'What is there to begin with?' },
-    { command: 'reprise policy templates -o json', says: 'All their settings' },
+    ['reprise policy templates', 'What is there to begin with?'],
+    ['reprise policy templates -o json', 'All their settings'],
   ],
   async run(invocation) {
-    const client = await invocation.connect()
-    const { templates } = await client.policyTemplates()
+    const { items: templates } = await invocation.api.policyTemplates()
     invocation.output.list(
       templates,
       [

@@ -1,7 +1,7 @@
 // reprise retry: runs a failed task once more, within the budget that operators have (A8, A9).
 
+import { present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
-import { given } from '../command/options.ts'
 import { REASON, reasonOf } from '../command/shared-options.ts'
 import { plain } from '../output/plain-text.ts'
 
@@ -16,18 +16,17 @@ export const retry: CommandDefinition = {
   arguments: [{ name: '<id>', about: 'The task' }],
   options: [{ flags: '--max-retries <count>', about: 'Another budget than the usual one' }, REASON],
   examples: [
-    { command: 'reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'Once more' },
-    {
-      command: 'reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --max-retries 5 --reason "the bank is back"',
-      says: 'Though its budget is used up',
-    },
+    ['reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'Once more'],
+    [
+      'reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --max-retries 5 --reason "the bank is back"',
+      'Though its budget is used up',
+    ],
   ],
   async run(invocation) {
     const [id = ''] = invocation.arguments
-    const { options, output } = invocation
+    const { api, options, output } = invocation
     const maxRetries = options.whole('max-retries', 0, RETRIES_MAX)
-    const client = await invocation.connect()
-    const retried = await client.retryExecution({ id, ...reasonOf(options), ...given({ maxRetries }) })
+    const retried = await api.retryExecution({ id, ...reasonOf(options), ...present({ maxRetries }) })
     output.one(retried, ({ line }) => line(`Attempt ${retried.attempt} of ${plain(retried.taskId)} is queued.`))
   },
 }

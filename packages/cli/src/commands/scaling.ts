@@ -1,7 +1,7 @@
 // reprise scaling: how many workers each pool would need now (C9).
 
+import { present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
-import { given } from '../command/options.ts'
 import { showRows } from '../command/rows.ts'
 import { WATCH } from '../command/shared-options.ts'
 import { shortSpan } from '../output/times.ts'
@@ -22,22 +22,21 @@ export const scaling: CommandDefinition = {
     WATCH,
   ],
   examples: [
-    { command: 'reprise scaling --target-wait 5s --slots-per-worker 10', says: 'How many workers?' },
-    { command: "reprise scaling --pool render -o json | jq '.[0].workers'", says: 'For an autoscaler' },
+    ['reprise scaling --target-wait 5s --slots-per-worker 10', 'How many workers?'],
+    ["reprise scaling --pool render -o json | jq '.[0].workers'", 'For an autoscaler'],
   ],
   async run(invocation) {
-    const { options } = invocation
+    const { api, options } = invocation
     const input = {
       ...options.given('pool'),
-      ...given({
+      ...present({
         slotsPerWorker: options.whole('slots-per-worker', 1, SLOTS_MAX),
         targetWait: options.durationMs('target-wait'),
         duration: options.durationMs('duration'),
       }),
     }
-    const client = await invocation.connect()
-    await showRows(invocation, {
-      read: async () => (await client.scaling(input)).signals,
+    return showRows(invocation, {
+      read: async () => (await api.scaling(input)).items,
       key: ({ pool }) => pool,
       columns: () => [
         { title: 'POOL', value: ({ pool }) => pool },

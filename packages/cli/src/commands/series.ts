@@ -1,8 +1,7 @@
 // reprise series: what happened, minute by minute.
 
-import { SERIES_POINTS_MAX } from '@reprise/core'
+import { present, SERIES_POINTS_MAX } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
-import { given } from '../command/options.ts'
 import { showRows } from '../command/rows.ts'
 import { SCOPE, scopeOf, WATCH } from '../command/shared-options.ts'
 import { isoTime } from '../output/times.ts'
@@ -17,15 +16,14 @@ export const series: CommandDefinition = {
     'Shows for each of the last minutes how many tasks were accepted and started, and how they ended. Minutes in which nothing happened are left out.',
   options: [{ flags: '--minutes <count>', about: 'How many of the last; 60 if not given' }, ...SCOPE, WATCH],
   examples: [
-    { command: 'reprise series --minutes 10', says: 'Since when does it fail?' },
-    { command: "reprise series --action invoice.send -o json | jq '.[-1].failed'", says: 'For a program' },
+    ['reprise series --minutes 10', 'Since when does it fail?'],
+    ["reprise series --action invoice.send -o json | jq '.[-1].failed'", 'For a program'],
   ],
   async run(invocation) {
-    const { options } = invocation
+    const { api, options } = invocation
     const minutes = options.whole('minutes', 1, SERIES_POINTS_MAX)
-    const client = await invocation.connect()
-    await showRows(invocation, {
-      read: async () => (await client.series({ ...scopeOf(options), ...given({ minutes }) })).points,
+    return showRows(invocation, {
+      read: async () => (await api.series({ ...scopeOf(options), ...present({ minutes }) })).items,
       key: ({ at }) => String(at),
       columns: () => [
         { title: 'MINUTE', value: ({ at }) => isoTime(at).slice(0, 16) },

@@ -1,6 +1,13 @@
 // reprise up, core, orchestrator and worker: what runs until it is asked to end.
 
 import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import type { SettingName } from '../configuration/settings.ts'
+
+const OF_ALL: readonly SettingName[] = ['data', 'policies', 'logLevel', 'logFormat']
+const OF_SERVERS: readonly SettingName[] = [...OF_ALL, 'host', 'port', 'publicUrl', 'adminLink', 'packs', 'stopGrace']
+/** They have no API, but answer probes. */
+const OF_OTHERS: readonly SettingName[] = [...OF_ALL, 'directedPools', 'healthHost', 'healthPort']
 
 export const up: CommandDefinition = {
   path: ['up'],
@@ -12,29 +19,23 @@ export const up: CommandDefinition = {
   options: [
     { flags: '--demo', about: 'With sample actions, and a small stream of tasks, some of which fail' },
     { flags: '--no-demo', about: 'Without them, as usual' },
+    { flags: '--watch', about: 'Starts again whenever a file in the folder of a module changes' },
   ],
-  settings: [
-    'data',
-    'host',
-    'port',
-    'publicUrl',
-    'policies',
-    'packs',
-    'directedPools',
-    'concurrency',
-    'stopGrace',
-    'logLevel',
-    'logFormat',
-  ],
+  settings: [...OF_SERVERS, 'directedPools', 'concurrency', 'workerVersion'],
   examples: [
-    { command: 'reprise up', says: 'A server to try things on' },
-    { command: 'reprise up --demo', says: 'With something to look at' },
-    { command: 'reprise up ./actions.ts --port 8080', says: 'With a worker, on another port' },
+    ['reprise up', 'A server to try things on'],
+    ['reprise up --demo', 'With something to look at'],
+    ['reprise up ./actions.ts --port 8080', 'With a worker, on another port'],
+    ['reprise up ./src/actions.ts --watch', 'Starting again with each change'],
   ],
   endsWhenAsked: true,
   async run(invocation) {
-    const { runUp } = await import('../roles/up.ts')
     const { arguments: modules, options, host, output } = invocation
+    if (options.flag('watch')) {
+      await runCopies(modules, invocation)
+      return
+    }
+    const { runUp } = await import('../roles/up.ts')
     await runUp({ modules, isDemo: options.flag('demo') }, await invocation.configuration(), host, output)
   },
 }
@@ -45,10 +46,10 @@ export const core: CommandDefinition = {
   summary: 'Run the API, the only surface to the outside',
   details:
     'Runs the HTTP API, sign-in, live events and webhooks. It moves no tasks: run at least one orchestrator beside it. Any number of servers may serve one store. SIGTERM ends it in order.',
-  settings: ['data', 'host', 'port', 'publicUrl', 'policies', 'packs', 'stopGrace', 'logLevel', 'logFormat'],
+  settings: OF_SERVERS,
   examples: [
-    { command: 'reprise core --engine redis://localhost:6379', says: 'Over Redis, on loopback' },
-    { command: 'reprise core --host 0.0.0.0 --public-url https://reprise.example.com', says: 'Behind a proxy' },
+    ['reprise core --engine redis://localhost:6379', 'Over Redis, on loopback'],
+    ['reprise core --host 0.0.0.0 --public-url https://reprise.example.com', 'Behind a proxy'],
   ],
   endsWhenAsked: true,
   async run(invocation) {
@@ -63,13 +64,13 @@ export const orchestrator: CommandDefinition = {
   summary: 'Run the services that move tasks',
   details:
     'Runs the services that move tasks: the sweep, dispatch to directed pools, launch pools, probes, retention. Any number of them may run over one store. It listens for nothing but /healthz, /readyz and /metrics, on loopback. SIGTERM ends it in order.',
-  settings: ['data', 'policies', 'packs', 'directedPools', 'healthHost', 'healthPort', 'logLevel', 'logFormat'],
+  settings: OF_OTHERS,
   examples: [
-    { command: 'reprise orchestrator --engine redis://localhost:6379', says: 'Over Redis' },
-    {
-      command: 'reprise orchestrator --directed-pools render --health-port 7441',
-      says: 'With a directed pool, and a fixed port for probes',
-    },
+    ['reprise orchestrator --engine redis://localhost:6379', 'Over Redis'],
+    [
+      'reprise orchestrator --directed-pools render --health-port 7441',
+      'With a directed pool, and a fixed port for probes',
+    ],
   ],
   endsWhenAsked: true,
   async run(invocation) {
@@ -83,29 +84,29 @@ export const worker: CommandDefinition = {
   group: 'Start',
   summary: 'Run the actions of a module',
   details:
-    'Loads a module and runs the tasks of every action that it exports with a handler: by name, as default, or in a list. It claims straight from the store. SIGTERM lets running tasks finish (--grace), a second one gives them back at once. TypeScript works as far as Node can strip its types.',
+    'Loads a module and runs the tasks of every action that it exports with a handler: by name, as default, or in a list. It claims straight from the store. SIGTERM lets running tasks finish (--grace), a second one gives them back at once. TypeScript works as it is, also with enums, JSX and in CommonJS packages.',
   arguments: [{ name: '<module>', about: 'The file that exports the actions' }],
-  settings: [
-    'data',
-    'concurrency',
-    'pools',
-    'directedPools',
-    'workerId',
-    'stopGrace',
-    'policies',
-    'healthHost',
-    'healthPort',
-    'logLevel',
-    'logFormat',
-  ],
+  options: [{ flags: '--watch', about: 'Starts again whenever a file in the folder of a module changes' }],
+  settings: [...OF_OTHERS, 'concurrency', 'pools', 'workerId', 'workerVersion', 'stopGrace'],
   examples: [
-    { command: 'reprise worker ./actions.ts', says: 'Beside a local server' },
-    { command: 'reprise worker ./actions.js --engine redis://localhost:6379 --concurrency 50', says: 'Over Redis' },
+    ['reprise worker ./actions.ts', 'Beside a local server'],
+    ['reprise worker ./actions.js --engine redis://localhost:6379 --concurrency 50', 'Over Redis'],
+    ['reprise worker ./actions.js --version 2.4.0', 'Failures of this version are found by version:2.4.0'],
   ],
   endsWhenAsked: true,
   async run(invocation) {
     const [module = ''] = invocation.arguments
+    if (invocation.options.flag('watch')) {
+      await runCopies([module], invocation)
+      return
+    }
     const { runWorker } = await import('../roles/worker.ts')
     await runWorker(module, await invocation.configuration(), invocation.host)
   },
+}
+
+/** The roles are loaded when they are needed. */
+async function runCopies(modules: readonly string[], { host, output }: Invocation): Promise<void> {
+  const { runWatched } = await import('../roles/watch.ts')
+  await runWatched(modules, host, output)
 }

@@ -1,11 +1,11 @@
 // reprise submit: one task, or a file of them; and how it ended, with --wait.
 
 import type { SubmitOptions, SubmittedTask } from '@reprise/client'
-import { InvalidError } from '@reprise/core'
+import { InvalidError, present } from '@reprise/core'
 import type { CommandDefinition, OptionDefinition } from '../command/definition.ts'
 import { jsonOf, textOf } from '../command/input.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { given, type Options } from '../command/options.ts'
+import type { Options } from '../command/options.ts'
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 
@@ -19,9 +19,11 @@ const OF_ONE: readonly OptionDefinition[] = [
   { flags: '--priority <number>', about: 'From 0 to 9; higher runs sooner' },
   { flags: '--delay <duration>', about: 'Not before this long from now, such as 10m' },
   { flags: '--deadline <when>', about: 'No attempt starts later: 2h, or 2030-01-31T12:00:00Z' },
-  { flags: '--dedupe-key <key>', about: 'One task for each tenant and key' },
+  { flags: '--dedupe-key <key>', about: 'One task at a time for the tenant, the action and this key' },
+  { flags: '--dedupe-for <life>', about: 'How long the key is held: ended (if not given), 24h, or forever' },
   { flags: '--preferred-worker <worker>', about: 'The worker that should run it, in a directed pool' },
   { flags: '--affinity-key <key>', about: 'Tasks with one key go to one worker, in a directed pool' },
+  { flags: '--notify', about: 'Make its end an event: task.succeeded or task.dead' },
 ]
 
 export const submit: CommandDefinition = {
@@ -40,9 +42,11 @@ export const submit: CommandDefinition = {
     { flags: '--bulk <file>', about: 'Submit every line of this file; - for standard input' },
   ],
   examples: [
-    { command: `reprise submit greet '{"name":"Ann"}'`, says: 'One task' },
-    { command: 'reprise submit invoice.send @invoice.json --label customer=acme --wait 5m', says: 'And how it ended' },
-    { command: 'reprise submit --bulk tasks.ndjson -o jsonl > submitted.ndjson', says: 'Many' },
+    [`reprise submit greet '{"name":"Ann"}'`, 'One task'],
+    ['reprise submit invoice.send @invoice.json --label customer=acme --wait 5m', 'And how it ended'],
+    ['reprise submit report.send --dedupe-key monday --dedupe-for 24h', 'Not again within a day'],
+    ['reprise submit greet --notify', 'Its end shows in watch and events, and goes to webhooks'],
+    ['reprise submit --bulk tasks.ndjson -o jsonl > submitted.ndjson', 'Many'],
   ],
   async run(invocation) {
     const { options } = invocation
@@ -66,8 +70,8 @@ export const submit: CommandDefinition = {
     const task = await client.submit(action, input, submitOptions)
     if (wait === undefined) showSubmitted(invocation, task)
     const { noteIfNobodyTakes, waitForEnd } = await import('../tasks/waiting.ts')
-    if (task.accepted) await noteIfNobodyTakes(invocation, client, task.id)
-    return wait === undefined ? undefined : waitForEnd(invocation, client, task, wait)
+    if (task.accepted) await noteIfNobodyTakes(invocation, task.id)
+    return wait === undefined ? undefined : waitForEnd(invocation, task, wait)
   },
 }
 
@@ -83,14 +87,24 @@ function optionsOf(options: Options): SubmitOptions {
   const labels = options.pairs('label')
   const deadline = options.text('deadline')
   return {
-    ...options.given('id', 'tenant', 'pool', 'dedupe-key', 'preferred-worker', 'affinity-key'),
-    ...given({
+    ...options.given('id', 'tenant', 'pool', 'preferred-worker', 'affinity-key'),
+    ...dedupeOf(options),
+    ...present({
       labels: Object.keys(labels).length === 0 ? undefined : labels,
       priority: options.whole('priority', 0, PRIORITY_MAX),
       delay: options.durationMs('delay'),
+      notify: options.flag('notify') || undefined,
       deadline: deadline === undefined ? undefined : deadlineOf(options, deadline),
     }),
   }
+}
+
+function dedupeOf(options: Options): Pick<SubmitOptions, 'dedupe' | 'dedupeKey'> {
+  const key = options.text('dedupe-key')
+  const until = options.text('dedupe-for')
+  if (until === undefined) return present({ dedupeKey: key })
+  if (key === undefined) throw usageError('--dedupe-for says how long a key is held, and there is no --dedupe-key.')
+  return { dedupe: { key, until } }
 }
 
 function deadlineOf(options: Options, text: string): Date | number {

@@ -43,9 +43,9 @@ export const cancel = changeCommand({
   details:
     'Ends queued, waiting and running tasks. A running handler gets a signal, and its later settlement does not count.',
   examples: [
-    { command: 'reprise cancel 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'One task' },
-    { command: "reprise cancel --query 'action:report.* age>1d' --dry-run", says: 'How many would that be?' },
-    { command: 'reprise cancel --action report.build --tenant acme --yes', says: 'In a script' },
+    ['reprise cancel 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'One task'],
+    ["reprise cancel --query 'action:report.* age>1d' --dry-run", 'How many would that be?'],
+    ['reprise cancel --action report.build --tenant acme --yes', 'In a script'],
   ],
 })
 
@@ -57,11 +57,8 @@ export const promote = changeCommand({
   summary: 'Make waiting tasks due now',
   details: 'Makes tasks that wait for a retry or a delay due now. They keep their place in the budget.',
   examples: [
-    { command: 'reprise promote 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'One task' },
-    {
-      command: 'reprise promote --action invoice.send --yes',
-      says: 'All retries of an action, once its service is back',
-    },
+    ['reprise promote 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'One task'],
+    ['reprise promote --action invoice.send --yes', 'All retries of an action, once its service is back'],
   ],
 })
 
@@ -73,12 +70,9 @@ export const redrive = changeCommand({
   summary: 'Send dead letters back to work',
   details: 'Sends dead letters back to work, each in a new generation with a fresh budget of retries.',
   examples: [
-    { command: 'reprise redrive 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', says: 'One task' },
-    {
-      command: 'reprise redrive --fingerprint 5f3a0c1e9b7d2468 --yes',
-      says: 'A whole failure group, once its cause is gone',
-    },
-    { command: 'reprise redrive --action invoice.send --dry-run', says: 'How many would that be?' },
+    ['reprise redrive 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'One task'],
+    ['reprise redrive --fingerprint 5f3a0c1e9b7d2468 --yes', 'A whole failure group, once its cause is gone'],
+    ['reprise redrive --action invoice.send --dry-run', 'How many would that be?'],
   ],
 })
 
@@ -90,7 +84,7 @@ export const discard = changeCommand({
   summary: 'Give dead letters up for good',
   details: 'Gives dead letters up: they end as discarded, and can not be sent back to work.',
   examples: [
-    { command: 'reprise discard 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --reason "sent by hand"', says: 'One task' },
-    { command: "reprise discard --query 'code:EINVAL age>30d' --dry-run", says: 'How many would that be?' },
+    ['reprise discard 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --reason "sent by hand"', 'One task'],
+    ["reprise discard --query 'code:EINVAL age>30d' --dry-run", 'How many would that be?'],
   ],
 })

@@ -1,8 +1,9 @@
 // reprise token create, list and revoke: API tokens for programs, or for other people.
 
 import type { OperationInput } from '@reprise/client'
+import { present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
-import { given, type Options } from '../command/options.ts'
+import type { Options } from '../command/options.ts'
 import { showList } from '../command/rows.ts'
 import { LIMIT } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
@@ -28,22 +29,14 @@ export const tokenCreate: CommandDefinition = {
     { flags: '--expires <duration>', about: 'It counts no more after this long, such as 90d' },
   ],
   examples: [
-    { command: 'reprise token create ci --role operator --expires 90d', says: 'For a pipeline' },
-    {
-      command: 'reprise token create me --role admin --engine redis://localhost:6379',
-      says: 'The first one, straight on the store',
-    },
-    {
-      command: 'reprise token create shop --scope submit --tenant acme -q > token',
-      says: 'Into a file, and nothing else',
-    },
+    ['reprise token create ci --role operator --expires 90d', 'For a pipeline'],
+    ['reprise token create me --role admin --engine redis://localhost:6379', 'The first one, straight on the store'],
+    ['reprise token create shop --scope submit --tenant acme -q > token', 'Into a file, and nothing else'],
   ],
   async run(invocation) {
-    const { options, output } = invocation
+    const { api, options, output } = invocation
     const [name = ''] = invocation.arguments
-    const request = requestOf(name, options)
-    const client = await invocation.connect()
-    const created = await client.createToken(request)
+    const created = await api.createToken(requestOf(name, options))
     output.one(created, ({ line }) => line(created.token))
     if (output.isForPeople) output.note('Keep it now: it is not shown again. Use it as REPRISE_TOKEN, or --token.')
   },
@@ -69,7 +62,7 @@ function requestOf(name: string, options: Options): TokenRequest {
     // Which roles and scopes there are is for the operation to say.
     ...((role === undefined ? { scopes } : { role }) as Pick<TokenRequest, 'role' | 'scopes'>),
     ...(tenants.length > 0 ? { tenants: [...tenants] } : options.flag('all-tenants') ? { tenants: null } : {}),
-    ...given({ expiresIn: options.durationMs('expires') }),
+    ...present({ expiresIn: options.durationMs('expires') }),
   }
 }
 
@@ -79,13 +72,12 @@ export const tokenList: CommandDefinition = {
   summary: 'List API tokens, without their secrets',
   options: [LIMIT],
   examples: [
-    { command: 'reprise token list', says: 'Who has which rights?' },
-    { command: "reprise token list -o json | jq '.[] | select(.lastUsedAt == null)'", says: 'Which were never used?' },
+    ['reprise token list', 'Who has which rights?'],
+    ["reprise token list -o json | jq '.[] | select(.lastUsedAt == null)'", 'Which were never used?'],
   ],
   async run(invocation) {
-    const client = await invocation.connect()
-    await showList(invocation, {
-      read: client.listTokens,
+    return showList(invocation, {
+      read: invocation.api.listTokens,
       key: ({ id }) => id,
       columns: (now) => [
         { title: 'ID', value: ({ id }) => id },
@@ -111,13 +103,12 @@ export const tokenRevoke: CommandDefinition = {
   details: 'Revokes an API token by its id, which token list shows. Every server refuses it within a second.',
   arguments: [{ name: '<id>', about: 'The id of the token, not the token itself' }],
   examples: [
-    { command: 'reprise token revoke 5f3a0c1e9b7d2468', says: 'It was in a log' },
-    { command: 'reprise token revoke 5f3a0c1e9b7d2468 -o json', says: 'For a program' },
+    ['reprise token revoke 5f3a0c1e9b7d2468', 'It was in a log'],
+    ['reprise token revoke 5f3a0c1e9b7d2468 -o json', 'For a program'],
   ],
   async run(invocation) {
     const [id = ''] = invocation.arguments
-    const client = await invocation.connect()
-    await client.revokeToken({ id })
+    await invocation.api.revokeToken({ id })
     invocation.output.one({ id, revoked: true }, ({ line }) => line(`The token ${plain(id)} is revoked.`))
   },
 }

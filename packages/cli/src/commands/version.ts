@@ -8,8 +8,8 @@ export const version: CommandDefinition = {
   group: 'Set up',
   summary: 'Show the version',
   examples: [
-    { command: 'reprise version', says: 'Which one is this?' },
-    { command: 'reprise version -o json', says: 'With the version of Node, for a program' },
+    ['reprise version', 'Which one is this?'],
+    ['reprise version -o json', 'With the version of Node, for a program'],
   ],
   async run({ output }) {
     const { node } = process.versions

@@ -1,11 +1,11 @@
 // reprise watch: what happens, as it happens.
 
 import type { LiveEvent } from '@reprise/client'
+import { present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { given } from '../command/options.ts'
 import { EXIT } from '../output/exit-codes.ts'
-import { queryOf, termOf } from '../tasks/query.ts'
+import { askedQuery, termOf } from '../tasks/query.ts'
 import { eventLine, typeList } from '../views/events.ts'
 
 const COUNT_MAX = 1_000_000_000
@@ -24,9 +24,9 @@ export const watch: CommandDefinition = {
     { flags: '--count <count>', about: 'End after this many events' },
   ],
   examples: [
-    { command: 'reprise watch', says: 'Everything' },
-    { command: "reprise watch --type 'execution.*' 'action:invoice.*'", says: 'How invoices fail' },
-    { command: 'reprise watch --count 1 --type breaker.opened -o jsonl', says: 'Wait for one event, in a script' },
+    ['reprise watch', 'Everything'],
+    ["reprise watch --type 'execution.*' 'action:invoice.*'", 'How invoices fail'],
+    ['reprise watch --count 1 --type breaker.opened -o jsonl', 'Wait for one event, in a script'],
   ],
   endsWhenAsked: true,
   async run(invocation) {
@@ -34,20 +34,20 @@ export const watch: CommandDefinition = {
     const types = typeList(options.text('type'))
     const client = await invocation.connect()
     const agrees = await filterOf(invocation)
-    const countMax = options.whole('count', 1, COUNT_MAX) ?? Number.POSITIVE_INFINITY
+    const maxCount = options.whole('count', 1, COUNT_MAX) ?? Number.POSITIVE_INFINITY
     let seen: LiveEvent | null = null
     let count = 0
     for await (const event of client.watch({
       signal: host.asked,
       types,
       ...options.given('cursor'),
-      ...given({ taskId: options.text('task') }),
+      ...present({ taskId: options.text('task') }),
     })) {
       seen = event
       if (!(await agrees(event))) continue
       output.event(event, (people) => eventLine(event, people))
       count++
-      if (count >= countMax) return undefined
+      if (count >= maxCount) return undefined
     }
     if (seen !== null) output.note(`To go on from here: --cursor ${seen.cursor}`)
     return host.asked.reason === 'SIGTERM' ? undefined : EXIT.interrupted
@@ -56,14 +56,13 @@ export const watch: CommandDefinition = {
 
 /** What the query finds is asked for each event: a task may come to agree, or cease to. */
 async function filterOf(invocation: Invocation): Promise<(event: LiveEvent) => Promise<boolean>> {
-  const query = queryOf(invocation.arguments)
+  const query = askedQuery(invocation)
   if (query === '') return async () => true
-  const client = await invocation.connect()
   const { parseQuery } = await import('@reprise/core')
   parseQuery(query)
   return async ({ subject }) => {
     if (subject === undefined) return false
-    const { items } = await client.listTasks({ q: `${termOf('id', subject)} ${query}`, limit: 1 })
+    const { items } = await invocation.api.listTasks({ q: `${termOf('id', subject)} ${query}`, limit: 1 })
     return items.length > 0
   }
 }

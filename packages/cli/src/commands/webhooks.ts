@@ -4,8 +4,7 @@ import type { OperationOutput } from '@reprise/client'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { showList } from '../command/rows.ts'
-import { LIMIT, refuseBeside, unknownVerb } from '../command/shared-options.ts'
-import { usageError } from '../output/errors.ts'
+import { LIMIT, named, refuseOfList, verbOf } from '../command/shared-options.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
@@ -23,45 +22,53 @@ export const webhooks: CommandDefinition = {
   ],
   options: [
     { flags: '--type <types>', about: 'For create: only these types of events, such as execution.failed,task.*' },
+    {
+      flags: '--action <action>',
+      about: 'For create: only events about this action; may be given several times',
+      repeatable: true,
+    },
     { flags: '--tenant <tenant>', about: 'For create: only events of this tenant' },
     { flags: '--description <text>', about: 'For create: what it is for' },
     LIMIT,
   ],
   examples: [
-    { command: 'reprise webhooks', says: 'Who gets events?' },
-    { command: "reprise webhooks create https://hooks.example.com/in --type 'breaker.*'", says: 'Tell another system' },
-    { command: 'reprise webhooks deliveries 5f3a0c1e9b7d2468 -o jsonl', says: 'What was sent to it?' },
-    { command: 'reprise webhooks test 5f3a0c1e9b7d2468', says: 'Does it arrive?' },
+    ['reprise webhooks', 'Who gets events?'],
+    ["reprise webhooks create https://hooks.example.com/in --type 'breaker.*'", 'Tell another system'],
+    [
+      'reprise webhooks create https://hooks.example.com/in --type task.succeeded,task.dead --action invoice.send',
+      'Tell it when invoices are done',
+    ],
+    ['reprise webhooks deliveries 5f3a0c1e9b7d2468 -o jsonl', 'What was sent to it?'],
+    ['reprise webhooks test 5f3a0c1e9b7d2468', 'Does it arrive?'],
   ],
   async run(invocation) {
     const [verb, webhook] = invocation.arguments
-    const verbs: Readonly<Record<string, (webhook: string) => Promise<ExitCode | undefined>>> = {
-      create: (url) => create(invocation, url),
-      deliveries: (id) => listDeliveries(invocation, id),
-      test: (id) => test(invocation, id),
-      disable: (id) => enable(invocation, id, false),
-      enable: (id) => enable(invocation, id, true),
-      remove: (id) => remove(invocation, id),
-    }
     if (verb === undefined) return list(invocation)
-    const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-    if (act === undefined) throw unknownVerb('webhooks', verb, Object.keys(verbs))
-    if (verb !== 'deliveries') refuseBeside(invocation, verb, ['limit'])
-    if (webhook === undefined) throw usageError('Which webhook? Nothing says so.', "'reprise webhooks' lists them.")
-    return act(webhook)
+    const act = verbOf<Act>('webhooks', verb, {
+      create,
+      deliveries,
+      test,
+      disable: (_, id) => enable(invocation, id, false),
+      enable: (_, id) => enable(invocation, id, true),
+      remove,
+    })
+    if (verb !== 'deliveries') refuseOfList(invocation, verb)
+    return act(invocation, named(webhook, 'webhook'))
   },
 }
 
+type Act = (invocation: Invocation, webhook: string) => Promise<ExitCode | undefined>
+
 async function list(invocation: Invocation): Promise<undefined> {
-  const client = await invocation.connect()
-  await showList(invocation, {
-    read: client.listWebhooks,
+  return showList(invocation, {
+    read: invocation.api.listWebhooks,
     key: ({ id }) => id,
     columns: () => [
       { title: 'ID', value: ({ id }) => id },
       { title: 'IS', value: ({ enabled }) => (enabled ? 'on' : 'off') },
       { title: 'URL', value: ({ url }) => url, flexible: true },
       { title: 'TYPES', value: ({ types }) => types.join(',') || 'all', flexible: true },
+      { title: 'ACTIONS', value: ({ actions }) => actions.join(',') || 'all', flexible: true },
       { title: 'TENANT', value: ({ tenant }) => tenant ?? 'all' },
       { title: 'NOTE', value: (one) => one.disabledBecause ?? one.description, flexible: true },
     ],
@@ -70,10 +77,14 @@ async function list(invocation: Invocation): Promise<undefined> {
 }
 
 async function create(invocation: Invocation, url: string): Promise<undefined> {
-  const { options, output } = invocation
+  const { api, options, output } = invocation
   const types = typeList(options.text('type')).map((type) => `reprise.${type}`)
-  const client = await invocation.connect()
-  const made = await client.createWebhook({ url, types, ...options.given('tenant', 'description') })
+  const made = await api.createWebhook({
+    url,
+    types,
+    actions: [...options.texts('action')],
+    ...options.given('tenant', 'description'),
+  })
   output.one(made, ({ line }) => {
     line(`${made.webhook.id}  ${plain(made.webhook.url)}`)
     line(`secret: ${made.secret ?? ''}`)
@@ -88,10 +99,9 @@ const outcomeOf = ({ log }: Delivery): string => {
   return last === undefined ? '' : (last.error ?? `HTTP ${last.status}`)
 }
 
-async function listDeliveries(invocation: Invocation, id: string): Promise<undefined> {
-  const client = await invocation.connect()
-  await showList(invocation, {
-    read: (page) => client.listDeliveries({ id, ...page }),
+async function deliveries(invocation: Invocation, id: string): Promise<undefined> {
+  return showList(invocation, {
+    read: (page) => invocation.api.listDeliveries({ id, ...page }),
     key: (delivery) => delivery.id,
     columns: (now) => [
       { title: 'DELIVERY', value: (delivery) => delivery.id, flexible: true },
@@ -106,8 +116,7 @@ async function listDeliveries(invocation: Invocation, id: string): Promise<undef
 }
 
 async function test(invocation: Invocation, id: string): Promise<ExitCode> {
-  const client = await invocation.connect()
-  const delivery = await client.testWebhook({ id })
+  const delivery = await invocation.api.testWebhook({ id })
   const arrived = delivery.status === 'delivered'
   const outcome = plain(outcomeOf(delivery))
   invocation.output.one(delivery, ({ line }) => line(`${arrived ? 'It arrives' : 'It does not arrive'}: ${outcome}`))
@@ -115,13 +124,11 @@ async function test(invocation: Invocation, id: string): Promise<ExitCode> {
 }
 
 async function enable(invocation: Invocation, id: string, enabled: boolean): Promise<undefined> {
-  const client = await invocation.connect()
-  const { webhook } = await client.updateWebhook({ id, enabled })
+  const { webhook } = await invocation.api.updateWebhook({ id, enabled })
   invocation.output.one(webhook, ({ line }) => line(`The webhook ${plain(id)} is ${enabled ? 'on' : 'off'}.`))
 }
 
 async function remove(invocation: Invocation, id: string): Promise<undefined> {
-  const client = await invocation.connect()
-  await client.removeWebhook({ id })
+  await invocation.api.removeWebhook({ id })
   invocation.output.one({ id, removed: true }, ({ line }) => line(`The webhook ${plain(id)} is gone.`))
 }

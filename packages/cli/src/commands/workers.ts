@@ -1,10 +1,11 @@
 // reprise workers: who works, how they are, and why; and how to have one finish.
 
-import { formatDuration, type WorkerView } from '@reprise/core'
+import { type DepartedWorker, formatDuration, type WorkerView } from '@reprise/core'
+import type { OperationOutput } from '@reprise/operations'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { lookedThrough, showList, unlessRefused } from '../command/rows.ts'
-import { LIMIT, REASON, reasonOf, refuseBeside, unknownVerb, WATCH } from '../command/shared-options.ts'
+import { LIMIT, REASON, reasonOf, refuseOfList, verbOf, WATCH } from '../command/shared-options.ts'
 import { statusStyle } from '../output/colours.ts'
 import { usageError } from '../output/errors.ts'
 import type { People } from '../output/output.ts'
@@ -17,23 +18,24 @@ export const workers: CommandDefinition = {
   group: 'Operate',
   summary: 'List workers, how they are and why',
   details:
-    'Lists workers with their health and the reasons for it. An unhealthy one gets no new work, a degraded one gets it last. With the id of a worker: all about it. drain <id> has it finish what it runs and take nothing new, until it is started again.',
+    'Lists workers with their health and the reasons for it. An unhealthy one gets no new work, a degraded one gets it last. With the id of a worker: all about it. drain <id> has it finish what it runs and take nothing new, until it is started again. --left lists the workers that left in the last day and did not come back.',
   arguments: [
     { name: '[worker]', about: 'One of them; or drain' },
     { name: '[id]', about: 'For drain: the worker' },
   ],
-  options: [REASON, LIMIT, WATCH],
+  options: [{ flags: '--left', about: 'Those that left in the last day instead' }, REASON, LIMIT, WATCH],
   examples: [
-    { command: 'reprise workers', says: 'Who works?' },
-    { command: 'reprise workers --watch', says: 'While something is going on' },
-    { command: 'reprise workers w1', says: 'All about one' },
-    { command: 'reprise workers drain w1', says: 'Before its machine is taken away' },
-    { command: "reprise workers -o json | jq '.[].health.status'", says: 'For a program' },
+    ['reprise workers', 'Who works?'],
+    ['reprise workers --watch', 'While something is going on'],
+    ['reprise workers --left', 'Who worked here earlier today, and with which version?'],
+    ['reprise workers w1', 'All about one'],
+    ['reprise workers drain w1', 'Before its machine is taken away'],
+    ["reprise workers -o json | jq '.[].health.status'", 'For a program'],
   ],
   async run(invocation) {
     const [first, second] = invocation.arguments
-    if (first === undefined) return listWorkers(invocation)
-    refuseBeside(invocation, first, ['limit', 'watch'])
+    if (first === undefined) return invocation.options.flag('left') ? listDeparted(invocation) : listWorkers(invocation)
+    refuseOfList(invocation, first)
     if (first === 'drain' && second === undefined) {
       throw usageError(
         'Which worker? Nothing says so.',
@@ -41,26 +43,43 @@ export const workers: CommandDefinition = {
       )
     }
     if (second === undefined) return showWorker(invocation, first)
-    if (first !== 'drain') throw unknownVerb('workers', first, ['drain'])
-    return drain(invocation, second)
+    return verbOf('workers', first, { drain })(invocation, second)
   },
 }
 
 async function listWorkers(invocation: Invocation): Promise<undefined> {
-  const client = await invocation.connect()
-  await showList(invocation, {
-    read: client.listWorkers,
+  return showList(invocation, {
+    read: invocation.api.listWorkers,
     key: ({ worker }) => worker,
     columns,
     none: "There is no worker. Start one with 'reprise worker <module>'.",
   })
 }
 
+async function listDeparted(invocation: Invocation): Promise<undefined> {
+  return showList(invocation, {
+    read: invocation.api.listDepartedWorkers,
+    key: ({ worker, epoch }) => `${worker} ${epoch}`,
+    columns: departedColumns,
+    none: 'No worker left in the last day.',
+  })
+}
+
+const departedColumns = (now: number): readonly Column<DepartedWorker>[] => [
+  { title: 'WORKER', value: ({ worker }) => worker },
+  { title: 'LEFT', value: ({ leftAt }) => relativeTime(leftAt, now) },
+  { title: 'JOINED', value: ({ registeredAt }) => relativeTime(registeredAt, now) },
+  { title: 'VERSION', value: ({ version }) => version },
+  { title: 'HOST', value: ({ host }) => host, flexible: true },
+  { title: 'POOLS', value: ({ pools }) => pools.join(', '), flexible: true },
+]
+
 const columns = (now: number): readonly Column<WorkerView>[] => [
   { title: 'WORKER', value: ({ worker }) => worker },
   { title: 'HEALTH', value: ({ health }) => health.status, style: statusStyle },
   { title: 'RUNS', value: ({ inFlight, concurrency }) => runsText(inFlight, concurrency), right: true },
   { title: 'SEEN', value: ({ lastBeatAt }) => relativeTime(lastBeatAt, now) },
+  { title: 'VERSION', value: ({ version }) => version },
   { title: 'HOST', value: ({ host }) => host, flexible: true },
   { title: 'POOLS', value: ({ pools }) => pools.join(', '), flexible: true },
   { title: 'WHY', value: whyText, flexible: true },
@@ -72,21 +91,21 @@ const runsText = (inFlight: number, concurrency: number | undefined): string =>
 const whyText = ({ draining, health }: WorkerView): string =>
   [...(draining ? ['draining'] : []), ...health.reasons].join('; ')
 
-async function showWorker(invocation: Invocation, id: string): Promise<undefined> {
-  const client = await invocation.connect()
-  const worker = await client.getWorker({ id })
-  const { output } = invocation
+async function showWorker({ api, output }: Invocation, id: string): Promise<undefined> {
+  const worker = await api.getWorker({ id })
   output.one(worker, (people) => tellOf(worker, output.now(), people))
 }
 
-function tellOf(worker: WorkerView, now: number, { line, fields, paint }: People): void {
+function tellOf(worker: OperationOutput<'getWorker'>, now: number, { line, fields, paint }: People): void {
   const { health } = worker
   line(`${paint('bold', plain(worker.worker))}  ${paint(statusStyle(health.status) ?? 'dim', health.status)}`)
   fields([
     ['why', whyText(worker)],
     ['runs', runsText(worker.inFlight, worker.concurrency)],
     ['queue', worker.queueDepth],
+    ['alive', worker.alive ? 'yes' : 'no'],
     ['last heartbeat', relativeTime(worker.lastBeatAt, now)],
+    ['last health check', relativeTime(worker.lastHealthCheckAt, now)],
     ['last progress', relativeTime(worker.lastProgressAt, now)],
     ['last failure', relativeTime(worker.lastFailureAt, now)],
     ['recent failures', `${worker.recentFailures} of ${worker.recentOutcomes}, ${worker.consecutiveFailures} in a row`],
@@ -97,15 +116,19 @@ function tellOf(worker: WorkerView, now: number, { line, fields, paint }: People
     ['pools', worker.pools.join(', ')],
     ['actions', worker.actions === null ? 'all' : worker.actions.join(', ')],
     ['endpoint', worker.endpoint],
+    ['policies', policiesText(worker.policyVersion)],
     ['loop lag', formatDuration(worker.loopLagMs)],
     ['memory', `${Math.round(worker.memoryBytes / 1_048_576)} MiB`],
   ])
 }
 
-async function drain(invocation: Invocation, id: string): Promise<undefined> {
-  const { output } = invocation
-  const client = await invocation.connect()
-  const answer = await client.drainWorker({ id, ...reasonOf(invocation.options) })
+function policiesText(version: number | null): string {
+  if (version === null) return "the server's"
+  return version === 0 ? 'none' : `version ${version}`
+}
+
+async function drain({ api, options, output }: Invocation, id: string): Promise<undefined> {
+  const answer = await api.drainWorker({ id, ...reasonOf(options) })
   output.one(answer, ({ line }) =>
     line(
       answer.changed
@@ -114,7 +137,7 @@ async function drain(invocation: Invocation, id: string): Promise<undefined> {
     ),
   )
   // Those who may drain and not look are told nothing more: it is done in any case.
-  const unserved = unservedWithout(id, (await unlessRefused(lookedThrough(client.listWorkers))) ?? [])
+  const unserved = unservedWithout(id, (await unlessRefused(lookedThrough(api.listWorkers))) ?? [])
   if (unserved.length > 0) {
     const which = `${unserved.length === 1 ? 'pool' : 'pools'} ${unserved.map((pool) => `'${pool}'`).join(', ')}`
     output.note(`Nothing else serves the ${which} now. A drain is not taken back: start the worker again, or another.`)

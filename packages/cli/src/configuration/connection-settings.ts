@@ -22,11 +22,17 @@ export const CONNECTION_SETTINGS = {
     defaultText: 'reprise',
     about: 'The prefix of all keys on Redis, unless the address has one.',
   }),
+  maxBacklog: setting({
+    kind: whole(1, 1_000_000_000),
+    key: 'limits.backlog',
+    default: null,
+    defaultText: '10000000',
+    about: 'How many queued and waiting tasks the store takes, unless the address has `max_backlog`; more are refused.',
+  }),
   data: setting({
     kind: text,
     path: true,
     flag: '--data <folder>',
-    variables: ['REPRISE_DATA'],
     key: 'data',
     default: '.reprise',
     about: 'The folder of the embedded store, and of the address that a local server leaves for this command line.',
@@ -34,7 +40,6 @@ export const CONNECTION_SETTINGS = {
   url: setting({
     kind: webAddress,
     flag: '--url <url>',
-    variables: ['REPRISE_URL'],
     key: 'url',
     default: null,
     about: 'The server to talk to.',
@@ -42,14 +47,12 @@ export const CONNECTION_SETTINGS = {
   token: setting({
     kind: text,
     flag: '--token <token>',
-    variables: ['REPRISE_TOKEN'],
     default: null,
     secret: true,
     about: 'The API token to talk to it with.',
   }),
   tenant: setting({
     kind: text,
-    variables: ['REPRISE_TENANT'],
     key: 'tenant',
     default: null,
     defaultText: 'default',
@@ -57,7 +60,7 @@ export const CONNECTION_SETTINGS = {
   }),
   maxRetries: setting({
     kind: whole(0, 1_000),
-    variables: ['MAX_RETRIES'],
+    variables: ['REPRISE_MAX_RETRIES', 'MAX_RETRIES'],
     key: 'max_retries',
     default: 1,
     about: "How many retries an operator may ask for; an action's own number counts if it is more.",

@@ -1,11 +1,12 @@
 // From flags, environment and file to one complete configuration: flag before environment before file before default.
 // Every value keeps where it came from. All that is wrong is found in one go, so that one look is enough to set it right.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { InvalidError, nearest, nearMiss } from '@reprise/core'
 import type { YamlFile } from '@reprise/policies'
 import { type Finding, findingsOf, isMap, pathText } from '@reprise/policies/fields'
+import { contentsOf, foreignness } from './own-file.ts'
 import type { Setting } from './setting.ts'
 import { type Configuration, flagName, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts'
 
@@ -101,6 +102,9 @@ interface OpenFile {
   readonly yaml: Pick<YamlFile, 'value' | 'positionOf'>
 }
 
+/** Of a file that is not read. */
+const NOTHING: OpenFile['yaml'] = { value: null, positionOf: () => ({ line: 1, column: 1 }) }
+
 async function openFile(given: Given, problems: ConfigurationProblem[]): Promise<OpenFile | null> {
   const named = given.flags.config ?? (given.env.REPRISE_CONFIG || undefined)
   const path = resolve(given.cwd, named ?? FILE_NAME)
@@ -109,6 +113,11 @@ async function openFile(given: Given, problems: ConfigurationProblem[]): Promise
   const { ConfigurationError, readFileText, readYaml } = await import('@reprise/policies')
   const shown = shownPath(path, given.cwd)
   try {
+    const foreign = existsSync(path) ? foreignness(shown, statSync(path)) : null
+    if (foreign !== null) {
+      problems.push({ place: shown, setting: '', message: foreign })
+      return { path, shown, yaml: NOTHING }
+    }
     const file = { path, shown, yaml: readYaml((await readFileText(path)).text, shown) }
     for (const finding of unknownKeys(file.yaml.value)) problems.push(problemIn(file, finding))
     return file
@@ -117,7 +126,7 @@ async function openFile(given: Given, problems: ConfigurationProblem[]): Promise
     for (const { line, column, path: setting, message } of error.problems) {
       problems.push({ place: `${shown}:${line}:${column}`, setting, message })
     }
-    return { path, shown, yaml: { value: null, positionOf: () => ({ line: 1, column: 1 }) } }
+    return { path, shown, yaml: NOTHING }
   }
 }
 
@@ -231,21 +240,9 @@ function variableOf(setting: Setting<unknown>, { env, cwd }: Given): Variable | 
       return { name, read: () => refuse(`Both ${name} and ${name}_FILE are set. Keep one of them.`) }
     }
     if (value !== '') return { name, read: () => value }
-    if (path !== '') return { name: `${name}_FILE`, read: () => contents(resolve(cwd, path)) }
+    if (path !== '') return { name: `${name}_FILE`, read: () => contentsOf(resolve(cwd, path)) }
   }
   return null
-}
-
-function contents(path: string): string {
-  let read: string
-  try {
-    read = readFileSync(path, 'utf8').trim()
-  } catch (error) {
-    return refuse(
-      `The file it names can't be read: ${error instanceof Error ? error.message : 'for an unknown reason'}.`,
-    )
-  }
-  return read === '' ? refuse('The file it names is empty.') : read
 }
 
 function filled(given: string): string {

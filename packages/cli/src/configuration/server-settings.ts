@@ -1,9 +1,9 @@
 // Settings of the server: where it listens, who may do what, how much, and what is not shown.
 
 import { Pattern } from '@reprise/core'
-import { size, text, texts, webAddress, whole } from './kinds.ts'
+import { oneOf, size, text, texts, webAddress, whole } from './kinds.ts'
 import { setting } from './setting.ts'
-import { accessRules } from './structures.ts'
+import { accessRules, monitoringThresholds, tenantLimits } from './structures.ts'
 
 /** Only what matches in linear time, as in the rules of policies. */
 const safePattern = (source: string): string => new Pattern(source).source
@@ -12,7 +12,6 @@ export const SERVER_SETTINGS = {
   host: setting({
     kind: text,
     flag: '--host <host>',
-    variables: ['REPRISE_HOST'],
     key: 'host',
     default: '127.0.0.1',
     about: 'The address the server listens on.',
@@ -20,7 +19,6 @@ export const SERVER_SETTINGS = {
   port: setting({
     kind: whole(0, 65_535),
     flag: '--port <port>',
-    variables: ['REPRISE_PORT'],
     key: 'port',
     default: 7440,
     about: 'The port it listens on; 0 for any that is free.',
@@ -28,25 +26,32 @@ export const SERVER_SETTINGS = {
   publicUrl: setting({
     kind: webAddress,
     flag: '--public-url <url>',
-    variables: ['REPRISE_PUBLIC_URL'],
     key: 'public_url',
     default: null,
     defaultText: 'where it listens',
     about: 'How the server is reached from outside: for sign-in, links and callbacks.',
   }),
+  adminLink: setting({
+    kind: oneOf(['loopback', 'anywhere']),
+    flag: '--admin-link <where>',
+    variables: ['REPRISE_ADMIN_LINK'],
+    key: 'admin_link',
+    default: 'loopback',
+    about:
+      'Where the one-time link for the first admin is offered: only while the server listens on `loopback`, or `anywhere`.',
+  }),
   trustedProxies: setting({
     kind: texts('addresses and networks'),
-    variables: ['REPRISE_TRUSTED_PROXIES'],
     key: 'trusted_proxies',
     default: [],
     about: 'The proxies in front of the server whose X-Forwarded-For is believed.',
   }),
   environment: setting({
     kind: text,
-    variables: ['ENV'],
+    variables: ['REPRISE_ENV', 'ENV'],
     key: 'env',
     default: 'production',
-    about: 'Where this runs. Only `local` lets the header x-dev-user stand for a signed-in user.',
+    about: 'Where this runs. Only `local` lets the header x-dev-user, from the same host, stand for a signed-in user.',
   }),
   googleClientIds: setting({
     kind: texts('client ids'),
@@ -57,21 +62,18 @@ export const SERVER_SETTINGS = {
   }),
   oidcIssuer: setting({
     kind: webAddress,
-    variables: ['REPRISE_OIDC_ISSUER'],
     key: 'oidc.issuer',
     default: null,
     about: 'Who signs people in: the address of an OpenID Connect issuer.',
   }),
   oidcClientId: setting({
     kind: text,
-    variables: ['REPRISE_OIDC_CLIENT_ID'],
     key: 'oidc.client_id',
     default: null,
     about: 'What the issuer knows this server by.',
   }),
   oidcClientSecret: setting({
     kind: text,
-    variables: ['REPRISE_OIDC_CLIENT_SECRET'],
     default: null,
     secret: true,
     about: 'What it proves itself with to the issuer.',
@@ -85,14 +87,12 @@ export const SERVER_SETTINGS = {
   }),
   admins: setting({
     kind: texts('e-mail addresses'),
-    variables: ['REPRISE_ADMINS'],
     key: 'admins',
     default: [],
-    about: 'Who is an admin, before all rules of access.',
+    about: 'Who is an admin, before all rules of access; with `google:` or `oidc:` if both are configured.',
   }),
   allowedDomains: setting({
     kind: texts('domains'),
-    variables: ['REPRISE_ALLOWED_DOMAINS'],
     key: 'sign_in.allowed_domains',
     default: [],
     defaultText: 'any',
@@ -100,7 +100,6 @@ export const SERVER_SETTINGS = {
   }),
   hostedDomains: setting({
     kind: texts('domains'),
-    variables: ['REPRISE_HOSTED_DOMAINS'],
     key: 'sign_in.hosted_domains',
     default: [],
     defaultText: 'any',
@@ -108,49 +107,55 @@ export const SERVER_SETTINGS = {
   }),
   requestsPerSecond: setting({
     kind: whole(1, 100_000),
-    variables: ['REPRISE_REQUESTS_PER_SECOND'],
     key: 'limits.requests_per_second',
     default: 1_000,
     about: 'How many requests per second one caller may keep up.',
   }),
   requestsBurst: setting({
     kind: whole(1, 1_000_000),
-    variables: ['REPRISE_REQUESTS_BURST'],
     key: 'limits.requests_burst',
     default: 5_000,
     about: 'How many it may send at once after a pause.',
   }),
   bodyLimit: setting({
     kind: size(1_024, 67_108_864),
-    variables: ['REPRISE_BODY_LIMIT'],
     key: 'limits.body',
     default: 2_097_152,
     about: 'How large the body of a request may be.',
   }),
+  tenants: setting({
+    kind: tenantLimits,
+    key: 'tenants',
+    default: {},
+    about: 'How much each tenant may have, where the policies say nothing.',
+  }),
+  monitoringThresholds: setting({
+    kind: monitoringThresholds,
+    key: 'monitoring.thresholds',
+    default: {},
+    defaultText: 'those of docs/observability.md',
+    about: 'Above which a figure of the monitoring is a warning, or critical.',
+  }),
   redactKeys: setting({
     kind: texts('names of fields'),
-    variables: ['REPRISE_REDACT_KEYS'],
     key: 'redact.keys',
     default: [],
     about: 'Fields of payloads, results and logs that are never shown, beside those that always are.',
   }),
   redactPatterns: setting({
     kind: texts('patterns', safePattern),
-    variables: ['REPRISE_REDACT_PATTERNS'],
     key: 'redact.patterns',
     default: [],
     about: 'Whatever matches one of these patterns is not shown either.',
   }),
   redactAllow: setting({
     kind: texts('names of fields'),
-    variables: ['REPRISE_REDACT_ALLOW'],
     key: 'redact.allow',
     default: [],
     about: 'Fields that are shown though their names sound like secrets.',
   }),
   webhookAllow: setting({
     kind: texts('hosts and networks'),
-    variables: ['REPRISE_WEBHOOK_ALLOW'],
     key: 'webhooks.allow',
     default: [],
     about: 'Hosts and networks that webhooks may be sent to though they are not public.',

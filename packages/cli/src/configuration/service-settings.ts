@@ -2,14 +2,13 @@
 
 import { duration, flag, oneOf, text, texts, webAddress, whole } from './kinds.ts'
 import { setting } from './setting.ts'
-import { launchPools, retention } from './structures.ts'
+import { backoff, healthThresholds, launchPools, retention } from './structures.ts'
 
 export const SERVICE_SETTINGS = {
   policies: setting({
     kind: text,
     path: true,
     flag: '--policies <file>',
-    variables: ['REPRISE_POLICIES'],
     key: 'policies',
     default: null,
     defaultText: 'config/tasks/retry-policies.yaml, if it is there',
@@ -19,36 +18,66 @@ export const SERVICE_SETTINGS = {
     kind: texts('files and folders'),
     path: true,
     flag: '--packs <paths>',
-    variables: ['REPRISE_PACKS'],
     key: 'packs',
     default: [],
     about: 'Packs of actions: files, and folders of them.',
   }),
+  defaultTimeout: setting({
+    kind: duration,
+    key: 'defaults.timeout',
+    default: null,
+    defaultText: '5m',
+    about: 'How long an attempt may take, where its action says nothing.',
+  }),
+  defaultQueueTtl: setting({
+    kind: duration,
+    key: 'defaults.queue_ttl',
+    default: null,
+    defaultText: 'for ever',
+    about: 'How long a task may stand in the queue, where its action says nothing.',
+  }),
+  defaultBackoff: setting({
+    kind: backoff,
+    key: 'defaults.backoff',
+    default: null,
+    defaultText: '1s, twice as long each time, at most 5m, ± 20 %',
+    about: 'How long to wait before a retry, where neither action nor policy says anything.',
+  }),
   directedPools: setting({
     kind: texts('names of pools'),
     flag: '--directed-pools <pools>',
-    variables: ['REPRISE_DIRECTED_POOLS'],
     key: 'pools.directed',
     default: [],
     about: 'Pools in which a dispatcher picks one worker for each task.',
   }),
+  dispatchRetries: setting({
+    kind: whole(0, 100),
+    variables: ['REPRISE_MAX_DISPATCH_RETRIES'],
+    key: 'dispatch.max_retries',
+    default: 3,
+    about: 'How often a dispatcher picks another worker when its pick is stale, before it puts the task off.',
+  }),
+  dispatchJitter: setting({
+    kind: duration,
+    key: 'dispatch.jitter',
+    default: 0,
+    defaultText: 'none',
+    about: 'At most how long a dispatcher waits before it picks another one; the time is drawn at random.',
+  }),
   launchPools: setting({
     kind: launchPools,
-    variables: ['REPRISE_LAUNCH_POOLS'],
     key: 'pools.launch',
     default: [],
     about: 'Pools in which each task gets an ephemeral worker.',
   }),
   probes: setting({
     kind: flag,
-    variables: ['REPRISE_PROBES'],
     key: 'probes',
     default: false,
     about: 'Whether workers that have an endpoint are asked how they are.',
   }),
   retention: setting({
     kind: retention,
-    variables: ['REPRISE_RETENTION'],
     key: 'retention',
     default: {},
     about: 'How long ended tasks and old entries are kept; for ever what is not named. Dead letters always are.',
@@ -64,7 +93,6 @@ export const SERVICE_SETTINGS = {
   concurrency: setting({
     kind: whole(1, 10_000),
     flag: '--concurrency <count>',
-    variables: ['REPRISE_CONCURRENCY'],
     key: 'worker.concurrency',
     default: 10,
     about: 'How many executions a worker runs at once.',
@@ -72,15 +100,22 @@ export const SERVICE_SETTINGS = {
   workerId: setting({
     kind: text,
     flag: '--id <id>',
-    variables: ['REPRISE_WORKER_ID'],
     default: null,
     defaultText: 'drawn anew at each start',
     about: 'The id of a worker: unique in the store.',
   }),
+  workerVersion: setting({
+    kind: text,
+    flag: '--worker-version <text>',
+    key: 'worker.version',
+    default: null,
+    defaultText: 'that of the nearest package.json',
+    about:
+      'The version of what a worker runs, kept with each attempt. Behind worker and up, --version <text> says the same.',
+  }),
   pools: setting({
     kind: texts('names of pools'),
     flag: '--pools <pools>',
-    variables: ['REPRISE_POOLS'],
     key: 'worker.pools',
     default: [],
     defaultText: 'those of its actions',
@@ -89,7 +124,6 @@ export const SERVICE_SETTINGS = {
   stopGrace: setting({
     kind: duration,
     flag: '--grace <duration>',
-    variables: ['REPRISE_STOP_GRACE'],
     key: 'stop_grace',
     default: 30_000,
     about: 'How long what is under way may go on after SIGTERM.',
@@ -97,7 +131,6 @@ export const SERVICE_SETTINGS = {
   healthHost: setting({
     kind: text,
     flag: '--health-host <host>',
-    variables: ['REPRISE_HEALTH_HOST'],
     key: 'health.host',
     default: '127.0.0.1',
     about: 'Where orchestrators and workers answer /healthz, /readyz and /metrics. They ask nobody who they are.',
@@ -105,15 +138,20 @@ export const SERVICE_SETTINGS = {
   healthPort: setting({
     kind: whole(0, 65_535),
     flag: '--health-port <port>',
-    variables: ['REPRISE_HEALTH_PORT'],
     key: 'health.port',
     default: 0,
     about: 'The port for that; 0 for any that is free.',
   }),
+  healthThresholds: setting({
+    kind: healthThresholds,
+    key: 'health.thresholds',
+    default: null,
+    defaultText: 'those of docs/dispatch.md',
+    about: 'From when on a worker is stale, degraded or unhealthy.',
+  }),
   logLevel: setting({
     kind: oneOf(['debug', 'info', 'warn', 'error']),
     flag: '--log-level <level>',
-    variables: ['REPRISE_LOG_LEVEL'],
     key: 'log.level',
     default: 'info',
     about: 'The least severe level that is logged.',
@@ -121,7 +159,6 @@ export const SERVICE_SETTINGS = {
   logFormat: setting({
     kind: oneOf(['text', 'json']),
     flag: '--log-format <format>',
-    variables: ['REPRISE_LOG_FORMAT'],
     key: 'log.format',
     default: null,
     defaultText: 'text at a terminal, json elsewhere',

@@ -4,9 +4,9 @@
 import { CONNECTION_SETTINGS } from './connection-settings.ts'
 import { SERVER_SETTINGS } from './server-settings.ts'
 import { SERVICE_SETTINGS } from './service-settings.ts'
-import type { Setting } from './setting.ts'
+import { named, type Setting } from './setting.ts'
 
-export const SETTINGS = { ...CONNECTION_SETTINGS, ...SERVER_SETTINGS, ...SERVICE_SETTINGS } as const
+export const SETTINGS = named({ ...CONNECTION_SETTINGS, ...SERVER_SETTINGS, ...SERVICE_SETTINGS } as const)
 
 export type SettingName = keyof typeof SETTINGS
 type ValueOf<S> = S extends Setting<infer T> ? T : never

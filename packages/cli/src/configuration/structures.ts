@@ -1,7 +1,20 @@
-// The settings that have parts: who has which role, launch pools, and how long things are kept. Each is read from YAML (or
+// The settings that have parts: who has which role, launch pools, how long things are kept, a backoff,
+// thresholds. Each is read from YAML (or
 // JSON) into complete, read-only data; nothing is opened or started from it here.
 
-import { actionName, InvalidError, poolName, type RetentionOptions, tenantId } from '@reprise/core'
+import {
+  actionName,
+  type Backoff,
+  type HealthThresholds,
+  InvalidError,
+  poolName,
+  type RetentionOptions,
+  readHealthThresholds,
+  resolveBackoff,
+  type TenantRules,
+  tenantId,
+} from '@reprise/core'
+import type { SignatureVersion } from '@reprise/launchers'
 import type { Role } from '@reprise/operations'
 import {
   checked,
@@ -10,14 +23,20 @@ import {
   list,
   made,
   mustBe,
+  numberIn,
   oneOf,
   optional,
   text,
   whole,
   withoutNamesakes,
 } from '@reprise/policies/fields'
+import { tenantRules } from '@reprise/policies/tenant-fields'
+import type { MonitoringThresholds } from '@reprise/telemetry'
 import { z } from 'zod'
 import { type Kind, splitTexts, structure, textsOf, webAddress } from './kinds.ts'
+
+/** As the HTTP launcher has them, which is loaded only where one is started. */
+const SIGNATURE_VERSIONS = ['v1', 'v2', 'v3'] as const satisfies readonly SignatureVersion[]
 
 const ROLES_OF_PEOPLE = ['viewer', 'operator', 'admin'] as const satisfies readonly Role[]
 
@@ -26,6 +45,8 @@ export type AccessRule = {
   readonly role: (typeof ROLES_OF_PEOPLE)[number]
   /** The only tenants they may see or touch; all if missing. */
   readonly tenants?: readonly string[]
+  /** `google`, `oidc`, or the address of an issuer; may be missing if only one is configured. */
+  readonly issuer?: string
 } & ({ readonly email: string } | { readonly domain: string } | { readonly group: string } | { readonly anyone: true })
 
 const SUBJECTS = ['email', 'domain', 'group', 'anyone'] as const
@@ -41,6 +62,7 @@ const accessRule = fields('a rule of access', {
     group: text(1_000),
     anyone: z.literal(true, "'anyone' can only be true."),
     tenants: textsOf(tenantId),
+    issuer: text(1_000),
   }),
 })
   .refine(
@@ -49,7 +71,7 @@ const accessRule = fields('a rule of access', {
   )
   .transform((given) => given as AccessRule)
 
-/** In a variable: `example.com=viewer, group:ops=operator, ann@example.com=admin, *=viewer:acme+blue`, the last with tenants. */
+/** In a variable: `example.com=viewer, google:group:ops=operator, ann@example.com=admin, *=viewer:acme+blue`, the last with tenants. */
 export const accessRules: Kind<readonly AccessRule[]> = {
   ...structure('', list(1_000, accessRule)),
   form: 'a list of rules; in a variable `who=role`, with commas between them',
@@ -61,10 +83,15 @@ function shortRule(given: string): object {
   if (role === undefined) {
     throw new InvalidError(mustBe('who=role, such as example.com=viewer or ann@example.com=admin', given))
   }
-  const gives = { role, ...(tenants === undefined ? {} : { tenants: tenants.split('+') }) }
-  if (who === '*') return { anyone: true, ...gives }
-  if (who.startsWith('group:')) return { group: who.slice('group:'.length), ...gives }
-  return who.includes('@') ? { email: who, ...gives } : { domain: who, ...gives }
+  const [, issuer, subject = who] = /^(google|oidc):(.+)$/.exec(who) ?? []
+  const gives = {
+    role,
+    ...(tenants === undefined ? {} : { tenants: tenants.split('+') }),
+    ...(issuer === undefined ? {} : { issuer }),
+  }
+  if (subject === '*') return { anyone: true, ...gives }
+  if (subject.startsWith('group:')) return { group: subject.slice('group:'.length), ...gives }
+  return subject.includes('@') ? { email: subject, ...gives } : { domain: subject, ...gives }
 }
 
 const byAction = <Item extends z.ZodType>(item: Item) =>
@@ -81,7 +108,10 @@ const command = fields('a command', {
 export type LaunchCommand = Readonly<z.output<typeof command>>
 
 const processPool = fields('a process launcher', {
-  commands: byAction(command),
+  /** Actions of packs in this pool need none: their entrypoint is the command. */
+  commands: byAction(command).default({}),
+  /** The program of a runtime, where it is not the runtime's name. */
+  runtimes: z.record(z.string(), textsOf(), { error: ({ input }) => mustBe('a map, by runtime', input) }).default({}),
   input: oneOf(['stdin', 'file']).default('stdin'),
   kill_grace: duration().default(10_000),
   ...optional({ inherit_env: textsOf() }),
@@ -93,16 +123,24 @@ const processPool = fields('a process launcher', {
 }))
 
 const httpPool = fields('an HTTP launcher', {
-  actions: byAction(fields('a target', optional({ plugin_id: text(), url: webAddress.schema }))).default({}),
-  /** The file that holds the secret; kept out of the configuration file itself. */
-  secret_file: text(1_000),
+  /** The file that holds the secret; kept out of the configuration file itself. A target may have one of its own. */
+  actions: byAction(
+    fields('a target', optional({ plugin_id: text(), url: webAddress.schema, secret_file: text(1_000) })),
+  ).default({}),
   allow: textsOf().default([]),
-  ...optional({ base_url: webAddress.schema, callback_url: webAddress.schema }),
-}).transform(({ baseUrl = null, callbackUrl = null, ...given }) => ({
+  ...optional({
+    secret_file: text(1_000),
+    base_url: webAddress.schema,
+    callback_url: webAddress.schema,
+    signatures: list(SIGNATURE_VERSIONS.length, oneOf(SIGNATURE_VERSIONS)),
+  }),
+}).transform(({ baseUrl = null, callbackUrl = null, secretFile = null, signatures = null, ...given }) => ({
   kind: 'http' as const,
   ...given,
   baseUrl,
   callbackUrl,
+  secretFile,
+  signatures,
 }))
 
 interface PoolSize {
@@ -130,6 +168,12 @@ export const launchPools: Kind<readonly LaunchPoolSettings[]> = structure(
   withoutNamesakes('launch pool', 'pool')(list(1_000, launchPool)),
 )
 
+/** By tenant, and `default` for all. */
+export const tenantLimits: Kind<TenantRules> = structure(
+  'a map by tenant, and `default` for all, of limits (bytes, backlog, submits_per_second, running)',
+  tenantRules,
+)
+
 const keptFor = duration(1)
 
 /** In milliseconds; for ever what is not named. */
@@ -138,5 +182,41 @@ export const retention: Kind<RetentionOptions> = structure(
   fields(
     'retention',
     optional({ succeeded: keptFor, cancelled: keptFor, discarded: keptFor, journal: keptFor, series: keptFor }),
+  ),
+)
+
+/** The defaults of C4 for what is left out. */
+export const backoff: Kind<Backoff> = structure(
+  'a backoff, such as { base: 2s, multiplier: 2, max: 10m, jitter: 0.2 }',
+  z
+    .looseObject({}, { error: ({ input }) => mustBe('a map', input) })
+    .transform(made((given) => resolveBackoff({ kind: 'exponential', ...given }))),
+)
+
+/** Complete. */
+export const healthThresholds: Kind<HealthThresholds> = structure(
+  'a map of thresholds, such as { heartbeat_ttl: 30s, failures_unhealthy: 10 }',
+  z.looseObject({}, { error: ({ input }) => mustBe('a map', input) }).transform(made(readHealthThresholds)),
+)
+
+const levels = fields('a threshold', {
+  warning: numberIn(0, 1_000_000_000),
+  critical: numberIn(0, 1_000_000_000),
+}).refine(({ warning, critical }) => warning <= critical, "'warning' must not be above 'critical'.")
+
+/** By figure; shares are from 0 to 1. */
+export const monitoringThresholds: Kind<Partial<MonitoringThresholds>> = structure(
+  'a map by figure (retry_rate, failing_share, unhealthy_share, dead_per_minute, dead, unserved, new_cause) of { warning, critical }',
+  fields(
+    'thresholds of the monitoring',
+    optional({
+      retry_rate: levels,
+      failing_share: levels,
+      unhealthy_share: levels,
+      dead_per_minute: levels,
+      dead: levels,
+      unserved: levels,
+      new_cause: levels,
+    }),
   ),
 )

@@ -1,7 +1,7 @@
 // The actions of `reprise up --demo`: pretended work that goes wrong in the ways that real work does, so that there is something
 // to look at. What a handler throws, and its settings, decide what becomes of a failure; each says what to expect of it.
 
-import { type Clock, defineAction, Permanent, RetryAfter, sleep } from '@reprise/core'
+import { type Clock, defineAction, PermanentError, RetryAfterError, sleep } from '@reprise/core'
 
 /** How one task is to behave. The stream draws it; a task that is submitted by hand just works. */
 export interface DemoPayload {
@@ -36,11 +36,10 @@ export function demoActions(clock: Clock) {
     /** The provider asks for patience: the retry waits exactly that long, and works. */
     defineAction({
       name: 'email.send',
-      maxRetries: 3,
-      backoff: BACKOFF,
+      retry: { max: 3, backoff: BACKOFF },
       async run(input: DemoPayload | null, { attempt, signal }) {
         await work(input, signal)
-        if (attempt <= (input?.faultyAttempts ?? 0)) throw new RetryAfter('3s', 'Too many requests: wait 3 s.')
+        if (attempt <= (input?.faultyAttempts ?? 0)) throw new RetryAfterError('3s', 'Too many requests: wait 3 s.')
         return { deliveredTo: input?.to ?? 'nobody' }
       },
     }),
@@ -48,11 +47,10 @@ export function demoActions(clock: Clock) {
     /** Depends on something that is down now and then: a breaker parks its tasks, and no attempt is used up. */
     defineAction({
       name: 'payment.charge',
-      maxRetries: 5,
-      backoff: BACKOFF,
-      dependsOn: ['stripe'],
+      retry: { max: 5, backoff: BACKOFF },
+      uses: ['stripe'],
       // Quick to open and to close again: so few tasks come that the usual settings would take minutes.
-      breaker: { window: '10s', failuresMin: 2, failureRate: 0.3, open: '4s', openMax: '8s', probes: 2, rampMax: 4 },
+      breaker: { window: '10s', minFailures: 2, failureRate: 0.3, open: '4s', maxOpen: '8s', probes: 2, maxRamp: 4 },
       async run(input: DemoPayload | null, { attempt, retryToken, signal }) {
         await work(input, signal)
         if (isStripeDown() || attempt <= (input?.faultyAttempts ?? 0)) {
@@ -65,9 +63,8 @@ export function demoActions(clock: Clock) {
     /** Hangs now and then until its time-out ends the attempt. Reports how far it is. */
     defineAction({
       name: 'report.build',
-      maxRetries: 2,
+      retry: { max: 2, backoff: BACKOFF },
       timeout: '4s',
-      backoff: BACKOFF,
       async run(input: DemoPayload | null, { attempt, progress, signal }) {
         progress(0, 'reading the ledger')
         if (attempt <= (input?.faultyAttempts ?? 0)) await sleep(clock, 60_000, signal)
@@ -83,11 +80,11 @@ export function demoActions(clock: Clock) {
     /** Some of its input is wrong for good: a dead letter at once, all of one failure group. */
     defineAction({
       name: 'contact.import',
-      maxRetries: 3,
+      retry: { max: 3 },
       async run(input: DemoPayload | null, { signal }) {
         await work(input, signal)
         const to = input?.to ?? ''
-        if (!to.includes('@')) throw new Permanent(`Validation failed: '${to}' is not an e-mail address.`)
+        if (!to.includes('@')) throw new PermanentError(`Validation failed: '${to}' is not an e-mail address.`)
         return { imported: to }
       },
     }),
@@ -95,7 +92,7 @@ export function demoActions(clock: Clock) {
     /** Has a bug that nobody foresaw. No rule knows the error, so it is not tried again: it waits for a person. */
     defineAction({
       name: 'invoice.render',
-      maxRetries: 3,
+      retry: { max: 3 },
       async run(input: DemoPayload | null, { signal }) {
         await work(input, signal)
         if ((input?.faultyAttempts ?? 0) > 0)

@@ -18,6 +18,8 @@ interface Circumstances {
   readonly host: Host
   /** Where commands go; null if nowhere. */
   readonly target: Target | null
+  /** Why they go nowhere; null if they go somewhere. */
+  readonly nowhereBecause: string | null
 }
 
 export type Check = (circumstances: Circumstances) => Promise<readonly Finding[]>
@@ -25,5 +27,3 @@ export type Check = (circumstances: Circumstances) => Promise<readonly Finding[]
 export const ok = (check: string, says: string): Finding => ({ check, state: 'ok', says, advice: null })
 export const warn = (check: string, says: string, advice: string): Finding => ({ check, state: 'warn', says, advice })
 export const fail = (check: string, says: string, advice: string): Finding => ({ check, state: 'fail', says, advice })
-
-export const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -3,9 +3,10 @@
 import { stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { answers } from '../local-server.ts'
+import { messageOf } from '@reprise/core'
+import { isReprise } from '../local-server.ts'
 import { roomText } from '../output/times.ts'
-import { type Check, fail, ok, reason, warn } from './finding.ts'
+import { type Check, fail, ok, warn } from './finding.ts'
 
 const NODE_MIN = 24
 const MB = 1_048_576
@@ -40,7 +41,8 @@ export const port: Check = async ({ resolved }) => {
   if (wanted === 0) return [ok('port', 'Any port that is free.')]
   const error = await listenError(host, wanted)
   if (error === null) return [ok('port', `${host}:${wanted} is free.`)]
-  if (await answers(`http://${host}:${wanted}`)) return [ok('port', `A server answers on ${host}:${wanted}.`)]
+  if (await isReprise(`http://${host}:${wanted}`))
+    return [ok('port', `A server of Reprise answers on ${host}:${wanted}.`)]
   return [
     warn('port', `${host}:${wanted} can't be used: ${error}.`, 'Stop what has it, or choose another with --port.'),
   ]
@@ -49,7 +51,7 @@ export const port: Check = async ({ resolved }) => {
 function listenError(host: string, wanted: number): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', (error) => resolve(reason(error)))
+    server.once('error', (error) => resolve(messageOf(error)))
     server.listen(wanted, host, () => server.close(() => resolve(null)))
   })
 }

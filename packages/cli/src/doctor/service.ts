@@ -1,12 +1,13 @@
 // Checks of what tasks depend on: the server, if commands go to one, else the store itself; and whether anybody works.
 
 import { existsSync } from 'node:fs'
-import { formatDuration, type WorkerView } from '@reprise/core'
+import type { Client } from '@reprise/client'
+import { formatDuration, isRepriseError, messageOf } from '@reprise/core'
 import { z } from 'zod'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import { connection } from '../session.ts'
 import { VERSION } from '../version.ts'
-import { type Check, type Finding, fail, ok, reason, warn } from './finding.ts'
+import { type Check, type Finding, fail, ok, warn } from './finding.ts'
 
 const ANSWER_MS = 5_000
 const SKEW_MS_MAX = 5_000
@@ -17,11 +18,28 @@ const Info = z.object({
   engine: z.object({ durability: z.string().catch('unknown') }),
 })
 
-export const server: Check = async ({ target, host }) => {
+const Problem = z.object({ code: z.string(), detail: z.string() })
+const Readiness = z.object({ status: z.string(), because: z.string().optional() })
+const STORE_ADVICE = 'Is the store running, and does the host of the server reach it? The log of the server says more.'
+
+/** What the server says to those who ask whether it is ready: anybody may ask, whatever happened to the store. */
+export const readiness: Check = async ({ target }) => {
+  if (target?.kind !== 'http') return []
+  try {
+    const response = await fetch(`${target.url}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' })
+    const { data } = Readiness.safeParse(await response.json())
+    if (data?.status === 'ready') return [ok('ready', `${target.url} is ready.`)]
+    if (data?.because === undefined) return []
+    return [fail('ready', `${target.url} is not ready: ${data.because}`, STORE_ADVICE)]
+  } catch {
+    // That it does not answer is what the check of the server says.
+    return []
+  }
+}
+
+export const server: Check = async ({ target, nowhereBecause, host }) => {
   if (target === null) {
-    return [
-      warn('server', 'No server runs here, and none is configured.', "Start one with 'reprise up', or give --url."),
-    ]
+    return [warn('server', nowhereBecause ?? 'No server runs here.', "Start one with 'reprise up', or give --url.")]
   }
   if (target.kind === 'engine') return []
   const { url, token } = target
@@ -42,7 +60,12 @@ export const server: Check = async ({ target, host }) => {
     const advice = 'Give a token that it knows: --token, REPRISE_TOKEN or REPRISE_TOKEN_FILE.'
     return [fail('server', `${url} answers, and does not know who asks (${response.status}).`, advice)]
   }
-  const { data: info } = Info.safeParse(await response.json().catch(() => null))
+  const body: unknown = await response.json().catch(() => null)
+  const problem = Problem.safeParse(body).data
+  if (problem?.code.startsWith('REPRISE_STORE_') === true) {
+    return [fail('server', `${url} answers, and its store does not: ${problem.detail}`, STORE_ADVICE)]
+  }
+  const { data: info } = Info.safeParse(body)
   if (response.status !== 200 || info === undefined) {
     return [fail('server', `${url} answers ${response.status}, not as a Reprise server would.`, 'Check the address.')]
   }
@@ -69,7 +92,7 @@ function versionAndClock(info: z.output<typeof Info>, askedAt: number, answeredA
 /** What fetch throws says only that it failed; why stands in its cause. */
 function causeOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return reason(inner) === '' && inner instanceof Error && 'code' in inner ? String(inner.code) : reason(inner)
+  return messageOf(inner) === '' && inner instanceof Error && 'code' in inner ? String(inner.code) : messageOf(inner)
 }
 
 export const store: Check = async ({ target, resolved }) => {
@@ -78,12 +101,13 @@ export const store: Check = async ({ target, resolved }) => {
   const address = storeAddress(resolved)
   const shown = shownAddress(address)
   const file = /^sqlite:([^?]+)/.exec(address)?.[1]
-  if (file !== undefined && file !== ':memory:' && !existsSync(file)) {
-    return [ok('store', `${shown} is not there yet; the first to open it makes it.`)]
+  // Nobody named it: it is where the first server will make it.
+  if (resolved.values.engine === null && file !== undefined && !existsSync(file)) {
+    return [ok('store', `${shown} is not there yet; 'reprise up' creates it.`)]
   }
   const { connectEngine } = await import('@reprise/connect')
   try {
-    const opened = await connectEngine(address)
+    const opened = await connectEngine(address, { create: false })
     const { engine } = opened
     try {
       await engine.counts()
@@ -92,7 +116,10 @@ export const store: Check = async ({ target, resolved }) => {
       await opened.close()
     }
   } catch (error) {
-    return [fail('store', `${shown}: ${reason(error)}`, 'Is it running, and is its address right?')]
+    if (isRepriseError(error, 'REPRISE_STORE_MISSING')) {
+      return [fail('store', messageOf(error), 'Correct the address, or start a role that creates the store.')]
+    }
+    return [fail('store', `${shown}: ${messageOf(error)}`, 'Is it running, and is its address right?')]
   }
 }
 
@@ -102,28 +129,42 @@ function durabilityFinding(durability: string): Finding {
   return warn('durability', durability, 'Tasks can be lost. On Redis, switch the append-only file on: appendonly yes.')
 }
 
-const WORKERS_SHOWN_MAX = 1_000
-
-export const workers: Check = async ({ target, resolved }) => {
+/** Asks where commands go, once, for a check; what goes wrong there is told by the check before. */
+async function asked<T>(
+  check: string,
+  { target, resolved }: Parameters<Check>[0],
+  ask: (client: Client) => Promise<T>,
+): Promise<T | readonly Finding[]> {
   if (target === null) return []
-  let found: readonly WorkerView[]
   try {
     const client = await connection(target, resolved)
     try {
-      found = (await client.listWorkers({ limit: WORKERS_SHOWN_MAX })).items
+      return await ask(client)
     } finally {
       await client.close()
     }
   } catch (error) {
-    return [fail('workers', `Nobody can say how many there are: ${reason(error)}`, 'See the check before this one.')]
+    return [fail(check, `Nobody can tell: ${messageOf(error)}`, 'See the checks before this one.')]
   }
-  const unwell = found.filter(({ health }) => health.status === 'unhealthy').length
-  if (found.length === 0) {
-    return [warn('workers', 'There is no worker: tasks wait.', "Start one with 'reprise worker <module>'.")]
-  }
-  if (unwell > 0) {
-    const says = `${unwell} of ${found.length} workers are unhealthy and get nothing.`
-    return [warn('workers', says, "'reprise workers' says why.")]
-  }
-  return [ok('workers', `${found.length} ${found.length === 1 ? 'worker' : 'workers'}.`)]
+}
+
+/** What `reprise status` says about the level, sentence by sentence; and who works. */
+export const level: Check = async (circumstances) => {
+  const found = await asked('level', circumstances, (client) => client.monitoring())
+  if (!('level' in found)) return found
+  const { workers: present, takingWork, gone } = found.health
+  const words = found.because.map(({ level: one, says }) =>
+    (one === 'critical' ? fail : warn)('level', says, "'reprise status' shows more."),
+  )
+  const past = gone === 0 ? '' : ` ${gone} more ${gone === 1 ? 'is' : 'are'} gone.`
+  const all = `${present} ${present === 1 ? 'worker' : 'workers'}`
+  const who = takingWork === present ? `${all}.${past}` : `Of ${all}, ${takingWork} get work.${past}`
+  return [
+    ...(words.length === 0 ? [ok('level', 'Nothing needs attention.')] : words),
+    present === 0
+      ? warn('workers', `There is no worker: tasks wait.${past}`, "Start one with 'reprise worker <module>'.")
+      : takingWork === 0
+        ? warn('workers', who, "'reprise workers' says why.")
+        : ok('workers', who),
+  ]
 }

@@ -1,8 +1,9 @@
 // Checks of what people wrote: the configuration, the policies and the packs.
 
 import { readFile } from 'node:fs/promises'
+import { messageOf } from '@reprise/core'
 import { problemText } from '../configuration/resolve.ts'
-import { type Check, fail, ok, reason, warn } from './finding.ts'
+import { type Check, fail, ok, warn } from './finding.ts'
 
 export const configuration: Check = async ({ resolved }) => {
   const { problems, notes, file } = resolved
@@ -23,7 +24,7 @@ export const policies: Check = async ({ resolved }) => {
     const notes = policyNotes(book).map((note) => warn('policies', note, `See 'reprise policy check'.`))
     return notes.length > 0 ? notes : [ok('policies', `${file}: ${book.policies.length} policies.`)]
   } catch (error) {
-    return [fail('policies', reason(error), "Correct the file; 'reprise policy check' shows what is wrong with it.")]
+    return [fail('policies', messageOf(error), "Correct the file; 'reprise policy check' shows what is wrong with it.")]
   }
 }
 
@@ -36,7 +37,7 @@ export const packs: Check = async ({ resolved }) => {
         const count = (await loadPacks(path)).reduce((sum, { actions }) => sum + actions.length, 0)
         return ok('packs', `${path}: ${count} actions.`)
       } catch (error) {
-        return fail('packs', reason(error), 'Correct the pack.')
+        return fail('packs', messageOf(error), 'Correct the pack.')
       }
     }),
   )

@@ -1,7 +1,7 @@
 // How an error is told: what happened, its code, and what to do, on standard error. Everything in it is made safe first: a
 // message may hold what somebody else wrote.
 
-import { type ErrorCode, isRepriseError } from '@reprise/core'
+import { type ErrorCode, isRepriseError, messageOf } from '@reprise/core'
 import type { Paint } from './colours.ts'
 import { EXIT, EXIT_OF_CODE, type ExitCode } from './exit-codes.ts'
 import { plain, plainLines } from './plain-text.ts'
@@ -26,13 +26,12 @@ export class CommandError extends Error {
 export const usageError = (message: string, hint?: string, cause?: unknown): CommandError =>
   new CommandError(message, { exitCode: EXIT.usage, hint, cause })
 
-/** What went wrong, in words, whatever was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   REPRISE_UNAUTHENTICATED: 'Give a token: --token, REPRISE_TOKEN or REPRISE_TOKEN_FILE.',
   REPRISE_FORBIDDEN: 'Ask an admin for a role, or a token with the scope that this needs.',
   REPRISE_UNREACHABLE: "Is it running? 'reprise doctor' looks at what is between here and there.",
+  REPRISE_STORE_MISSING: 'Correct the address: --engine, REPRISE_ENGINE, REDIS_URL, or engine in reprise.yaml.',
+  REPRISE_STORE_BUSY: "'reprise doctor' looks at the server and its store.",
   REPRISE_STORE_UNREACHABLE: "'reprise doctor' looks at the store.",
   REPRISE_BUDGET_EXHAUSTED: "Give --max-retries for a larger budget, or 'reprise redrive <task>' for a fresh one.",
   REPRISE_RATE_LIMITED: 'Wait a little, then try again.',

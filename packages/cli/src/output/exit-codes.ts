@@ -15,6 +15,10 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
+/** What ends a command in order, and the exit code it has then, as shells have it: 128 and the number of the signal. */
+export const SIGNAL_EXITS = { SIGINT: EXIT.interrupted, SIGTERM: 143, SIGHUP: 129 } as const
+export type SignalName = keyof typeof SIGNAL_EXITS
+
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Every code of the registry has its number: a new one does not compile until it has. */
@@ -25,8 +29,10 @@ export const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   REPRISE_METHOD_NOT_ALLOWED: EXIT.error,
   REPRISE_UNSUPPORTED_MEDIA: EXIT.error,
   REPRISE_NOT_FOUND: EXIT.notFound,
+  REPRISE_STORE_MISSING: EXIT.notFound,
   REPRISE_UNAUTHENTICATED: EXIT.notAllowed,
   REPRISE_FORBIDDEN: EXIT.notAllowed,
+  REPRISE_OUTRANKED: EXIT.notAllowed,
   REPRISE_FEATURE_OFF: EXIT.notAllowed,
   REPRISE_CONFLICT: EXIT.conflict,
   REPRISE_DUPLICATE_EXECUTION: EXIT.conflict,
@@ -37,6 +43,8 @@ export const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   REPRISE_TASK_FAILED: EXIT.taskFailed,
   REPRISE_TIMED_OUT: EXIT.timedOut,
   REPRISE_NO_AVAILABLE_SLOT: EXIT.error,
+  REPRISE_TENANT_BACKLOG_FULL: EXIT.error,
+  REPRISE_TENANT_BYTES_FULL: EXIT.error,
   REPRISE_BACKLOG_FULL: EXIT.error,
   REPRISE_RATE_LIMITED: EXIT.error,
   REPRISE_STORE_BUSY: EXIT.error,

@@ -2,7 +2,7 @@
 // the data goes to standard output; whatever else there is to say goes to standard error, and not at all with --quiet.
 
 import { type ColourWish, type Paint, painter } from './colours.ts'
-import { plain } from './plain-text.ts'
+import { plain, plainLines, widthOf, wrapTo } from './plain-text.ts'
 import { type Progress, progressBar } from './progress.ts'
 import { type Column, recordText, tableText } from './table.ts'
 
@@ -75,7 +75,7 @@ export class Output {
     else this.#json(value)
   }
 
-  /** Text as it is, whatever the format: a script, a document. */
+  /** Text of our own as it is, whatever the format: a script. */
   raw(text: string): void {
     this.#options.stdout.write(text)
   }
@@ -96,8 +96,14 @@ export class Output {
     return progressBar(label, sink, this.now)
   }
 
+  /** Data that is JSON already. A terminal gets its unseen characters as escapes: the same JSON value, and nothing it obeys. */
+  json(text: string): void {
+    const { stdout } = this.#options
+    stdout.write(`${stdout.isTTY === true ? plainLines(text) : text}\n`)
+  }
+
   #json(value: unknown, indent?: number): void {
-    this.#options.stdout.write(`${JSON.stringify(value ?? null, null, indent)}\n`)
+    this.json(JSON.stringify(value ?? null, null, indent))
   }
 
   /** Without a terminal nothing is cut: its reader may want to search it. */
@@ -110,6 +116,13 @@ export class Output {
     const { stdout } = this.#options
     return {
       line: (text = '') => void stdout.write(`${text}\n`),
+      beside: (head, text) => {
+        const room = this.#width()
+        const indent = widthOf(head)
+        const lines = room === null ? [text] : wrapTo(text, Math.max(room - indent, 1))
+        for (const [at, one] of lines.entries())
+          stdout.write(`${at === 0 ? this.paint('bold', head) : ' '.repeat(indent)}${one}\n`)
+      },
       fields: (fields) => void stdout.write(recordText(fields, this.paint)),
       table: (rows, columns) =>
         void stdout.write(tableText(rows, columns, { width: this.#width(), paint: this.paint })),
@@ -121,6 +134,8 @@ export class Output {
 /** How something is shown to people. `line` writes as it is told: what came from elsewhere goes through `plain` first. */
 export interface People {
   readonly line: (text?: string) => void
+  /** Plain text beside its head; what does not fit goes on below, under the text. */
+  readonly beside: (head: string, text: string) => void
   readonly fields: (fields: readonly Field[]) => void
   readonly table: <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => void
   readonly paint: Paint

@@ -1,19 +1,13 @@
 // Text that came from somewhere else, made safe for a terminal, and measured as a terminal shows it. Control characters,
-// escapes and marks that turn the direction of writing become visible text; wide characters count twice.
+// escapes, marks that turn the direction of writing and characters without a width become visible text; wide ones count twice.
 
-// Everything a terminal takes for more than text; C1 codes, the two Unicode line ends and bidirectional controls included.
-const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
-const UNSAFE_BUT_LINES = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
-const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
-
-const escaped = (unit: string): string =>
-  ESCAPES[unit] ?? `\\u${(unit.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
+import { escapeUnseen, escapeUnseenButLines } from '@reprise/core'
 
 /** One line. */
-export const plain = (text: string): string => text.replace(UNSAFE, escaped)
+export const plain = escapeUnseen
 
-/** The same, but line ends stay: for messages of several lines. */
-export const plainLines = (text: string): string => text.replace(UNSAFE_BUT_LINES, escaped)
+/** The same, but line ends stay: for messages of several lines, and for JSON. */
+export const plainLines = escapeUnseenButLines
 
 const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u

@@ -15,6 +15,8 @@ export interface Column<Row> {
   readonly wraps?: boolean
   /** On a narrow terminal it has no column: it stands on a second line below the row, beside others of the kind. */
   readonly below?: boolean
+  /** Only where there is much room: on a terminal of at least 140 columns. */
+  readonly wide?: boolean
   readonly style?: (text: string, row: Row) => Style | null
 }
 
@@ -22,6 +24,8 @@ const GAP = '  '
 const WIDTH_MIN = 6
 /** Narrower than this, columns that may stand below do. */
 const NARROW = 110
+/** From this width on, columns that are for wide terminals are there. */
+const WIDE = 140
 const BELOW_GAP = ' · '
 
 interface Look {
@@ -31,7 +35,8 @@ interface Look {
 }
 
 /** With a line end after each line; a table without rows has none but its titles. */
-export function tableText<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { width, paint }: Look): string {
+export function tableText<Row>(rows: readonly Row[], all: readonly Column<Row>[], { width, paint }: Look): string {
+  const columns = all.filter(({ wide }) => wide !== true || (width !== null && width >= WIDE))
   const isNarrow = width !== null && width < NARROW
   const beside = columns.filter(({ below }) => !(isNarrow && below === true))
   const below = isNarrow ? columns.filter((column) => column.below === true) : []

@@ -3,6 +3,7 @@
 import { type FeatureFlags, openFlags } from '@reprise/core'
 import type { Server, ServerOptions } from '@reprise/server'
 import type { Resolved } from '../configuration/resolve.ts'
+import { settingDefaults } from '../configuration/setting-defaults.ts'
 import type { Configuration } from '../configuration/settings.ts'
 import type { Host } from '../host.ts'
 import { CommandError } from '../output/errors.ts'
@@ -21,7 +22,7 @@ export async function runCore(resolved: Resolved, host: Host, output: Output): P
     const link = await core.server.access.firstLink()
     output.one({ url, link }, ({ line }) => {
       line(`The API is at ${url}.`)
-      if (link !== null) line(`Sign in, once, within 15 minutes: ${link}`)
+      line(wayIn(link, resolved))
     })
     await untilAskedToEnd(host)
     context.log.info('The core stops.', { signal: String(host.asked.reason) })
@@ -30,6 +31,15 @@ export async function runCore(resolved: Resolved, host: Host, output: Output): P
     await context.close()
   }
   context.log.info('The core has stopped.')
+}
+
+/** How the first admin gets in. */
+export function wayIn(link: string | null, { values }: Resolved): string {
+  if (link !== null) return `Sign in, once, within 15 minutes: ${link}`
+  const isConfigured = values.googleClientIds.length > 0 || values.oidcIssuer !== null
+  return isConfigured
+    ? 'Sign in as configured (docs/sign-in.md).'
+    : "There is no sign-in link, since other hosts can reach this server. Make a token with 'reprise token create me --role admin --engine <store>', or start with --admin-link anywhere."
 }
 
 export interface RunningCore {
@@ -59,12 +69,15 @@ export async function startCore(context: RoleContext): Promise<RunningCore> {
     host: values.host,
     port: values.port,
     clock: host.clock,
-    bodyBytesMax: values.bodyLimit,
+    maxBodyBytes: values.bodyLimit,
     rateLimit: { perSecond: values.requestsPerSecond, burst: values.requestsBurst },
     redaction: redactionOf(values),
+    tenantRules: values.tenants,
     webhookAllow: values.webhookAllow,
     access: accessOf(values),
     actions: await declaredActions(values.packs),
+    defaults: settingDefaults(values),
+    monitoringThresholds: values.monitoringThresholds,
     ...(values.publicUrl === null ? {} : { publicUrl: values.publicUrl }),
   })
   await flags.start()
@@ -100,6 +113,7 @@ function accessOf(values: Configuration): NonNullable<ServerOptions['access']> {
   const admission = { domains: values.allowedDomains, hostedDomains: values.hostedDomains }
   return {
     env: values.environment,
+    adminLink: values.adminLink === 'anywhere',
     admins: values.admins,
     rules: values.access,
     trustedProxies: values.trustedProxies,

@@ -1,8 +1,10 @@
-// Launch pools as the configuration has them, turned into launchers. Process launchers keep their runs in the data folder.
+// Launch pools as the configuration and the packs have them, turned into launchers. Process launchers keep their runs in the
+// data folder.
 
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Clock, InvalidError } from '@reprise/core'
+import { type Clock, InvalidError, messageOf, present } from '@reprise/core'
+import type { HttpTarget } from '@reprise/launchers'
 import type { LaunchPool } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { HttpPool, LaunchCommand, ProcessPool } from '../configuration/structures.ts'
@@ -25,9 +27,10 @@ export async function launchPools(resolved: Resolved, clock: Clock): Promise<rea
 async function byProcess(settings: ProcessPool, { values, folder }: Resolved, clock: Clock) {
   const { createProcessLauncher } = await import('@reprise/launchers')
   const { pool, input, inheritEnv, killGraceMs } = settings
-  const commands = Object.entries(settings.commands).map(
+  const named = Object.entries(settings.commands).map(
     ([action, command]) => [action, inFolder(command, folder)] as const,
   )
+  const commands = [...(await packCommands(settings, values.packs)), ...named]
   return createProcessLauncher({
     name: `process:${pool}`,
     directory: join(values.data, 'runs', encodeURIComponent(pool)),
@@ -35,8 +38,26 @@ async function byProcess(settings: ProcessPool, { values, folder }: Resolved, cl
     input,
     killGrace: killGraceMs,
     clock,
-    ...(inheritEnv === null ? {} : { inheritEnv }),
+    ...present({ inheritEnv }),
   })
+}
+
+/** What the packs declare for this pool (C2): the entrypoint is the command, from the folder that it stands in. */
+async function packCommands(
+  { pool, runtimes }: ProcessPool,
+  paths: readonly string[],
+): Promise<readonly (readonly [string, LaunchCommand])[]> {
+  if (paths.length === 0) return []
+  const { loadPacks } = await import('@reprise/policies')
+  const packs = (await Promise.all(paths.map(loadPacks))).flat()
+  return packs
+    .flatMap(({ actions }) => actions)
+    .flatMap(({ action, runtime, entrypoint, folder }) => {
+      if (action.pool !== pool || entrypoint.runtime === 'http') return []
+      const [program, ...rest] = entrypoint.runtime === 'node' ? ['node', entrypoint.module] : entrypoint.argv
+      const by = runtime === 'process' ? undefined : runtimes[runtime]
+      return [[action.name, { argv: [...(by ?? [program ?? '']), ...rest], cwd: resolve(folder) }] as const]
+    })
 }
 
 /** A folder in the file is meant from where the file stands. */
@@ -47,28 +68,35 @@ const inFolder = (command: LaunchCommand, folder: string): LaunchCommand => ({
 
 async function byHttp(settings: HttpPool, { values, folder }: Resolved, clock: Clock) {
   const { createHttpLauncher } = await import('@reprise/launchers')
-  const { pool, baseUrl, actions, allow } = settings
+  const { pool, baseUrl, allow, secretFile, signatures } = settings
   const callbackUrl = settings.callbackUrl ?? (values.publicUrl === null ? null : `${values.publicUrl}/task-complete`)
+  const secret = secretFile === null ? null : await secretIn(secretFile, pool, folder)
   return createHttpLauncher({
     name: `http:${pool}`,
-    secret: await secretOf(settings, folder),
-    actions,
+    actions: await withSecrets(settings, folder),
     allow,
     clock,
-    ...(baseUrl === null ? {} : { baseUrl }),
-    ...(callbackUrl === null ? {} : { callbackUrl }),
+    ...present({ secret, signatures, baseUrl, callbackUrl }),
   })
 }
 
+async function withSecrets({ pool, actions }: HttpPool, folder: string): Promise<Record<string, HttpTarget>> {
+  const targets = Object.entries(actions).map(async ([action, { secretFile, ...target }]) => {
+    const secret = secretFile === undefined ? {} : { secret: await secretIn(secretFile, pool, folder) }
+    return [action, { ...target, ...secret }] as const
+  })
+  return Object.fromEntries(await Promise.all(targets))
+}
+
 /** Several secrets, one on each line, while receivers change over. */
-async function secretOf({ pool, secretFile }: HttpPool, folder: string): Promise<readonly string[]> {
+async function secretIn(secretFile: string, pool: string, folder: string): Promise<readonly string[]> {
   const path = resolve(folder, secretFile)
   let text: string
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'for an unknown reason'
-    throw new InvalidError(`The secret of the launch pool '${pool}' can't be read: ${why}.`, { cause: error })
+    const words = `The secret of the launch pool '${pool}' can't be read: ${messageOf(error)}.`
+    throw new InvalidError(words, { cause: error })
   }
   return text
     .split('\n')

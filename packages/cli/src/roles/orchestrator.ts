@@ -1,7 +1,8 @@
 // The orchestrator as a process: the services that move tasks over one store, with the policies in force. It listens for
 // nothing but health and metrics, on loopback (A13). SIGTERM ends it when what is under way has come to rest.
 
-import { type Clock, type Engine, type Service, sleep } from '@reprise/core'
+import { type Clock, type Engine, inTime, type Service } from '@reprise/core'
+import type { OrchestratorOptions } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Host } from '../host.ts'
 import { untilAskedToEnd } from './asked-to-end.ts'
@@ -30,44 +31,47 @@ export async function runOrchestrator(resolved: Resolved, host: Host): Promise<v
 }
 
 /** All services, running: what `up` runs beside the server as well. */
-export async function startOrchestrator({
-  resolved,
-  host,
-  engine,
-  policies,
-  log,
-  metrics,
-}: RoleContext): Promise<Service> {
-  const { values } = resolved
-  const { clock } = host
+export async function startOrchestrator(context: RoleContext): Promise<Service> {
   const { createOrchestrator } = await import('@reprise/orchestrator')
   const { prometheusMeter } = await import('@reprise/telemetry')
+  const { engine, policies, log, metrics, resolved, host } = context
   const orchestrator = createOrchestrator({
     engine,
     policies,
     log,
-    clock,
+    clock: host.clock,
     meter: prometheusMeter(metrics),
-    directedPools: values.directedPools,
-    launchPools: await launchPools(resolved, clock),
-    probes: values.probes,
-    retention: values.retention,
+    ...(await configured(resolved, host.clock)),
   })
   await orchestrator.start()
   return orchestrator
+}
+
+/** What the configuration says about it. */
+export async function configured(
+  resolved: Resolved,
+  clock: Clock,
+): Promise<
+  Pick<OrchestratorOptions, 'maxRetries' | 'dispatch' | 'directedPools' | 'launchPools' | 'probes' | 'retention'>
+> {
+  const { values } = resolved
+  return {
+    maxRetries: values.maxRetries,
+    directedPools: values.directedPools,
+    dispatch: { maxDispatchRetries: values.dispatchRetries, repickJitterMs: values.dispatchJitter },
+    launchPools: await launchPools(resolved, clock),
+    probes: values.probes,
+    retention: values.retention,
+  }
 }
 
 const PATIENCE_MS = 2_000
 
 /** For /readyz: one cheap question, with a limit on how long it may take. */
 async function storeAnswers(engine: Engine, clock: Clock): Promise<boolean> {
-  const answered = new AbortController()
-  const question = engine.workers({ limit: 1 }).then(
-    () => true,
-    () => false,
-  )
-  const tooLate = sleep(clock, PATIENCE_MS, answered.signal).then(() => false)
-  const result = await Promise.race([question, tooLate])
-  answered.abort()
-  return result
+  try {
+    return (await inTime(clock, PATIENCE_MS, engine.workers({ limit: 1 }))) !== 'late'
+  } catch {
+    return false
+  }
 }

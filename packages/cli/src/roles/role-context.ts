@@ -1,7 +1,7 @@
 // What every role stands on: its log, its metrics, the store (observed), and the policies in force. Opened in one go, and
 // closed in the opposite order.
 
-import type { Engine, Logger } from '@reprise/core'
+import { type Engine, type Logger, present } from '@reprise/core'
 import type { Policies } from '@reprise/policies'
 import type { MetricsRegistry } from '@reprise/telemetry'
 import type { Resolved } from '../configuration/resolve.ts'
@@ -32,17 +32,20 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
   const { clock } = host
   const log = await roleLog(resolved.values, host, service)
   const address = storeAddress(resolved)
-  await makeRoom(address)
+  const mended = await makeRoom(address, resolved.values.data)
+  if (mended !== null) log.warn(mended)
   const metrics = createRegistry()
-  const connection = await connectEngine(address)
+  const connection = await connectEngine(address, present({ healthThresholds: resolved.values.healthThresholds }))
   try {
     // A worker settles what it claimed itself: nothing has to be remembered in between.
-    const leases = service === 'worker' ? { leasesMax: 0 } : {}
+    const leases = service === 'worker' ? { maxLeases: 0 } : {}
     const engine = observedEngine(connection.engine, { metrics, log, clock, ...leases })
     const { policies: file } = resolved.values
     const policies = await openPolicies({ engine, log, clock, ...(file === null ? {} : { file }) })
     await policies.start()
-    log.info('The store is open.', { engine: shownAddress(address), durability: engine.info.durability })
+    const from = resolved.origins.engine.text
+    log.info('The store is open.', { engine: shownAddress(address), from, durability: engine.info.durability })
+    if (engine.info.risk !== undefined) log.warn(engine.info.risk)
     return {
       resolved,
       host,
@@ -61,11 +64,15 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
   }
 }
 
-/** The folder of an embedded store is made for it, and for its owner only. */
-async function makeRoom(address: string): Promise<void> {
+/** The folder of an embedded store is made for it, and for its owner only. Says what it had to mend. */
+async function makeRoom(address: string, data: string): Promise<string | null> {
   const file = /^sqlite:([^?]+)/.exec(address)?.[1]
-  if (file === undefined || file === ':memory:' || file.startsWith('//')) return
+  if (file === undefined || file === ':memory:' || file.startsWith('//')) return null
   const { mkdir } = await import('node:fs/promises')
-  const { dirname } = await import('node:path')
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const { dirname, resolve } = await import('node:path')
+  const folder = resolve(dirname(file))
+  if (folder === resolve(data)) return (await import('../private-folder.ts')).makePrivateFolder(folder)
+  // Another folder was chosen on purpose, and may be shared on purpose.
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return null
 }

@@ -1,16 +1,17 @@
 // Everything in one process: the API, the services that move tasks, and a worker if there are actions to run. For a start, and
 // for those who need no more than one machine. Leaves word of itself for the command line, while it runs.
 
-import { createHash } from 'node:crypto'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '@reprise/core'
 import type { Resolved } from '../configuration/resolve.ts'
+import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import type { Host } from '../host.ts'
-import { type LocalServer, removeLocalServer, runningServer, writeLocalServer } from '../local-server.ts'
+import { removeLocalServer, runningServer, writeLocalServer } from '../local-server.ts'
 import { CommandError } from '../output/errors.ts'
 import type { Output } from '../output/output.ts'
 import { unlessAskedToEnd, untilAskedToEnd } from './asked-to-end.ts'
-import { type RunningCore, startCore } from './core.ts'
+import { type RunningCore, startCore, wayIn } from './core.ts'
+import { makeLocalToken, RENEW_AFTER_MS } from './local-token.ts'
 import { startOrchestrator } from './orchestrator.ts'
 import { openRoleContext, type RoleContext } from './role-context.ts'
 import { startWorker } from './worker.ts'
@@ -32,18 +33,20 @@ export async function runUp(
   try {
     const core = await unlessAskedToEnd(host, startCore(context), (late) => late.stop())
     const orchestrator = await startOrchestrator(context)
-    const worker = actions.length === 0 ? null : await startWorker(context, actions, { endpoint: null, sweep: false })
+    const worker =
+      actions.length === 0 ? null : await startWorker(context, actions, { endpoint: null, sweep: false, modules })
     const stream = demo === null ? null : await demo.startDemoStream(context)
-    const local = await leaveWord(context, core)
+    const word = await leaveWord(context, core)
     tell(output, {
       url: core.server.url(),
       link: await core.server.access.firstLink(),
+      resolved,
       isDemo,
-      toTry: local === null ? [] : commandsToTry(resolved, isDemo, actions[0]?.name ?? null),
+      toTry: word === null ? [] : commandsToTry(resolved, isDemo, actions[0]?.name ?? null),
     })
     await untilAskedToEnd(host)
     log.info('Everything stops.', { signal: String(host.asked.reason) })
-    if (local !== null) await removeLocalServer(resolved.values.data, local)
+    await word?.takeBack()
     await stream?.stop()
     await worker?.stop({ signal: host.urged })
     await core.stop()
@@ -87,18 +90,26 @@ function commandsToTry({ values, origins }: Resolved, isDemo: boolean, action: s
   return [submit, `list${data}`, `doctor${data}`]
 }
 
+const RETENTION_ADVICE =
+  'Tasks that have ended are kept for ever. To delete old ones, put into reprise.yaml: retention: { succeeded: 7d, journal: 30d }'
+
 interface Told {
   readonly url: string
   readonly link: string | null
+  readonly resolved: Resolved
   readonly isDemo: boolean
   /** None if commands in this folder would not find it. */
   readonly toTry: readonly string[]
 }
 
-function tell(output: Output, { url, link, isDemo, toTry }: Told): void {
-  output.one({ url, link }, ({ line, paint }) => {
+function tell(output: Output, { url, link, resolved, isDemo, toTry }: Told): void {
+  const store = shownAddress(storeAddress(resolved))
+  const from = resolved.values.engine === null || isDemo ? null : resolved.origins.engine.text
+  output.one({ url, link, store, storeFrom: from }, ({ line, paint }) => {
     line(`Reprise runs at ${paint('bold', url)}.`)
-    if (link !== null) line(`Sign in, once, within 15 minutes: ${link}`)
+    line(`Tasks are kept in ${store}${from === null ? '' : ` (by ${from})`}.`)
+    line(wayIn(link, resolved))
+    if (!isDemo && resolved.origins.retention.kind === 'default') line(RETENTION_ADVICE)
     if (toTry.length === 0) return
     line()
     line('Try, in this folder:')
@@ -113,28 +124,55 @@ function tell(output: Output, { url, link, isDemo, toTry }: Told): void {
   })
 }
 
+/** Does something again and again, one after the other, until it is stopped. */
+function every(clock: Clock, ms: number, step: () => Promise<void>): { stop(): Promise<void> } {
+  let under: Promise<void> = Promise.resolve()
+  let timer = clock.after(ms, tick)
+  let isOver = false
+  function tick(): void {
+    under = step().then(() => {
+      if (!isOver) timer = clock.after(ms, tick)
+    })
+  }
+  return {
+    stop: async () => {
+      isOver = true
+      timer.cancel()
+      await under
+    },
+  }
+}
+
+/** The word of a running server, as it stands in the data folder. */
+interface Word {
+  takeBack(): Promise<void>
+}
+
 /** The address as this machine reaches it, and a token for the command line; null if it is not on this machine's loopback. */
-async function leaveWord(context: RoleContext, { server }: RunningCore): Promise<LocalServer | null> {
+async function leaveWord(context: RoleContext, { server }: RunningCore): Promise<Word | null> {
   const { values } = context.resolved
   const reachable = ['127.0.0.1', 'localhost', '::1', '0.0.0.0', '::'].includes(values.host)
   const port = values.publicUrl === null ? new URL(server.url()).port : String(values.port)
   if (!reachable || port === '0') return null
   const host = values.host === '::1' ? '[::1]' : '127.0.0.1'
-  const local = { url: `http://${host}:${port}`, token: await localToken(context, values.data) }
-  await writeLocalServer(values.data, local)
-  return local
-}
-
-/** One for each data folder: the one before it ends with its server. */
-async function localToken({ engine }: RoleContext, data: string): Promise<string> {
-  const { createClient, pages } = await import('@reprise/client')
-  const client = await createClient({ engine, actor: 'local:admin' })
-  // The journal shows it as token:local-…
-  const name = `local-${hostname()}-${createHash('sha256').update(data).digest('hex').slice(0, 8)}`.slice(0, 200)
-  for await (const { items } of pages(client.listTokens, {})) {
-    for (const token of items) if (token.name === name) await client.revokeToken({ id: token.id })
+  const made = await makeLocalToken(context.engine, values.data)
+  const url = `http://${host}:${port}`
+  const mended = await writeLocalServer(values.data, { url, token: made.token })
+  if (mended !== null) context.log.warn(mended)
+  const renewal = every(context.host.clock, RENEW_AFTER_MS, async () => {
+    try {
+      await writeLocalServer(values.data, { url, token: await made.renew() })
+    } catch (error) {
+      const because = error instanceof Error ? error.message : String(error)
+      context.log.warn('The token for the command line could not be renewed.', { error: because })
+    }
+  })
+  return {
+    async takeBack() {
+      await renewal.stop()
+      await removeLocalServer(values.data, { url, token: made.token })
+      // Whatever became of its copies, it ends with its server.
+      await made.revoke()
+    },
   }
-  const { token } = await client.createToken({ name, role: 'admin', tenants: null })
-  await client.close()
-  return token
 }

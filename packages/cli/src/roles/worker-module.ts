@@ -2,10 +2,11 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { AnyAction } from '@reprise/worker'
 import type { Host } from '../host.ts'
-import { messageOf, usageError } from '../output/errors.ts'
+import { usageError } from '../output/errors.ts'
+import { importModule } from './import-module.ts'
+import { loadProblem } from './load-error.ts'
 
 /** Every action that these modules export: by name, as default, or in a list. Each once, however often it is exported. */
 export async function loadActions(
@@ -17,13 +18,14 @@ export async function loadActions(
   return [...new Set(found)]
 }
 
-async function actionsOf(file: string, host: Pick<Host, 'importModule'>): Promise<readonly AnyAction[]> {
+async function actionsOf(file: string, host: Pick<Host, 'cwd' | 'importModule'>): Promise<readonly AnyAction[]> {
   if (!existsSync(file)) throw usageError(`There is no module ${file}.`)
   let exported: unknown
   try {
-    exported = await host.importModule(pathToFileURL(file).href)
+    exported = await importModule(file, host)
   } catch (error) {
-    throw usageError(`The module ${file} can't be loaded: ${messageOf(error)}`, undefined, error)
+    const { text, hint } = loadProblem(error, host.cwd)
+    throw usageError(`The module ${file} can't be loaded. ${text}`, hint, error)
   }
   const actions = actionsIn(exported)
   if (actions.length === 0) {

@@ -1,6 +1,8 @@
 // A worker as a process: the actions of a module, run until somebody asks it to end. The first signal drains, a second one
 // gives back at once what still runs.
 
+import { dirname, resolve } from 'node:path'
+import { present } from '@reprise/core'
 import type { AnyAction, Worker } from '@reprise/worker'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Host } from '../host.ts'
@@ -17,7 +19,11 @@ export async function runWorker(module: string, resolved: Resolved, host: Host):
     const health = await serveRoleHealth(context, async () =>
       state() === 'running' ? null : `The worker is ${state()}.`,
     )
-    const worker = await startWorker(context, actions, { endpoint: `${health.url}/readyz`, sweep: true })
+    const worker = await startWorker(context, actions, {
+      endpoint: `${health.url}/readyz`,
+      sweep: true,
+      modules: [module],
+    })
     state = () => worker.state
     context.log.info('The worker takes tasks.', { worker: worker.id, health: health.url, module })
     const drain = (): void => void worker.stop({ signal: host.urged })
@@ -35,16 +41,19 @@ interface WorkerParts {
   readonly endpoint: string | null
   /** Whether it sweeps as well: not beside an orchestrator. */
   readonly sweep: boolean
+  /** Where its actions come from. */
+  readonly modules: readonly string[]
 }
 
 /** A worker that runs: what `up` runs beside the server as well. */
 export async function startWorker(
   { resolved, host, engine, policies, log }: RoleContext,
   actions: readonly AnyAction[],
-  { endpoint, sweep }: WorkerParts,
+  { endpoint, sweep, modules }: WorkerParts,
 ): Promise<Worker> {
-  const { concurrency, stopGrace, workerId, pools, directedPools } = resolved.values
-  const { createWorker } = await import('@reprise/worker')
+  const { concurrency, stopGrace, workerId, workerVersion, pools, directedPools } = resolved.values
+  const { applicationVersion, createWorker, UNKNOWN_VERSION } = await import('@reprise/worker')
+  const folders = [...modules.map((module) => dirname(resolve(host.cwd, module))), host.cwd]
   return createWorker({
     engine,
     actions,
@@ -56,8 +65,8 @@ export async function startWorker(
     concurrency,
     stopGrace,
     sweep,
-    ...(endpoint === null ? {} : { endpoint }),
-    ...(workerId === null ? {} : { id: workerId }),
+    version: workerVersion ?? applicationVersion(folders) ?? UNKNOWN_VERSION,
+    ...present({ endpoint, id: workerId }),
     ...(pools.length === 0 ? {} : { pools }),
     ...(directedPools.length === 0 ? {} : { directedPools }),
   })

@@ -4,11 +4,11 @@
 import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Client, SubmitOptions } from '@reprise/client'
+import type { Client, SubmitOptions, SubmittedTask } from '@reprise/client'
+import { messageOf, present } from '@reprise/core'
 import { SubmissionInput } from '@reprise/operations'
 import type { Invocation } from '../command/invocation.ts'
-import { given } from '../command/options.ts'
-import { CommandError, messageOf, usageError } from '../output/errors.ts'
+import { CommandError, usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { noteIfNobodyTakes } from './waiting.ts'
 
@@ -22,7 +22,8 @@ interface Line {
 interface LineResult {
   readonly line: number
   readonly id: string
-  readonly outcome: 'accepted' | 'duplicate'
+  readonly outcome: SubmittedTask['outcome']
+  readonly differs?: SubmittedTask['differs']
 }
 
 const BATCH = 500
@@ -42,12 +43,14 @@ export async function submitLines(invocation: Invocation, file: string, action: 
   const results: LineResult[] = []
   let done = 0
   let duplicates = 0
+  let conflicts = 0
   const firsts = new Map<string, string>()
   try {
     for await (const batch of batches(lines())) {
-      const [{ action: name }] = batch
-      for (const result of await submitBatch(client, batch, done)) {
+      for (const [at, result] of (await submitBatch(client, batch, done)).entries()) {
+        const name = batch[at]?.action ?? ''
         if (result.outcome === 'duplicate') duplicates++
+        else if (result.outcome === 'conflict') conflicts++
         else if (firsts.size < LOOKED_AT_MAX && !firsts.has(name)) firsts.set(name, result.id)
         if (output.format === 'jsonl') output.event(result, () => undefined)
         else if (output.format === 'json') results.push(result)
@@ -59,10 +62,16 @@ export async function submitLines(invocation: Invocation, file: string, action: 
     progress.end()
   }
   if (output.format !== 'jsonl') {
-    output.one(results, ({ line }) => line(`${done - duplicates} tasks submitted, ${duplicates} were there already.`))
+    output.one(results, ({ line }) => {
+      line(`${done - duplicates - conflicts} tasks submitted, ${duplicates} were there already.`)
+    })
   }
-  for (const id of firsts.values()) await noteIfNobodyTakes(invocation, client, id)
-  return EXIT.ok
+  for (const id of firsts.values()) await noteIfNobodyTakes(invocation, id)
+  if (conflicts === 0) return EXIT.ok
+  output.note(
+    `${conflicts} were not submitted: other tasks, asked for otherwise, have their ids or dedupe keys. -o jsonl names them.`,
+  )
+  return EXIT.conflict
 }
 
 async function* fileLines(path: string, shown: string): AsyncGenerator<string> {
@@ -105,12 +114,12 @@ async function checkedCount(lines: AsyncIterable<Line | string>): Promise<number
 
 type Batch = [Line, ...Line[]]
 
-/** Each of one action. */
+/** Actions may be mixed: a batch is one call. */
 async function* batches(lines: AsyncIterable<Line | string>): AsyncGenerator<Batch> {
   let batch: Batch | null = null
   for await (const line of lines) {
     if (typeof line === 'string') throw new CommandError(`The file has changed: ${line}`)
-    if (batch !== null && batch.length < BATCH && batch[0].action === line.action) batch.push(line)
+    if (batch !== null && batch.length < BATCH) batch.push(line)
     else {
       if (batch !== null) yield batch
       batch = [line]
@@ -122,15 +131,15 @@ async function* batches(lines: AsyncIterable<Line | string>): AsyncGenerator<Bat
 async function submitBatch(client: Client, batch: Batch, done: number): Promise<readonly LineResult[]> {
   const [first] = batch
   try {
+    const { submission } = await import('@reprise/client')
     const tasks = await client.submitMany(
-      first.action,
-      batch.map(({ payload }) => payload),
-      (_, index) => batch[index]?.options ?? {},
+      batch.map(({ action, payload, options }) => submission(action, payload, options)),
     )
-    return tasks.map(({ id, accepted }, index) => ({
+    return tasks.map(({ id, outcome, differs }, index) => ({
       line: batch[index]?.number ?? 0,
       id,
-      outcome: accepted ? 'accepted' : 'duplicate',
+      outcome,
+      ...(outcome === 'conflict' ? { differs } : {}),
     }))
   } catch (error) {
     if (error instanceof Error) {
@@ -164,7 +173,7 @@ function lineOf(text: string, number: number, action: string | null): Line | str
     runAt: runAt === undefined ? undefined : new Date(runAt),
     deadline: deadlineAt === undefined ? deadline : new Date(deadlineAt),
   }
-  return { number, action: name, payload, options: given(options) }
+  return { number, action: name, payload, options: present(options) }
 }
 
 type Issue = NonNullable<ReturnType<typeof SubmissionInput.safeParse>['error']>['issues'][number]

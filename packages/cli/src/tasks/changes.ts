@@ -1,16 +1,14 @@
 // What cancel, redrive, discard and promote have in common: which tasks are meant, a count before anything happens, a question
 // before much happens at once, progress while it happens, and a word on tasks that were named and could not be changed.
 
-import type { Client } from '@reprise/client'
 import { NotFoundError, type TaskStatus } from '@reprise/core'
 import type { Invocation } from '../command/invocation.ts'
-import { listed } from '../command/rows.ts'
 import { reasonOf, scopeOf } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import { scopeText } from '../views/gates.ts'
-import { termOf } from './query.ts'
+import { askedQuery } from './query.ts'
 
 export interface Change {
   readonly verb: 'cancel' | 'redrive' | 'discard' | 'promote'
@@ -21,13 +19,23 @@ export interface Change {
 }
 
 const STEP = 500
+const SAMPLES = 5
 
 type Selection = ReturnType<typeof selectionOf>
-type Target = { readonly ids: string[] } | Selection | { readonly all: true }
+type Target = { readonly ids: string[] } | { readonly q: string } | Selection | { readonly all: true }
+
+/** What a change would do. */
+interface Tried {
+  readonly matched: number
+  readonly byAction: readonly { readonly action: string; readonly count: number }[]
+  readonly samples: readonly { readonly id: string; readonly action: string; readonly tenant: string }[]
+}
+
 export async function changeTasks(invocation: Invocation, change: Change): Promise<ExitCode> {
   const { arguments: ids, options } = invocation
   const { verb } = change
-  const query = options.text('query')
+  const given = options.text('query')
+  const query = given === undefined ? undefined : askedQuery(invocation, [given])
   const selection = selectionOf(invocation)
   const ways = [ids.length > 0, query !== undefined, Object.keys(selection).length > 0, options.flag('all')]
   if (ways.filter(Boolean).length !== 1) {
@@ -53,9 +61,8 @@ function selectionText({ fingerprint, ...scope }: Selection): string {
 }
 
 async function changeNamed(invocation: Invocation, change: Change, ids: readonly string[]): Promise<ExitCode> {
-  const client = await invocation.connect()
   if (invocation.options.flag('dry-run')) {
-    const tasks = await statuses(client, ids)
+    const tasks = await statuses(invocation, ids)
     const matched = ids.filter((id) => change.from.some((status) => status === tasks.get(id)))
     showDone(invocation, change, { changed: [], matched: matched.length })
     return unchangedExit(invocation, change, tasks, ids, new Set(matched))
@@ -64,44 +71,64 @@ async function changeNamed(invocation: Invocation, change: Change, ids: readonly
   showDone(invocation, change, { changed, matched: changed.length })
   const done = new Set(changed)
   const others = ids.filter((id) => !done.has(id))
-  return unchangedExit(invocation, change, await statuses(client, others), ids, done)
+  return unchangedExit(invocation, change, await statuses(invocation, others), ids, done)
 }
 
-async function changeFound(invocation: Invocation, change: Change, query: string): Promise<ExitCode> {
-  const client = await invocation.connect()
-  const q = `${query} status:${change.from.join(',')}`
-  const progress = invocation.output.progress('found')
-  const { items } = await listed((page) => client.listTasks({ q, ...page }), { limit: Infinity, progress })
-  const targets = inSteps(items.map(({ id }) => id))
-  return changeIfAgreed(invocation, change, { targets, matched: items.length, words: `found by ${query}` })
+async function changeFound(invocation: Invocation, change: Change, q: string): Promise<ExitCode> {
+  const target = { q }
+  const meant = await triedOn(invocation, change, target)
+  return changeIfAgreed(invocation, change, { target, meant, words: `found by ${q}` })
 }
 
 async function changeSelected(invocation: Invocation, change: Change, selection: Selection): Promise<ExitCode> {
-  const client = await invocation.connect()
   const { fingerprint } = selection
-  const matched = await countOf(client, change, selection)
+  const target = Object.keys(selection).length === 0 ? { all: true as const } : selection
+  const meant = await triedOn(invocation, change, target)
   // None in the scope may be right; none anywhere is a fingerprint that was mistyped, or is of the past.
-  if (matched === 0 && fingerprint !== undefined && (await countOf(client, change, { fingerprint })) === 0) {
-    throw new NotFoundError('failure group', fingerprint)
+  if (meant.matched === 0 && fingerprint !== undefined) {
+    if ((await triedOn(invocation, change, { fingerprint })).matched === 0) {
+      throw new NotFoundError('failure group', fingerprint)
+    }
   }
-  const targets = [Object.keys(selection).length === 0 ? { all: true as const } : selection]
-  return changeIfAgreed(invocation, change, { targets, matched, words: selectionText(selection) })
+  return changeIfAgreed(invocation, change, { target, meant, words: selectionText(selection) })
+}
+
+/** A dry run of the operation, to its end. */
+async function triedOn({ api, output }: Invocation, { verb }: Change, target: Target): Promise<Tried> {
+  const { pages } = await import('@reprise/client')
+  const progress = output.progress('found')
+  const actions = new Map<string, number>()
+  const samples: Tried['samples'][number][] = []
+  let matched = 0
+  try {
+    for await (const step of pages(api[`${verb}Tasks`], { ...target, dryRun: true })) {
+      matched += step.matched ?? 0
+      for (const { action, count } of step.byAction ?? []) actions.set(action, (actions.get(action) ?? 0) + count)
+      samples.push(...(step.samples ?? []).slice(0, SAMPLES - samples.length))
+      progress.update(matched, null)
+    }
+  } finally {
+    progress.end()
+  }
+  const byAction = [...actions].map(([action, count]) => ({ action, count })).sort((a, b) => b.count - a.count)
+  return { matched, byAction, samples }
 }
 
 interface Meant {
-  readonly targets: readonly Target[]
-  readonly matched: number
+  readonly target: Target
+  readonly meant: Tried
   readonly words: string
 }
 
-async function changeIfAgreed(invocation: Invocation, change: Change, meant: Meant): Promise<ExitCode> {
-  const { targets, matched, words } = meant
+async function changeIfAgreed(invocation: Invocation, change: Change, asked: Meant): Promise<ExitCode> {
+  const { target, meant, words } = asked
+  const { matched } = meant
   if (matched === 0 || invocation.options.flag('dry-run')) {
-    showDone(invocation, change, { changed: [], matched })
+    showDone(invocation, change, { changed: [], ...meant })
     return EXIT.ok
   }
   if (!(await invocation.confirm(`${capital(change.verb)} ${tasksText(matched)} (${words})?`))) return EXIT.error
-  showDone(invocation, change, { changed: await changedOf(invocation, change, targets, matched), matched })
+  showDone(invocation, change, { changed: await changedOf(invocation, change, [target], matched), ...meant })
   return EXIT.ok
 }
 
@@ -118,7 +145,7 @@ async function changedOf(
   total: number,
 ): Promise<readonly string[]> {
   const { pages } = await import('@reprise/client')
-  const call = (await invocation.connect())[`${verb}Tasks`]
+  const call = invocation.api[`${verb}Tasks`]
   const progress = invocation.output.progress(verb)
   const changed: string[] = []
   try {
@@ -134,18 +161,11 @@ async function changedOf(
   return changed
 }
 
-/** Kept counters tell it at once; a failure group is counted by looking. */
-async function countOf(client: Client, { from }: Change, selection: Selection): Promise<number> {
-  const { fingerprint, ...scope } = selection
-  if (fingerprint === undefined) {
-    const counts = await client.counts(scope)
-    return from.reduce((sum, status) => sum + counts[status], 0)
-  }
-  const q = ['status:dead', ...Object.entries(selection).map(([field, value]) => termOf(field, value))].join(' ')
-  return (await listed((page) => client.listTasks({ q, ...page }), { limit: Infinity })).items.length
-}
-
-async function statuses(client: Client, ids: readonly string[]): Promise<ReadonlyMap<string, TaskStatus | null>> {
+async function statuses(
+  invocation: Invocation,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, TaskStatus | null>> {
+  const client = await invocation.connect()
   const found = new Map<string, TaskStatus | null>()
   for (const id of ids) found.set(id, (await client.task(id).get())?.state.status ?? null)
   return found
@@ -175,18 +195,29 @@ function unchangedExit(
 }
 
 const SHOWN_MAX = 20
+const ACTIONS_MAX = 10
 
 function showDone(
   { output, options }: Invocation,
   { verb, done }: Change,
-  { changed, matched }: { readonly changed: readonly string[]; readonly matched: number },
+  { changed, matched, byAction = [], samples = [] }: Partial<Tried> & Pick<Tried, 'matched'> & Done,
 ): void {
   const dryRun = options.flag('dry-run')
-  output.one({ changed, next: null, matched, dryRun }, ({ line }) => {
+  const tried = dryRun ? { byAction, samples } : {}
+  output.one({ changed, next: null, matched, dryRun, ...tried }, ({ line }) => {
     line(dryRun ? `Would ${verb} ${tasksText(matched)}.` : `${tasksText(changed.length)} ${done}.`)
     for (const id of changed.slice(0, SHOWN_MAX)) line(`  ${plain(id)}`)
     if (changed.length > SHOWN_MAX) line(`  and ${changed.length - SHOWN_MAX} more`)
+    if (!dryRun) return
+    for (const { action, count } of byAction.slice(0, ACTIONS_MAX)) line(`  ${count} of ${plain(action)}`)
+    if (byAction.length > ACTIONS_MAX) line(`  and of ${byAction.length - ACTIONS_MAX} more actions`)
+    if (samples.length > 0) line(samples.length < matched ? 'Among them:' : 'They are:')
+    for (const { id, action, tenant } of samples) line(`  ${plain(id)}  ${plain(action)}  ${plain(tenant)}`)
   })
+}
+
+interface Done {
+  readonly changed: readonly string[]
 }
 
 const tasksText = (count: number): string => `${count} ${count === 1 ? 'task' : 'tasks'}`

@@ -1,16 +1,16 @@
 // What becomes of a task that was just submitted: whether anybody takes it at all, and how it ended, for a caller that waits.
 // Standard output gets a result and nothing else: that it failed, or took too long, is told beside it.
 
-import type { Client, SubmittedTask } from '@reprise/client'
+import type { SubmittedTask } from '@reprise/client'
 import { isRepriseError, type RepriseError } from '@reprise/core'
 import type { Invocation } from '../command/invocation.ts'
 import { CommandError, exitCodeOf } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { plainLines } from '../output/plain-text.ts'
 
 /** Waits for the end, at most this long, and shows it. */
 export async function waitForEnd(
   invocation: Invocation,
-  client: Client,
   task: SubmittedTask,
   timeout: number | null,
 ): Promise<ExitCode> {
@@ -20,11 +20,11 @@ export async function waitForEnd(
   const found = await task.get()
   if (found !== null && (problem === null || !output.isForPeople)) {
     output.one(found, ({ line }) => {
-      if (found.state.status === 'succeeded') line(JSON.stringify(found.state.result))
+      if (found.state.status === 'succeeded') line(plainLines(JSON.stringify(found.state.result)))
     })
   }
   if (problem === null) return EXIT.ok
-  throw await told(problem, client, task.id)
+  throw await told(problem, invocation, task.id)
 }
 
 /** Null if it succeeded. */
@@ -39,9 +39,9 @@ async function endOf(task: SubmittedTask, timeout: number | null, signal: AbortS
 }
 
 /** The same error with what to type next, and after a time-out with the reason why it has not ended. */
-async function told(problem: RepriseError, client: Client, id: string): Promise<CommandError> {
+async function told(problem: RepriseError, invocation: Invocation, id: string): Promise<CommandError> {
   const isLate = problem.code === 'REPRISE_TIMED_OUT'
-  const why = isLate ? ((await explanationOf(client, id))?.summary ?? null) : null
+  const why = isLate ? ((await explanationOf(invocation, id))?.summary ?? null) : null
   return new CommandError(
     [`${problem.message}${why === null ? '' : ` ${why}`}`, `  code: ${problem.code}`].join('\n'),
     {
@@ -55,18 +55,20 @@ async function told(problem: RepriseError, client: Client, id: string): Promise<
 }
 
 /** A name with a mistake in it is accepted like any other: it may be that its worker starts later. */
-export async function noteIfNobodyTakes({ options, output }: Invocation, client: Client, id: string): Promise<void> {
-  if (options.flag('quiet')) return
-  const explanation = await explanationOf(client, id)
+export async function noteIfNobodyTakes(invocation: Invocation, id: string): Promise<void> {
+  if (invocation.options.flag('quiet')) return
+  const explanation = await explanationOf(invocation, id)
   if (explanation?.gates.some(({ kind }) => kind === 'no_worker') !== true) return
   const { action, pool } = explanation.task
-  output.note(`No worker takes the action '${action}' in the pool '${pool}' now: the task waits until one does.`)
+  invocation.output.note(
+    `No worker takes the action '${action}' in the pool '${pool}' now: the task waits until one does.`,
+  )
 }
 
 /** Null also if it can't be had: the task is submitted, and some may do no more than that. */
-async function explanationOf(client: Client, id: string) {
+async function explanationOf({ api }: Invocation, id: string) {
   try {
-    return await client.explainTask({ id })
+    return await api.explainTask({ id })
   } catch {
     return null
   }

@@ -11,8 +11,8 @@ import { isoTime } from '../output/times.ts'
 export type Event = OperationOutput<'listEvents'>['items'][number]
 
 const STYLES: readonly (readonly [RegExp, Style])[] = [
-  [/failed|lost|expired|opened|dropped/, 'red'],
-  [/closed|resumed|redriven/, 'green'],
+  [/failed|lost|expired|opened|dropped|dead/, 'red'],
+  [/closed|resumed|redriven|succeeded/, 'green'],
   [/paused|half_open|ramping|retried|cancelled|discarded/, 'yellow'],
 ]
 
@@ -21,10 +21,19 @@ export function eventLine(event: Event, { line, paint }: People): void {
   const type = bareType(event.type)
   const style = STYLES.find(([pattern]) => pattern.test(type))?.[1]
   const about = taskId === null ? '' : ` ${plain(taskId)}${attempt === null ? '' : `#${attempt}`}`
-  const details = detailsOf(event.data.details, reason)
-  line(`${paint('dim', event.time)} ${style === undefined ? type : paint(style, type)}${about} ${plain(reason)}`)
+  const { action, message, ...rest } = event.data.details
+  const details = detailsOf(taskId === null ? event.data.details : rest, reason)
+  // The action and what went wrong come first, then what happens next.
+  const cause = typeof message === 'string' && message !== reason ? ` ${withStop(plain(message))}` : ''
+  const named = typeof action === 'string' && taskId !== null ? ` ${plain(action)}` : ''
+  line(
+    `${paint('dim', event.time)} ${style === undefined ? type : paint(style, type)}${named}${about}${cause} ${plain(reason)}`,
+  )
   line(paint('dim', `    by ${plain(actor)}${details === '' ? '' : `  ${plain(details)}`}`))
 }
+
+/** Ended like a sentence: another one follows. */
+const withStop = (text: string): string => (/[.!?…\]]$/.test(text) ? text : `${text}.`)
 
 /** Times as times, spans as spans; what the reason, or a field before, has said already is left out. */
 function detailsOf(data: Event['data']['details'], reason: string): string {

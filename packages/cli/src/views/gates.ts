@@ -21,11 +21,13 @@ export function gateText(gate: GateRecord, now: number): string {
   const { kind, scope = {} } = gate
   switch (kind) {
     case 'paused':
-      return `paused: ${scopeText(scope)}${byText(gate.by)}`
+      return `paused${rankText(gate.rank)}: ${scopeText(scope)}${byText(gate.by)}`
     case 'concurrency':
-      return `limit: ${String(gate.running)} of ${String(gate.concurrency)} run, ${scopeText(scope)}`
+      return typeof gate.running !== 'number'
+        ? `limit${rankText(gate.rank)}: as many run as may, ${scopeText(scope)}`
+        : `limit${rankText(gate.rank)}: ${gate.running} of ${String(gate.concurrency)} run, ${scopeText(scope)}`
     case 'breaker':
-      return `breaker ${String(gate.name)} is ${String(gate.status)}${inText(gate.until, now)}`
+      return `breaker ${String(gate.name)}${ofText(gate.tenant)} is ${String(gate.status)}${inText(gate.until, now)}`
     case 'not_due':
       return `not due${inText(gate.dueAt, now)}: ${String(gate.reason)}`
     case 'retry_quota':
@@ -36,6 +38,11 @@ export function gateText(gate: GateRecord, now: number): string {
       return kind
   }
 }
+
+const ofText = (tenant: unknown): string => (typeof tenant === 'string' ? ` of tenant ${tenant}` : '')
+
+/** A server of an earlier version does not say whose it is. */
+const rankText = (rank: unknown): string => (typeof rank === 'string' ? ` (${rank})` : '')
 
 function byText(by: unknown): string {
   if (typeof by !== 'object' || by === null || !('actor' in by)) return ''

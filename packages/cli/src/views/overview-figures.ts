@@ -1,33 +1,31 @@
 // How everything is, put together from many small questions. What the caller may not see, or what is switched off, is null.
 
-import type { Client } from '@reprise/client'
-import { type Gate, type LaneView, PAGE_LIMIT_MAX, type WorkerView } from '@reprise/core'
+import type { Gate, LaneView, WorkerView } from '@reprise/core'
+import type { Invocation } from '../command/invocation.ts'
 import { lookedThrough, unlessRefused } from '../command/rows.ts'
 
 const GROUPS_SHOWN = 5
 
-export type Overview = Awaited<ReturnType<typeof overviewOf>>['overview']
+export type Overview = Awaited<ReturnType<typeof overviewOf>>
 type Hold = Extract<Gate, { readonly kind: 'paused' }>
 
-export async function overviewOf(client: Client) {
+export async function overviewOf(api: Invocation['api']) {
   const [counts, workers, breakers, lanes, failureGroups, monitoring] = await Promise.all([
-    client.counts(),
-    unlessRefused(lookedThrough(client.listWorkers)),
-    unlessRefused(lookedThrough(client.listBreakers)),
-    unlessRefused(lookedThrough(client.listLanes)),
-    unlessRefused(client.listFailureGroups({ limit: PAGE_LIMIT_MAX })),
-    unlessRefused(client.monitoring()),
+    api.counts(),
+    unlessRefused(lookedThrough(api.listWorkers)),
+    unlessRefused(lookedThrough(api.listBreakers)),
+    unlessRefused(lookedThrough(api.listLanes)),
+    unlessRefused(api.listFailureGroups({ limit: GROUPS_SHOWN, order: 'count' })),
+    unlessRefused(api.monitoring()),
   ])
-  const overview = {
+  return {
     counts,
     workers: workers === null ? null : { ...byHealth(workers), draining: workers.filter(isDraining).length },
     breakers: breakers?.filter(({ state }) => state.status !== 'closed') ?? null,
     paused: lanes === null ? null : holds(lanes),
-    failureGroups:
-      failureGroups?.items.toSorted((one, other) => other.count - one.count).slice(0, GROUPS_SHOWN) ?? null,
+    failureGroups: failureGroups?.items ?? null,
     monitoring,
   }
-  return { overview, staff: workers === null || lanes === null ? null : staffOf(workers, lanes) }
 }
 
 const isDraining = ({ draining }: WorkerView): boolean => draining
@@ -42,20 +40,4 @@ function byHealth(workers: readonly WorkerView[]) {
 function holds(lanes: readonly LaneView[]): readonly Hold[] {
   const paused = lanes.flatMap(({ gates }) => gates).filter((gate) => gate.kind === 'paused')
   return [...new Map(paused.map((gate) => [JSON.stringify(gate.scope), gate])).values()]
-}
-
-export type Staff = ReturnType<typeof staffOf>
-
-/** Who takes work, and what waits for somebody who does. A worker that drains takes nothing new, whatever its health. */
-function staffOf(workers: readonly WorkerView[], lanes: readonly LaneView[]) {
-  const staying = workers.filter((worker) => !isDraining(worker))
-  const taking = staying.filter(({ health }) => health.status !== 'unhealthy')
-  const isServed = ({ pool, action }: LaneView): boolean =>
-    taking.some(({ pools, actions }) => pools.includes(pool) && (actions === null || actions.includes(action)))
-  return {
-    ...byHealth(staying),
-    draining: workers.length - staying.length,
-    /** Lanes with queued tasks that no worker takes. */
-    unservedLanes: lanes.filter((lane) => lane.counts.queued > 0 && !isServed(lane)).length,
-  }
 }

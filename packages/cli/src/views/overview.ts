@@ -3,20 +3,23 @@
 import type { OperationOutput } from '@reprise/client'
 import { type Style, statusStyle } from '../output/colours.ts'
 import type { People } from '../output/output.ts'
+import { plain } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
 import { percent, shortSpan } from '../output/times.ts'
 import { scopeText } from './gates.ts'
-import type { Overview, Staff } from './overview-figures.ts'
+import type { Overview } from './overview-figures.ts'
 
 const SHOWN = ['queued', 'waiting', 'running', 'succeeded', 'dead'] as const
 /** Worth a word only if there are any. */
 const SHOWN_IF_ANY = ['discarded', 'cancelled'] as const
 const RAN = ['running', 'succeeded', 'dead', 'discarded'] as const
 const LEVELS: Readonly<Record<string, Style>> = { ok: 'green', warning: 'yellow', critical: 'red' }
+/** Where what belongs to a line stands below it. */
+const BELOW = ' '.repeat(10)
+const LEVEL_COLUMNS = 'critical'.length + 2
 const UNSEEN = 'not for you to see'
 
-/** `staff` is null for who may not see workers. */
-export function tellOverview(overview: Overview, staff: Staff | null, now: number, people: People): void {
+export function tellOverview(overview: Overview, now: number, people: People): void {
   const { line, paint, table } = people
   const { counts, breakers, paused, failureGroups, monitoring } = overview
   const seldom = SHOWN_IF_ANY.filter((status) => counts[status] > 0)
@@ -32,11 +35,11 @@ export function tellOverview(overview: Overview, staff: Staff | null, now: numbe
     return counts[status] === 0 || style === null ? text : paint(style, text)
   })
   line(`${paint('bold', 'Tasks')}     ${tasks.join(', ')}`)
-  line(`${paint('bold', 'Workers')}   ${staff === null ? UNSEEN : workersText(staff, paint)}`)
-  if (staff !== null && staff.unservedLanes > 0) line(`          ${paint('yellow', unservedText(staff.unservedLanes))}`)
-  for (const text of levelLines(monitoring, hasRun(counts), paint)) line(text)
+  line(`${paint('bold', 'Workers')}   ${workersText(monitoring, paint)}`)
+  if (monitoring !== null) tellLevel(monitoring, hasRun(counts), people)
   tell(breakers, [
     { title: 'BREAKER', value: ({ name }) => name },
+    { title: 'TENANT', value: ({ tenant }) => tenant ?? 'all', flexible: true },
     { title: 'STATE', value: ({ state }) => state.status, style: statusStyle },
     {
       title: 'PROBES IN',
@@ -54,11 +57,13 @@ export function tellOverview(overview: Overview, staff: Staff | null, now: numbe
   tell(failureGroups, groupColumns(now))
 }
 
-type FailureGroup = OperationOutput<'listFailureGroups'>['items'][number]
+type Monitoring = NonNullable<Overview['monitoring']>
+export type FailureGroup = OperationOutput<'listFailureGroups'>['items'][number]
 
 export const groupColumns = (now: number): readonly Column<FailureGroup>[] => [
   { title: 'GROUP', value: ({ fingerprint }) => fingerprint },
   { title: 'DEAD', value: ({ count }) => count, right: true },
+  { title: 'FIRST', value: ({ firstAt }) => `${shortSpan(now - firstAt)} ago`, right: true },
   { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },
   { title: 'ACTION', value: ({ action }) => action, flexible: true },
   { title: 'FAILURE', value: failureText, flexible: true },
@@ -73,39 +78,34 @@ const failureText = ({ sample, notes = [] }: FailureGroup): string => {
 /** Of tasks that were never begun there may be many. */
 const hasRun = (counts: Overview['counts']): boolean => RAN.some((status) => counts[status] > 0)
 
-const unservedText = (lanes: number): string =>
-  lanes === 1
-    ? "1 lane waits for a worker; 'reprise lanes' shows what waits where"
-    : `${lanes} lanes wait for a worker; 'reprise lanes' shows what waits where`
-
-function workersText({ healthy, degraded, unhealthy, draining }: Staff, paint: People['paint']): string {
-  if (healthy + degraded + unhealthy + draining === 0) return paint('yellow', 'none')
+/** What is there and takes work, not every record of a worker that once was. */
+function workersText(monitoring: Monitoring | null, paint: People['paint']): string {
+  if (monitoring === null) return UNSEEN
+  const { healthy, degraded, unhealthy, draining, gone, takingWork } = monitoring.health
+  const more = [...(draining === 0 ? [] : [`${draining} of them draining`]), ...(gone === 0 ? [] : [`${gone} gone`])]
+  if (healthy + degraded + unhealthy === 0) return [paint('yellow', 'none'), ...more].join(', ')
   const parts = [
     `${healthy} healthy`,
     paintIf(degraded, 'yellow', 'degraded', paint),
     paintIf(unhealthy, 'red', 'unhealthy', paint),
-  ]
-  const all = [...parts, ...(draining === 0 ? [] : [`${draining} draining`])].join(', ')
-  return healthy + degraded === 0 ? `${all}: ${paint('red', 'no worker takes work')}` : all
+    ...more,
+  ].join(', ')
+  return takingWork === 0 ? `${parts}: ${paint('red', 'no worker takes work')}` : parts
 }
 
 const paintIf = (count: number, style: Style, word: string, paint: People['paint']): string =>
   count === 0 ? `0 ${word}` : paint(style, `${count} ${word}`)
 
-function levelLines(monitoring: Overview['monitoring'], hasTasks: boolean, paint: People['paint']): readonly string[] {
-  if (monitoring === null) return []
-  const { level, retryRate, retrySuccess, health, windowMs } = monitoring
+/** The level, why in sentences, and the figures beside it. */
+function tellLevel(monitoring: Monitoring, hasTasks: boolean, { line, beside, paint }: People): void {
+  const { level, because, retryRate, retrySuccess, windowMs } = monitoring
   const shown = (one: string): string => paint(LEVELS[one] ?? 'dim', one)
-  const attempts =
+  const figures = [
     retryRate.value === null
       ? `nothing ran ${hasTasks ? `in ${shortSpan(windowMs)}` : 'yet'}`
-      : `in ${shortSpan(windowMs)}, ${percent(retryRate.value)} of attempts retried (${shown(retryRate.level)})`
-  const more = [
+      : `in ${shortSpan(windowMs)}, ${percent(retryRate.value)} of attempts retried`,
     ...(retrySuccess.value === null ? [] : [`${percent(retrySuccess.value)} of retries succeeded`]),
-    ...(health.unhealthyShare === null
-      ? []
-      : [`${percent(health.unhealthyShare)} of workers unhealthy (${shown(health.level)})`]),
-  ]
-  const head = `${paint('bold', 'Level')}     ${shown(level)}: ${attempts}`
-  return more.length === 0 ? [head] : [`${head},`, `          ${more.join(', ')}`]
+  ].join(', ')
+  line(`${paint('bold', 'Level')}     ${shown(level)}: ${figures}`)
+  for (const one of because) beside(`${BELOW}${one.level.padEnd(LEVEL_COLUMNS)}`, plain(one.says))
 }

@@ -1,20 +1,31 @@
 // A task as a story for people: what was asked, what became of each attempt and why, where it stands, what can be done.
 
 import type { OperationOutput } from '@reprise/client'
-import { formatDuration, operatorMayRetry } from '@reprise/core'
+import { formatDuration } from '@reprise/core'
 import { statusStyle } from '../output/colours.ts'
 import type { People } from '../output/output.ts'
 import { cutTo, plain } from '../output/plain-text.ts'
 import { isoTime, relativeTime } from '../output/times.ts'
-import { noteOn, type Task } from './task-rows.ts'
+import { labelsText, noteOn, type Task } from './task-rows.ts'
 
-export type Execution = OperationOutput<'getExecution'>
+type Execution = OperationOutput<'getExecution'>
+
+type AttemptLog = OperationOutput<'taskLogs'>['items'][number]
 
 const VALUE_COLUMNS = 200
+const LINES_SHOWN = 5
 
+export interface Story {
+  readonly task: Task
+  readonly executions: readonly Execution[]
+  /** What handlers logged, by attempt. */
+  readonly logs: readonly AttemptLog[]
+}
+
+/** With all lines of the logs, or the last few of each attempt. */
 export function tellStory(
-  task: Task,
-  executions: readonly Execution[],
+  { task, executions, logs }: Story,
+  hasAllLines: boolean,
   now: number,
   { line, fields, paint }: People,
 ): void {
@@ -38,13 +49,29 @@ export function tellStory(
   if (executions.length === 0) line('No attempt yet.')
   for (const execution of executions) {
     line(attemptText(execution, now, painted(execution.status)))
+    const log = logs.find(({ attempt }) => attempt === execution.attempt)
+    if (log !== undefined) for (const text of logLines(log, hasAllLines)) line(`    ${paint('dim', text)}`)
     if (execution.failure !== null) {
       line(`    ${plain(cutTo(`${execution.failure.code}: ${execution.failure.message}`, VALUE_COLUMNS))}`)
     }
     if (execution.decision !== null) line(`    ${paint('dim', `→ ${plain(execution.decision.sentence)}`)}`)
   }
   line()
-  for (const text of endLines(task, now)) line(text)
+  for (const text of endLines(task, executions.at(-1), now)) line(text)
+}
+
+/** The last ones tell most of how it ended. */
+function logLines({ lines, dropped }: AttemptLog, hasAll: boolean): readonly string[] {
+  const shown = hasAll ? lines : lines.slice(-LINES_SHOWN)
+  const left = lines.length - shown.length
+  const more = [
+    ...(dropped > 0 ? [`${dropped} earlier lines were not kept`] : []),
+    ...(left > 0 ? [`${left} earlier lines: --logs shows them`] : []),
+  ]
+  return [
+    ...more.map((text) => `… ${text}`),
+    ...shown.map(({ at, level, text }) => `${isoTime(at)} ${level.padEnd(5)} ${plain(text)}`),
+  ]
 }
 
 /** What operators noted, one line each. */
@@ -53,14 +80,10 @@ export const noteLines = (notes: Task['notes'], now: number): readonly string[] 
 
 const valueText = (value: unknown): string => cutTo(JSON.stringify(value) ?? 'null', VALUE_COLUMNS)
 
-const labelsText = (labels: Readonly<Record<string, string>>): string =>
-  Object.entries(labels)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(', ')
-
 function attemptText(execution: Execution, now: number, status: string): string {
-  const { attempt, worker, dispatchedAt, resolvedAt, retryReason } = execution
-  const who = worker === null ? 'in the queue' : `on ${plain(worker)}`
+  const { attempt, worker, build, dispatchedAt, resolvedAt, retryReason } = execution
+  const what = build === null ? '' : ` (version ${plain(build.version)}, host ${plain(build.host)})`
+  const who = worker === null ? 'in the queue' : `on ${plain(worker)}${what}`
   const took = resolvedAt === null ? 'still running' : `after ${formatDuration(resolvedAt - dispatchedAt)}`
   const why = retryReason === null ? '' : `, ${retryText(retryReason)}`
   return `#${attempt}  ${status}  ${who}, ${relativeTime(dispatchedAt, now)}, ${took}${why}`
@@ -74,27 +97,31 @@ const waitText = (reason: string): string => (reason === 'manual' ? 'asked for b
 /** Why a task is dead, in words: codes are for programs. */
 const DEAD_WORDS: Readonly<Record<string, string>> = {
   not_retriable: 'the failure is not one that is retried',
-  retries_exhausted: 'every automatic retry was used',
+  retries_exhausted: 'no automatic retry is left',
   crash_loop: 'it took down its worker too often',
   deadline: 'the next attempt could not make the deadline',
   outcome_unknown: 'its worker vanished, and a person has to look whether it took effect',
   retries_off: 'automatic retries are switched off',
 }
 
-/** What can be done about a dead letter. How many retries a server allows is its own business: this goes by the usual number. */
-export function deadAdvice({ id, settings, failures, losses }: Task): readonly string[] {
-  const mayRetry = operatorMayRetry(settings, { failures, losses })
+/** What can be done about a dead letter. */
+export function deadAdvice({ id, retryable }: Pick<Task, 'id' | 'retryable'>): readonly string[] {
   const verbs = [
-    ...(mayRetry ? [['retry', 'one more attempt'] as const] : []),
+    ...(retryable ? [['retry', 'one more attempt'] as const] : []),
     ['redrive', 'from the start, with a fresh budget of retries'] as const,
     ['discard', 'give it up'] as const,
   ]
   return verbs.map(([verb, says]) => `  ${`reprise ${verb} ${plain(id)}`.padEnd(16 + plain(id).length)}  # ${says}`)
 }
 
-export const deadText = (reason: string): string => DEAD_WORDS[reason] ?? plain(reason)
+/** In the words of the decision itself, if its attempt is at hand. */
+export function deadText(reason: string, last: Pick<Execution, 'decision'> | undefined): string {
+  const decision = last?.decision ?? null
+  if (decision?.kind === 'dead') return plain(decision.sentence)
+  return `${DEAD_WORDS[reason] ?? plain(reason)}.`
+}
 
-function endLines(task: Task, now: number): readonly string[] {
+function endLines(task: Task, last: Execution | undefined, now: number): readonly string[] {
   const { state } = task
   const id = plain(task.id)
   switch (state.status) {
@@ -111,7 +138,7 @@ function endLines(task: Task, now: number): readonly string[] {
       return [`Succeeded ${relativeTime(state.at, now)}: ${plain(valueText(state.result))}`]
     case 'dead':
       return [
-        `Dead, ${relativeTime(state.at, now)}: ${deadText(state.reason)} (${plain(state.reason)}). What can be done:`,
+        `Dead, ${relativeTime(state.at, now)} (${plain(state.reason)}): ${deadText(state.reason, last)} What can be done:`,
         ...deadAdvice(task),
       ]
     case 'discarded':

@@ -22,8 +22,20 @@ export const taskColumns = (now: number): readonly Column<Task>[] => [
   },
   { title: 'TRY', value: ({ attempt }) => attempt, right: true },
   { title: 'AGE', value: ({ acceptedAt }) => shortSpan(now - acceptedAt), right: true },
+  {
+    title: 'WORKER',
+    value: ({ state }) => (state.status === 'running' ? state.worker : null),
+    flexible: true,
+    wide: true,
+  },
+  { title: 'LABELS', value: ({ labels }) => labelsText(labels), flexible: true, wide: true },
   { title: 'NOTE', value: (task) => noteOn(task, now), flexible: true, below: true },
 ]
+
+export const labelsText = (labels: Task['labels']): string =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ')
 
 /** The one thing that is worth saying about a task where it stands. */
 export function noteOn({ state }: Task, now: number): string | null {

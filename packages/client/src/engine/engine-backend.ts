@@ -4,14 +4,16 @@
 import type { Connection } from '@reprise/connect'
 import {
   type Clock,
+  CompletionWishes,
   DEFAULT_TENANT,
   decodeJson,
-  type Engine,
   KnownActions,
-  type TaskId,
+  type SettingDefaults,
+  settingsFiller,
   type TaskSpec,
+  withNotify,
 } from '@reprise/core'
-import type { Backend, End, LiveEvent, OperationCall, Submission, WaitLimits, WatchRequest } from '../backend.ts'
+import type { Backend, End, OperationCall, Submission } from '../backend.ts'
 import { watchJournal } from './journal-watch.ts'
 import { ResultWatcher } from './result-watcher.ts'
 
@@ -21,84 +23,93 @@ export interface LocalOptions {
   readonly actor: string
   /** MAX_RETRIES of the environment. */
   readonly maxRetries: number
+  /** What holds where an action says nothing. */
+  readonly defaults: SettingDefaults
 }
 
-export class EngineBackend implements Backend {
-  readonly #connection: Connection
-  readonly #engine: Engine
-  readonly #options: LocalOptions
-  readonly #actions: KnownActions
-  readonly #watcher: ResultWatcher
-  readonly #closing = new AbortController()
-
-  constructor(connection: Connection, options: LocalOptions) {
-    this.#connection = connection
-    this.#engine = connection.engine
-    this.#options = options
-    this.#actions = new KnownActions(connection.engine, options.clock)
-    this.#watcher = new ResultWatcher(connection.engine, options.clock)
-  }
-
-  async submit(submissions: readonly Submission[]) {
-    return this.#engine.submit(submissions.every(isComplete) ? submissions : await this.#specs(submissions))
-  }
-
-  async ended(id: TaskId, limits: WaitLimits): Promise<End> {
-    const { state } = await this.#watcher.ended(id, limits)
-    if (state.status === 'succeeded') {
-      return { status: 'succeeded', result: state.result === null ? null : decodeJson(state.result) }
-    }
-    // The watcher waits for an end.
-    return state as End
-  }
-
-  watch(request: WatchRequest): AsyncGenerator<LiveEvent> {
-    const signals = request.signal === null ? [this.#closing.signal] : [this.#closing.signal, request.signal]
-    return watchJournal(this.#engine, this.#options.clock, { ...request, signal: AbortSignal.any(signals) })
-  }
-
-  async call(...[name, input, signal]: OperationCall): Promise<unknown> {
-    const perform = await this.#operations()
-    return perform(name, input, signal ?? this.#closing.signal)
-  }
-
-  async *lines(...[name, input, signal]: OperationCall): AsyncGenerator<unknown> {
-    const perform = await this.#operations()
-    yield* (await perform(name, input, signal ?? this.#closing.signal)) as AsyncIterable<unknown>
-  }
-
-  /** Turns away everybody who waits, and closes the engine if it was opened here. */
-  async close() {
-    this.#closing.abort()
-    this.#watcher.close()
-    await this.#connection.close()
-  }
+export function engineBackend(connection: Connection, options: LocalOptions): Backend {
+  const { engine } = connection
+  const actions = new KnownActions(engine, options.clock, [], options.defaults)
+  const fill = settingsFiller(options.defaults)
+  const wishes = new CompletionWishes(engine, options.clock)
+  const watcher = new ResultWatcher(engine, options.clock)
+  const closing = new AbortController()
+  let local: ReturnType<typeof import('@reprise/operations').openLocal> | null = null
 
   /** Loaded by the first call of one: a process that only submits needs none of it. */
-  async #operations() {
+  const perform = async (...[name, input, signal]: OperationCall): Promise<unknown> => {
     const { openLocal } = await import('@reprise/operations')
-    this.#local ??= openLocal({ engine: this.#engine, ...this.#options })
-    return this.#local
+    local ??= openLocal({ engine, ...options })
+    return (await local)(name, input, signal ?? closing.signal)
   }
+  return {
+    async submit(submissions) {
+      const look = wishes.look()
+      if (look !== null) await look
+      const isReady = fill === null && submissions.every(isComplete)
+      const specs = isReady ? submissions : await specsOf(submissions, actions, fill)
+      return engine.submit(wishes.isEmpty ? specs : specs.map((spec) => wished(spec, wishes)))
+    },
 
-  #local: ReturnType<typeof import('@reprise/operations').openLocal> | null = null
+    async ended(id, limits) {
+      const { state } = await watcher.ended(id, limits)
+      if (state.status === 'succeeded') {
+        return { status: 'succeeded', result: state.result === null ? null : decodeJson(state.result) }
+      }
+      // The watcher waits for an end.
+      return state as End
+    },
 
-  /** With everything that a submission leaves to its action filled in. */
-  async #specs(submissions: readonly Submission[]): Promise<readonly TaskSpec[]> {
-    const specs: TaskSpec[] = []
-    for (const submission of submissions) {
-      const { action } = submission
-      const { pool, settings } = this.#actions.known(action) ?? (await this.#actions.find(action))
-      specs.push({
-        ...submission,
-        pool: submission.pool ?? pool,
-        settings: submission.settings ?? settings,
-        tenant: submission.tenant ?? DEFAULT_TENANT,
-      })
-    }
-    return specs
+    watch(request) {
+      const signals = request.signal === null ? [closing.signal] : [closing.signal, request.signal]
+      return watchJournal(engine, options.clock, { ...request, signal: AbortSignal.any(signals) })
+    },
+
+    call: perform,
+
+    async *lines(...call) {
+      yield* (await perform(...call)) as AsyncIterable<unknown>
+    },
+
+    /** Turns away everybody who waits, and closes the engine if it was opened here. */
+    async close() {
+      closing.abort()
+      watcher.close()
+      await connection.close()
+    },
   }
 }
 
-const isComplete = (submission: Submission): submission is TaskSpec =>
-  submission.pool !== null && submission.settings !== null && submission.tenant !== null
+/** With everything that a submission leaves to its action filled in. */
+async function specsOf(
+  submissions: readonly Submission[],
+  actions: KnownActions,
+  fill: ReturnType<typeof settingsFiller>,
+): Promise<readonly TaskSpec[]> {
+  const specs: TaskSpec[] = []
+  for (const { notify = false, ...submission } of submissions) {
+    const { action, leftOpen, pool, settings } = submission
+    const isKnown = pool !== null && settings !== null
+    const known = isKnown ? { pool, settings } : (actions.known(action) ?? (await actions.find(action)))
+    const complete = settings === null ? known.settings : (fill?.(settings, leftOpen ?? []) ?? settings)
+    specs.push({
+      ...submission,
+      pool: pool ?? known.pool,
+      settings: notify ? withNotify(complete) : complete,
+      tenant: submission.tenant ?? DEFAULT_TENANT,
+    })
+  }
+  return specs
+}
+
+/** With what webhooks ask for. */
+function wished(spec: TaskSpec, wishes: CompletionWishes): TaskSpec {
+  const settings = wishes.settingsFor(spec.settings, spec.action, spec.tenant)
+  return settings === spec.settings ? spec : { ...spec, settings }
+}
+
+const isComplete = (submission: Submission): submission is Submission & TaskSpec =>
+  submission.pool !== null &&
+  submission.settings !== null &&
+  submission.tenant !== null &&
+  submission.notify === undefined

@@ -7,8 +7,6 @@ import {
   backoffMs,
   type Clock,
   END_STATUSES,
-  formatDuration,
-  isRepriseError,
   type Mark,
   NotFoundError,
   type Observing,
@@ -16,10 +14,10 @@ import {
   sleep,
   type Task,
   type TaskId,
-  TimedOutError,
   type Waiting,
 } from '@reprise/core'
 import type { WaitLimits } from '../backend.ts'
+import { asError, isPassing, timedOut } from '../waiting.ts'
 
 interface Waiter {
   readonly id: TaskId
@@ -185,17 +183,4 @@ export class ResultWatcher {
     if (task === null) for (const waiter of waiters) waiter.reject(new NotFoundError('task', id))
     else if (END_STATUSES.has(task.state.status)) for (const waiter of waiters) waiter.resolve(task)
   }
-}
-
-function timedOut(id: TaskId, timeoutMs: number): TimedOutError {
-  return new TimedOutError(`Task '${id}' did not end within ${formatDuration(timeoutMs)}. It goes on; ask again later.`)
-}
-
-/** A store that is away comes back; a closed one, or a mistake of ours, does not. */
-function isPassing(error: unknown): boolean {
-  return isRepriseError(error) && error.status >= 500 && error.code !== 'REPRISE_STORE_CLOSED'
-}
-
-function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('The wait was aborted.', { cause: thrown })
 }

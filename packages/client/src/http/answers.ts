@@ -1,7 +1,7 @@
 // Answers of a server in the types that the table promises. They are not checked field by field: client and server are of one
 // version, or refuse each other's calls.
 
-import { notReprise } from './problems.ts'
+import { notReprise } from '@reprise/core'
 
 export function objectOf<T extends object>(body: unknown, serverName: string): T {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notReprise(serverName)

@@ -1,60 +1,39 @@
 // The client's backend over HTTP: where an operation is found stands in the generated table, the rest is one request.
 
-import { InvalidError, type TaskId } from '@reprise/core'
-import type { Backend, OperationCall, Submission, WaitLimits, WatchRequest } from '../backend.ts'
+import { type Call, InvalidError, type QueryValue, type Transport } from '@reprise/core'
+import type { Backend, OperationCall } from '../backend.ts'
 import { ROUTES } from '../routes.generated.ts'
-import type { QueryValue } from './address.ts'
 import { objectOf, parsedObject } from './answers.ts'
-import { Events } from './events.ts'
+import { watchEvents } from './events.ts'
 import { Results } from './results.ts'
-import { Submissions } from './submissions.ts'
+import { submitOver } from './submissions.ts'
 import { textLines } from './text-lines.ts'
-import type { Call, Transport } from './transport.ts'
 
 /** How long lines may take to come, once the answer has begun. */
 const IDLE_MS = 60_000
 
-export class HttpBackend implements Backend {
-  readonly #transport: Transport
-  readonly #submissions: Submissions
-  readonly #results: Results
-  readonly #events: Events
+export function httpBackend(transport: Transport): Backend {
+  const results = new Results(transport)
+  const { clock, serverName } = transport
+  return {
+    submit: (submissions) => submitOver(transport, submissions),
+    ended: (id, limits) => results.ended(id, limits),
+    watch: (request) => watchEvents(transport, request),
 
-  constructor(transport: Transport) {
-    this.#transport = transport
-    this.#submissions = new Submissions(transport)
-    this.#results = new Results(transport)
-    this.#events = new Events(transport)
-  }
+    async call(...call) {
+      const { status, body } = await transport.call(requestOf(...call))
+      return status === 204 ? null : objectOf(body, serverName)
+    },
 
-  submit(submissions: readonly Submission[]) {
-    return this.#submissions.submit(submissions)
-  }
+    async *lines(...call) {
+      const stream = await transport.open({ ...requestOf(...call), headers: { accept: 'application/x-ndjson' } })
+      for await (const line of textLines(stream, { clock, serverName, idleMs: IDLE_MS })) {
+        if (line !== '') yield parsedObject(line, serverName)
+      }
+    },
 
-  ended(id: TaskId, limits: WaitLimits) {
-    return this.#results.ended(id, limits)
-  }
-
-  watch(request: WatchRequest) {
-    return this.#events.watch(request)
-  }
-
-  async call(...call: OperationCall): Promise<unknown> {
-    const { status, body } = await this.#transport.call(requestOf(...call))
-    return status === 204 ? null : objectOf(body, this.#transport.serverName)
-  }
-
-  async *lines(...call: OperationCall): AsyncGenerator<unknown> {
-    const { clock, serverName } = this.#transport
-    const stream = await this.#transport.open({ ...requestOf(...call), headers: { accept: 'application/x-ndjson' } })
-    for await (const line of textLines(stream, { clock, serverName, idleMs: IDLE_MS })) {
-      if (line !== '') yield parsedObject(line, serverName)
-    }
-  }
-
-  /** Turns away everybody who waits, and ends requests that are under way. */
-  async close() {
-    this.#transport.close()
+    /** Turns away everybody who waits, and ends requests that are under way. */
+    close: async () => transport.close(),
   }
 }
 
@@ -67,7 +46,7 @@ function pathPart(field: string, value: unknown): string {
 }
 
 function requestOf(...[name, input, signal]: OperationCall): Call {
-  const { method, path, isRepeatable } = ROUTES[name]
+  const [method, path = '', ...traits] = ROUTES[name].split(' ') as [Call['method'], ...string[]]
   const rest: Record<string, unknown> = { ...input }
   const pathname = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
     const { [field]: value } = rest
@@ -76,5 +55,11 @@ function requestOf(...[name, input, signal]: OperationCall): Call {
   })
   const hasBody = method !== 'GET' && method !== 'DELETE'
   const content = hasBody ? { body: rest } : { query: rest as Record<string, QueryValue> }
-  return { method, path: pathname, isRepeatable, ...content, ...(signal === undefined ? {} : { signal }) }
+  return {
+    method,
+    path: pathname,
+    isRepeatable: traits.includes('repeatable'),
+    ...content,
+    ...(signal === undefined ? {} : { signal }),
+  }
 }

@@ -6,18 +6,17 @@ import {
   backoffMs,
   type DeadReason,
   type Failure,
-  formatDuration,
   isRepriseError,
   NotFoundError,
+  path,
   sleep,
   type TaskId,
-  TimedOutError,
+  type Transport,
 } from '@reprise/core'
 import type { OperationOutput } from '@reprise/operations'
 import type { End, WaitLimits } from '../backend.ts'
-import { path } from './address.ts'
+import { asError, isPassing, timedOut } from '../waiting.ts'
 import { objectOf } from './answers.ts'
-import type { Transport } from './transport.ts'
 
 /** A server gives up after 60 s; many proxies do earlier. */
 const POLL_MS = 25_000
@@ -139,12 +138,3 @@ function endOf({ state }: Task): End | null {
       return null
   }
 }
-
-const timedOut = (id: TaskId, timeoutMs: number): TimedOutError =>
-  new TimedOutError(`Task '${id}' did not end within ${formatDuration(timeoutMs)}. It goes on; ask again later.`)
-
-const isPassing = (error: unknown): boolean =>
-  isRepriseError(error) && (error.status >= 500 || error.status === 429) && error.code !== 'REPRISE_STORE_CLOSED'
-
-const asError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error('The wait was aborted.', { cause: thrown })

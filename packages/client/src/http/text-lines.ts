@@ -1,9 +1,7 @@
 // Lines out of an answer that comes as a stream, one at a time. A slow reader slows the sender; a stream from which
 // nothing comes for too long is given up.
 
-import { type Clock, isRepriseError, RequestError, TimedOutError } from '@reprise/core'
-import { notReprise } from './problems.ts'
-import type { OpenStream } from './transport.ts'
+import { type Clock, isRepriseError, notReprise, type OpenStream, RequestError, TimedOutError } from '@reprise/core'
 
 /** Longer than any task or event that a server sends. */
 const LINE_LENGTH_MAX = 64_000_000

@@ -1,10 +1,11 @@
 // Tells a passing fault from a real one (C3). The handler's own word wins; then come own rules in their order, then the
 // built-in ones: known codes, HTTP statuses, words in the message. What no rule knows is `unknown`, and not retriable.
 
+import { stepBudget } from '../patterns/pattern.ts'
 import { REASON_BY_CODE, REASON_BY_WORDS, reasonByStatus } from './built-in-rules.ts'
 import { type FailureReason, isFailureReason, isRetriable } from './failure-reason.ts'
 import type { Normalised } from './normalise.ts'
-import type { Rules } from './rules.ts'
+import type { RuleBudget, Rules } from './rules.ts'
 
 export interface Verdict {
   readonly reason: FailureReason
@@ -16,8 +17,8 @@ export interface Verdict {
 type Classified = Pick<Normalised, 'code' | 'message' | 'says'> & Partial<Pick<Normalised, 'httpCode' | 'name'>>
 
 /** `own` are lists of own rules, each of them before the next. */
-export function classify(failure: Classified, own: readonly Rules[] = []): Verdict {
-  const found = byOwnRules(failure, own) ?? classifyBuiltIn(failure)
+export function classify(failure: Classified, own: readonly Rules[] = [], budget: RuleBudget = stepBudget()): Verdict {
+  const found = byOwnRules(failure, own, budget) ?? classifyBuiltIn(failure)
   if (failure.says === null) return found
   const retriable = failure.says === 'retry'
   const fallback: FailureReason = retriable ? 'transient' : 'permanent'
@@ -34,9 +35,14 @@ export function classifyBuiltIn({ code, httpCode, message }: Omit<Classified, 's
   )
 }
 
-function byOwnRules(failure: Classified, own: readonly Rules[]): Verdict | null {
+function byOwnRules(failure: Classified, own: readonly Rules[], budget: RuleBudget): Verdict | null {
+  let builtIn: FailureReason | undefined
+  const reason = (): FailureReason => {
+    builtIn ??= classifyBuiltIn(failure).reason
+    return builtIn
+  }
   for (const rules of own) {
-    const hit = rules(failure, () => classifyBuiltIn(failure).reason)
+    const hit = rules(failure, reason, budget)
     if (hit !== null) {
       const { reason, retriable } = hit.verdict
       return { reason, retriable: retriable ?? isRetriable(reason), rule: hit.label }

@@ -7,7 +7,7 @@ import { classify } from './classify.ts'
 import type { FailureReason } from './failure-reason.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type Normalised, normalise } from './normalise.ts'
-import type { Rules } from './rules.ts'
+import type { RuleBudget, Rules } from './rules.ts'
 
 export interface Failure {
   /** Stable and short: `ECONNREFUSED`, `HTTP_503`, `timeout`. Shown as `errorCode`. */
@@ -56,8 +56,13 @@ export function observed(reason: FailureReason, message: string): Normalised {
   }
 }
 
-export function classifiedFailure(normalised: Normalised, action: ActionName, own: readonly Rules[]): Failure {
-  const verdict = classify(normalised, own)
+export function classifiedFailure(
+  normalised: Normalised,
+  action: ActionName,
+  own: readonly Rules[],
+  budget?: RuleBudget,
+): Failure {
+  const verdict = classify(normalised, own, budget)
   return {
     code: normalised.code ?? verdict.reason,
     name: normalised.name,

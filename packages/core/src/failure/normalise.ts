@@ -40,10 +40,10 @@ export function normalise(thrown: unknown): Normalised {
 }
 
 /** Cuts long text and leaves a mark that says so. Never splits a surrogate pair; half pairs are replaced. */
-export function cut(text: string, lengthMax: number): string {
-  if (text.length <= lengthMax) return text.toWellFormed()
-  const splitsPair = lengthMax > 0 && (text.codePointAt(lengthMax - 1) ?? 0) > 0xffff
-  const kept = text.slice(0, splitsPair ? lengthMax - 1 : lengthMax)
+export function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text.toWellFormed()
+  const splitsPair = maxLength > 0 && (text.codePointAt(maxLength - 1) ?? 0) > 0xffff
+  const kept = text.slice(0, splitsPair ? maxLength - 1 : maxLength)
   return `${kept.toWellFormed()}… [cut, ${text.length - kept.length} more characters]`
 }
 

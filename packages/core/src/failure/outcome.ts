@@ -9,34 +9,47 @@ interface OutcomeRequest {
   readonly retryAfterMs: number | null
 }
 
+export interface ThrownOptions extends ErrorOptions {
+  /** What went wrong, in one word such as `CARD_DECLINED`: the code of the failure. Rules, policies and groups go by it. */
+  readonly code?: string | undefined
+}
+
+abstract class ThrownError extends Error {
+  abstract readonly [OUTCOME]: OutcomeRequest
+  declare readonly code?: string
+
+  constructor(name: string, message: string, { code, ...options }: ThrownOptions) {
+    super(message, options)
+    this.name = name
+    if (code !== undefined) this.code = code
+  }
+}
+
 /** Retrying can't help: the task is dead-lettered at once. */
-export class Permanent extends Error {
+export class PermanentError extends ThrownError {
   readonly [OUTCOME]: OutcomeRequest = { says: 'dead', retryAfterMs: null }
 
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'Permanent'
+  constructor(message: string, options: ThrownOptions = {}) {
+    super('PermanentError', message, options)
   }
 }
 
 /** A passing fault: retry with the usual backoff, as far as the budget goes. */
-export class Transient extends Error {
+export class TransientError extends ThrownError {
   readonly [OUTCOME]: OutcomeRequest = { says: 'retry', retryAfterMs: null }
 
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'Transient'
+  constructor(message: string, options: ThrownOptions = {}) {
+    super('TransientError', message, options)
   }
 }
 
 /** A passing fault, and the time to wait is known: retry then, as far as the budget goes. */
-export class RetryAfter extends Error {
+export class RetryAfterError extends ThrownError {
   readonly [OUTCOME]: OutcomeRequest
 
-  constructor(delay: Duration, message = 'The handler asked to be run again later.', options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'RetryAfter'
-    this[OUTCOME] = { says: 'retry', retryAfterMs: durationMs(delay, 'RetryAfter delay') }
+  constructor(delay: Duration, message = 'The handler asked to be run again later.', options: ThrownOptions = {}) {
+    super('RetryAfterError', message, options)
+    this[OUTCOME] = { says: 'retry', retryAfterMs: durationMs(delay, 'RetryAfterError delay') }
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { InvalidError } from '../model/errors.ts'
 import { checkedText } from '../model/ids.ts'
-import { Pattern } from '../patterns/pattern.ts'
+import { patternOf, type StepBudget } from '../patterns/pattern.ts'
 import { compileGlob, compileGlobs } from '../policy/glob.ts'
 import { type FailureReason, isFailureReason } from './failure-reason.ts'
 import type { Normalised } from './normalise.ts'
@@ -38,10 +38,16 @@ interface RuleHit {
   readonly verdict: Rule['verdict']
 }
 
-/** The first rule that holds. `builtIn` tells what the built-in rules say, and is asked only if a rule wants to know. */
-export type Rules = (subject: RuleSubject, builtIn: () => FailureReason) => RuleHit | null
+/** What patterns may cost for one failure. */
+export interface RuleBudget extends StepBudget {
+  /** The rule whose pattern used it up. It and all patterns after it count as not matching. */
+  spentBy?: string
+}
 
-type Test = (subject: RuleSubject, builtIn: () => FailureReason) => boolean
+/** The first rule that holds. `builtIn` tells what the built-in rules say, and is asked only if a rule wants to know. */
+export type Rules = (subject: RuleSubject, builtIn: () => FailureReason, budget: RuleBudget) => RuleHit | null
+
+type Test = (subject: RuleSubject, builtIn: () => FailureReason, budget: RuleBudget) => boolean
 
 export const RULES_MAX = 200
 
@@ -59,8 +65,13 @@ export function compileRules(rules: readonly Rule[], origin: string): Rules {
     return { tests, hit: { label, verdict: rule.verdict } }
   })
   if (compiled.length === 0) return () => null
-  return (subject, builtIn) =>
-    compiled.find(({ tests }) => tests.every((holds) => holds(subject, builtIn)))?.hit ?? null
+  return (subject, builtIn, budget) => {
+    for (const { tests, hit } of compiled) {
+      if (tests.every((holds) => holds(subject, builtIn, budget))) return hit
+      if (budget.left <= 0) budget.spentBy ??= hit.label
+    }
+    return null
+  }
 }
 
 /** Cheap questions first. */
@@ -86,8 +97,8 @@ function testsOf({ code, status, message, name, reason }: RuleCondition): readon
     tests.push((_, builtIn) => reasons.has(builtIn()))
   }
   if (message !== undefined) {
-    const pattern = new Pattern(message)
-    tests.push((subject) => pattern.test(subject.message))
+    const pattern = patternOf(message)
+    tests.push((subject, _, budget) => pattern.test(subject.message, budget))
   }
   return tests
 }

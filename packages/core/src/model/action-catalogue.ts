@@ -4,34 +4,31 @@
 import type { Document } from '../port/collection.ts'
 import type { Engine } from '../port/engine.ts'
 import type { Page, PageRequest } from '../port/queries.ts'
-import type { Action } from './action.ts'
 import { isRepriseError } from './errors.ts'
 import type { ActionName, PoolName } from './ids.ts'
+import { currentSettings } from './renamed.ts'
+import type { OpenSetting } from './setting-defaults.ts'
 import type { TaskSettings } from './task.ts'
 
 export interface CataloguedAction {
   readonly name: ActionName
   readonly pool: PoolName
   readonly settings: TaskSettings
+  /** What the system may fill in; nothing if missing, as in documents of earlier versions. */
+  readonly leftOpen?: readonly OpenSetting[]
 }
 
-interface CatalogueDocument extends Document {
-  readonly pool: PoolName
-  readonly settings: TaskSettings
-}
+interface CatalogueDocument extends Document, Omit<CataloguedAction, 'name'> {}
 
 type Store = Pick<Engine, 'collection'>
 
 const catalogueOf = (engine: Store) => engine.collection<CatalogueDocument>({ name: 'actions', indexes: {} })
 
 /** Writes what is new or has changed. Of two versions at once the later one counts. */
-export async function publishActions(
-  engine: Store,
-  actions: readonly Pick<Action, 'name' | 'pool' | 'settings'>[],
-): Promise<void> {
+export async function publishActions(engine: Store, actions: readonly CataloguedAction[]): Promise<void> {
   const catalogue = catalogueOf(engine)
-  for (const { name, pool, settings } of actions) {
-    const document = { id: name, pool, settings }
+  for (const { name, pool, settings, leftOpen = [] } of actions) {
+    const document = { id: name, pool, settings, leftOpen }
     const found = await catalogue.get(name)
     if (found !== null && JSON.stringify(found.document) === JSON.stringify(document)) continue
     try {
@@ -47,14 +44,16 @@ export async function publishActions(
 export async function findAction(engine: Store, name: ActionName): Promise<CataloguedAction | null> {
   const found = await catalogueOf(engine).get(name)
   if (found === null) return null
-  const { pool, settings } = found.document
-  return { name, pool, settings }
+  return actionOf(found.document)
 }
 
 export async function listActions(engine: Store, page?: PageRequest): Promise<Page<CataloguedAction>> {
   const { items, next } = await catalogueOf(engine).list(page)
-  return {
-    items: items.map(({ document: { id, pool, settings } }) => ({ name: id as ActionName, pool, settings })),
-    next,
-  }
+  return { items: items.map(({ document }) => actionOf(document)), next }
 }
+
+const actionOf = ({ id, settings, ...action }: CatalogueDocument): CataloguedAction => ({
+  name: id as ActionName,
+  ...action,
+  settings: currentSettings(settings),
+})

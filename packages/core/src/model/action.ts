@@ -10,8 +10,8 @@ import { InvalidError } from './errors.ts'
 import {
   type ActionName,
   actionName,
-  checkedName,
   DEFAULT_POOL,
+  knownName,
   type PoolName,
   poolName,
   type RetryToken,
@@ -19,6 +19,7 @@ import {
   type TenantId,
 } from './ids.ts'
 import { refuseUnknownKeys } from './options.ts'
+import { type OpenSetting, openSettings } from './setting-defaults.ts'
 import type { SchemaIssue, StandardSchema } from './standard-schema.ts'
 import type { LostMeaning, TaskSettings } from './task.ts'
 
@@ -68,20 +69,30 @@ export type Reconcile<Parsed, Result> = (
   context: RunContext,
 ) => Promise<Reconciled<Result>> | Reconciled<Result>
 
+interface RetryOptions {
+  /** How often a failed task is tried again. Failures that no rule knows count too, unless `unknown` says no. */
+  readonly max?: number
+  /** The pause before a retry. */
+  readonly backoff?: BackoffOptions
+  /** Whether failures that no rule knows are retried; true if not given and there are retries. Plain bugs never are. */
+  readonly unknown?: boolean
+}
+
 export interface ActionOptions<In, Parsed, Result> {
   readonly name: string
   /** Checks and types the payload: at submission, and again before it runs. */
   readonly input?: StandardSchema<In, Parsed>
+  /** Checks the result before it is stored, and types it for those who submit. What it makes of the result is not stored. */
+  readonly output?: StandardSchema<Result, unknown>
   readonly pool?: string
   /** Per attempt; 5 minutes if not given. */
   readonly timeout?: Duration
-  readonly maxRetries?: number
-  readonly lossesMax?: number
+  /** What is tried again by itself after a failure; nothing if not given. */
+  readonly retry?: RetryOptions
+  readonly maxLosses?: number
   readonly queueTtl?: Duration
-  readonly backoff?: BackoffOptions
-  readonly retryUnknown?: boolean
   /** What it needs to work, such as 'stripe': each has a circuit breaker, shared by all actions that name it. */
-  readonly dependsOn?: readonly string[]
+  readonly uses?: readonly string[]
   /** Settings of these breakers, or of one for the action alone if it depends on nothing; true for the usual, false for none. */
   readonly breaker?: boolean | BreakerOptions
   /** The most retries in a window of time. Named after the action unless it has a name. */
@@ -92,6 +103,10 @@ export interface ActionOptions<In, Parsed, Result> {
   readonly sla?: Duration
   /** The pack it belongs to, for policies. */
   readonly pack?: string
+  /** What a worker of a directed pool must have to run it, such as `python3`; a label `runtime` of the task counts before it. */
+  readonly runtime?: string
+  /** Whether the end of each task is an event, `task.succeeded` or `task.dead`. Not if missing: then it costs nothing. */
+  readonly notify?: boolean
   /** Needed where `onLost` is `reconcile`. */
   readonly reconcile?: Reconcile<Parsed, Result>
   readonly run?: (input: Parsed, context: RunContext) => Promise<Result> | Result
@@ -101,7 +116,10 @@ export interface Action<In = unknown, Parsed = In, Result = unknown> {
   readonly name: ActionName
   readonly pool: PoolName
   readonly settings: TaskSettings
+  /** What the system may fill in, in place of the defaults that stand in the settings (C11). */
+  readonly leftOpen?: readonly OpenSetting[]
   readonly input: StandardSchema<In, Parsed> | null
+  readonly output: StandardSchema<Result, unknown> | null
   /** Null when only the declaration is at hand, as in a process that just submits. */
   readonly run: ((input: Parsed, context: RunContext) => Promise<Result> | Result) | null
   /** Null if it has none. */
@@ -111,22 +129,25 @@ export interface Action<In = unknown, Parsed = In, Result = unknown> {
 const KNOWN_OPTIONS = [
   'name',
   'input',
+  'output',
   'pool',
   'timeout',
-  'maxRetries',
-  'lossesMax',
+  'retry',
+  'maxLosses',
   'queueTtl',
-  'backoff',
-  'retryUnknown',
-  'dependsOn',
+  'uses',
   'breaker',
   'retryQuota',
   'onLost',
   'sla',
   'pack',
+  'runtime',
+  'notify',
   'reconcile',
   'run',
 ] as const satisfies (keyof ActionOptions<never, never, never>)[]
+
+const KNOWN_RETRY_OPTIONS = ['max', 'backoff', 'unknown'] as const satisfies (keyof RetryOptions)[]
 
 /** With a schema, the payload's types are the schema's; without one, they are the handler's own. */
 export function defineAction<In, Parsed, Result = unknown>(
@@ -139,9 +160,12 @@ export function defineAction<In, Parsed, Result>(
   options: ActionOptions<In, Parsed, Result>,
 ): Action<In, Parsed, Result> {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'action option')
-  const { input, run, reconcile, onLost } = options
-  if (input !== undefined && typeof input['~standard']?.validate !== 'function') {
-    throw new InvalidError(`The input of action '${options.name}' is not a Standard Schema (zod, valibot, arktype, …).`)
+  const { input, output, run, reconcile, onLost } = options
+  for (const [name, schema] of Object.entries({ input, output })) {
+    if (schema === undefined || typeof schema['~standard']?.validate === 'function') continue
+    throw new InvalidError(
+      `The ${name} of action '${options.name}' is not a Standard Schema (zod, valibot, arktype, …).`,
+    )
   }
   if (run !== undefined && typeof run !== 'function') {
     throw new InvalidError(`The run of action '${options.name}' must be a function, not ${typeof run}.`)
@@ -159,7 +183,9 @@ export function defineAction<In, Parsed, Result>(
     name,
     pool: options.pool === undefined ? DEFAULT_POOL : poolName(options.pool),
     settings: resolveSettings(options, name),
+    leftOpen: openSettings({ ...options, ...options.retry }),
     input: input ?? null,
+    output: output ?? null,
     run: run ?? null,
     reconcile: reconcile ?? null,
   }
@@ -169,8 +195,8 @@ export function defineAction<In, Parsed, Result>(
  * The same action with its handler. Lets a process that only submits import the declaration, without the handler and all
  * that it needs.
  */
-export function implement<In, Parsed, Result>(
-  declaration: Action<In, Parsed>,
+export function implement<In, Parsed, Declared, Result extends Declared>(
+  declaration: Action<In, Parsed, Declared>,
   run: (input: Parsed, context: RunContext) => Promise<Result> | Result,
   reconcile?: Reconcile<Parsed, Result>,
 ): Action<In, Parsed, Result> {
@@ -179,31 +205,38 @@ export function implement<In, Parsed, Result>(
       `Action '${declaration.name}' says onLost: 'reconcile'. Give implement() its reconcile function as well.`,
     )
   }
-  return { ...declaration, run, reconcile: reconcile ?? null }
+  // Whatever the schema takes of what was declared it takes of this, too.
+  const output = declaration.output as StandardSchema<Result, unknown> | null
+  return { ...declaration, output, run, reconcile: reconcile ?? null }
 }
 
 /** Complete settings of an action that is known by name only. */
-export const DEFAULT_SETTINGS: TaskSettings = resolveSettings({}, null)
+export const DEFAULT_SETTINGS: TaskSettings = /* @__PURE__ */ resolveSettings({}, null)
 
-type SettingOptions = Omit<ActionOptions<never, never, never>, 'name' | 'input' | 'run' | 'reconcile' | 'pool'>
+type SettingOptions = Omit<
+  ActionOptions<never, never, never>,
+  'name' | 'input' | 'output' | 'run' | 'reconcile' | 'pool'
+>
 
 function resolveSettings(options: SettingOptions, name: ActionName | null): TaskSettings {
+  const { retry = {} } = options
+  refuseUnknownKeys(retry, KNOWN_RETRY_OPTIONS, 'retry option')
   return {
     timeoutMs:
       options.timeout === undefined ? DEFAULT_TIMEOUT_MS : positive(durationMs(options.timeout, 'timeout'), 'timeout'),
-    maxRetries: options.maxRetries === undefined ? null : count(options.maxRetries, 'maxRetries'),
-    lossesMax: count(options.lossesMax ?? DEFAULT_LOSSES_MAX, 'lossesMax'),
+    maxRetries: retry.max === undefined ? null : count(retry.max, 'retry.max'),
+    maxLosses: count(options.maxLosses ?? DEFAULT_LOSSES_MAX, 'maxLosses'),
     queueTtlMs: options.queueTtl === undefined ? null : positive(durationMs(options.queueTtl, 'queueTtl'), 'queueTtl'),
-    backoff: options.backoff === undefined ? DEFAULT_BACKOFF : resolveBackoff(options.backoff),
-    retryUnknown: flag(options.retryUnknown ?? false, 'retryUnknown'),
+    backoff: retry.backoff === undefined ? DEFAULT_BACKOFF : resolveBackoff(retry.backoff),
+    retryUnknown: flag(retry.unknown ?? (retry.max ?? 0) > 0, 'retry.unknown'),
     ...(name === null ? {} : optionalSettings(options, name)),
   }
 }
 
 /** Only what is set: settings are stored with every task. */
 function optionalSettings(options: SettingOptions, name: ActionName): Partial<TaskSettings> {
-  const { dependsOn, breaker, retryQuota, onLost, sla, pack } = options
-  const breakers = resolveBreakers(name, dependsOn, breaker)
+  const { uses, breaker, retryQuota, onLost, sla, pack, runtime, notify } = options
+  const breakers = resolveBreakers(name, uses, breaker)
   if (onLost !== undefined && !LOST_MEANINGS.includes(onLost)) {
     throw new InvalidError(`onLost is one of ${LOST_MEANINGS.join(', ')}, not ${JSON.stringify(onLost)}.`)
   }
@@ -212,7 +245,9 @@ function optionalSettings(options: SettingOptions, name: ActionName): Partial<Ta
     ...(retryQuota === undefined ? {} : { quota: resolveQuota(retryQuota, name) }),
     ...(onLost === undefined || onLost === 'retry' ? {} : { onLost }),
     ...(sla === undefined ? {} : { slaMs: positive(durationMs(sla, 'sla'), 'sla') }),
-    ...(pack === undefined ? {} : { pack: checkedName('pack', pack) }),
+    ...(pack === undefined ? {} : { pack: knownName('pack', pack) }),
+    ...(runtime === undefined ? {} : { runtime: knownName('runtime', runtime) }),
+    ...(notify !== undefined && flag(notify, 'notify') ? { notify: true } : {}),
   }
 }
 
@@ -242,10 +277,17 @@ export async function parseInput<In, Parsed>(
   if (action.input === null) return value as Parsed
   const result = await action.input['~standard'].validate(value)
   if (result.issues === undefined) return result.value
-  throw new InvalidError(
-    `The payload of action '${action.name}' is not valid: ${result.issues.slice(0, 10).map(issueText).join('; ')}.`,
-  )
+  throw new InvalidError(`The payload of action '${action.name}' is not valid: ${issuesText(result.issues)}.`)
 }
+
+/** `InvalidError` listing what is wrong with a result. */
+export async function checkOutput(action: Pick<Action, 'name' | 'output'>, value: unknown): Promise<void> {
+  const result = await action.output?.['~standard'].validate(value)
+  if (result?.issues === undefined) return
+  throw new InvalidError(`The result of action '${action.name}' is not valid: ${issuesText(result.issues)}.`)
+}
+
+const issuesText = (issues: readonly SchemaIssue[]): string => issues.slice(0, 10).map(issueText).join('; ')
 
 function issueText(issue: SchemaIssue): string {
   const path = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.')

@@ -2,6 +2,7 @@
 // has a section for each code, and a test keeps the two equal. Messages say what happened, what it means, what to do.
 
 import type { Failure } from '../failure/failure.ts'
+import type { TaskDifference } from './task.ts'
 
 interface ErrorEntry {
   readonly status: number
@@ -18,17 +19,21 @@ export const ERRORS = {
   REPRISE_SUPERSEDED: { status: 409, title: 'The lease is no longer held' },
   REPRISE_WORKER_FENCED: { status: 409, title: 'Another worker took this worker id' },
   REPRISE_NO_AVAILABLE_SLOT: { status: 503, title: 'All slots are taken' },
+  REPRISE_TENANT_BACKLOG_FULL: { status: 409, title: 'The tenant has too many tasks that have not ended' },
+  REPRISE_TENANT_BYTES_FULL: { status: 507, title: 'The tenant has no room for more payloads' },
   REPRISE_BACKLOG_FULL: { status: 503, title: 'The backlog is full' },
   REPRISE_STORE_BUSY: { status: 503, title: 'The store is busy' },
   REPRISE_STORE_FULL: { status: 503, title: 'The store has no room left' },
   REPRISE_STORE_FAILED: { status: 500, title: 'The store failed' },
   REPRISE_STORE_DAMAGED: { status: 500, title: 'The store may be damaged' },
   REPRISE_STORE_CLOSED: { status: 503, title: 'The engine is closed' },
+  REPRISE_STORE_MISSING: { status: 404, title: 'There is no store at this address' },
   REPRISE_SCHEMA_TOO_NEW: { status: 500, title: 'The store was written by a newer version' },
   REPRISE_UNKNOWN_ENGINE: { status: 400, title: 'The engine address is not understood' },
   REPRISE_TASK_FAILED: { status: 409, title: 'The task did not succeed' },
   REPRISE_UNAUTHENTICATED: { status: 401, title: 'Nobody known is asking' },
   REPRISE_FORBIDDEN: { status: 403, title: 'This is not allowed' },
+  REPRISE_OUTRANKED: { status: 403, title: 'The platform set this' },
   REPRISE_METHOD_NOT_ALLOWED: { status: 405, title: 'This can not be done here that way' },
   REPRISE_UNSUPPORTED_MEDIA: { status: 415, title: 'The body is not of a kind that is taken here' },
   REPRISE_RATE_LIMITED: { status: 429, title: 'Too many requests' },
@@ -69,17 +74,24 @@ export function isRepriseError(value: unknown, code?: ErrorCode): value is Repri
   }
 }
 
-export class InvalidError extends RepriseError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('REPRISE_INVALID', message, options)
+/** The class of a code whose errors are told in the words of their thrower. */
+const worded = (code: ErrorCode) =>
+  class extends RepriseError {
+    constructor(message: string, options?: ErrorOptions) {
+      super(code, message, options)
+    }
   }
-}
+
+/** What went wrong, in words, whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+export class InvalidError extends worded('REPRISE_INVALID') {}
 
 export class TooLargeError extends RepriseError {
-  constructor(what: string, sizeBytes: number, sizeBytesMax: number) {
+  constructor(what: string, sizeBytes: number, maxSizeBytes: number) {
     super(
       'REPRISE_TOO_LARGE',
-      `The ${what} takes ${sizeBytes} bytes; at most ${sizeBytesMax} are allowed. Store it elsewhere and pass a reference.`,
+      `The ${what} takes ${sizeBytes} bytes; at most ${maxSizeBytes} are allowed. Store it elsewhere and pass a reference.`,
     )
   }
 }
@@ -90,9 +102,22 @@ export class NotFoundError extends RepriseError {
   }
 }
 
-export class ConflictError extends RepriseError {
-  constructor(message: string) {
-    super('REPRISE_CONFLICT', message)
+export class ConflictError extends worded('REPRISE_CONFLICT') {}
+
+/** A submission, or a message, whose id or dedupe key belongs to a task that was asked for otherwise. */
+export class TaskConflictError extends RepriseError {
+  /** The task that has the id or the key. */
+  readonly taskId: string
+  /** In what the two differ, never how. */
+  readonly differs: readonly TaskDifference[]
+
+  constructor(taskId: string, differs: readonly TaskDifference[]) {
+    super(
+      'REPRISE_CONFLICT',
+      `Task '${taskId}' has this id or dedupe key already, and was submitted with another ${differs.join(' and another ')}. Nothing was submitted. Send the same again to repeat a submission; use another id or key for another task.`,
+    )
+    this.taskId = taskId
+    this.differs = differs
   }
 }
 
@@ -108,10 +133,10 @@ export class DuplicateExecutionError extends RepriseError {
 
 /** An attempt above the ceiling, from any caller (A6). */
 export class BudgetExhaustedError extends RepriseError {
-  constructor(taskId: string, attempt: number, attemptMax: number) {
+  constructor(taskId: string, attempt: number, maxAttempt: number) {
     super(
       'REPRISE_BUDGET_EXHAUSTED',
-      `Attempt ${attempt} of task '${taskId}' is above its ceiling of ${attemptMax}. Redrive the task to open a new generation.`,
+      `Attempt ${attempt} of task '${taskId}' is above its ceiling of ${maxAttempt}. Redrive the task to open a new generation.`,
     )
   }
 }
@@ -145,19 +170,43 @@ export class NoAvailableSlotError extends RepriseError {
 }
 
 export class BacklogFullError extends RepriseError {
-  constructor(backlog: number, added: number, backlogMax: number) {
+  constructor(backlog: number, added: number, maxBacklog: number) {
     super(
       'REPRISE_BACKLOG_FULL',
-      `The backlog holds ${backlog} tasks and can't take ${added} more (limit ${backlogMax}). Nothing was accepted; submit again later or raise backlogMax.`,
+      `The backlog holds ${backlog} tasks and can't take ${added} more (limit ${maxBacklog}). Nothing was accepted; submit again later or raise maxBacklog.`,
     )
   }
 }
 
-export class StoreBusyError extends RepriseError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('REPRISE_STORE_BUSY', message, options)
+/** A tenant's caller wanted to lift or change what the platform put on their lanes. */
+export class OutrankedError extends RepriseError {
+  constructor(what: string, scope: string) {
+    super(
+      'REPRISE_OUTRANKED',
+      `The platform put the ${what} on ${scope}: only its operators can lift or change it. Nothing was changed; ask them, or name a narrower scope.`,
+    )
   }
 }
+
+export class TenantBacklogError extends RepriseError {
+  constructor(tenant: string, backlog: number, maxBacklog: number) {
+    super(
+      'REPRISE_TENANT_BACKLOG_FULL',
+      `Tenant '${tenant}' has ${backlog} tasks that have not ended; its limit is ${maxBacklog}. The task was not accepted. Submit it again when some have ended, cancel some, or ask for a higher limit.`,
+    )
+  }
+}
+
+export class TenantBytesError extends RepriseError {
+  constructor(tenant: string, bytes: number, added: number, maxBytes: number) {
+    super(
+      'REPRISE_TENANT_BYTES_FULL',
+      `The payloads of tenant '${tenant}' take ${bytes} bytes, and there is no room for ${added} more; its limit is ${maxBytes}. The task was not accepted. Send smaller payloads, wait until retention removes tasks that have ended, or ask for a higher limit.`,
+    )
+  }
+}
+
+export class StoreBusyError extends worded('REPRISE_STORE_BUSY') {}
 
 export class StoreFullError extends RepriseError {
   constructor(options?: ErrorOptions) {
@@ -169,11 +218,7 @@ export class StoreFullError extends RepriseError {
   }
 }
 
-export class StoreFailedError extends RepriseError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('REPRISE_STORE_FAILED', message, options)
-  }
-}
+export class StoreFailedError extends worded('REPRISE_STORE_FAILED') {}
 
 /** Nobody knows what the disk holds: nothing more is acknowledged. */
 export class StoreDamagedError extends RepriseError {
@@ -192,6 +237,18 @@ export class StoreClosedError extends RepriseError {
   }
 }
 
+/** Only roles and SDKs create stores. Whoever wants to look at one that is not there has mistyped its address. */
+export class StoreMissingError extends RepriseError {
+  /** `near` is a store that is there and may have been meant. */
+  constructor(where: string, near: string | null) {
+    const meant = near === null ? '' : ` Did you mean '${near}'?`
+    super(
+      'REPRISE_STORE_MISSING',
+      `There is no store at ${where}.${meant} Nothing was created. A store is created by the process that works on it first: 'reprise up' or a worker.`,
+    )
+  }
+}
+
 export class SchemaTooNewError extends RepriseError {
   constructor(found: number, known: number) {
     super(
@@ -201,11 +258,7 @@ export class SchemaTooNewError extends RepriseError {
   }
 }
 
-export class UnknownEngineError extends RepriseError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('REPRISE_UNKNOWN_ENGINE', message, options)
-  }
-}
+export class UnknownEngineError extends worded('REPRISE_UNKNOWN_ENGINE') {}
 
 /** A waiter asked for a result, and the task ended some other way. */
 export class TaskFailedError extends RepriseError {
@@ -237,8 +290,4 @@ interface RequestErrorOptions extends ErrorOptions {
   readonly retryAfterMs?: number | null
 }
 
-export class TimedOutError extends RepriseError {
-  constructor(message: string) {
-    super('REPRISE_TIMED_OUT', message)
-  }
-}
+export class TimedOutError extends worded('REPRISE_TIMED_OUT') {}

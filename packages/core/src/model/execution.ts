@@ -3,9 +3,25 @@
 
 import type { Failure } from '../failure/failure.ts'
 import type { Decision } from '../policy/decide.ts'
+import { NO_POLICIES, type PolicyBook } from '../policy/policy.ts'
+import { retriesInForce } from '../policy/policy-match.ts'
 import type { Observing } from '../port/engine.ts'
 import type { LeaseToken, TaskId, WorkerId } from './ids.ts'
 import type { Snapshot, WaitReason } from './task.ts'
+
+/** What a worker said of itself when it registered, as the attempts that it ran keep it. */
+export interface WorkerBuild {
+  readonly version: string
+  readonly host: string
+  readonly runtimes: readonly string[]
+}
+
+/** The worker of a task's latest attempt. Version and host are null where its execution has no build. */
+export interface LastWorker {
+  readonly worker: WorkerId
+  readonly version: string | null
+  readonly host: string | null
+}
 
 interface ExecutionBase {
   readonly taskId: TaskId
@@ -13,6 +29,8 @@ interface ExecutionBase {
   readonly generation: number
   /** Null for an attempt that ended in the queue, before any worker had it. */
   readonly worker: WorkerId | null
+  /** Null while the attempt is with a dispatcher or a launcher, for a worker that was not registered, and in old records. */
+  readonly build: WorkerBuild | null
   readonly token: LeaseToken
   readonly dispatchedAt: number
   /** Why there is this attempt: null for a first one, else the reason of the retry (C1). */
@@ -53,12 +71,15 @@ export async function latestForTask(
   engine: Pick<Observing, 'task' | 'execution'>,
   id: TaskId,
 ): Promise<Execution | null> {
-  const task = await engine.task(id)
+  const task = await engine.task(id, { light: true })
   return task === null ? null : engine.execution(id, task.attempt)
 }
 
-/** The chain of C1: how this attempt came to be, and where the chain starts. */
-export function retryChain(execution: Execution): {
+/** The chain of C1: how this attempt came to be, where the chain starts, and how long the policies in force let it get. */
+export function retryChain(
+  execution: Execution,
+  book: PolicyBook = NO_POLICIES,
+): {
   readonly retryCount: number
   readonly maxRetries: number
   readonly retryReason: WaitReason | null
@@ -66,7 +87,7 @@ export function retryChain(execution: Execution): {
 } {
   return {
     retryCount: execution.attempt - 1,
-    maxRetries: execution.taskSnapshot.settings.maxRetries ?? 0,
+    maxRetries: retriesInForce(book, execution.taskSnapshot, execution.failure),
     retryReason: execution.retryReason,
     originalExecution: { taskId: execution.taskId, attempt: 1 },
   }

@@ -3,6 +3,7 @@
 
 import type { Brand } from './brand.ts'
 import { InvalidError } from './errors.ts'
+import { UNSEEN } from './unseen.ts'
 
 export type TaskId = Brand<string, 'TaskId'>
 export type ActionName = Brand<string, 'ActionName'>
@@ -34,19 +35,30 @@ export const workerId = (value: string): WorkerId => checkedName('worker id', va
 export const retryToken = (value: string): RetryToken => checkedName('retry token', value) as RetryToken
 export const leaseToken = (value: string): LeaseToken => checkedName('lease token', value) as LeaseToken
 
-/** Returns the text if it can be a name everywhere: stored, logged, put in a URL and shown; throws `InvalidError` if not. */
+/**
+ * Returns the text if it can be a name everywhere: stored, logged, put in a URL and shown, and not taken for another; throws
+ * `InvalidError` if not.
+ */
 export function checkedName(what: string, value: unknown): string {
+  const name = knownName(what, value)
+  const unseen = UNSEEN.exec(name)?.[0].codePointAt(0)
+  if (unseen === undefined) return name
+  throw new InvalidError(`The ${what} contains a character that nobody sees (U+${unseen.toString(16)}).`)
+}
+
+/** For looking something up, and removing it: it may have got its name when names could still have unseen characters. */
+export function knownName(what: string, value: unknown): string {
   const name = checkedText(what, value, NAME_LENGTH_MAX)
   if (CLIMBING.test(name)) throw new InvalidError(`The ${what} must not contain a path that climbs ('..').`)
   return name
 }
 
 /** Returns the text if it is one line that can be stored, logged and shown; throws `InvalidError` if not. */
-export function checkedText(what: string, value: unknown, lengthMax: number): string {
+export function checkedText(what: string, value: unknown, maxLength: number): string {
   if (typeof value !== 'string') throw new InvalidError(`The ${what} must be a string, not ${typeof value}.`)
   if (value.length === 0) throw new InvalidError(`The ${what} must not be empty.`)
-  if (value.length > lengthMax) {
-    throw new InvalidError(`The ${what} has ${value.length} characters; at most ${lengthMax} are allowed.`)
+  if (value.length > maxLength) {
+    throw new InvalidError(`The ${what} has ${value.length} characters; at most ${maxLength} are allowed.`)
   }
   if (FORBIDDEN_CHARACTER.test(value)) throw new InvalidError(`The ${what} contains a control character.`)
   if (!value.isWellFormed()) throw new InvalidError(`The ${what} contains half of a surrogate pair.`)

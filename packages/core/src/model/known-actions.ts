@@ -1,11 +1,12 @@
 // The settings of actions by name, for submissions that name an action without declaring it: those of packs that a server was
-// given, else those that a worker has published in the store. Looked up at most every few seconds per name.
+// given, else those that a worker has published in the store. What the action left open is filled in. Looked up at most every few seconds per name.
 
 import type { Engine } from '../port/engine.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { DEFAULT_SETTINGS } from './action.ts'
 import { type CataloguedAction, findAction } from './action-catalogue.ts'
 import { type ActionName, DEFAULT_POOL } from './ids.ts'
+import { openSettings, type SettingDefaults, settingsFiller } from './setting-defaults.ts'
 
 const FRESH_MS = 5_000
 const NAMES_MAX = 10_000
@@ -22,10 +23,25 @@ export class KnownActions {
   readonly #declared: ReadonlyMap<string, CataloguedAction>
   readonly #known = new Map<string, Known>()
 
-  constructor(engine: Engine, clock: Clock, declared: readonly CataloguedAction[] = []) {
+  readonly #fill: ReturnType<typeof settingsFiller>
+
+  /** `defaults` fill in what actions leave open. */
+  constructor(
+    engine: Engine,
+    clock: Clock,
+    declared: readonly CataloguedAction[] = [],
+    defaults: SettingDefaults = {},
+  ) {
     this.#engine = engine
     this.#clock = clock
-    this.#declared = new Map(declared.map((action) => [action.name, action]))
+    this.#fill = settingsFiller(defaults)
+    this.#declared = new Map(declared.map((action) => [action.name, this.#filled(action)]))
+  }
+
+  #filled(action: CataloguedAction): CataloguedAction {
+    const { settings, leftOpen } = action
+    if (this.#fill === null || leftOpen === undefined) return action
+    return { ...action, settings: this.#fill(settings, leftOpen) }
   }
 
   /** What is known at this moment, without a look at the store; null if that is nothing fresh. */
@@ -41,7 +57,8 @@ export class KnownActions {
     const known = this.known(name)
     if (known !== null) return known
     const found = await findAction(this.#engine, name)
-    const action = found ?? { name, pool: DEFAULT_POOL, settings: DEFAULT_SETTINGS }
+    const usual = { name, pool: DEFAULT_POOL, settings: DEFAULT_SETTINGS, leftOpen: openSettings({}) }
+    const action = this.#filled(found ?? usual)
     if (this.#known.size >= NAMES_MAX) this.#known.clear()
     this.#known.set(name, { action, at: this.#clock.monotonic() })
     return action

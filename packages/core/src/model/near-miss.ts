@@ -1,5 +1,7 @@
 // What somebody may have meant who misspelt a word. For messages only: nothing is ever taken for something else by itself.
 
+import { newNameOf } from './renamed.ts'
+
 /** The known word that is nearest; null if none is near enough. */
 export function nearest(name: string, known: readonly string[]): string | null {
   const wanted = name.slice(0, 60).toLowerCase()
@@ -39,8 +41,10 @@ function editDistance(one: string, other: string): number {
   return last[other.length] ?? 0
 }
 
-/** ' Did you mean …?' for the word that is nearest; empty if none is near. */
+/** ' It is called …' for an old name, ' Did you mean …?' for the word that is nearest; empty if none is near. */
 export function nearMiss(word: string, known: readonly string[]): string {
+  const renamed = newNameOf(word, known)
+  if (renamed !== '') return renamed
   const near = nearest(word, known)
   return near === null ? '' : ` Did you mean '${near}'?`
 }

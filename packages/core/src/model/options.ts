@@ -2,6 +2,7 @@
 // one that is refused by name costs a minute.
 
 import { InvalidError } from './errors.ts'
+import { nearMiss } from './near-miss.ts'
 
 export function refuseUnknownKeys(options: object, known: readonly string[], what: string): void {
   if (typeof options !== 'object' || options === null) {
@@ -9,10 +10,18 @@ export function refuseUnknownKeys(options: object, known: readonly string[], wha
   }
   for (const [key, value] of Object.entries(options)) {
     if (!known.includes(key)) {
-      throw new InvalidError(`There is no ${what} '${key.slice(0, 40)}'. Known are: ${known.join(', ')}.`)
+      const hint = nearMiss(key, known)
+      throw new InvalidError(`There is no ${what} '${key.slice(0, 40)}'.${hint} Known are: ${known.join(', ')}.`)
     }
     if (value === null) throw new InvalidError(`The ${what} '${key}' is null. Leave it out instead.`)
   }
+}
+
+/** The fields that have a value, neither undefined nor null: for options that are given or left out. */
+export function present<T extends object>(fields: T): { [Key in keyof T]?: NonNullable<T[Key]> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  ) as never
 }
 
 /** For what takes an engine that is open already. `method` is one that it will call. */

@@ -33,6 +33,8 @@ export interface Guards {
   readonly outage?: Outage
   /** Asked for room if the decision is to retry. */
   readonly quota?: RetryQuota
+  /** The failure comes of what a caller chose or reported, so it says nothing about the worker that ran the attempt. */
+  readonly excusesWorker?: true
 }
 
 /** When a release is to be tried again: later, from the delay queue, instead of at once. */
@@ -41,8 +43,8 @@ export interface Deferral {
   readonly reason: WaitReason
 }
 
-/** Only an attempt that failed can look like an outage. */
-type QuotaGuard = Omit<Guards, 'outage'>
+/** Only an attempt that failed can look like an outage, or be somebody else's fault. */
+type QuotaGuard = Pick<Guards, 'quota'>
 
 interface BadEnd extends Guards {
   readonly failure: Failure
@@ -52,9 +54,9 @@ interface BadEnd extends Guards {
 export type Settlement =
   | { readonly kind: 'succeeded'; readonly ref: LeaseRef; readonly result: JsonText | null }
   | ({ readonly kind: 'failed'; readonly ref: LeaseRef } & BadEnd)
-  | ({ readonly kind: 'lost'; readonly ref: LeaseRef } & Omit<BadEnd, 'outage'>)
+  | ({ readonly kind: 'lost'; readonly ref: LeaseRef } & Omit<BadEnd, 'outage' | 'excusesWorker'>)
   | { readonly kind: 'released'; readonly ref: LeaseRef; readonly reason: string; readonly deferral?: Deferral }
-  | ({ readonly kind: 'expired'; readonly ref: EntryRef } & Omit<BadEnd, 'outage'>)
+  | ({ readonly kind: 'expired'; readonly ref: EntryRef } & Omit<BadEnd, 'outage' | 'excusesWorker'>)
 
 /** The handler finished. Applies only while the attempt runs under this token. */
 export const succeeded = (ref: LeaseRef, result: JsonText | null): Settlement => ({ kind: 'succeeded', ref, result })

@@ -3,6 +3,7 @@
 // request gives the same record.
 
 import { AFFINITY_LABEL, PREFERRED_WORKER_LABEL } from '../workers/select-worker.ts'
+import { type DedupeRequest, dedupeOf } from './dedupe.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { InvalidError } from './errors.ts'
 import {
@@ -35,6 +36,7 @@ export interface TaskRequest {
   readonly deadline?: Duration | undefined
   readonly priority?: number | undefined
   readonly dedupeKey?: string | undefined
+  readonly dedupe?: DedupeRequest | undefined
   readonly retryToken?: string | undefined
   readonly pool?: string | undefined
   readonly preferredWorker?: string | undefined
@@ -82,7 +84,7 @@ export function taskSpecOf<
     settings: action.settings,
     retryToken:
       request.retryToken === undefined ? (drawnToken as string as RetryToken) : retryToken(request.retryToken),
-    dedupeKey: request.dedupeKey === undefined ? null : checkedName('dedupeKey', request.dedupeKey),
+    ...dedupeOf(request),
     delayMs: request.delay === undefined ? 0 : durationMs(request.delay, 'delay'),
     dueAt: request.dueAt ?? null,
     deadlineAt: request.deadlineAt ?? null,

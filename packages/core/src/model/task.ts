@@ -7,6 +7,7 @@ import type { Backoff } from '../policy/backoff.ts'
 import type { BreakerRef } from '../policy/breaker.ts'
 import type { DeadReason } from '../policy/decide.ts'
 import type { RetryQuota } from '../policy/quota.ts'
+import type { LastWorker } from './execution.ts'
 import type { ActionName, LeaseToken, PoolName, RetryToken, TaskId, TenantId, WorkerId } from './ids.ts'
 import type { JsonText } from './json.ts'
 
@@ -17,7 +18,7 @@ export interface TaskSettings {
   /** Automatic retries; null when the action does not say, which means none, and an operator's budget of MAX_RETRIES. */
   readonly maxRetries: number | null
   /** How many attempts may be lost to crashed workers in one generation before the task counts as the culprit. */
-  readonly lossesMax: number
+  readonly maxLosses: number
   /** How long it may stand in the queue before it counts as failed with `queue_timeout`; null for ever. */
   readonly queueTtlMs: number | null
   readonly backoff: Backoff
@@ -33,6 +34,12 @@ export interface TaskSettings {
   readonly slaMs?: number
   /** The pack that the action belongs to, if any. */
   readonly pack?: string
+  /** What a worker of a directed pool must have, if that matters. */
+  readonly runtime?: string
+  /** The submission set a time-out shorter than the action's own: attempts that run past it are evidence of nothing. */
+  readonly ownTimeout?: true
+  /** Its end is an event: the journal gets `task.succeeded` or `task.dead`. */
+  readonly notify?: true
 }
 
 /**
@@ -56,7 +63,7 @@ export interface TaskTerms {
   readonly priority: Priority
   readonly settings: TaskSettings
   readonly retryToken: RetryToken
-  /** One task per (tenant, dedupeKey). */
+  /** Of the tasks of its tenant and action with this key, one at a time holds it: see docs/engine-port.md. */
   readonly dedupeKey: string | null
   /** No attempt is started from here on. */
   readonly deadlineAt: number | null
@@ -76,6 +83,20 @@ export interface TaskSpec extends Omit<Snapshot, 'deadlineAt'> {
   readonly deadlineAt: number | null
   /** The deadline counted from acceptance. The earlier of the two counts. */
   readonly deadlineMs: number | null
+  /** How long the dedupe key is held from acceptance on, `KEY_FOREVER_MS` for ever. Until the task has ended or died if missing. */
+  readonly dedupeMs?: number
+}
+
+/** What a submission can ask for otherwise than the task that has its id or dedupe key. */
+export const TASK_DIFFERENCES = ['payload', 'action', 'tenant'] as const
+export type TaskDifference = (typeof TASK_DIFFERENCES)[number]
+
+/** What a submission asks for otherwise than this task: nothing for the same again. Payloads are compared as text. */
+export function taskDifferences(
+  task: Pick<Snapshot, TaskDifference>,
+  asked: Pick<Snapshot, TaskDifference>,
+): readonly TaskDifference[] {
+  return TASK_DIFFERENCES.filter((part) => task[part] !== asked[part])
 }
 
 export type WaitReason = FailureReason | 'delayed' | 'manual'
@@ -159,5 +180,7 @@ export interface Task extends Snapshot {
   readonly parks: number
   /** How often in a row an attempt was put off before it began. */
   readonly deferrals: number
+  /** Who has or had the latest attempt, whether or not it is still there; null if that attempt had no worker. */
+  readonly lastWorker: LastWorker | null
   readonly state: TaskState
 }

@@ -11,6 +11,9 @@ export const PATTERN_STATES_MAX = 1_000
 // Turns are kept in 32 bits, over many texts of which none is nearly as long as what is left.
 const TURNS_MAX = 1_000_000_000
 
+const ASCII_END = 128
+const RANGES_PER_STEP = 4
+
 type Condition = 'start' | 'end' | 'boundary' | 'no_boundary'
 
 type State =
@@ -21,6 +24,19 @@ type State =
   | { readonly kind: 'jump'; to: number }
   | { readonly kind: 'match' }
 
+/**
+ * How many steps matching may still take, for all patterns that are tried for one purpose. Linear time is still long where rules
+ * are many, patterns large and texts long. Once it is spent, nothing matches any more.
+ */
+export interface StepBudget {
+  left: number
+}
+
+/** What one failure may cost: a few milliseconds. */
+const MATCH_STEPS_MAX = 40_000
+
+export const stepBudget = (left: number = MATCH_STEPS_MAX): StepBudget => ({ left })
+
 export interface Trial {
   readonly matched: boolean
   /** How many states were visited, which is what it cost. */
@@ -29,6 +45,8 @@ export interface Trial {
 
 export class Pattern {
   readonly source: string
+  /** How many states it has, which is what it takes to keep it. */
+  readonly size: number
   /** Whether a match can begin with this ASCII character; null if a match can begin with anything, or be empty. */
   readonly #beginnings: Uint8Array | null
   readonly #run: Run
@@ -37,20 +55,25 @@ export class Pattern {
     const { root, ignoreCase } = parsePattern(source)
     this.source = source
     const states = new Compiler(source, ignoreCase).compile(root)
+    this.size = states.length
     this.#beginnings = beginningsOf(states)
     this.#run = new Run(states)
   }
 
-  /** Whether it matches anywhere in the text. */
-  test(text: string): boolean {
-    return this.trial(text).matched
+  /** Whether it matches anywhere in the text, as far as the budget goes. */
+  test(text: string, budget: StepBudget = stepBudget(Number.POSITIVE_INFINITY)): boolean {
+    if (budget.left <= 0) return false
+    const { matched, steps } = this.trial(text, budget.left)
+    budget.left -= steps
+    return matched
   }
 
-  trial(text: string): Trial {
+  /** Gives up after so many steps: then it has not matched, and took more than those. */
+  trial(text: string, maxSteps: number = Number.POSITIVE_INFINITY): Trial {
     const run = this.#run
     run.begin(text)
     let at = 0
-    while (at <= text.length) {
+    while (at <= text.length && run.steps <= maxSteps) {
       if (run.isIdle && this.#beginnings !== null) {
         at = nextBeginning(this.#beginnings, text, at)
         if (at >= text.length) break
@@ -107,9 +130,9 @@ class Run {
     const next = at + (code > 0xffff ? 2 : 1)
     for (const index of before) {
       const state = this.#states[index]
-      this.steps += 1
-      if (state?.kind === 'character' && state.accepts.has(code) && this.#enter(index + 1, next, this.#waiting))
-        return true
+      if (state?.kind !== 'character') continue
+      this.steps += code < ASCII_END ? 1 : state.accepts.cost
+      if (state.accepts.has(code) && this.#enter(index + 1, next, this.#waiting)) return true
     }
     return false
   }
@@ -163,6 +186,8 @@ class Compiler {
   readonly #source: string
   readonly #ignoreCase: boolean
   readonly #states: State[] = []
+  /** One for each class of the source, however often it is repeated. */
+  readonly #sets = new Map<PatternNode, CharacterSet>()
   #work = 0
 
   constructor(source: string, ignoreCase: boolean) {
@@ -184,7 +209,7 @@ class Compiler {
       case 'empty':
         return
       case 'class':
-        this.#emit({ kind: 'character', accepts: new CharacterSet(node.ranges, node.negated, this.#ignoreCase) })
+        this.#emit({ kind: 'character', accepts: this.#setOf(node) })
         return
       case 'sequence':
         for (const part of node.parts) this.#add(part)
@@ -198,6 +223,14 @@ class Compiler {
       default:
         this.#emit({ kind: 'condition', condition: node.kind })
     }
+  }
+
+  #setOf(node: PatternNode & { readonly kind: 'class' }): CharacterSet {
+    const known = this.#sets.get(node)
+    if (known !== undefined) return known
+    const made = new CharacterSet(node.ranges, node.negated, this.#ignoreCase)
+    this.#sets.set(node, made)
+    return made
   }
 
   #addChoice(options: readonly PatternNode[]): void {
@@ -260,7 +293,9 @@ class Compiler {
 
 /** Which characters one place of a pattern takes. ASCII by table, the rest by ranges. */
 class CharacterSet {
-  readonly #ascii = new Uint8Array(128)
+  /** What it takes to look up a character beyond ASCII, in steps. */
+  readonly cost: number
+  readonly #ascii = new Uint8Array(ASCII_END)
   readonly #ranges: readonly Range[]
   readonly #negated: boolean
   readonly #ignoreCase: boolean
@@ -269,11 +304,12 @@ class CharacterSet {
     this.#ranges = ranges
     this.#negated = negated
     this.#ignoreCase = ignoreCase
-    for (let code = 0; code < 128; code++) this.#ascii[code] = this.#decide(code) ? 1 : 0
+    this.cost = 1 + (ignoreCase ? 8 : 0) + ranges.length / RANGES_PER_STEP
+    for (let code = 0; code < ASCII_END; code++) this.#ascii[code] = this.#decide(code) ? 1 : 0
   }
 
   has(code: number): boolean {
-    return code < 128 ? this.#ascii[code] === 1 : this.#decide(code)
+    return code < ASCII_END ? this.#ascii[code] === 1 : this.#decide(code)
   }
 
   #decide(code: number): boolean {
@@ -298,9 +334,30 @@ function inRanges(ranges: readonly Range[], code: number): boolean {
   return false
 }
 
+/** How many states all patterns that are remembered may have together. */
+const REMEMBERED_STATES_MAX = 250_000
+
+const remembered = new Map<string, Pattern>()
+let rememberedStates = 0
+
+/** The pattern of this source. Policies are read again and again, by several parts of a process: each pattern is compiled once. */
+export function patternOf(source: string): Pattern {
+  const known = remembered.get(source)
+  if (known !== undefined) return known
+  const pattern = new Pattern(source)
+  if (rememberedStates + pattern.size > REMEMBERED_STATES_MAX) {
+    remembered.clear()
+    rememberedStates = 0
+  }
+  remembered.set(source, pattern)
+  rememberedStates += pattern.size
+  return pattern
+}
+
 /** The characters that a match can begin with; null if it can begin without one, so that no place can be skipped. */
 function beginningsOf(states: readonly State[]): Uint8Array | null {
-  const table = new Uint8Array(128)
+  const table = new Uint8Array(ASCII_END)
+  const sets = new Set<CharacterSet>()
   const seen = new Set<number>()
   const pending = [0]
   for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
@@ -311,7 +368,9 @@ function beginningsOf(states: readonly State[]): Uint8Array | null {
       case 'match':
         return null
       case 'character':
-        for (let code = 0; code < 128; code++) if (state.accepts.has(code)) table[code] = 1
+        if (sets.has(state.accepts)) break
+        sets.add(state.accepts)
+        for (let code = 0; code < ASCII_END; code++) if (state.accepts.has(code)) table[code] = 1
         break
       case 'jump':
         pending.push(state.to)
@@ -331,7 +390,7 @@ function nextBeginning(beginnings: Uint8Array, text: string, from: number): numb
   let at = from
   while (at < text.length) {
     const code = text.charCodeAt(at)
-    if (code >= 128 || beginnings[code] === 1) break
+    if (code >= ASCII_END || beginnings[code] === 1) break
     at += 1
   }
   return at

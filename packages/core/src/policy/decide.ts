@@ -3,6 +3,7 @@
 
 import type { Failure } from '../failure/failure.ts'
 import type { FailureReason } from '../failure/failure-reason.ts'
+import { isPlainBug, isRefusal } from '../failure/plain-bug.ts'
 import { formatDuration } from '../model/duration.ts'
 import type { TaskSettings, TaskStatus } from '../model/task.ts'
 import { backoffMs } from './backoff.ts'
@@ -93,10 +94,9 @@ export const RETRY_AFTER_MS_MAX = 24 * 3_600_000
 /** For an attempt that failed: the handler threw, timed out, or stood in the queue for too long. */
 export function decideFailed(input: DecisionInput): Decision {
   const { settings, spent, failure } = input
-  const retriesMax = automaticRetries(settings)
+  const maxRetries = automaticRetries(settings)
   const { rule } = failure
-  const retriable = failure.retriable || (settings.retryUnknown && failure.reason === 'unknown')
-  if (!retriable) {
+  if (!failure.retriable && !retriedThoughUnknown(settings, failure)) {
     return {
       kind: 'dead',
       reason: failure.reason === 'deadline' ? 'deadline' : 'not_retriable',
@@ -104,16 +104,16 @@ export function decideFailed(input: DecisionInput): Decision {
       sentence: finalSentence(failure),
     }
   }
-  if (spent.failures >= retriesMax) {
-    const used = retriesMax === 1 ? 'The one automatic retry is' : `All ${retriesMax} automatic retries are`
-    const sentence = retriesMax === 0 ? 'No automatic retry is allowed.' : `${used} used up.`
+  if (spent.failures >= maxRetries) {
+    const used = maxRetries === 1 ? 'The one automatic retry is' : `All ${maxRetries} automatic retries are`
+    const sentence = maxRetries === 0 ? 'No automatic retry is allowed.' : `${used} used up.`
     return { kind: 'dead', reason: 'retries_exhausted', rule, sentence }
   }
   const { delayMs, source } = delayOf(input)
   return inTime(
     input,
     delayMs,
-    `Retry ${spent.failures + 1} of ${retriesMax} in ${formatDuration(delayMs)}, ${source}.`,
+    `Retry ${spent.failures + 1} of ${maxRetries} in ${formatDuration(delayMs)}, ${source}.`,
   )
 }
 
@@ -141,8 +141,8 @@ export function decideLost(input: DecisionInput): Decision {
         'The worker vanished, so nobody knows whether the attempt took effect, and the policy forbids to run it twice. A person has to look, then redrive or discard the task.',
     }
   }
-  if (spent.losses >= settings.lossesMax) {
-    const sentence = `${spent.losses + 1} attempts were lost with their workers, and at most ${settings.lossesMax} are repeated. The task may crash its workers.`
+  if (spent.losses >= settings.maxLosses) {
+    const sentence = `${spent.losses + 1} attempts were lost with their workers, and at most ${settings.maxLosses} are repeated. The task may crash its workers.`
     return { kind: 'dead', reason: 'crash_loop', rule: failure.rule, sentence }
   }
   // Anywhere up to twice the backoff: tasks that were lost together with the one that killed their worker should not
@@ -152,7 +152,7 @@ export function decideLost(input: DecisionInput): Decision {
   return inTime(
     input,
     delayMs,
-    `Lost attempt ${spent.losses + 1} of ${settings.lossesMax} allowed; ${next} in ${formatDuration(delayMs)}.`,
+    `Lost attempt ${spent.losses + 1} of ${settings.maxLosses} allowed; ${next} in ${formatDuration(delayMs)}.`,
   )
 }
 
@@ -168,9 +168,21 @@ export function withoutRetries(decision: Decision): Decision {
   }
 }
 
-function finalSentence({ reason, rule }: Failure): string {
+/** Unless it is plain that it comes again. */
+function retriedThoughUnknown({ retryUnknown }: TaskSettings, failure: Failure): boolean {
+  return retryUnknown && failure.reason === 'unknown' && !isPlainBug(failure) && !isRefusal(failure)
+}
+
+function finalSentence(failure: Failure): string {
+  const { reason, rule, name } = failure
   if (rule === 'unknown') {
-    return 'No rule knows this failure, so it is not retried. Throw Transient, add a rule for it, or set retryUnknown.'
+    if (isPlainBug(failure)) {
+      return `A ${name} is most likely a bug, so it is not retried. If it does go away, throw TransientError or add a rule for it.`
+    }
+    if (isRefusal(failure)) {
+      return `A ${name} says that a value is not valid, so it is not retried. If it does go away, throw TransientError or add a rule for it.`
+    }
+    return 'No rule knows this failure, so it is not retried. Throw TransientError, add a rule for it, or set retry.max or retry.unknown in the action.'
   }
   if (rule === 'handler') return 'The handler says that a retry does not help.'
   return `A failure of this kind (${reason}, by rule ${rule}) does not go away by itself.`

@@ -7,10 +7,10 @@ import { ConflictError, InvalidError, isRepriseError } from '../model/errors.ts'
 import { nearMiss } from '../model/near-miss.ts'
 import { refuseNoEngine, refuseUnknownKeys } from '../model/options.ts'
 import type { By } from '../port/changes.ts'
-import type { Collection, Stored } from '../port/collection.ts'
+import type { Stored } from '../port/collection.ts'
 import type { Records } from '../port/engine.ts'
-import { type Clock, sleep, systemClock } from '../runtime/clock.ts'
-import { createService, type Service } from '../runtime/service.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
+import { createPolling, type Service } from '../runtime/service.ts'
 import type { PolicyBook } from './policy.ts'
 
 /** All are on unless somebody turned them off. */
@@ -73,9 +73,69 @@ const TRIES_MAX = 20
 export async function openFlags(options: FlagsOptions): Promise<FeatureFlags> {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'openFlags option')
   refuseNoEngine(options.engine, 'collection', 'openFlags')
-  const flags = new OpenFlags(options)
-  await flags.look()
-  return flags
+  const { engine, clock = systemClock, poll = POLL_MS, onError } = options
+  const collection = engine.collection<FlagDocument>({ name: 'flags', indexes: {} })
+  let stored: ReadonlyMap<string, Stored<FlagDocument>> = new Map()
+  let current = ALL_FLAGS_ON
+
+  const adopt = (items: readonly Stored<FlagDocument>[]): void => {
+    const known = new Map(stored)
+    for (const item of items) {
+      // A look that was long on its way must not undo a newer one.
+      if (item.version >= (known.get(item.document.id)?.version ?? 0)) known.set(item.document.id, item)
+    }
+    stored = known
+    const isOn = (name: FlagName): boolean => known.get(name)?.document.on ?? ALL_FLAGS_ON[name]
+    current = Object.fromEntries(FLAG_NAMES.map((name) => [name, isOn(name)])) as Flags
+  }
+  const look = async (): Promise<void> => adopt((await collection.list()).items)
+  const write = (document: FlagDocument): Promise<Stored<FlagDocument>> => {
+    const known = stored.get(document.id)
+    return known === undefined ? collection.insert(document) : collection.update(document, known.version)
+  }
+  const stateOf = (name: FlagName): FlagState => {
+    const { document, updatedAt: changedAt = null } = stored.get(name) ?? {}
+    const by = document === undefined ? null : { actor: document.actor, reason: document.reason }
+    return { name, description: FLAGS[name], on: current[name], by, changedAt }
+  }
+  const everyMs = Math.max(durationMs(poll, 'poll'), POLL_MS_MIN)
+  const polling = createPolling('flags', look, { everyMs, clock, onError: (error) => onError?.(error) })
+  await look()
+  return {
+    ...polling,
+    current: () => current,
+    list: () => FLAG_NAMES.map(stateOf),
+    look,
+    async set(name, on, by) {
+      const flag = flagName(name)
+      if (typeof on !== 'boolean') throw new InvalidError('A flag is turned on (true) or off (false).')
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        await look()
+        if (current[flag] === on) return stateOf(flag)
+        try {
+          adopt([await write({ id: flag, on, actor: by.actor, reason: by.reason })])
+        } catch (error) {
+          // Somebody else changed it meanwhile: look again at what is left to do.
+          if (isRepriseError(error, 'REPRISE_CONFLICT')) continue
+          throw error
+        }
+        const reason = `The flag ${flag} is ${on ? 'on' : 'off'} from now on: ${by.reason}`
+        const entry = {
+          type: 'note',
+          taskId: null,
+          attempt: null,
+          actor: by.actor,
+          reason,
+          data: { flag, on },
+        } as const
+        await engine.journal.append([entry])
+        return stateOf(flag)
+      }
+      throw new ConflictError(
+        `Others changed the flag ${flag} ${TRIES_MAX} times meanwhile. Look at it, and try again.`,
+      )
+    },
+  }
 }
 
 /** The name as given if there is such a flag; `InvalidError` if not. */
@@ -89,111 +149,4 @@ export function flagName(name: string): FlagName {
 /** The book as it counts under these flags: the same one as long as nothing is switched off. */
 export function underFlags(book: PolicyBook, flags: Flags): PolicyBook {
   return flags['task-retry-queue'] ? book : { ...book, retriesOff: true }
-}
-
-class OpenFlags implements FeatureFlags {
-  readonly name = 'flags'
-  readonly #engine: FlagsOptions['engine']
-  readonly #collection: Collection<FlagDocument>
-  readonly #service: Service
-  #stored: ReadonlyMap<string, Stored<FlagDocument>> = new Map()
-  #current: Flags = ALL_FLAGS_ON
-
-  constructor({ engine, clock = systemClock, poll = POLL_MS, onError }: FlagsOptions) {
-    this.#engine = engine
-    this.#collection = engine.collection<FlagDocument>({ name: 'flags', indexes: {} })
-    const pollMs = Math.max(durationMs(poll, 'poll'), POLL_MS_MIN)
-    const told = (error: unknown): void => onError?.(error)
-    this.#service = createService(
-      this.name,
-      async (signal) => {
-        while (!signal.aborted) {
-          await sleep(clock, pollMs, signal)
-          if (!signal.aborted) await this.look().catch(told)
-        }
-      },
-      told,
-    )
-  }
-
-  current(): Flags {
-    return this.#current
-  }
-
-  list(): readonly FlagState[] {
-    return FLAG_NAMES.map((name) => this.#stateOf(name))
-  }
-
-  start(): Promise<void> {
-    return this.#service.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#service.stop()
-  }
-
-  async look(): Promise<void> {
-    const { items } = await this.#collection.list()
-    this.#adopt(items)
-  }
-
-  async set(name: string, on: boolean, by: By): Promise<FlagState> {
-    const flag = flagName(name)
-    if (typeof on !== 'boolean') throw new InvalidError('A flag is turned on (true) or off (false).')
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
-      await this.look()
-      if (this.#current[flag] === on) return this.#stateOf(flag)
-      try {
-        this.#adopt([await this.#write({ id: flag, on, actor: by.actor, reason: by.reason })])
-      } catch (error) {
-        // Somebody else changed it meanwhile: look again at what is left to do.
-        if (isRepriseError(error, 'REPRISE_CONFLICT')) continue
-        throw error
-      }
-      await this.#note(flag, on, by)
-      return this.#stateOf(flag)
-    }
-    throw new ConflictError(`Others changed the flag ${flag} ${TRIES_MAX} times meanwhile. Look at it, and try again.`)
-  }
-
-  #write(document: FlagDocument): Promise<Stored<FlagDocument>> {
-    const known = this.#stored.get(document.id)
-    return known === undefined ? this.#collection.insert(document) : this.#collection.update(document, known.version)
-  }
-
-  async #note(flag: FlagName, on: boolean, { actor, reason }: By): Promise<void> {
-    await this.#engine.journal.append([
-      {
-        type: 'note',
-        taskId: null,
-        attempt: null,
-        actor,
-        reason: `The flag ${flag} is ${on ? 'on' : 'off'} from now on: ${reason}`,
-        data: { flag, on },
-      },
-    ])
-  }
-
-  #adopt(items: readonly Stored<FlagDocument>[]): void {
-    const stored = new Map(this.#stored)
-    for (const item of items) {
-      // A look that was long on its way must not undo a newer one.
-      if (item.version >= (stored.get(item.document.id)?.version ?? 0)) stored.set(item.document.id, item)
-    }
-    this.#stored = stored
-    const isOn = (name: FlagName): boolean => stored.get(name)?.document.on ?? ALL_FLAGS_ON[name]
-    this.#current = Object.fromEntries(FLAG_NAMES.map((name) => [name, isOn(name)])) as Flags
-  }
-
-  #stateOf(name: FlagName): FlagState {
-    const stored = this.#stored.get(name)
-    const document = stored?.document
-    return {
-      name,
-      description: FLAGS[name],
-      on: this.#current[name],
-      by: document === undefined ? null : { actor: document.actor, reason: document.reason },
-      changedAt: stored?.updatedAt ?? null,
-    }
-  }
 }

@@ -6,10 +6,11 @@ import { classifyBuiltIn } from '../failure/classify.ts'
 import { classifiedFailure, type Failure, observed } from '../failure/failure.ts'
 import { type FailureReason, OUTAGE_REASONS } from '../failure/failure-reason.ts'
 import { type Normalised, normalise } from '../failure/normalise.ts'
-import type { Rules } from '../failure/rules.ts'
+import type { RuleBudget, Rules } from '../failure/rules.ts'
 import { formatDuration } from '../model/duration.ts'
 import type { Guards } from '../model/settlement.ts'
 import type { TaskSettings, TaskTerms } from '../model/task.ts'
+import { stepBudget } from '../patterns/pattern.ts'
 import type { Standing } from '../port/leases.ts'
 import {
   type Decision,
@@ -49,7 +50,20 @@ export function judgeThrown(
   thrown: unknown,
   circumstances: Circumstances,
 ): Judgement {
-  return judgeFailed(book, attempt, normalise(thrown), circumstances)
+  return failureJudge(book, attempt, thrown)(attempt, circumstances)
+}
+
+/**
+ * Judges one failure for several attempts of a task. What it is and which policy counts is found out once: neither depends on
+ * how often the task has failed.
+ */
+export function failureJudge(
+  book: PolicyBook,
+  first: JudgedAttempt,
+  thrown: unknown,
+): (attempt: JudgedAttempt, circumstances: Circumstances) => Judgement {
+  const ruled = rulingOn(book, first, normalise(thrown))
+  return (attempt, circumstances) => judgedBy(book, ruled, attempt, circumstances)
 }
 
 /** Reprise itself found that it failed: it ran or stood for too long, or could not begin. */
@@ -126,6 +140,13 @@ interface Ruling {
   readonly policy: Policy | null
   readonly settings: TaskSettings
   readonly deadlineAt: number | null
+  /** The rule at which the budget of pattern steps was spent; null if it was enough. */
+  readonly spentBy: string | null
+}
+
+interface Ruled {
+  readonly failure: Failure
+  readonly ruling: Ruling
 }
 
 // What became of a worker, or of a deadline, is a fact and no matter of classification.
@@ -137,33 +158,42 @@ function judgeFailed(
   seen: Normalised,
   circumstances: Circumstances,
 ): Judgement {
-  const { failure, ruling } = rulingOn(book, attempt, seen, seen.code === 'deadline' ? NO_RULES : undefined)
+  const ruled = rulingOn(book, attempt, seen, seen.code === 'deadline' ? NO_RULES : undefined)
+  return judgedBy(book, ruled, attempt, circumstances)
+}
+
+function judgedBy(
+  book: PolicyBook,
+  { failure, ruling }: Ruled,
+  attempt: JudgedAttempt,
+  circumstances: Circumstances,
+): Judgement {
   const decided = decideFailed(inputOf(ruling, attempt, failure, circumstances))
   const decision = stamped(ruling, permitted(book, decided), failure.rule)
   const guards = quotaGuard(ruling, decision)
+  if (failure.reason === 'timeout' && attempt.snapshot.settings.ownTimeout === true) {
+    return { failure, decision, guards: { ...guards, excusesWorker: true } }
+  }
   const park = parkOf(ruling, attempt, failure, circumstances.now)
   const { breakers } = ruling.settings
   if (park === null || breakers === undefined) return { failure, decision, guards }
   return { failure, decision, guards: { ...guards, outage: { breakers, park: stamped(ruling, park, failure.rule) } } }
 }
 
-function rulingOn(
-  book: PolicyBook,
-  attempt: JudgedAttempt,
-  seen: Normalised,
-  rules?: readonly Rules[],
-): { readonly failure: Failure; readonly ruling: Ruling } {
+function rulingOn(book: PolicyBook, attempt: JudgedAttempt, seen: Normalised, rules?: readonly Rules[]): Ruled {
   const { snapshot } = attempt
   const found = policyForFailure(book, snapshot, codesOf(seen))
   const own = rules ?? found?.rules ?? bookRules(book)
   const policy = found?.policy ?? null
+  const budget: RuleBudget = stepBudget()
   return {
-    failure: classifiedFailure(seen, snapshot.action, own),
+    failure: classifiedFailure(seen, snapshot.action, own, budget),
     ruling: {
       version: book.version,
       policy,
       settings: settingsUnder(policy, snapshot),
       deadlineAt: deadlineUnder(book, attempt),
+      spentBy: budget.spentBy ?? null,
     },
   }
 }
@@ -223,7 +253,14 @@ function quotaGuard({ settings }: Ruling, decision: Decision): Guards {
 }
 
 /** With which policy of which version decided, and for a dead letter what it says about it. */
-function stamped<D extends Decision>({ policy, version }: Ruling, decision: D, rule = ''): D {
+function stamped<D extends Decision>({ policy, version, spentBy }: Ruling, made: D, rule = ''): D {
+  const decision =
+    spentBy === null
+      ? made
+      : {
+          ...made,
+          sentence: `${made.sentence} The message took too many steps for ${spentBy}: no pattern from there on was tried.`,
+        }
   if (policy === null) {
     return rule.startsWith('rule:') ? { ...decision, policy: { name: RULES_STAMP, version } } : decision
   }

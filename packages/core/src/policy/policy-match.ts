@@ -4,6 +4,7 @@
 import { compileRules, type Rules } from '../failure/rules.ts'
 import type { LostMeaning, TaskSettings, TaskTerms } from '../model/task.ts'
 import { type BreakerRef, breakerName } from './breaker.ts'
+import { automaticRetries } from './budget.ts'
 import { compileGlobs, type Glob } from './glob.ts'
 import type { Policy, PolicyBook } from './policy.ts'
 
@@ -53,25 +54,40 @@ export function policyForTask(book: PolicyBook, subject: PolicySubject): Compile
   return last?.codes === null ? last : null
 }
 
+/** Those that may count for a task, whatever its failure. */
+export const policiesFor = (book: PolicyBook, subject: PolicySubject): readonly Policy[] =>
+  candidates(book, subject).map(({ policy }) => policy)
+
 /** The rules for a failure that no policy is about. */
 export const bookRules = (book: PolicyBook): readonly Rules[] => compiled(book).rules
 
 /** The settings of a task under a policy. */
 export function settingsUnder(policy: Policy | null, { action, settings }: TaskTerms): TaskSettings {
   if (policy === null) return settings
-  const { retries, lossesMax, backoff, retryUnknown, onLost, quota } = policy
+  const { retries, maxLosses, backoff, retryUnknown, onLost, quota } = policy
   const breakers = breakersUnder(policy, action, settings.breakers)
   const { breakers: _, ...own } = settings
   return {
     ...own,
     ...(retries === undefined ? {} : { maxRetries: retries }),
-    ...(lossesMax === undefined ? {} : { lossesMax }),
+    ...(maxLosses === undefined ? {} : { maxLosses }),
     ...(backoff === undefined ? {} : { backoff }),
     ...(retryUnknown === undefined ? {} : { retryUnknown }),
     ...(onLost === undefined ? {} : { onLost }),
     ...(quota === undefined ? {} : { quota }),
     ...(breakers === undefined ? {} : { breakers }),
   }
+}
+
+/** How often a task is retried by itself under the policies in force: by its last failure, or whatever that may be. */
+export function retriesInForce(
+  book: PolicyBook,
+  terms: TaskTerms,
+  failure: { readonly code: string; readonly reason: string } | null = null,
+): number {
+  const found =
+    failure === null ? policyForTask(book, terms) : policyForFailure(book, terms, [failure.code, failure.reason])
+  return automaticRetries(settingsUnder(found?.policy ?? null, terms))
 }
 
 /** What a lost attempt of this task means: for the worker that runs it next, and may have to ask `reconcile` first. */

@@ -5,13 +5,14 @@
 import { compileRules, type Rule } from '../failure/rules.ts'
 import { DURATION_MS_MAX } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'
-import { checkedName, checkedText } from '../model/ids.ts'
+import { checkedText, knownName } from '../model/ids.ts'
 import type { LostMeaning } from '../model/task.ts'
 import { type Backoff, checkedBackoff } from './backoff.ts'
 import { type BreakerSettings, checkedBreaker } from './breaker.ts'
 import { LOSSES_MAX, RETRIES_MAX } from './budget.ts'
 import { type Escalation, RETRY_AFTER_MS_MAX, type RetryAfterBounds, SEVERITIES } from './decide.ts'
 import { checkedQuota, type RetryQuota } from './quota.ts'
+import type { TenantRules } from './tenant-limits.ts'
 
 /** Each a list of names, of which one must match, with `*` for anything; any at all if missing. */
 interface PolicyMatch {
@@ -28,7 +29,7 @@ export interface Policy {
   readonly match: PolicyMatch
   /** Automatic retries. */
   readonly retries?: number
-  readonly lossesMax?: number
+  readonly maxLosses?: number
   readonly backoff?: Backoff
   readonly retryUnknown?: boolean
   /** Looked at before the book's own. */
@@ -50,6 +51,8 @@ export interface PolicyBook {
   readonly policies: readonly Policy[]
   /** For every failure, after those of its policy. */
   readonly rules: readonly Rule[]
+  /** How much each tenant may have. */
+  readonly tenants?: TenantRules
   /** Whether automatic retries are switched off, whatever the policies say (B12, see flags.ts); they are on if missing. */
   readonly retriesOff?: boolean
 }
@@ -86,7 +89,7 @@ export function checkedBook(book: PolicyBook): PolicyBook {
 
 /** The policy as given if it makes sense; `InvalidError` naming it and the field if not. */
 export function checkedPolicy(policy: Policy): Policy {
-  const name = checkedName('name of a policy', policy.name)
+  const name = knownName('name of a policy', policy.name)
   if (name === RULES_STAMP)
     throw new InvalidError(`No policy can be named '${RULES_STAMP}': it stands for the rules of the book.`)
   try {
@@ -98,14 +101,14 @@ export function checkedPolicy(policy: Policy): Policy {
 }
 
 function checkFields(policy: Policy): void {
-  const { match, retries, lossesMax, slaMs, retryAfter, escalation, onLost } = policy
+  const { match, retries, maxLosses, slaMs, retryAfter, escalation, onLost } = policy
   for (const globs of [match.actions, match.packs, match.tenants, match.codes]) {
     if (globs === undefined) continue
     if (globs.length === 0) throw new InvalidError('An empty list matches nothing. Leave it out to match any.')
     for (const glob of globs) checkedText('name to match', glob, 200)
   }
   if (retries !== undefined) checkWhole('retries', retries, RETRIES_MAX)
-  if (lossesMax !== undefined) checkWhole('lossesMax', lossesMax, LOSSES_MAX)
+  if (maxLosses !== undefined) checkWhole('maxLosses', maxLosses, LOSSES_MAX)
   if (policy.backoff !== undefined) checkedBackoff(policy.backoff)
   if (policy.rules !== undefined) compileRules(policy.rules, 'policy')
   if (policy.quota !== undefined) checkedQuota(policy.quota)

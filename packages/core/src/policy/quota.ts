@@ -1,6 +1,7 @@
-// Retry quotas: a limit of retries in one window of time, as a number or as a share of the traffic, so that a storm of retries is capped. What is over
-// waits: its retry is moved to the first window that has room. A store keeps one count per window and reserves the place
-// in the same step as the settlement that asks for it.
+// Retry quotas: a limit of retries in one window of time, as a number or as a share of the traffic, so that a storm of retries is
+// capped. What is over waits for the next window, and never longer than one. Each tenant has the limit for itself, unless the
+// quota says that all share it. A store keeps one count per window and reserves the place in the same step as the settlement
+// that asks for it.
 
 import { InvalidError } from '../model/errors.ts'
 
@@ -15,34 +16,49 @@ export interface RetryQuota {
    * least 1. Null if only the limit counts.
    */
   readonly share: number | null
+  /** Whether all tenants share it. If missing, each tenant has the quota for itself. */
+  readonly allTenants?: boolean
 }
 
-/** How far ahead a retry is moved at the most: then it waits there, over the quota, rather than for ever. */
-export const QUOTA_WINDOWS_MAX = 1_000
+/** What a store counts it by. Names hold no line feed. */
+export const quotaKey = ({ name, allTenants }: RetryQuota, tenant: string): string =>
+  allTenants === true ? name : `${name}\n${tenant}`
 
-/** How many retries fit into one window, by the attempts that started. */
-export function quotaRoom({ limit, share }: RetryQuota, started: number): number {
-  const byShare = share === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(share * started), 1)
-  return Math.min(limit ?? Number.POSITIVE_INFINITY, byShare)
+/** Where a store is spread over several places: which of how many this one is, from 0. */
+interface Place {
+  readonly place: number
+  readonly places: number
 }
 
 /**
- * The window that a retry wanted at `wantedAt` goes to, by number, and when it is due there. `taken` tells how many a
- * window has. Where a store is spread over several places, they take the windows in turn: `place` of `places`.
+ * How many retries fit into a window, by the attempts that started. Several places deal the limit out: each has its part, and
+ * they take what is left over in turn, so that the parts of one window always add up to the limit.
+ */
+export function quotaRoom(
+  { limit, share }: RetryQuota,
+  started: number,
+  window: number,
+  { place, places }: Place = { place: 0, places: 1 },
+): number {
+  const byShare = share === null ? Number.POSITIVE_INFINITY : Math.max(Math.floor(share * started), 1)
+  if (limit === null) return byShare
+  const extra = (window + place) % places < limit % places ? 1 : 0
+  return Math.min(Math.floor(limit / places) + extra, byShare)
+}
+
+/**
+ * The window that a retry wanted at `wantedAt` goes to, by number, and when it is due there: the wanted time, the beginning of
+ * the next window, or one window later than wanted, over the quota. No window is booked further ahead than it is long.
  */
 export function quotaPlace(
   wantedAt: number,
   windowMs: number,
-  room: number,
-  taken: (window: number) => number,
-  place = 0,
-  places = 1,
+  hasRoom: (window: number) => boolean,
 ): { readonly window: number; readonly dueAt: number } {
   const first = Math.floor(wantedAt / windowMs)
-  let window = first + ((((place - first) % places) + places) % places)
-  const last = window + (QUOTA_WINDOWS_MAX - 1) * places
-  while (window < last && taken(window) >= room) window += places
-  return { window, dueAt: Math.max(wantedAt, window * windowMs) }
+  if (hasRoom(first)) return { window: first, dueAt: wantedAt }
+  const next = first + 1
+  return { window: next, dueAt: hasRoom(next) ? next * windowMs : wantedAt + windowMs }
 }
 
 export function checkedQuota(quota: RetryQuota): RetryQuota {
@@ -57,6 +73,9 @@ export function checkedQuota(quota: RetryQuota): RetryQuota {
   }
   if (quota.limit === null && quota.share === null) {
     throw new InvalidError('A retry quota has a limit, a share, or both.')
+  }
+  if (quota.allTenants !== undefined && typeof quota.allTenants !== 'boolean') {
+    throw new InvalidError('The allTenants of a retry quota is true or false.')
   }
   return quota
 }

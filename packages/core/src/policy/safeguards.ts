@@ -3,19 +3,19 @@
 
 import { type Duration, durationMs } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'
-import { type ActionName, checkedName } from '../model/ids.ts'
+import { type ActionName, knownName } from '../model/ids.ts'
 import { refuseUnknownKeys } from '../model/options.ts'
 import { type BreakerRef, type BreakerSettings, breakerName, checkedBreaker, DEFAULT_BREAKER } from './breaker.ts'
 import { checkedQuota, type RetryQuota } from './quota.ts'
 
 export interface BreakerOptions {
   readonly window?: Duration
-  readonly failuresMin?: number
+  readonly minFailures?: number
   readonly failureRate?: number
   readonly open?: Duration
-  readonly openMax?: Duration
+  readonly maxOpen?: Duration
   readonly probes?: number
-  readonly rampMax?: number
+  readonly maxRamp?: number
 }
 
 export interface QuotaOptions {
@@ -24,50 +24,53 @@ export interface QuotaOptions {
   readonly window: Duration
   readonly limit?: number
   readonly share?: number
+  /** Whether all tenants share it. Otherwise each has it for itself. */
+  readonly allTenants?: boolean
 }
 
 const DEPENDENCIES_MAX = 10
 
 const BREAKER_FIELDS = [
   'window',
-  'failuresMin',
+  'minFailures',
   'failureRate',
   'open',
-  'openMax',
+  'maxOpen',
   'probes',
-  'rampMax',
+  'maxRamp',
 ] as const satisfies (keyof BreakerOptions)[]
-const QUOTA_FIELDS = ['name', 'window', 'limit', 'share'] as const satisfies (keyof QuotaOptions)[]
+const QUOTA_FIELDS = ['name', 'window', 'limit', 'share', 'allTenants'] as const satisfies (keyof QuotaOptions)[]
 
 export function resolveBreaker(options: BreakerOptions): BreakerSettings {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new InvalidError('breaker is true, false, or its settings: { window, failuresMin, … }.')
+    throw new InvalidError('breaker is true, false, or its settings: { window, minFailures, … }.')
   }
   refuseUnknownKeys(options, BREAKER_FIELDS, 'breaker setting')
-  const { window, failuresMin, failureRate, open, openMax, probes, rampMax } = options
+  const { window, minFailures, failureRate, open, maxOpen, probes, maxRamp } = options
   const openMs = open === undefined ? DEFAULT_BREAKER.openMs : durationMs(open, "breaker's open time")
   return checkedBreaker({
     windowMs: window === undefined ? DEFAULT_BREAKER.windowMs : durationMs(window, "breaker's window"),
-    failuresMin: failuresMin ?? DEFAULT_BREAKER.failuresMin,
+    minFailures: minFailures ?? DEFAULT_BREAKER.minFailures,
     failureRate: failureRate ?? DEFAULT_BREAKER.failureRate,
     openMs,
     // A first open time above the usual longest one is its own longest.
-    openMsMax:
-      openMax === undefined
-        ? Math.max(DEFAULT_BREAKER.openMsMax, openMs)
-        : durationMs(openMax, "breaker's longest open time"),
+    maxOpenMs:
+      maxOpen === undefined
+        ? Math.max(DEFAULT_BREAKER.maxOpenMs, openMs)
+        : durationMs(maxOpen, "breaker's longest open time"),
     probes: probes ?? DEFAULT_BREAKER.probes,
-    rampMax: rampMax ?? DEFAULT_BREAKER.rampMax,
+    maxRamp: maxRamp ?? DEFAULT_BREAKER.maxRamp,
   })
 }
 
 export function resolveQuota(options: QuotaOptions, defaultName: string): RetryQuota {
   refuseUnknownKeys(options, QUOTA_FIELDS, 'retry quota setting')
   return checkedQuota({
-    name: checkedName('name of a retry quota', options.name ?? defaultName),
+    name: knownName('name of a retry quota', options.name ?? defaultName),
     windowMs: durationMs(options.window, 'window of a retry quota'),
     limit: options.limit ?? null,
     share: options.share ?? null,
+    ...(options.allTenants === undefined ? {} : { allTenants: options.allTenants }),
   })
 }
 
@@ -77,21 +80,21 @@ export function resolveQuota(options: QuotaOptions, defaultName: string): RetryQ
  */
 export function resolveBreakers(
   action: ActionName,
-  dependsOn: readonly string[] | undefined,
+  uses: readonly string[] | undefined,
   breaker: boolean | BreakerOptions | undefined,
 ): readonly BreakerRef[] | undefined {
-  const names = dependencyNames(dependsOn)
+  const names = dependencyNames(uses)
   if (breaker === false || (breaker === undefined && names.length === 0)) return undefined
   const settings = breaker === true || breaker === undefined ? DEFAULT_BREAKER : resolveBreaker(breaker)
   if (names.length === 0) return [{ name: breakerName('action', action), settings }]
   return names.map((name) => ({ name: breakerName('dependency', name), settings }))
 }
 
-function dependencyNames(dependsOn: readonly string[] | undefined): readonly string[] {
-  if (dependsOn === undefined) return []
-  if (!Array.isArray(dependsOn)) throw new InvalidError("dependsOn is a list of names, such as ['stripe'].")
-  if (dependsOn.length > DEPENDENCIES_MAX) {
-    throw new InvalidError(`dependsOn names ${dependsOn.length} things; at most ${DEPENDENCIES_MAX} are allowed.`)
+function dependencyNames(uses: readonly string[] | undefined): readonly string[] {
+  if (uses === undefined) return []
+  if (!Array.isArray(uses)) throw new InvalidError("uses is a list of names, such as ['stripe'].")
+  if (uses.length > DEPENDENCIES_MAX) {
+    throw new InvalidError(`uses names ${uses.length} things; at most ${DEPENDENCIES_MAX} are allowed.`)
   }
-  return [...new Set(dependsOn as readonly string[])]
+  return [...new Set(uses as readonly string[])]
 }

@@ -8,15 +8,15 @@ export interface Gathered<T> {
   readonly isComplete: boolean
 }
 
-/** The items of all pages, up to about `itemsMax`. */
+/** The items of all pages, up to about `maxItems`. */
 export async function allPages<T>(
   read: (page: PageRequest) => Promise<Page<T>>,
-  itemsMax: number,
+  maxItems: number,
 ): Promise<Gathered<T>> {
   const items: T[] = []
   let cursor: string | undefined
   // A page may be short, or even empty, though more follow.
-  for (let asked = 0; asked < itemsMax; asked += PAGE_LIMIT_MAX) {
+  for (let asked = 0; asked < maxItems; asked += PAGE_LIMIT_MAX) {
     const page: Page<T> = await read({ limit: PAGE_LIMIT_MAX, ...(cursor === undefined ? {} : { cursor }) })
     for (const item of page.items) items.push(item)
     if (page.next === null) return { items, isComplete: true }

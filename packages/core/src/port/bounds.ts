@@ -24,6 +24,25 @@ export const AVOID_MS = 2_000
 export const TIMEOUT_GRACE_MS = 5_000
 /** A worker that was not heard of for this long is forgotten by retention. */
 export const WORKER_SILENT_MS = 86_400_000
+/** So long a worker that left can be looked up. */
+export const DEPARTED_MS = 86_400_000
+
+/**
+ * Lanes that a caller limited to tenants can make for one of them by submitting: each pool and action that a tenant ever used is
+ * a lane, and stays. A caller who is not limited can make more.
+ */
+export const LANES_PER_TENANT_MAX = 1_000
+export const LANES_PER_TENANT_OF_ALL_MAX = 10_000
+/** Different settings that submissions for one tenant bring along, in one server and a day. Those of actions are not counted. */
+export const OWN_SETTINGS_PER_TENANT_MAX = 200
+
+/**
+ * What a page of tasks carries of payloads, results and failures, in bytes. It ends early, with `next`, behind the task that
+ * goes beyond that.
+ */
+export const PAGE_BYTES_MAX = 4_194_304
+/** A light look leaves out payloads and results that are longer, in bytes. */
+export const LIGHT_BYTES_MAX = 1_024
 
 // Bounds that an engine may apply, so that one call stays short in a very large store: see docs/engine-port.md.
 
@@ -35,6 +54,8 @@ export const HELP_LOOK_MAX = 1_000
 export const FLEET_LOOK_MAX = 100
 /** Retries that one claim leaves to other workers. Then it takes what comes. */
 export const AVOIDED_MAX = 1_000
+/** Workers that left and are kept for a look. With more, those that left first are forgotten. */
+export const DEPARTED_MAX = 10_000
 
 /** The place of a priority in claim order: smaller first. */
 export const claimOrder = (priority: Priority): number => PRIORITY_MAX - priority

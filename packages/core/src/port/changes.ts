@@ -5,10 +5,15 @@ import type { Execution } from '../model/execution.ts'
 import type { ActionName, PoolName, TaskId, TenantId } from '../model/ids.ts'
 import type { TaskStatus } from '../model/task.ts'
 
+/** Whose a hold or a limit is: the platform's, who answer for the whole store, or a tenant's own. */
+export type Rank = 'platform' | 'tenant'
+
 /** Who did it and why: on every operator action, and in its journal entry. */
 export interface By {
   readonly actor: string
   readonly reason: string
+  /** The platform's if missing. What the platform holds or limits, a tenant's caller can neither lift nor change. */
+  readonly rank?: Rank
 }
 
 /** One lane, or all lanes that agree with what is given. */

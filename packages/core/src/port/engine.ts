@@ -4,13 +4,15 @@
 // claim that nobody heard of heard again.
 // An engine passes the conformance suite (engine-conformance), which holds it against a plain model of this.
 
+import type { TaskLog } from '../model/attempt-log.ts'
 import type { Brand } from '../model/brand.ts'
 import type { Execution } from '../model/execution.ts'
-import type { ActionName, PoolName, TaskId, WorkerId } from '../model/ids.ts'
+import type { ActionName, PoolName, TaskId, TenantId, WorkerId } from '../model/ids.ts'
 import type { Settlement, SettleResult } from '../model/settlement.ts'
 import type { Task, TaskSpec } from '../model/task.ts'
 import type { Breaker } from '../policy/breaker.ts'
 import type { HealthThresholds } from '../workers/health.ts'
+import type { BreakerQuery } from './breakers.ts'
 import type { By, ChangeRequest, ChangeResult, RetainResult, RetentionRules, RetryResult, Scope } from './changes.ts'
 import type { Collection, CollectionDefinition, Document } from './collection.ts'
 import type { InspectRequest, InspectResult } from './inspect.ts'
@@ -42,10 +44,12 @@ import type {
   PageRequest,
   SeriesPoint,
   SeriesQuery,
+  TaskLook,
   TaskQuery,
   WorkerView,
 } from './queries.ts'
-import type { BeatReport, BeatResult, ProbeReport, WorkerRegistration } from './registry.ts'
+import type { BeatReport, BeatResult, DepartedWorker, ProbeReport, WorkerRegistration } from './registry.ts'
+import type { TenantFigures } from './tenants.ts'
 
 /** What a waiter wants to hear about. */
 export interface Interest {
@@ -68,6 +72,8 @@ export interface EngineInfo {
   readonly kind: string
   /** What an acknowledged write survives, in one line for a log. */
   readonly durability: string
+  /** What an accepted task does not survive here, as a warning; missing where nobody has to be warned. */
+  readonly risk?: string
   /** Calls that a busy worker should have under way: more than one where the store works while its caller does. */
   readonly callsAtOnce: number
   /** Subjects of the conformance suite this engine declares it can't do. */
@@ -129,14 +135,20 @@ export interface Operating {
   /** Changes many tasks, a bounded number per call; one journal entry for each. */
   change(request: ChangeRequest): Promise<ChangeResult>
   retry(id: TaskId, options: { readonly by: By; readonly maxRetries: number }): Promise<RetryResult>
-  /** Holds every lane in the scope, present and future, until it is resumed. Queue TTLs stand still meanwhile. */
+  /**
+   * Holds every lane in the scope, present and future, until it is resumed. Queue TTLs stand still meanwhile. Like `resume`
+   * and `limit`, it throws `OutrankedError` where the platform set what a tenant's caller wants to change.
+   */
   pause(scope: Scope, by: By): Promise<void>
   /** Lifts the hold that was put on exactly this scope. False if there was none. */
   resume(scope: Scope, by: By): Promise<boolean>
   /** At most this many running tasks in all lanes of the scope together; null lifts the limit. */
   limit(scope: Scope, concurrency: number | null, by: By): Promise<void>
-  /** Closes and forgets a breaker. False if there is none of this name. */
-  resetBreaker(name: string, by: By): Promise<boolean>
+  /**
+   * Closes and forgets the breakers of this name: those of these tenants, with null that of all tenants, or every one. False if
+   * there is none.
+   */
+  resetBreaker(name: string, by: By, tenants?: readonly (TenantId | null)[]): Promise<boolean>
 }
 
 /** What looks, and changes nothing. */
@@ -146,18 +158,24 @@ export interface Observing {
   readonly healthThresholds: HealthThresholds
   /** The store's time: the only clock that decides about tasks. */
   now(): Promise<number>
-  task(id: TaskId): Promise<Task | null>
+  task(id: TaskId, look?: TaskLook): Promise<Task | null>
   tasks(query: TaskQuery): Promise<Page<Task>>
   execution(id: TaskId, attempt: number): Promise<Execution | null>
   /** Oldest attempt first. */
   executions(id: TaskId, page?: PageRequest): Promise<Page<Execution>>
+  /** What handlers wrote down, of the last attempts that wrote anything; oldest attempt first. */
+  logs(id: TaskId): Promise<readonly TaskLog[]>
   explain(id: TaskId): Promise<Explanation | null>
   worker(id: WorkerId): Promise<WorkerView | null>
   /** By id. */
   workers(page?: PageRequest): Promise<Page<WorkerView>>
+  /** Workers that left in the last day and did not come back, the latest first. */
+  departed(page?: PageRequest): Promise<Page<DepartedWorker>>
   lanes(query?: LaneQuery): Promise<Page<LaneView>>
-  /** The circuit breakers that are not closed, or have failures in their window, by name. */
-  breakers(page?: PageRequest): Promise<Page<Breaker>>
+  /** What each tenant has in the store, by name. Kept, not counted. */
+  tenants(page?: PageRequest): Promise<Page<TenantFigures>>
+  /** The circuit breakers that are not closed, or have failures in their window, by name and tenant. */
+  breakers(query?: BreakerQuery): Promise<Page<Breaker>>
   failureGroups(query?: FailureGroupQuery): Promise<Page<FailureGroup>>
   counts(query?: CountsQuery): Promise<Counts>
   series(query: SeriesQuery): Promise<readonly SeriesPoint[]>

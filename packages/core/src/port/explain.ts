@@ -3,16 +3,21 @@
 import { formatDuration } from '../model/duration.ts'
 import type { Task } from '../model/task.ts'
 import type { Breaker } from '../policy/breaker.ts'
-import type { By, Scope } from './changes.ts'
+import type { By, Rank, Scope } from './changes.ts'
 import type { Explanation, Gate, WorkerVerdict, WorkerView } from './queries.ts'
 
 export interface ExplainFacts {
   readonly task: Task
   readonly now: number
   /** Holds and limits that match the task's lane. */
-  readonly holds: readonly { readonly scope: Scope; readonly by: By; readonly since: number }[]
-  readonly limits: readonly { readonly scope: Scope; readonly running: number; readonly concurrency: number }[]
-  /** The breakers that cover the task's action, by name. */
+  readonly holds: readonly { readonly scope: Scope; readonly by: By; readonly since: number; readonly rank: Rank }[]
+  readonly limits: readonly {
+    readonly scope: Scope
+    readonly running: number
+    readonly concurrency: number
+    readonly rank: Rank
+  }[]
+  /** The breakers that cover the task's lane: by name, those of all tenants before the tenant's own. */
   readonly breakers: readonly Breaker[]
   /** By id. */
   readonly workers: readonly WorkerView[]
@@ -57,10 +62,10 @@ export function laneGates({ holds, limits, breakers }: Pick<ExplainFacts, 'holds
 
 /** What breakers that are not closed mean for the lanes they cover. */
 function breakerGates(breakers: readonly Breaker[]): Gate[] {
-  return breakers.flatMap(({ name, state }): Gate[] => {
+  return breakers.flatMap(({ name, tenant, state }): Gate[] => {
     if (state.status === 'closed') return []
     const until = state.status === 'open' ? state.until : null
-    return [{ kind: 'breaker', name, status: state.status, since: state.since, until }]
+    return [{ kind: 'breaker', name, tenant, status: state.status, since: state.since, until }]
   })
 }
 
@@ -135,15 +140,16 @@ function held(task: Task, gates: readonly Gate[], workers: Explanation['workers'
 }
 
 function breakerSentence(gate: Gate & { readonly kind: 'breaker' }, now: number): string {
+  const breaker = `Breaker '${gate.name}'${gate.tenant === null ? '' : ` of tenant '${gate.tenant}'`}`
   switch (gate.status) {
     case 'open': {
       const wait = formatDuration(Math.max((gate.until ?? now) - now, 0))
-      return `Breaker '${gate.name}' is open: too much failed. It lets a few tasks through in ${wait}.`
+      return `${breaker} is open: too much failed. It lets a few tasks through in ${wait}.`
     }
     case 'half_open':
-      return `Breaker '${gate.name}' lets a few tasks through to see whether they succeed.`
+      return `${breaker} lets a few tasks through to see whether they succeed.`
     case 'ramping':
-      return `Breaker '${gate.name}' lets more and more tasks through again.`
+      return `${breaker} lets more and more tasks through again.`
   }
 }
 

@@ -2,7 +2,14 @@
 // record is the truth; queue, delay queue, leases, keys, groups and counts are held against it. How an engine looks, and
 // how it repairs, is its own business; the words for what it found are here, so that all engines use the same.
 
-import { checkedText, type Fingerprint, type TaskId, type TenantId, type WorkerId } from '../model/ids.ts'
+import {
+  type ActionName,
+  checkedText,
+  type Fingerprint,
+  type TaskId,
+  type TenantId,
+  type WorkerId,
+} from '../model/ids.ts'
 import type { By, Scope } from './changes.ts'
 import { foreignCursor } from './queries.ts'
 
@@ -33,7 +40,7 @@ export type FindingSubject =
   /** One lane has all three parts; a limit those that it was set with. */
   | { readonly kind: 'lane' | 'limit'; readonly scope: Scope }
   | { readonly kind: 'worker'; readonly id: WorkerId }
-  | { readonly kind: 'key'; readonly tenant: TenantId; readonly key: string }
+  | { readonly kind: 'key'; readonly tenant: TenantId; readonly action: ActionName; readonly key: string }
   | { readonly kind: 'group'; readonly fingerprint: Fingerprint }
   | { readonly kind: 'store' }
 
@@ -70,10 +77,10 @@ const MEANING = {
   inbox_entry_extra: 'An inbox has an entry for something that was not assigned to its worker.',
   slots: 'The slots in use under a limit are not what runs under it: too many or too few tasks would start.',
   lane_unlisted: 'A lane has claimable tasks, and claims do not see it: no worker would ever get them.',
-  key_missing: 'A task has a dedupe key that nothing notes: a second task could be accepted under it.',
-  key_extra: 'A dedupe key belongs to no task that has it: new tasks under it would be refused for ever.',
+  key_missing: 'A task holds a dedupe key that nothing notes: a second task could be accepted under it.',
+  key_extra: 'A dedupe key is noted for something that does not have it: new tasks under it could be refused.',
   key_twice:
-    'Two tasks have one dedupe key. Which of them is right is not for the store to say: cancel or discard one.',
+    'Two tasks hold one dedupe key. Which of them is right is not for the store to say: cancel or discard one.',
   group_count: 'A failure group counts other dead letters than there are.',
   group_entry_missing:
     'A dead letter is missing in its failure group: an operator who works by groups would not see it.',
@@ -98,13 +105,13 @@ export function repairData({ kind, subject, found, expected }: Finding): Readonl
   return { kind, subject: subjectText(subject), found, expected }
 }
 
-/** A subject in words; %s is what it is named by, of a key first the key and then its tenant. */
+/** A subject in words; %s is what it is named by, of a key first the key, then its action and its tenant. */
 export const SUBJECT_WORDS = {
   task: "task '%s'",
   worker: "worker '%s'",
   lane: 'lane of %s',
   limit: 'limit of %s',
-  key: "key '%s' of tenant '%s'",
+  key: "key '%s' of action '%s' and tenant '%s'",
   group: "failure group '%s'",
   store: 'store',
 } as const satisfies Record<FindingSubject['kind'], string>
@@ -133,7 +140,7 @@ function namesOf(subject: FindingSubject): string[] {
       return [parts.length === 0 ? EVERYTHING : parts.join(', ')]
     }
     case 'key':
-      return [subject.key, subject.tenant]
+      return [subject.key, subject.action, subject.tenant]
     case 'group':
       return [subject.fingerprint]
     case 'store':

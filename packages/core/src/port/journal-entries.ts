@@ -2,12 +2,14 @@
 // here, or from these words where it writes them in a language of its own.
 
 import type { Failure } from '../failure/failure.ts'
+import { cut } from '../failure/normalise.ts'
 import type { TaskId, WorkerId } from '../model/ids.ts'
 import type { Settlement, SupersededBecause } from '../model/settlement.ts'
-import type { Breaker, BreakerState } from '../policy/breaker.ts'
+import type { Breaker, BreakerKey, BreakerState } from '../policy/breaker.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { By } from './changes.ts'
 import type { JournalEntryInput } from './journal.ts'
+import type { WorkerRegistration } from './registry.ts'
 
 /** Who acts in a store without being asked by a person. A worker acts under its id: see `workerActor`. */
 export const ACTORS = {
@@ -21,8 +23,12 @@ export const ACTORS = {
 
 export const JOURNAL_REASONS = {
   removed: 'kept long enough',
+  joined: 'registered',
+  left: 'said goodbye',
+  silent: 'not heard of for a day',
   replaced: 'registered again under the same id',
   refused: ' refused: ',
+  succeeded: 'The task has succeeded.',
 } as const
 
 export const BREAKER_REASONS = {
@@ -44,23 +50,37 @@ const ABOUT_NO_TASK = { taskId: null, attempt: null } as const
 export const workerActor = (worker: WorkerId): string => `${ACTORS.worker}${worker}`
 
 /** A breaker turned to the status that it has now. */
-export function breakerEntry({ name, state }: Breaker): JournalEntryInput {
+export function breakerEntry({ name, tenant, state }: Breaker): JournalEntryInput {
   const { status } = state
-  if (status === 'closed') return resetEntry(name, { actor: ACTORS.breaker, reason: BREAKER_REASONS.closed })
-  const data = { breaker: name, opens: state.opens, until: status === 'open' ? state.until : null }
+  if (status === 'closed') {
+    return resetEntry({ name, tenant }, { actor: ACTORS.breaker, reason: BREAKER_REASONS.closed })
+  }
+  const data = { breaker: name, tenant, opens: state.opens, until: status === 'open' ? state.until : null }
   const type = BREAKER_ENTRY_TYPES[status]
   return { type, ...ABOUT_NO_TASK, actor: ACTORS.breaker, reason: BREAKER_REASONS[status], data }
 }
 
 /** Somebody closed a breaker. */
-export function resetEntry(name: string, { actor, reason }: By): JournalEntryInput {
-  return { type: BREAKER_ENTRY_TYPES.closed, ...ABOUT_NO_TASK, actor, reason, data: { breaker: name } }
+export function resetEntry({ name, tenant }: BreakerKey, { actor, reason }: By): JournalEntryInput {
+  return { type: BREAKER_ENTRY_TYPES.closed, ...ABOUT_NO_TASK, actor, reason, data: { breaker: name, tenant } }
 }
 
 /** Retention removed tasks. */
 export function removedEntry(count: number): JournalEntryInput {
   const { retention: actor } = ACTORS
   return { type: 'tasks.removed', ...ABOUT_NO_TASK, actor, reason: JOURNAL_REASONS.removed, data: { count } }
+}
+
+type Registered = Pick<WorkerRegistration, 'worker' | 'version' | 'host'> & { readonly epoch: number }
+
+/** A worker came, or went. */
+export function workerEntry(
+  type: 'worker.joined' | 'worker.left',
+  { worker, epoch, version, host }: Registered,
+  reason: 'joined' | 'left' | 'silent',
+): JournalEntryInput {
+  const data = { worker, epoch, version, host }
+  return { type, ...ABOUT_NO_TASK, actor: ACTORS.registry, reason: JOURNAL_REASONS[reason], data }
 }
 
 /** A worker registered while another one had its id. */
@@ -83,20 +103,54 @@ export function releasedEntry(taskId: TaskId, attempt: number, worker: WorkerId,
   return { type: 'execution.released', taskId, attempt, actor: workerActor(worker), reason, data: {} }
 }
 
+/** What bad ends share with the entry of a task that died of one. */
+interface EndedAttempt {
+  readonly taskId: TaskId
+  readonly attempt: number
+  readonly action: string
+}
+
 /** An attempt ended badly. `dueAt` is when the next one is due, if it waits for that. */
 export function badEndEntry(
   kind: 'failed' | 'lost' | 'expired',
-  { taskId, attempt }: { readonly taskId: TaskId; readonly attempt: number },
+  { taskId, attempt, action }: EndedAttempt,
   actor: string,
   failure: Failure,
   decision: Decision,
   dueAt: number | null,
 ): JournalEntryInput {
-  const data = { ...badEndData(failure, decision), dueAt }
+  const data = { ...badEndData(failure, decision), action, dueAt }
   return { type: `execution.${kind}`, taskId, attempt, actor, reason: decision.sentence, data }
 }
 
-/** What such an entry says, without when the next attempt is due. */
-export function badEndData({ code, reason, fingerprint }: Failure, decision: Decision) {
-  return { code, reason, fingerprint, decision: decision.kind, detail: decision.reason }
+/** Every failure writes it, so it is short. The execution has the whole message. */
+const ENTRY_MESSAGE_LENGTH_MAX = 200
+
+/** What such an entry says, without the action and without when the next attempt is due. */
+export function badEndData({ code, message, reason, fingerprint }: Failure, decision: Decision) {
+  return {
+    code,
+    message: cut(message, ENTRY_MESSAGE_LENGTH_MAX),
+    reason,
+    fingerprint,
+    decision: decision.kind,
+    detail: decision.reason,
+  }
+}
+
+/** A task whose settings ask for it succeeded. */
+export function succeededEntry({ taskId, attempt, action }: EndedAttempt, worker: WorkerId): JournalEntryInput {
+  const { succeeded: reason } = JOURNAL_REASONS
+  return { type: 'task.succeeded', taskId, attempt, actor: workerActor(worker), reason, data: { action } }
+}
+
+/** A task whose settings ask for it died. Comes after the entry of the attempt, and says the same. */
+export function deadEntry(
+  { taskId, attempt, action }: EndedAttempt,
+  actor: string,
+  failure: Failure,
+  decision: Decision,
+): JournalEntryInput {
+  const data = { ...badEndData(failure, decision), action }
+  return { type: 'task.dead', taskId, attempt, actor, reason: decision.sentence, data }
 }

@@ -4,6 +4,7 @@
 
 import type { ActionName, LeaseToken, RetryToken, TaskId, TenantId } from '../model/ids.ts'
 import type { JsonText } from '../model/json.ts'
+import type { Launch } from './leases.ts'
 
 export interface LaunchOrder {
   /** The idempotency gate: two orders with one key start at most one worker. See launchKey(). */
@@ -62,7 +63,7 @@ export interface Launcher {
   readonly name: string
   /**
    * Starts a worker. Throws if none was started, and leaves nothing behind then. What it throws says, as what a handler
-   * throws does, whether trying again can help: Permanent, Transient, RetryAfter. DuplicateExecutionError: the key is taken.
+   * throws does, whether trying again can help: PermanentError, TransientError, RetryAfterError. DuplicateExecutionError: the key is taken.
    */
   launch(order: LaunchOrder, signal: AbortSignal): Promise<Launched>
   /** What became of these, in their order. A process that does not launch them itself asks once their orders are void. */
@@ -80,14 +81,5 @@ export interface Launcher {
 }
 
 /** The acceptance time tells a task from an earlier one with the same id, which was deleted. */
-export function launchKey({
-  taskId,
-  acceptedAt,
-  attempt,
-}: {
-  readonly taskId: TaskId
-  readonly acceptedAt: number
-  readonly attempt: number
-}): string {
-  return `${taskId}:${acceptedAt}:${attempt}`
-}
+export const launchKey = ({ taskId, acceptedAt, attempt }: Pick<Launch, 'taskId' | 'acceptedAt' | 'attempt'>): string =>
+  `${taskId}:${acceptedAt}:${attempt}`

@@ -1,14 +1,17 @@
 // What the verbs about work take and answer: submissions, claims, leases, what is past its time.
 
+import type { AttemptLog } from '../model/attempt-log.ts'
 import type { ActionName, PoolName, TaskId, WorkerId } from '../model/ids.ts'
 import type { LeaseRef, SupersededBecause } from '../model/settlement.ts'
-import type { Progress, Snapshot, TaskSpec, TaskTerms, WaitReason } from '../model/task.ts'
+import type { Progress, Snapshot, TaskDifference, TaskSpec, TaskTerms, WaitReason } from '../model/task.ts'
 import type { Page, PageRequest } from './queries.ts'
 
 export type SubmitResult =
   | { readonly outcome: 'accepted'; readonly id: TaskId }
-  /** The id, or the dedupe key, is taken. `id` is the task that has it. */
+  /** The id, or the dedupe key, is taken by the same request. `id` is the task that has it. */
   | { readonly outcome: 'duplicate'; readonly id: TaskId }
+  /** It is taken by another request. `differs` says in what they differ; nothing was accepted. */
+  | { readonly outcome: 'conflict'; readonly id: TaskId; readonly differs: readonly TaskDifference[] }
 
 export interface ClaimRequest {
   readonly worker: WorkerId
@@ -75,6 +78,8 @@ export interface ReserveRequest {
 
 export interface RenewRequest extends LeaseRef {
   readonly progress: Progress | null
+  /** The log of the attempt from now on, if given. */
+  readonly log?: AttemptLog
   /** Noted from now on, if given. */
   readonly handle?: string
 }

@@ -3,11 +3,12 @@
 
 import type { Failure } from '../failure/failure.ts'
 import { InvalidError } from '../model/errors.ts'
-import type { ActionName, Fingerprint, TaskId, WorkerId } from '../model/ids.ts'
+import type { ActionName, Fingerprint, TaskId, TenantId, WorkerId } from '../model/ids.ts'
+import type { JsonText } from '../model/json.ts'
 import type { Task, TaskStatus } from '../model/task.ts'
 import type { Health, HealthEvidence } from '../workers/health.ts'
-import type { By, Scope } from './changes.ts'
-import type { WorkerRegistration } from './registry.ts'
+import type { By, Rank, Scope } from './changes.ts'
+import type { DepartedWorker, WorkerRegistration } from './registry.ts'
 
 export const PAGE_LIMIT_MAX = 1_000
 export const PAGE_LIMIT_DEFAULT = 100
@@ -44,8 +45,20 @@ export function pageCursor(page: PageRequest | undefined): number | null {
   return position
 }
 
-/** Newest first. */
-export interface TaskQuery extends PageRequest, Scope {
+/** What is wanted of a task. */
+export interface TaskLook {
+  /**
+   * Long payloads and results are left out, for those who look at many tasks and want a few: `LEFT_OUT` stands for them. What is
+   * long is the engine's to say: what takes up to LIGHT_BYTES_MAX is always there, what takes more than four times that never is.
+   */
+  readonly light?: boolean
+}
+
+/** Stands where a light look leaves a payload or a result out. It is no JSON, and so no payload. */
+export const LEFT_OUT = '' as JsonText
+
+/** Newest first. A page is bounded by its bytes as well: see PAGE_BYTES_MAX. */
+export interface TaskQuery extends PageRequest, Scope, TaskLook {
   readonly status?: TaskStatus
   /** Dead letters of one failure group. */
   readonly fingerprint?: Fingerprint
@@ -76,13 +89,28 @@ export interface LaneView extends Required<Scope> {
 
 /** A reason why a lane or task is held. */
 export type Gate =
-  | { readonly kind: 'paused'; readonly scope: Scope; readonly by: By; readonly since: number }
-  | { readonly kind: 'concurrency'; readonly scope: Scope; readonly running: number; readonly concurrency: number }
+  | {
+      readonly kind: 'paused'
+      readonly scope: Scope
+      readonly by: By
+      readonly since: number
+      /** Whose hold it is: only this rank or a higher one lifts it. */
+      readonly rank: Rank
+    }
+  | {
+      readonly kind: 'concurrency'
+      readonly scope: Scope
+      readonly running: number
+      readonly concurrency: number
+      readonly rank: Rank
+    }
   | { readonly kind: 'not_due'; readonly dueAt: number; readonly reason: string }
   /** A breaker is not closed: nothing runs until `until`, or only a few at once. */
   | {
       readonly kind: 'breaker'
       readonly name: string
+      /** Whose it is; null if it holds all tenants. */
+      readonly tenant: TenantId | null
       readonly status: 'open' | 'half_open' | 'ramping'
       readonly since: number
       /** When it lets probes through; null once it does. */
@@ -114,7 +142,22 @@ export interface WorkerView extends WorkerRegistration, HealthEvidence {
   readonly registeredAt: number
   readonly memoryBytes: number
   readonly draining: boolean
+  /** The version of the policies that it judges failures by, 0 for none; null if others judge for it, or it did not say. */
+  readonly policyVersion: number | null
   readonly health: Health
+}
+
+/** The place of a worker among those that left: a cursor behind it. */
+export const departedCursor = ({ leftAt, worker }: Pick<DepartedWorker, 'leftAt' | 'worker'>): string =>
+  `${leftAt} ${worker}`
+
+export function departedPlace(
+  cursor: string | undefined,
+): { readonly leftAt: number; readonly worker: WorkerId } | null {
+  if (cursor === undefined) return null
+  const [, leftAt, worker] = /^(\d{1,15}) (.+)$/s.exec(cursor) ?? []
+  if (leftAt === undefined || worker === undefined) throw foreignCursor()
+  return { leftAt: Number(leftAt), worker: worker as WorkerId }
 }
 
 /** Dead letters with one cause. Most recent first. */

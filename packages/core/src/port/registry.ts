@@ -29,9 +29,11 @@ export interface BeatReport {
    * How long after its last progress the first of what it runs is past its time-out; 0 if it runs nothing. A worker that has
    * finished nothing for longer than that is stuck.
    */
-  readonly quietMsMax: number
+  readonly maxQuietMs: number
   /** What it sees coming, in words, if its figures are about to cross a threshold; null if all is well. */
   readonly outlook: string | null
+  /** The version of the policies that it judges failures by, 0 for none; missing if others judge for it. */
+  readonly policyVersion?: number
 }
 
 /** Whether a worker answered at its endpoint. */
@@ -47,3 +49,10 @@ export type BeatResult =
   | { readonly outcome: 'replaced' }
   /** The store does not know this id (any more): register again. */
   | { readonly outcome: 'unknown' }
+
+/** A worker that said goodbye, for a day. It gets no work and counts nowhere. */
+export interface DepartedWorker extends WorkerRegistration {
+  readonly epoch: number
+  readonly registeredAt: number
+  readonly leftAt: number
+}

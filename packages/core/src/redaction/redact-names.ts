@@ -34,6 +34,7 @@ export function createNameRules(more: readonly string[], allowed: readonly strin
   return (name) => {
     // Nobody gives a field a name as long as that; what it holds is looked at all the same.
     if (name.length > NAME_LENGTH_MAX) return 'none'
+    if (own.size === 0 && !KNOWN.test(name.toLowerCase().replace(SEPARATORS, ''))) return 'none'
     const words = wordsOf(name)
     const whole = words.join('')
     if (open.has(whole)) return 'none'
@@ -44,6 +45,10 @@ export function createNameRules(more: readonly string[], allowed: readonly strin
     return words.some((word) => TOKENS.has(word) || word.endsWith('token')) ? 'text' : 'none'
   }
 }
+
+/** Any of the words above, anywhere in a name that is written in one word: most names have none, which is quickly seen. */
+const KNOWN = new RegExp([...SECRETS, ...SECRETS_ALONE, ...TOKENS, ...SECRET_ENDINGS].join('|'))
+const SEPARATORS = /[^\p{L}\d]+/gu
 
 const isSecretWord = (word: string): boolean => SECRET_ENDINGS.some((ending) => word.endsWith(ending))
 

@@ -1,6 +1,7 @@
 // Secrets inside of plain text, such as an error message, a stack trace or a URL: known by what they look like, or by the name
 // that stands before them. Every expression here takes linear time: runs are bounded, or end where the next can begin. A text
-// without any sign of a secret is seen through once and given back as it is.
+// without any sign of a secret is seen through once and given back as it is. A long text can be looked at in steps, each of
+// which takes a few milliseconds at the most.
 
 import type { Secrecy } from './redact-names.ts'
 
@@ -14,7 +15,7 @@ const SHAPE_CHARACTER = /[-:_AJ\d]/
 const CREDENTIAL_SIGN = /b(?:earer|asic)\s/i
 /** What a text has in which a name may stand before a secret; not for names that were added. */
 const NAME_SIGN =
-  /(?:pass|pwd|pw|pin|secret|token|key|auth|cookie|credential|bearer|sid|session|jwt|otp|card|ccn|cv[vc]|ssn|pan|sig|connection)[\w.-]{0,60}["'\\\s]{0,7}[:=]/i
+  /pass|pwd|pw|pin|secret|token|key|auth|cookie|credential|bearer|sid|session|jwt|otp|card|ccn|cv[vc]|ssn|pan|sig|connection/i
 
 /** Without one of these, no name stands before anything. */
 const PAIR_SIGN = /[:=]/
@@ -23,8 +24,8 @@ type Rule = readonly [pattern: RegExp, replace: (...found: string[]) => string]
 
 const SHAPES: readonly Rule[] = [
   [/-----BEGIN [A-Z\d ]{1,60}-----[\s\S]*?(?:-----END [A-Z\d ]{1,60}-----|$)/g, () => REDACTED],
-  // The user too: some write a token there.
-  [/([a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi, (_, scheme = '') => `${scheme}${REDACTED}@`],
+  // The user too: some write a token there. The scheme is looked for backwards: forwards, every letter could begin one.
+  [/(?<=[a-z][a-z\d+.-]{0,30}:\/\/)[^\s/?#"'<>]*@/gi, () => `${REDACTED}@`],
   // Addresses of stores and the like, where people put a password as it is, slashes and all.
   [
     /\b((?:rediss?|valkeys?|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|amqps?|mssql|sqlserver|ldaps?|smtps?|s?ftp):\/\/)[^\s"'<>]{0,256}@/gi,
@@ -52,22 +53,77 @@ const VALUE = new RegExp(
 const HEADER_VALUE = new RegExp(String.raw`${QUOTED}|[^\s"'][^\r\n]*`, 'y')
 const PARAMETER_VALUE = /[^\s"'<>&]+/y
 
-export function createTextRules(secrecyOf: (name: string) => Secrecy, hasOwnNames: boolean): (text: string) => string {
-  return (text) => {
-    const mayName = PAIR_SIGN.test(text) && (hasOwnNames || NAME_SIGN.test(text))
-    let shown = mayName ? withoutNamed(text, secrecyOf) : text
-    if (!(SHAPE_CHARACTER.test(shown) ? SHAPE_SIGN : CREDENTIAL_SIGN).test(shown)) return shown
-    for (const [pattern, replace] of SHAPES) shown = shown.replace(pattern, replace)
-    return shown
+/** A text on its way: what is yielded between two steps says nothing, and the last answer is the text without its secrets. */
+export type TextSteps = Generator<void, string, undefined>
+
+interface TextRules {
+  readonly whole: (text: string) => string
+  readonly inSteps: (text: string) => TextSteps
+}
+
+/** How many matches one step takes. */
+const MATCHES_PER_STEP = 500
+
+export function createTextRules(secrecyOf: (name: string) => Secrecy, hasOwnNames: boolean): TextRules {
+  const mayName = (text: string): boolean => PAIR_SIGN.test(text) && (hasOwnNames || NAME_SIGN.test(text))
+  const mayHide = (text: string): boolean => (SHAPE_CHARACTER.test(text) ? SHAPE_SIGN : CREDENTIAL_SIGN).test(text)
+  return {
+    whole: (text) => {
+      let shown = mayName(text) ? ended(withoutNamed(text, secrecyOf)) : text
+      if (!mayHide(shown)) return shown
+      for (const [pattern, replace] of SHAPES) shown = shown.replace(pattern, replace)
+      return shown
+    },
+    *inSteps(text) {
+      let shown = text
+      if (mayName(text)) shown = yield* withoutNamed(text, secrecyOf)
+      yield
+      if (!mayHide(shown)) return shown
+      for (const [pattern, replace] of SHAPES) {
+        yield
+        shown = yield* replaced(shown, pattern, replace)
+      }
+      return shown
+    },
   }
 }
 
-/** From name to name: after one that says nothing, what stands beside it is looked at for others. */
-function withoutNamed(text: string, secrecyOf: (name: string) => Secrecy): string {
+function ended(steps: TextSteps): string {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** As `text.replace` does it, in steps. */
+function* replaced(text: string, pattern: RegExp, replace: Rule[1]): TextSteps {
   let shown = ''
   let upTo = 0
+  let count = 0
+  pattern.lastIndex = 0
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+    shown += text.slice(upTo, found.index) + replace(...found)
+    upTo = found.index + found[0].length
+    if (++count % MATCHES_PER_STEP !== 0) continue
+    yield
+    pattern.lastIndex = upTo
+  }
+  return upTo === 0 ? text : shown + text.slice(upTo)
+}
+
+/** From name to name: after one that says nothing, what stands beside it is looked at for others. */
+function* withoutNamed(text: string, secrecyOf: (name: string) => Secrecy): TextSteps {
+  let shown = ''
+  let upTo = 0
+  let count = 0
+  let from = 0
   NAME.lastIndex = 0
   for (let found = NAME.exec(text); found !== null; found = NAME.exec(text)) {
+    from = NAME.lastIndex
+    if (++count % MATCHES_PER_STEP === 0) {
+      yield
+      NAME.lastIndex = from
+    }
     const [whole, name = '', between = ''] = found
     const secrecy = secrecyOf(name)
     if (secrecy === 'none') continue

@@ -7,9 +7,10 @@ import { InvalidError } from '../model/errors.ts'
 import { checkedText } from '../model/ids.ts'
 import { JSON_DEPTH_MAX } from '../model/json.ts'
 import { refuseUnknownKeys } from '../model/options.ts'
-import { Pattern } from '../patterns/pattern.ts'
+import { Pattern, stepBudget } from '../patterns/pattern.ts'
+import type { Turns } from '../runtime/turns.ts'
 import { createNameRules, type Secrecy } from './redact-names.ts'
-import { createTextRules, isCardNumber, REDACTED } from './redact-text.ts'
+import { createTextRules, isCardNumber, REDACTED, type TextSteps } from './redact-text.ts'
 
 export { REDACTED } from './redact-text.ts'
 
@@ -25,6 +26,8 @@ export interface RedactionOptions {
 export interface Redactor {
   /** The same JSON value without its secrets; the very same if it has none. */
   value(json: unknown): unknown
+  /** The same for a value that may be large: others have their turn in between. */
+  paced(json: unknown, turns: Pick<Turns, 'isSpent' | 'wait'>): Promise<unknown>
   /** The same text without its secrets. */
   text(text: string): string
 }
@@ -34,6 +37,11 @@ const RULES_MAX = 200
 /** What is looked at of one value or text. What is beyond that is not shown. */
 const NODES_MAX = 500_000
 const TEXT_LENGTH_MAX = 2_097_152
+/** A longer text is looked at in steps, and so is what has more members. */
+const TEXT_AT_ONCE_MAX = 16_384
+const NODES_PER_STEP = 50
+/** What own patterns may cost in one text. */
+const LINE_STEPS_MAX = 500_000
 /** Names that were judged already; most values have the same few. */
 const NAMES_KEPT_MAX = 2_000
 const NAME_KEPT_LENGTH_MAX = 100
@@ -45,14 +53,26 @@ export function createRedactor(options: RedactionOptions = {}): Redactor {
   const secrecyOf = remembered(createNameRules(keys, checkedNames(options.allow, 'allowed key')))
   const patterns = checkedList(options.patterns, 'pattern to redact').map((source) => new Pattern(source))
   const hideKnown = createTextRules(secrecyOf, keys.length > 0)
-  const text = (given: string): string => {
+  const bounded = (given: string): string => {
     const whole = given.length > TEXT_LENGTH_MAX ? cut(given, TEXT_LENGTH_MAX) : given
-    return hideKnown(patterns.length === 0 ? whole : withoutLines(whole, patterns))
+    return patterns.length === 0 ? whole : withoutLines(whole, patterns)
   }
+  const text = (given: string): string => hideKnown.whole(bounded(given))
+  const textSteps = (given: string): TextSteps => hideKnown.inSteps(bounded(given))
   const judgedName = remembered((name) => ({ secrecy: secrecyOf(name), shownName: text(name) }))
+  const rules: Rules = { judgedName, text, textSteps }
   return {
     text: (given) => orHidden(() => text(String(given))),
-    value: (json) => orHidden(() => new Walk({ judgedName, text }).shown(json, 'none', 0)),
+    value: (json) => orHidden(() => new Walk(rules, json).whole()),
+    async paced(json, turns) {
+      try {
+        const walk = new Walk(rules, json)
+        while (!walk.goOn(() => turns.isSpent)) await turns.wait()
+        return walk.result
+      } catch {
+        return REDACTED
+      }
+    },
   }
 }
 
@@ -87,12 +107,17 @@ function remembered<T>(judge: (name: string) => T): (name: string) => T {
   }
 }
 
-const withoutLines = (text: string, patterns: readonly Pattern[]): string =>
-  text.replace(/[^\r\n]+/g, (line) => (patterns.some((pattern) => pattern.test(line)) ? REDACTED : line))
+/** Once the steps are spent nobody knows what the rest holds: it is hidden. */
+function withoutLines(text: string, patterns: readonly Pattern[]): string {
+  const budget = stepBudget(LINE_STEPS_MAX)
+  const isHidden = (line: string): boolean => patterns.some((pattern) => pattern.test(line, budget)) || budget.left <= 0
+  return text.replace(/[^\r\n]+/g, (line) => (isHidden(line) ? REDACTED : line))
+}
 
 interface Rules {
   readonly judgedName: (name: string) => JudgedName
   readonly text: (text: string) => string
+  readonly textSteps: (text: string) => TextSteps
 }
 
 /** The name of a member: what it says about what stands there, and itself without its secrets. */
@@ -101,61 +126,128 @@ interface JudgedName {
   readonly shownName: string
 }
 
-/** One value on its way: parts without a secret are handed on as they are, and only what holds one is made anew. */
+const LATER = Symbol('later')
+
+/** A list or an object that is being looked through. */
+interface Holder {
+  readonly holder: object
+  /** Null for a list. */
+  readonly names: readonly string[] | null
+  readonly size: number
+  readonly under: Secrecy
+  readonly depth: number
+  readonly parts: unknown[]
+  /** The member that is being looked at. */
+  member: unknown
+  /** Whether all members so far are shown as they are. */
+  isSame: boolean
+}
+
+/**
+ * One value on its way: parts without a secret are handed on as they are, and only what holds one is made anew. It keeps its
+ * place itself, so that it can stop between any two members and go on later.
+ */
 class Walk {
+  result: unknown
   readonly #rules: Rules
+  readonly #holders: Holder[] = []
+  /** A long text that is being looked at. */
+  #text: TextSteps | null = null
   #nodes = 0
 
-  constructor(rules: Rules) {
+  constructor(rules: Rules, json: unknown) {
     this.#rules = rules
+    this.#give(this.#look(json, 'none', 0))
   }
 
-  /** `under` is what the names above it say. */
-  shown(value: unknown, under: Secrecy, depth: number): unknown {
+  whole(): unknown {
+    this.goOn(() => false)
+    return this.result
+  }
+
+  /** Goes on until it is done, which it answers, or told to stop. */
+  goOn(shouldStop: () => boolean): boolean {
+    for (;;) {
+      if (this.#text !== null) {
+        if (shouldStop()) return false
+        const { done, value } = this.#text.next()
+        if (done !== true) continue
+        this.#text = null
+        this.#give(value)
+      }
+      const top = this.#holders.at(-1)
+      if (top === undefined) return true
+      if (top.parts.length === top.size) {
+        this.#holders.pop()
+        this.#give(this.#ended(top))
+        continue
+      }
+      if (this.#nodes % NODES_PER_STEP === 0 && shouldStop()) return false
+      this.#next(top)
+    }
+  }
+
+  #next(top: Holder): void {
+    const { holder, names, under, depth, parts } = top
+    const name = names?.[parts.length]
+    top.member = Reflect.get(holder, name ?? parts.length)
+    if (name === undefined) {
+      this.#give(this.#look(top.member, under, depth + 1))
+      return
+    }
+    const { secrecy, shownName } = this.#rules.judgedName(name)
+    top.isSame &&= shownName === name
+    this.#give(this.#look(top.member, stricter(under, secrecy), depth + 1))
+  }
+
+  /** What is shown of it; `LATER` if that takes more steps. `under` is what the names above it say. */
+  #look(value: unknown, under: Secrecy, depth: number): unknown {
     this.#nodes++
     if (this.#nodes > NODES_MAX) return REDACTED
     switch (typeof value) {
       case 'string':
-        return under === 'none' ? this.#rules.text(value) : REDACTED
+        if (under !== 'none') return REDACTED
+        if (value.length <= TEXT_AT_ONCE_MAX) return this.#rules.text(value)
+        this.#text = this.#rules.textSteps(value)
+        return LATER
       case 'number':
       case 'bigint':
         if (under === 'all') return REDACTED
         return value >= NUMBER_CARD_MIN && isCardNumber(String(value)) ? REDACTED : value
       case 'object':
         if (value === null) return value
-        if (depth >= JSON_DEPTH_MAX) return REDACTED
-        return Array.isArray(value) ? this.#list(value, under, depth) : this.#members(value, under, depth)
+        return depth >= JSON_DEPTH_MAX ? REDACTED : this.#enter(value, under, depth)
       default:
         return value
     }
   }
 
-  #list(list: readonly unknown[], under: Secrecy, depth: number): unknown {
-    const parts: unknown[] = []
-    let isSame = true
-    for (const member of list) {
-      const part = this.shown(member, under, depth + 1)
-      isSame &&= Object.is(part, member)
-      parts.push(part)
-    }
-    return isSame ? list : parts
+  #enter(holder: object, under: Secrecy, depth: number): unknown {
+    const isList = Array.isArray(holder)
+    // Not JSON yet: what it says of itself is what will be shown.
+    const toJson: unknown = isList ? undefined : Reflect.get(holder, 'toJSON')
+    if (typeof toJson === 'function') return this.#look(Reflect.apply(toJson, holder, []), under, depth + 1)
+    const names = isList ? null : Object.keys(holder)
+    const size = names?.length ?? (holder as readonly unknown[]).length
+    this.#holders.push({ holder, names, size, under, depth, parts: [], member: undefined, isSame: true })
+    return LATER
   }
 
-  #members(holder: object, under: Secrecy, depth: number): unknown {
-    // Not JSON yet: what it says of itself is what will be shown.
-    const toJson: unknown = Reflect.get(holder, 'toJSON')
-    if (typeof toJson === 'function') return this.shown(Reflect.apply(toJson, holder, []), under, depth + 1)
-    const names = Object.keys(holder)
-    const parts: unknown[] = []
-    let isSame = true
-    for (const name of names) {
-      const member: unknown = Reflect.get(holder, name)
-      const { secrecy, shownName } = this.#rules.judgedName(name)
-      const part = this.shown(member, stricter(under, secrecy), depth + 1)
-      isSame &&= Object.is(part, member) && shownName === name
-      parts.push(part)
+  /** What is shown of what was looked at last. */
+  #give(part: unknown): void {
+    if (part === LATER) return
+    const top = this.#holders.at(-1)
+    if (top === undefined) {
+      this.result = part
+      return
     }
+    top.isSame &&= Object.is(part, top.member)
+    top.parts.push(part)
+  }
+
+  #ended({ holder, names, parts, isSame }: Holder): unknown {
     if (isSame) return holder
+    if (names === null) return parts
     return Object.fromEntries(names.map((name, index) => [this.#rules.judgedName(name).shownName, parts[index]]))
   }
 }

@@ -59,6 +59,16 @@ interface VirtualTimer {
   readonly callback: () => void
 }
 
+/** What the work comes to, or 'late' if that takes longer than this. The work itself goes on. */
+export async function inTime<T>(clock: Clock, withinMs: number, work: Promise<T>): Promise<T | 'late'> {
+  const over = new AbortController()
+  try {
+    return await Promise.race([work, sleep(clock, withinMs, over.signal, { hold: true }).then(() => 'late' as const)])
+  } finally {
+    over.abort()
+  }
+}
+
 /** A clock that stands still until it is told to move. */
 export class VirtualClock implements Clock {
   #now: number

@@ -12,5 +12,5 @@ export const silentMeter: Meter = { count: () => undefined, observe: () => undef
 
 /** A stale pick was followed by another pick (D4). Labels: topic, which is the action, and worker, the stale one. */
 export const STALE_WORKER_RETRY_TOTAL = 'scheduler_stale_worker_retry_total'
-/** How long ago workers were heard of when a dispatcher looked, in ms. Label: quantile (D4). */
-export const HEARTBEAT_LAG_MS = 'scheduler_heartbeat_lag_ms'
+/** How long ago workers were heard of when a dispatcher looked, in seconds. Label: statistic (D4). */
+export const HEARTBEAT_LAG_SECONDS = 'scheduler_heartbeat_lag_seconds'

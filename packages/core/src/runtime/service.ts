@@ -1,6 +1,8 @@
 // Every background service has this contract: start() comes back when it runs, stop() when it has come to rest; both
 // may be called again, at any moment and concurrently, and a stopped service can be started anew.
 
+import { type Clock, sleep } from './clock.ts'
+
 export interface Service {
   readonly name: string
   start(): Promise<void>
@@ -47,3 +49,23 @@ export function createService(
       }),
   }
 }
+
+interface PollOptions {
+  readonly everyMs: number
+  readonly clock: Clock
+  readonly onError: (error: unknown) => void
+}
+
+/** Looks again and again. What a look throws is told, and the next one comes all the same. */
+export const createPolling = (name: string, look: () => Promise<void>, options: PollOptions): Service =>
+  createService(
+    name,
+    async (signal) => {
+      const { everyMs, clock, onError } = options
+      while (!signal.aborted) {
+        await sleep(clock, everyMs, signal)
+        if (!signal.aborted) await look().catch(onError)
+      }
+    },
+    options.onError,
+  )

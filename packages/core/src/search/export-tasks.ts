@@ -22,7 +22,7 @@ export interface ExportedTask {
 }
 
 export type ExportEngine = SearchEngine & Pick<Engine, 'executions'>
-export type ExportOptions = Pick<SearchOptions, 'now' | 'tenants'>
+export type ExportOptions = Pick<SearchOptions, 'now' | 'tenants' | 'seen' | 'turns'>
 
 const TASKS_AT_ONCE = 50
 
@@ -48,7 +48,7 @@ async function attemptsOf(engine: ExportEngine, { id }: Task): Promise<readonly 
 
 function exported(task: Task, attempts: readonly Execution[]): ExportedTask {
   const { payload, acceptedAt, generation, failures, losses, state, ...more } = task
-  const { attempt: _attempt, parks: _parks, deferrals: _deferrals, ...terms } = more
+  const { attempt: _attempt, parks: _parks, deferrals: _deferrals, lastWorker: _worker, ...terms } = more
   return {
     snapshot: { ...terms, payload: decodeJson(payload) },
     acceptedAt,

@@ -54,7 +54,9 @@ export const QUERY_FIELDS = {
   action: { kind: 'name', hint: 'the action' },
   pool: { kind: 'name', hint: 'the pool' },
   tenant: { kind: 'name', hint: 'the tenant' },
-  worker: { kind: 'name', hint: 'the worker that has it now' },
+  worker: { kind: 'name', hint: 'the worker of the latest attempt' },
+  version: { kind: 'name', hint: 'the version of that worker' },
+  host: { kind: 'name', hint: 'the host of that worker' },
   reason: { kind: 'name', hint: 'why it is dead, failed or waits' },
   code: { kind: 'name', hint: 'the error code of a dead letter' },
   fingerprint: { kind: 'name', hint: 'the failure group of a dead letter' },
@@ -68,6 +70,8 @@ export const QUERY_FIELDS = {
   priority: { kind: 'number', hint: 'the priority, 0 to 9' },
   age: { kind: 'time', hint: 'how long ago it was accepted' },
   due: { kind: 'time', hint: 'in how long a waiting task is due' },
+  died: { kind: 'time', hint: 'how long ago a dead letter died' },
+  ended: { kind: 'time', hint: 'how long ago it ended, or died' },
 } as const satisfies Record<string, FieldEntry>
 
 export type QueryField = keyof typeof QUERY_FIELDS
@@ -100,13 +104,40 @@ export const QUERY_REASONS: readonly string[] = [
 
 export type TaskPredicate = (task: Task, now: number) => boolean
 
+/** The task as somebody may see it. A query that found what is hidden from them would tell it, letter by letter. */
+export type SeenTask = (task: Task) => Task
+
 /** Whether a task agrees with the filter at this moment. To ask about many, compile it once. */
 export const matches = (filter: TaskFilter, task: Task, now: number): boolean => compileFilter(filter)(task, now)
 
-export function compileFilter({ terms }: TaskFilter): TaskPredicate {
+/** What may be hidden is looked at last: most tasks are past by then, and need not be made fit to be seen. */
+export function compileFilter({ terms }: TaskFilter, seen?: SeenTask): TaskPredicate {
+  const open = compileTerms(terms.filter(({ condition }) => !mayBeHidden(condition)))
+  const hidable = terms.filter(({ condition }) => mayBeHidden(condition))
+  if (hidable.length === 0) return open
+  const agrees = compileTerms(hidable)
+  return (task, now) => open(task, now) && agrees(seen === undefined ? task : seen(task), now)
+}
+
+function compileTerms(terms: readonly QueryTerm[]): TaskPredicate {
   const compiled = terms.map(({ negated, condition }) => ({ negated, holds: compileCondition(condition) }))
   return (task, now) => compiled.every(({ negated, holds }) => holds(task, now) !== negated)
 }
+
+const HIDABLE_FIELDS: ReadonlySet<NameField> = new Set<NameField>([
+  'worker',
+  'version',
+  'host',
+  'code',
+  'retryToken',
+  'dedupeKey',
+])
+
+/** Whether it looks at a text that redaction may change. */
+const mayBeHidden = (condition: QueryCondition): boolean =>
+  condition.kind === 'label' ||
+  condition.kind === 'text' ||
+  (condition.kind === 'name' && HIDABLE_FIELDS.has(condition.field))
 
 function compileCondition(condition: QueryCondition): TaskPredicate {
   switch (condition.kind) {
@@ -138,7 +169,7 @@ function compileCondition(condition: QueryCondition): TaskPredicate {
 }
 
 /** What the field says of this task: nothing where it has no such thing. */
-function namesOf(field: NameField, task: Task): readonly string[] {
+export function namesOf(field: NameField, task: Task): readonly string[] {
   const { state } = task
   switch (field) {
     case 'id':
@@ -150,7 +181,11 @@ function namesOf(field: NameField, task: Task): readonly string[] {
     case 'dedupeKey':
       return task.dedupeKey === null ? [] : [task.dedupeKey]
     case 'worker':
-      return state.status === 'running' ? [state.worker] : []
+    case 'version':
+    case 'host': {
+      const name = task.lastWorker?.[field] ?? null
+      return name === null ? [] : [name]
+    }
     case 'reason':
       if (state.status === 'dead') return [state.reason, state.failure.reason]
       return state.status === 'waiting' ? [state.reason] : []
@@ -166,6 +201,10 @@ function amountOf(field: AmountField, task: Task, now: number): number | null {
       return now - task.acceptedAt
     case 'due':
       return task.state.status === 'waiting' ? task.state.dueAt - now : null
+    case 'died':
+      return task.state.status === 'dead' ? now - task.state.at : null
+    case 'ended':
+      return 'at' in task.state ? now - task.state.at : null
     default:
       return task[field]
   }

@@ -160,6 +160,8 @@ class Reader {
         return { kind: 'label', labels: values.map((value) => labelOf(name, value)) }
       case 'age':
       case 'due':
+      case 'died':
+      case 'ended':
       case 'attempt':
       case 'failures':
       case 'losses':

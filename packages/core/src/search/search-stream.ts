@@ -75,6 +75,7 @@ export class TaskStream {
     if (this.#isAsked) this.#cursor = this.#next
     const { items, next } = await this.#engine.tasks({
       ...this.#query,
+      light: true,
       limit: this.#size,
       ...(this.#cursor === null ? {} : { cursor: this.#cursor }),
     })

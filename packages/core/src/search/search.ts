@@ -1,19 +1,24 @@
 // Finds the tasks that agree with a filter, newest first, on any engine. What an engine can look up by itself (status, tenant,
 // pool, action, failure group) is left to it, one stream for each status and tenant that may agree; the streams are merged by
 // the time of acceptance, and the rest of the filter is tried on what comes. One call looks at a bounded number of tasks, so
-// that nobody's question keeps others waiting. How a place in all streams is written down is in search-cursor.ts.
+// that nobody's question keeps others waiting. Nothing can be asked about payloads, so tasks are looked at without long ones;
+// those that agree are then read whole, up to a number of bytes. How a place in all streams is written down is in
+// search-cursor.ts.
 
 import { InvalidError } from '../model/errors.ts'
 import type { ActionName, Fingerprint, PoolName, TaskId, TenantId } from '../model/ids.ts'
 import { NAME_LENGTH_MAX } from '../model/ids.ts'
+import type { JsonText } from '../model/json.ts'
 import { TASK_STATUSES, type Task, type TaskStatus } from '../model/task.ts'
 import type { Scope } from '../port/changes.ts'
 import type { Engine } from '../port/engine.ts'
-import { type Counts, pageLimit, type TaskQuery } from '../port/queries.ts'
+import { type Counts, LEFT_OUT, pageLimit, type TaskLook, type TaskQuery } from '../port/queries.ts'
+import type { Turns } from '../runtime/turns.ts'
 import {
   compileFilter,
   type NameField,
   type QueryCondition,
+  type SeenTask,
   type TaskFilter,
   type TaskPredicate,
 } from './query-language.ts'
@@ -28,7 +33,9 @@ const CALLS_MAX = 100
 const STREAMS_MAX = 16
 /** Streams are seldom alike: some are asked for a little more than their share. */
 const EXTRA = 4
-const IDS_AT_ONCE = 50
+const IDS_AT_ONCE = 10
+/** What a page holds of payloads and results, in characters: it ends behind the task that goes beyond that. */
+const FOUND_LENGTH_MAX = 1_000_000
 
 export type SearchEngine = Pick<Engine, 'task' | 'tasks' | 'counts'>
 
@@ -40,9 +47,15 @@ export interface SearchOptions {
   /** The moment that ages count from. */
   readonly now: number
   /** How many tasks are looked at; the page may then be short though more follow. */
-  readonly scanMax?: number
+  readonly maxScan?: number
   /** Whose tasks may be seen at all; everybody's if null or missing. */
   readonly tenants?: readonly TenantId[] | null
+  /** Tasks as the asker may see them, which the filter is held against; as they are stored if missing. */
+  readonly seen?: SeenTask | undefined
+  /** Lets others have their turn now and then; not if missing. */
+  readonly turns?: Pick<Turns, 'isSpent' | 'wait'>
+  /** Long payloads and results are left out, for those who need none. */
+  readonly light?: boolean
 }
 
 export interface SearchPage {
@@ -63,28 +76,53 @@ export async function searchTasks(
   options: SearchOptions,
 ): Promise<SearchPage> {
   const limit = pageLimit(options)
-  const scanMax = options.scanMax ?? SCAN_MAX
-  if (!Number.isInteger(scanMax) || scanMax < 1) {
-    throw new InvalidError(`scanMax is a whole number from 1, not ${scanMax}.`)
+  const maxScan = options.maxScan ?? SCAN_MAX
+  if (!Number.isInteger(maxScan) || maxScan < 1) {
+    throw new InvalidError(`maxScan is a whole number from 1, not ${maxScan}.`)
   }
   const { tenants = null } = options
   const place = readCursor(options.cursor, filter, tenants)
-  const agrees = agreement(filter, tenants)
-  const search = { limit, scanMax, now: options.now, agrees }
+  const agrees = agreement(filter, tenants, options.seen)
+  const { now, turns = NO_TURNS, light = false } = options
+  const search = { limit, maxScan, now, agrees, turns, light }
   const ids = exactNames(filter, 'id')
   const { items, after, scanned } =
     ids === null
-      ? await findInStreams(engine, await streamsOf(engine, filter, tenants, place), place, search)
+      ? await findInStreams(
+          seenThrough(engine, tenants),
+          await streamsOf(engine, filter, tenants, place),
+          place,
+          search,
+        )
       : await findById(engine, ids, place, search)
   return { items, next: after === null ? null : writeCursor(after, filter, tenants), scanned }
 }
 
+type TaskSource = Pick<Engine, 'task' | 'tasks'>
+
+/** Without the tasks of others, which count neither as looked at nor as the place that a cursor tells. */
+function seenThrough(engine: SearchEngine, tenants: readonly TenantId[] | null): TaskSource {
+  if (tenants === null) return engine
+  const allowed = new Set(tenants)
+  return {
+    task: (id, look) => engine.task(id, look),
+    tasks: async (query) => {
+      const { items, next } = await engine.tasks(query)
+      return { items: items.filter(({ tenant }) => allowed.has(tenant)), next }
+    },
+  }
+}
+
 interface Search {
   readonly limit: number
-  readonly scanMax: number
+  readonly maxScan: number
   readonly now: number
   readonly agrees: TaskPredicate
+  readonly turns: Pick<Turns, 'isSpent' | 'wait'>
+  readonly light: boolean
 }
+
+const NO_TURNS: Search['turns'] = { isSpent: false, wait: () => Promise.resolve() }
 
 interface Found {
   readonly items: readonly Task[]
@@ -92,8 +130,8 @@ interface Found {
   readonly scanned: number
 }
 
-function agreement(filter: TaskFilter, tenants: readonly TenantId[] | null): TaskPredicate {
-  const agrees = compileFilter(filter)
+function agreement(filter: TaskFilter, tenants: readonly TenantId[] | null, seen: SeenTask | undefined): TaskPredicate {
+  const agrees = compileFilter(filter, seen)
   if (tenants === null) return agrees
   const allowed = new Set(tenants)
   // Tried on every task, also where an engine was asked for these tenants alone: nobody's tasks get past this.
@@ -109,32 +147,83 @@ async function findById(
   const known = [...new Set(ids)].filter((id) => id.length <= NAME_LENGTH_MAX)
   const tasks: Task[] = []
   for (let at = 0; at < known.length; at += IDS_AT_ONCE) {
-    const some = await Promise.all(known.slice(at, at + IDS_AT_ONCE).map((id) => engine.task(id as TaskId)))
+    if (search.turns.isSpent) await search.turns.wait()
+    const some = await Promise.all(known.slice(at, at + IDS_AT_ONCE).map((id) => engine.task(id as TaskId, LIGHT)))
     for (const task of some) if (task !== null && search.agrees(task, search.now)) tasks.push(task)
   }
   tasks.sort((a, b) => b.acceptedAt - a.acceptedAt)
-  const end = place.passed + search.limit
-  const after = end < tasks.length ? { ...place, passed: end } : null
-  return { items: tasks.slice(place.passed, end), after, scanned: known.length }
+  const found = new FoundTasks(engine, search)
+  let { passed } = place
+  for (const task of tasks.slice(passed)) {
+    if (!found.hasRoom) break
+    await found.add(task)
+    passed++
+  }
+  return { items: found.items, after: passed < tasks.length ? { ...place, passed } : null, scanned: known.length }
 }
 
+const LIGHT: TaskLook = { light: true }
+
+/** What agrees, whole. */
+class FoundTasks {
+  readonly #engine: TaskSource
+  readonly #search: Search
+  readonly #tasks = new Map<TaskId, Task>()
+  #length = 0
+
+  constructor(engine: TaskSource, search: Search) {
+    this.#engine = engine
+    this.#search = search
+  }
+
+  get items(): readonly Task[] {
+    return [...this.#tasks.values()]
+  }
+
+  get hasRoom(): boolean {
+    return this.#tasks.size < this.#search.limit && this.#length < FOUND_LENGTH_MAX
+  }
+
+  /** As it was seen, if that was all of it; otherwise it is read, and left out if it does not agree any more. */
+  async add(seen: Task): Promise<void> {
+    const { agrees, now, turns, light } = this.#search
+    if (light || isWhole(seen)) return this.#take(seen)
+    if (turns.isSpent) await turns.wait()
+    const task = await this.#engine.task(seen.id)
+    if (task !== null && agrees(task, now)) this.#take(task)
+  }
+
+  #take(task: Task): void {
+    this.#tasks.set(task.id, task)
+    this.#length += lengthOf(task)
+  }
+}
+
+const resultOf = ({ state }: Task): JsonText | null => (state.status === 'succeeded' ? state.result : null)
+
+const isWhole = (task: Task): boolean => task.payload !== LEFT_OUT && resultOf(task) !== LEFT_OUT
+
+const lengthOf = (task: Task): number => task.payload.length + (resultOf(task)?.length ?? 0)
+
 async function findInStreams(
-  engine: SearchEngine,
+  engine: TaskSource,
   queries: readonly TaskQuery[],
   place: SearchPlace,
-  { limit, scanMax, now, agrees }: Search,
+  search: Search,
 ): Promise<Found> {
+  const { limit, maxScan, now, agrees, turns } = search
   const size = queries.length === 1 ? limit : Math.ceil(limit / queries.length) + EXTRA
   const streams = queries.map((query) => new TaskStream(engine, query, size, place))
-  const items = new Map<TaskId, Task>()
+  const found = new FoundTasks(engine, search)
   let calls = CALLS_MAX + streams.length
   let scanned = 0
   let oldestAt = place.oldestAt
-  while (items.size < limit) {
+  while (found.hasRoom) {
+    if (turns.isSpent) await turns.wait()
     if (streams.some(isLacking)) {
       const lacking = streams.filter(isLacking)
       // What is in hand is looked through in any case: so each call comes further than the one before.
-      if (lacking.length > calls || scanned >= scanMax) break
+      if (lacking.length > calls || scanned >= maxScan) break
       calls -= lacking.length
       scanned += sum(await Promise.all(lacking.map((stream) => stream.fetch())))
       continue
@@ -143,11 +232,11 @@ async function findInStreams(
     if (next === null) break
     const task = next.take()
     oldestAt = Math.min(oldestAt ?? task.acceptedAt, task.acceptedAt)
-    if (agrees(task, now)) items.set(task.id, task)
+    if (agrees(task, now)) await found.add(task)
   }
   const isEnd = streams.every((stream) => stream.isEnded)
   const places = Object.fromEntries(streams.map((stream) => [stream.key, stream.place]))
-  return { items: [...items.values()], after: isEnd ? null : { passed: 0, oldestAt, streams: places }, scanned }
+  return { items: found.items, after: isEnd ? null : { passed: 0, oldestAt, streams: places }, scanned }
 }
 
 const isLacking = (stream: TaskStream): boolean => stream.isLacking
@@ -205,7 +294,7 @@ function optional<K extends string, V>(key: K, value: V | null): { [key in K]?: 
 }
 
 /** Those that may agree. */
-function statusesOf({ terms }: TaskFilter): readonly TaskStatus[] {
+export function statusesOf({ terms }: TaskFilter): readonly TaskStatus[] {
   return TASK_STATUSES.filter((status) =>
     terms.every(
       ({ negated, condition }) => condition.kind !== 'status' || condition.statuses.includes(status) !== negated,

@@ -5,7 +5,7 @@
 import { formatDuration } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'
 import type { PoolName } from '../model/ids.ts'
-import { refuseUnknownKeys } from '../model/options.ts'
+import * as check from '../model/option-checks.ts'
 
 /** A slot is room for one execution at a time; a worker has as many as its concurrency. */
 export interface ScalingFacts {
@@ -25,8 +25,8 @@ export interface ScalingOptions {
   /** The SLA: how long a task may wait before it starts. */
   readonly targetWaitMs: number
   /** Bounds of the answer; 0 and none if not given. */
-  readonly slotsMin?: number
-  readonly slotsMax?: number
+  readonly minSlots?: number
+  readonly maxSlots?: number
   /** What one worker runs at once; 1 if not given. From a store, what its workers say. */
   readonly slotsPerWorker?: number
   /** How long one attempt takes, for when the figures don't tell. */
@@ -57,7 +57,7 @@ export interface ScalingSignal {
 }
 
 export function scalingSignal(facts: ScalingFacts, options: ScalingOptions): ScalingSignal {
-  const { slotsMin, slotsMax, slotsPerWorker, targetWaitMs } = checked(options)
+  const { minSlots, maxSlots, slotsPerWorker, targetWaitMs } = checked(options)
   const { pool, depth, running, workers: workersNow } = facts
   const seconds = Math.max(facts.windowMs / 1_000, 1)
   const arrivedPerSecond = facts.arrived / seconds
@@ -76,7 +76,7 @@ export function scalingSignal(facts: ScalingFacts, options: ScalingOptions): Sca
   if (known === null) {
     const isIdle = depth === 0 && running === 0
     if (!isIdle) return { pool, slots: null, workers: null, workersNow, sum: cannotTell(facts), numbers }
-    const bounded = within(0, slotsMin, slotsMax)
+    const bounded = within(0, minSlots, maxSlots)
     const sum = `Nothing waits and nothing runs: ${plural(0, 'slot')}${bounded.words}.`
     return { pool, slots: bounded.slots, workers: inWorkers(bounded.slots, slotsPerWorker), workersNow, sum, numbers }
   }
@@ -85,7 +85,7 @@ export function scalingSignal(facts: ScalingFacts, options: ScalingOptions): Sca
   // A slot starts one task at once and another each time one ends, as far as the target reaches.
   const startsPerSlot = Math.floor(targetWaitMs / known.ms) + 1
   const slotsToCatchUp = Math.ceil(depth / startsPerSlot)
-  const bounded = within(slotsToKeepUp + slotsToCatchUp, slotsMin, slotsMax)
+  const bounded = within(slotsToKeepUp + slotsToCatchUp, minSlots, maxSlots)
   const sum = [
     `${shown(arrivedPerSecond)} tasks/s come and one takes ${formatDuration(known.ms)} (${known.how}): ${plural(slotsToKeepUp, 'slot')} to keep up.`,
     `${plural(depth, 'task')} ${depth === 1 ? 'waits' : 'wait'}, and within ${formatDuration(targetWaitMs)} a slot starts ${startsPerSlot}: ${slotsToCatchUp} more to start them in time.`,
@@ -132,10 +132,10 @@ function cannotTell({ depth, running, finished, windowMs, workers }: ScalingFact
   return `Can't tell: ${plural(depth, 'task')} ${depth === 1 ? 'waits' : 'wait'}, ${running} run, and ${why}, so nobody knows how long one takes. ${next}`
 }
 
-function within(wanted: number, slotsMin: number, slotsMax: number) {
-  const slots = Math.min(Math.max(wanted, slotsMin), slotsMax)
+function within(wanted: number, minSlots: number, maxSlots: number) {
+  const slots = Math.min(Math.max(wanted, minSlots), maxSlots)
   const words =
-    slots > wanted ? `; at least ${slotsMin} are asked for` : slots < wanted ? `; at most ${slotsMax} are allowed` : ''
+    slots > wanted ? `; at least ${minSlots} are asked for` : slots < wanted ? `; at most ${maxSlots} are allowed` : ''
   return { wanted, slots, words }
 }
 
@@ -143,29 +143,17 @@ const inWorkers = (slots: number, slotsPerWorker: number): number => Math.ceil(s
 const shown = (value: number): number => Number(value.toPrecision(3))
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-const SCALING_OPTIONS = [
-  'targetWaitMs',
-  'slotsMin',
-  'slotsMax',
-  'slotsPerWorker',
-  'durationMs',
-] as const satisfies (keyof ScalingOptions)[]
+const CHECKS: check.Table<ScalingOptions> = {
+  targetWaitMs: check.msFrom0,
+  minSlots: check.whole(0),
+  maxSlots: check.whole(0),
+  slotsPerWorker: check.whole(1),
+  durationMs: check.ms,
+}
 
 function checked(options: ScalingOptions): Required<Omit<ScalingOptions, 'durationMs'>> {
-  refuseUnknownKeys(options, SCALING_OPTIONS, 'scaling option')
-  const { targetWaitMs, slotsMin = 0, slotsMax = Number.MAX_SAFE_INTEGER, slotsPerWorker = 1, durationMs } = options
-  if (!(Number.isFinite(targetWaitMs) && targetWaitMs >= 0)) {
-    throw new InvalidError(`targetWaitMs is a number of milliseconds from 0, not ${targetWaitMs}.`)
-  }
-  if (durationMs !== undefined && !(Number.isFinite(durationMs) && durationMs > 0)) {
-    throw new InvalidError(`durationMs is a number of milliseconds above 0, not ${durationMs}.`)
-  }
-  if (!Number.isInteger(slotsMin) || slotsMin < 0) throw new InvalidError('slotsMin is a whole number from 0.')
-  if (!Number.isInteger(slotsMax) || slotsMax < slotsMin) {
-    throw new InvalidError('slotsMax is a whole number, and not below slotsMin.')
-  }
-  if (!Number.isInteger(slotsPerWorker) || slotsPerWorker < 1) {
-    throw new InvalidError('slotsPerWorker is a whole number from 1.')
-  }
-  return { targetWaitMs, slotsMin, slotsMax, slotsPerWorker }
+  check.options(options, CHECKS, 'scaling option', ['targetWaitMs'])
+  const { targetWaitMs, minSlots = 0, maxSlots = Number.MAX_SAFE_INTEGER, slotsPerWorker = 1 } = options
+  if (maxSlots < minSlots) throw new InvalidError('maxSlots is a whole number, and not below minSlots.')
+  return { targetWaitMs, minSlots, maxSlots, slotsPerWorker }
 }

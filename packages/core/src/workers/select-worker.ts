@@ -1,10 +1,11 @@
-// Which worker gets a task of a directed pool (C6): of those that can take it the healthiest, then the least loaded; the
-// preferred one and the one its affinity key falls on come first. Pure: it looks at a snapshot of the registry, which may
+// Which worker gets a task of a directed pool (C6): of those that can take it the healthiest, then the one with the least waiting
+// inside, then the least loaded; the preferred one and the one its affinity key falls on come first. Pure: it looks at a snapshot of the registry, which may
 // be out of date; the store checks the pick once more when the task is assigned.
 
 import type { WorkerId } from '../model/ids.ts'
 import type { Snapshot } from '../model/task.ts'
 import type { WorkerVerdict, WorkerView } from '../port/queries.ts'
+import { isAlive } from './liveness.ts'
 
 /** Labels of a task that say where it wants to run. */
 export const PREFERRED_WORKER_LABEL = 'preferred_worker_id'
@@ -12,7 +13,7 @@ export const AFFINITY_LABEL = 'affinity_key'
 export const RUNTIME_LABEL = 'runtime'
 
 export interface SelectionRequest {
-  readonly task: Pick<Snapshot, 'pool' | 'action' | 'labels'>
+  readonly task: Pick<Snapshot, 'pool' | 'action' | 'labels' | 'settings'>
   readonly workers: readonly WorkerView[]
   /** The store's time. */
   readonly now: number
@@ -62,16 +63,21 @@ function pick(eligible: readonly WorkerView[], request: SelectionRequest): Pick<
     const worker = greatest(best, (one) => rendezvous(key, one.worker))
     return { worker, by: worker === null ? null : 'affinity' }
   }
-  const worker = greatest(best, (one) => -loadOf(one, request))
+  // The least that waits inside, then the least that it has as a share of what it can run at once.
+  const shallowest = Math.min(...best.map((one) => depthOf(one, request)))
+  const worker = greatest(best, (one) => (depthOf(one, request) > shallowest ? -Infinity : -loadOf(one, request)))
   return { worker, by: worker === null ? null : 'load' }
 }
 
-/** By what it has, as a share of what it can run at once; one that is full comes after every one that has room. */
-function loadOf(candidate: WorkerView, { givenSince }: SelectionRequest): number {
-  const { worker, queueDepth, inFlight, concurrency = UNKNOWN_CONCURRENCY } = candidate
-  const has = queueDepth + inFlight + (givenSince?.get(worker) ?? 0)
-  return has < concurrency ? has / concurrency : has
-}
+const hasOf = ({ worker, queueDepth, inFlight }: WorkerView, { givenSince }: SelectionRequest): number =>
+  queueDepth + inFlight + (givenSince?.get(worker) ?? 0)
+
+/** What waits inside it: as it says, or what it has beyond what it can run, if that is more. */
+const depthOf = (worker: WorkerView, request: SelectionRequest): number =>
+  Math.max(worker.queueDepth, hasOf(worker, request) - (worker.concurrency ?? UNKNOWN_CONCURRENCY))
+
+const loadOf = (worker: WorkerView, request: SelectionRequest): number =>
+  hasOf(worker, request) / (worker.concurrency ?? UNKNOWN_CONCURRENCY)
 
 /** A worker that does not say how much it can run at once is taken for one like most. */
 const UNKNOWN_CONCURRENCY = 10
@@ -82,15 +88,14 @@ function verdictOn(worker: WorkerView, request: SelectionRequest): Omit<LeftOut,
   if (worker.actions !== null && !worker.actions.includes(task.action)) {
     return { verdict: 'other_actions', reason: `can't run action '${task.action}'` }
   }
-  const runtime = task.labels[RUNTIME_LABEL]
+  const runtime = task.labels[RUNTIME_LABEL] ?? task.settings.runtime
   if (runtime !== undefined && !worker.runtimes.some((one) => supports(one, runtime))) {
     return { verdict: 'other_runtime', reason: `has no runtime '${runtime}'` }
   }
   if (exclude?.has(worker.worker) === true) return { verdict: 'excluded', reason: 'was found stale a moment ago' }
   if (worker.draining) return { verdict: 'draining', reason: 'is about to stop' }
-  const silentMs = now - worker.lastBeatAt
-  if (silentMs >= heartbeatStaleMs) {
-    return { verdict: 'stale', reason: `no heartbeat for ${Math.round(silentMs / 1_000)} s` }
+  if (!isAlive(worker, now, heartbeatStaleMs)) {
+    return { verdict: 'stale', reason: `no heartbeat for ${Math.round((now - worker.lastBeatAt) / 1_000)} s` }
   }
   if (worker.health.status === 'unhealthy') return { verdict: 'unhealthy', reason: worker.health.reasons.join('; ') }
   return null

@@ -1,6 +1,6 @@
 // From whatever was thrown, or observed, to the failure that is stored and shown.
 
-import { describeFailure, normalise, observedFailure, Permanent, RetryAfter } from '@reprise/core'
+import { describeFailure, normalise, observedFailure, PermanentError, RetryAfterError } from '@reprise/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fingerprintOf } from '../../src/failure/fingerprint.ts'
@@ -28,8 +28,8 @@ test('without a code of its own, the reason is the code', () => {
 })
 
 test('C3: the handler’s own word', () => {
-  expect(describeFailure(new Permanent('timed out'), RENDER)).toMatchObject({ retriable: false, rule: 'handler' })
-  expect(describeFailure(new RetryAfter('5s'), RENDER)).toMatchObject({
+  expect(describeFailure(new PermanentError('timed out'), RENDER)).toMatchObject({ retriable: false, rule: 'handler' })
+  expect(describeFailure(new RetryAfterError('5s'), RENDER)).toMatchObject({
     reason: 'transient',
     retriable: true,
     retryAfterMs: 5_000,

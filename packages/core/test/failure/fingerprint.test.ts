@@ -3,7 +3,8 @@
 import { actionName } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fingerprintOf, messageShape, topOwnFrame } from '../../src/failure/fingerprint.ts'
+import { fingerprintOf, topOwnFrame } from '../../src/failure/fingerprint.ts'
+import { messageShape } from '../../src/failure/message-shape.ts'
 import { RENDER } from '../fixture.ts'
 import { growth } from '../timing.ts'
 
@@ -25,6 +26,23 @@ describe('messages with one cause look alike', () => {
     ['ids with a prefix', 'No such customer: cus_9s6XKzkNRiz8i3', 'No such customer: cus_4QFJOjw2pOmAGJ'],
     ['ULIDs', 'Task 01ARZ3NDEKTSV4RRFFQ69G5FAV failed', 'Task 01BX5ZZKBKACTAV9WEVGEMMVRZ failed'],
     ['hashes', 'commit 4b825dc642cb6eb9 missing', 'commit e69de29bb2d1d643 missing'],
+    ['short hex behind a name', 'pod eu-c16413 is gone', 'pod eu-7f0a2e is gone'],
+    [
+      'hex of letters alone behind a name',
+      'Plugin crm on host-fecbaa timed out',
+      'Plugin crm on host-7f0a2e timed out',
+    ],
+    ['hex of letters alone of a pod', 'call failed (pod eu-facade)', 'call failed (pod eu-c16413)'],
+    ['short hex of letters alone of a node', 'node gpu-node-fade is gone', 'node gpu-node-0a2e is gone'],
+    ['short hex that is all digits', 'commit 4b825dc has no build', 'commit 1234567 has no build'],
+    ['pods', 'pod checkout-7d9f8b6c5d-xk2vw was evicted', 'pod checkout-5f46b7c9b-zzvwq was evicted'],
+    ['hosts', 'web-07.eu-west-1.example.com is down', 'web-12.eu-west-2.example.com is down'],
+    ['hosts named by their address', 'lost ip-10-0-3-17', 'lost ip-10-11-200-4'],
+    ['ports', 'connect ECONNREFUSED 10.0.0.1:5432', 'connect ECONNREFUSED ::1:6379'],
+    ['versions', 'plugin pdf@1.2.3 broke', 'plugin pdf@v2.0.0-rc.1+5f3a0c1 broke'],
+    ['durations', 'gone after 1h30m2.5s', 'gone after 350 ms'],
+    ['sizes', 'larger than 512Mi', 'larger than 1.5 GB'],
+    ['moments', 'expired at 2030-01-02T03:04:05.678Z', 'expired at 2029-12-31 23:59:00+02:00'],
     ['addresses in memory', 'fault at 0x7ffe12', 'fault at 0xA'],
     ['paths', 'no such file: /srv/app/a.json', 'no such file: /home/bob/data/x/y.csv'],
     ['Windows paths', 'no such file: C:\\Users\\ann\\a.txt', 'no such file: D:\\data\\b\\c.txt'],
@@ -59,7 +77,14 @@ describe('and differ where the cause does', () => {
   test.each([
     ['other words', 'Order 7 is gone', 'Order 7 is late'],
     ['another field name outside quotes', 'width must be 5', 'height must be 5'],
+    ['HTTP statuses', 'Request failed with status code 404', 'Request failed with status code 500'],
+    ['exit codes', 'exited with code 1', 'exited with code 137'],
+    ['codes of databases', 'SQLSTATE 23505: insert failed', 'SQLSTATE 40001: insert failed'],
+    ['the job of a machine', 'pod eu-c16413 is gone', 'pod us-c16413 is gone'],
+    ['names with a number', 'IPv4 only', 'IPv6 only'],
     ['words that look a little like hex', 'facade failed', 'decade failed'],
+    ['such words behind a hyphen', 'user-facade failed', 'user-decade failed'],
+    ['short words behind a hyphen', 'the half-dead peer', 'the half-deaf peer'],
     ['long words', 'internationalisation failed', 'incomprehensibility failed'],
   ])('%s', (_, one, other) => {
     expect(messageShape(one)).not.toBe(messageShape(other))
@@ -142,6 +167,15 @@ describe('RELIABILITY, inputs 9: time in proportion to the length', () => {
     ['colons', ':1'],
     ['white space', ' '],
     ['parentheses', '    at ('],
+    ['names of pods', '-bcdfg1'],
+    ['short hex', 'abc1-'],
+    ['hex and colons', 'a1::'],
+    ['versions', '1.2-rc.'],
+    ['requests', 'GET /a '],
+    ['codes', 'error code '],
+    ['days', 'Mon, Jan 1 '],
+    ['ids with a prefix', 'aB_'],
+    ['slashes and words', 'a/'],
   ]
 
   test.each(hostile)('a message of 4,000 characters: %s', (_, part) => {

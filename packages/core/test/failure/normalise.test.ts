@@ -22,7 +22,7 @@ function problems(of: Normalised): string[] {
     ['details', of.details ?? '', DETAILS_LENGTH_MAX],
   ] as const
   return [
-    ...parts.filter(([, text, lengthMax]) => text.length > lengthMax).map(([part]) => `${part} is too long`),
+    ...parts.filter(([, text, maxLength]) => text.length > maxLength).map(([part]) => `${part} is too long`),
     ...parts.filter(([, text]) => !text.isWellFormed()).map(([part]) => `${part} is not well formed`),
     ...(of.message === '' ? ['message is empty'] : []),
     ...(of.details !== null && !isJson(of.details) ? ['details are not JSON'] : []),

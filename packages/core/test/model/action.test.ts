@@ -22,55 +22,72 @@ describe('defineAction', () => {
       settings: {
         timeoutMs: 300_000,
         maxRetries: null,
-        lossesMax: 3,
+        maxLosses: 3,
         queueTtlMs: null,
         backoff: DEFAULT_BACKOFF,
         retryUnknown: false,
       },
+      leftOpen: ['timeoutMs', 'queueTtlMs', 'backoff'],
       input: null,
+      output: null,
       run: null,
       reconcile: null,
     })
     expect(defineAction({ name: 'render' }).settings).toEqual(DEFAULT_SETTINGS)
   })
 
+  test.each([
+    [{}, false],
+    [{ max: 0 }, false],
+    [{ max: 2 }, true],
+    [{ max: 2, unknown: false }, false],
+    [{ unknown: true }, true],
+  ])('C3: unknown failures are retried where the code asks for retries: %o', (retry, retried) => {
+    expect(defineAction({ name: 'render', retry }).settings.retryUnknown).toBe(retried)
+  })
+
   test('C2: every option can be set, and arrives in the settings', () => {
     const every: Required<ActionOptions<unknown, number, number>> = {
       name: 'render',
       input: { '~standard': { version: 1, vendor: 'test', validate: () => ({ value: 1 }) } },
+      output: { '~standard': { version: 1, vendor: 'test', validate: () => ({ value: 2 }) } },
       pool: 'gpu',
       timeout: '2m',
-      maxRetries: 0,
-      lossesMax: 1,
+      retry: { max: 0, backoff: { kind: 'fixed', delayMs: 5, jitter: 0 }, unknown: true },
+      maxLosses: 1,
       queueTtl: '1h30m',
-      backoff: { kind: 'fixed', delayMs: 5, jitter: 0 },
-      retryUnknown: true,
-      dependsOn: ['stripe'],
-      breaker: { failuresMin: 2 },
+      uses: ['stripe'],
+      breaker: { minFailures: 2 },
       retryQuota: { window: '1m', limit: 30 },
       onLost: 'reconcile',
       sla: '10m',
       pack: 'billing',
+      runtime: 'python3',
+      notify: true,
       reconcile: () => ({ outcome: 'done', result: 5 }),
       run: (input) => input * 2,
     }
     expect(defineAction(every)).toEqual({
       name: 'render',
       pool: 'gpu',
+      leftOpen: [],
       settings: {
         timeoutMs: 120_000,
         maxRetries: 0,
-        lossesMax: 1,
+        maxLosses: 1,
         queueTtlMs: 5_400_000,
         backoff: { kind: 'fixed', delayMs: 5, jitter: 0 },
         retryUnknown: true,
-        breakers: [{ name: 'dependency:stripe', settings: { ...DEFAULT_BREAKER, failuresMin: 2 } }],
+        breakers: [{ name: 'dependency:stripe', settings: { ...DEFAULT_BREAKER, minFailures: 2 } }],
         quota: { name: 'render', windowMs: 60_000, limit: 30, share: null },
         onLost: 'reconcile',
         slaMs: 600_000,
         pack: 'billing',
+        runtime: 'python3',
+        notify: true,
       },
       input: every.input,
+      output: every.output,
       run: every.run,
       reconcile: every.reconcile,
     })
@@ -84,29 +101,50 @@ describe('defineAction', () => {
     ['a timeout that rounds to nothing', { timeout: 0.4 }, 'The timeout must be at least 1 ms'],
     ['a timeout nobody understands', { timeout: 'soon' }, "The timeout 'soon' is not understood"],
     ['a queue TTL of nothing', { queueTtl: '0s' }, 'The queueTtl must be at least 1 ms'],
-    ['negative retries', { maxRetries: -1 }, 'maxRetries must be a whole number from 0 to 1000, not -1'],
-    ['half a retry', { maxRetries: 0.5 }, 'maxRetries must be a whole number'],
-    ['too many retries', { maxRetries: 1_001 }, 'maxRetries must be a whole number'],
-    ['retries that are no number', { maxRetries: Number.NaN }, 'maxRetries must be a whole number'],
-    ['negative losses', { lossesMax: -1 }, 'lossesMax must be a whole number'],
+    ['negative retries', { retry: { max: -1 } }, 'retry.max must be a whole number from 0 to 1000, not -1'],
+    ['half a retry', { retry: { max: 0.5 } }, 'retry.max must be a whole number'],
+    ['too many retries', { retry: { max: 1_001 } }, 'retry.max must be a whole number'],
+    ['retries that are no number', { retry: { max: Number.NaN } }, 'retry.max must be a whole number'],
+    ['an unknown retry option', { retry: { times: 2 } as object }, "no retry option 'times'. Known are: max, backoff"],
+    [
+      'retries without their option',
+      { retry: 2 as unknown as object },
+      'Expected an object of retry options, not number',
+    ],
+    ['the old name of retries', { maxRetries: 2 } as object, "It is called 'retry: { max }'."],
+    ['the old name of backoff', { backoff: {} } as object, "It is called 'retry: { backoff }'."],
+    ['the old name of unknown', { retryUnknown: true } as object, "It is called 'retry: { unknown }'."],
+    ['negative losses', { maxLosses: -1 }, 'maxLosses must be a whole number'],
     ['an SLA of nothing', { sla: 0 }, 'The sla must be at least 1 ms'],
     ['a meaning nobody knows', { onLost: 'shrug' as 'hold' }, 'onLost is one of retry, hold, reconcile'],
     ['a pack without a name', { pack: '' }, 'The pack must not be empty'],
-    ['a dependency without a name', { dependsOn: [''] }, 'The dependency name must not be empty'],
-    ['a text of dependencies', { dependsOn: 'stripe' as unknown as string[] }, 'dependsOn is a list of names'],
-    ['eleven dependencies', { dependsOn: 'abcdefghijk'.split('') }, 'at most 10'],
+    ['a dependency without a name', { uses: [''] }, 'The dependency name must not be empty'],
+    ['a text of dependencies', { uses: 'stripe' as unknown as string[] }, 'uses is a list of names'],
+    ['eleven dependencies', { uses: 'abcdefghijk'.split('') }, 'at most 10'],
     ['an unknown breaker setting', { breaker: { windowMs: 5 } as object }, "There is no breaker setting 'windowMs'"],
     ['a breaker without sense', { breaker: { probes: 0 } }, 'probes are a whole number'],
     ['a quota without a limit', { retryQuota: { window: '1m' } }, 'a limit, a share, or both'],
     ['a reconcile that is none', { reconcile: 5 as unknown as () => 'done' }, 'must be a function, not number'],
-    ['a backoff of no kind', { backoff: { kind: 'odd' } as unknown as { kind: 'fixed'; delay: 1 } }, 'no such kind'],
-    ['a backoff without its delay', { backoff: { kind: 'fixed' } as { kind: 'fixed'; delay: 1 } }, 'Backoff delays'],
+    [
+      'a backoff of no kind',
+      { retry: { backoff: { kind: 'odd' } as unknown as { kind: 'fixed'; delay: 1 } } },
+      'no such kind',
+    ],
+    [
+      'a backoff without its delay',
+      { retry: { backoff: { kind: 'fixed' } as { kind: 'fixed'; delay: 1 } } },
+      'Backoff delays',
+    ],
     [
       'a backoff with a stray field',
-      { backoff: { kind: 'exponential', step: 1 } as object as { kind: 'exponential' } },
+      { retry: { backoff: { kind: 'exponential', step: 1 } as object as { kind: 'exponential' } } },
       "no backoff field 'step'",
     ],
-    ['a backoff without sense', { backoff: { kind: 'schedule', delaysMs: [], jitter: 0 } }, 'at least one delay'],
+    [
+      'a backoff without sense',
+      { retry: { backoff: { kind: 'schedule', delaysMs: [], jitter: 0 } } },
+      'at least one delay',
+    ],
   ])('refuses %s', (_, options, message) => {
     expect(() => defineAction({ name: 'render', ...options })).toThrow(InvalidError)
     expect(() => defineAction({ name: 'render', ...options })).toThrow(message)
@@ -123,7 +161,7 @@ describe('C9: what guards an action', () => {
 
   test('is stored only where it is set', () => {
     expect(set({})).toEqual({})
-    expect(set({ onLost: 'retry', breaker: false, dependsOn: [] })).toEqual({})
+    expect(set({ onLost: 'retry', breaker: false, uses: [] })).toEqual({})
   })
 
   test('a breaker for each thing it depends on, with the same settings, or none', () => {
@@ -131,22 +169,22 @@ describe('C9: what guards an action', () => {
       { name: 'dependency:stripe', settings },
       { name: 'dependency:postgres', settings },
     ]
-    const dependsOn = ['stripe', 'postgres', 'stripe']
-    expect(set({ dependsOn })).toEqual({ breakers: refs(DEFAULT_BREAKER) })
-    expect(set({ dependsOn, breaker: true })).toEqual({ breakers: refs(DEFAULT_BREAKER) })
-    expect(set({ dependsOn, breaker: false })).toEqual({})
-    expect(set({ dependsOn, breaker: { window: '1m', open: '10m', failuresMin: 2 } })).toEqual({
-      breakers: refs({ ...DEFAULT_BREAKER, windowMs: 60_000, openMs: 600_000, openMsMax: 600_000, failuresMin: 2 }),
+    const uses = ['stripe', 'postgres', 'stripe']
+    expect(set({ uses })).toEqual({ breakers: refs(DEFAULT_BREAKER) })
+    expect(set({ uses, breaker: true })).toEqual({ breakers: refs(DEFAULT_BREAKER) })
+    expect(set({ uses, breaker: false })).toEqual({})
+    expect(set({ uses, breaker: { window: '1m', open: '10m', minFailures: 2 } })).toEqual({
+      breakers: refs({ ...DEFAULT_BREAKER, windowMs: 60_000, openMs: 600_000, maxOpenMs: 600_000, minFailures: 2 }),
     })
   })
 
   test('a breaker of its own if it depends on nothing', () => {
     expect(set({ breaker: true })).toEqual({ breakers: [{ name: 'action:charge', settings: DEFAULT_BREAKER }] })
-    expect(set({ breaker: { openMax: '1h', failureRate: 0.9, probes: 1, rampMax: 8 } })).toEqual({
+    expect(set({ breaker: { maxOpen: '1h', failureRate: 0.9, probes: 1, maxRamp: 8 } })).toEqual({
       breakers: [
         {
           name: 'action:charge',
-          settings: { ...DEFAULT_BREAKER, openMsMax: 3_600_000, failureRate: 0.9, probes: 1, rampMax: 8 },
+          settings: { ...DEFAULT_BREAKER, maxOpenMs: 3_600_000, failureRate: 0.9, probes: 1, maxRamp: 8 },
         },
       ],
     })
@@ -190,8 +228,8 @@ describe('reconcile', () => {
 })
 
 describe('a backoff in durations', () => {
-  const resolved = (backoff: ActionOptions<unknown, unknown, unknown>['backoff']) =>
-    defineAction({ name: 'charge', ...(backoff === undefined ? {} : { backoff }) }).settings.backoff
+  const resolved = (backoff: NonNullable<ActionOptions<unknown, unknown, unknown>['retry']>['backoff'] & object) =>
+    defineAction({ name: 'charge', retry: { backoff } }).settings.backoff
 
   test('C4: is the same as in milliseconds, and has the same defaults', () => {
     expect(resolved({ kind: 'exponential', base: '1s', max: '5m', multiplier: 2, jitter: 0.2 })).toEqual(

@@ -2,6 +2,7 @@
 
 import * as core from '@reprise/core'
 import { ERRORS, type ErrorCode, InvalidError, isRepriseError, NotFoundError, RepriseError } from '@reprise/core'
+import { StoreMissingError } from '@reprise/core/engine'
 import { describe, expect, test, vi } from 'vitest'
 
 const made: readonly [RepriseError, ErrorCode, number, string][] = [
@@ -17,9 +18,33 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
   [new core.BacklogFullError(9, 2, 10), 'REPRISE_BACKLOG_FULL', 503, "holds 9 tasks and can't take 2 more (limit 10)"],
   [new core.StoreBusyError('busy'), 'REPRISE_STORE_BUSY', 503, 'busy'],
   [new core.StoreFullError(), 'REPRISE_STORE_FULL', 503, 'The store has no room left.'],
+  [
+    new core.OutrankedError('hold', "tenant 'acme'"),
+    'REPRISE_OUTRANKED',
+    403,
+    "The platform put the hold on tenant 'acme'",
+  ],
+  [
+    new core.TenantBacklogError('acme', 5, 5),
+    'REPRISE_TENANT_BACKLOG_FULL',
+    409,
+    "Tenant 'acme' has 5 tasks that have not ended; its limit is 5",
+  ],
+  [
+    new core.TenantBytesError('acme', 90, 20, 100),
+    'REPRISE_TENANT_BYTES_FULL',
+    507,
+    'take 90 bytes, and there is no room for 20 more; its limit is 100',
+  ],
   [new core.StoreFailedError('broken'), 'REPRISE_STORE_FAILED', 500, 'broken'],
   [new core.StoreDamagedError('It burns.'), 'REPRISE_STORE_DAMAGED', 500, 'It burns. Nothing more is acknowledged.'],
   [new core.StoreClosedError(), 'REPRISE_STORE_CLOSED', 503, 'The engine is closed.'],
+  [
+    new StoreMissingError("'/x/order.db'", '/x/orders.db'),
+    'REPRISE_STORE_MISSING',
+    404,
+    "There is no store at '/x/order.db'. Did you mean '/x/orders.db'?",
+  ],
   [new core.SchemaTooNewError(9, 2), 'REPRISE_SCHEMA_TOO_NEW', 500, 'has schema 9; this version of Reprise knows 2'],
   [new core.UnknownEngineError('what?'), 'REPRISE_UNKNOWN_ENGINE', 400, 'what?'],
   [new core.TaskFailedError('t1', 'dead', 'no paper'), 'REPRISE_TASK_FAILED', 409, "Task 't1' ended as dead: no paper"],
@@ -65,7 +90,7 @@ describe('each class', () => {
 describe('the registry', () => {
   test.each(Object.entries(ERRORS))('%s has a status and a title', (code, { status, title }) => {
     expect(code).toMatch(/^REPRISE_[A-Z_]+$/)
-    expect([400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 502, 503, 504]).toContain(status)
+    expect([400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 502, 503, 504, 507]).toContain(status)
     expect(title).toMatch(/^[A-Z].*[^.]$/)
   })
 })

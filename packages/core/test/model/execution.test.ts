@@ -12,6 +12,7 @@ const runningAttempt = (
   attempt,
   generation: 1,
   worker: workerId('w1'),
+  build: null,
   token: leaseToken('17'),
   dispatchedAt: NOW,
   retryReason: null,

@@ -4,6 +4,7 @@ import {
   actionName,
   checkedName,
   InvalidError,
+  knownName,
   leaseToken,
   NAME_LENGTH_MAX,
   poolName,
@@ -22,6 +23,7 @@ test.each([
   'Größe',
   '任务',
   '👩‍🚀',
+  '👩🏽‍🚀 ❤️',
   '<b>bold</b>',
   'a b',
   '...',
@@ -31,6 +33,12 @@ test.each([
   'x'.repeat(NAME_LENGTH_MAX),
 ])('%j is a name', (name) => {
   expect(checkedName('name', name)).toBe(name)
+})
+
+test('a name from before is known, though it could not be given today', () => {
+  expect(knownName('name', 'adm\u200bin')).toBe('adm\u200bin')
+  expect(() => knownName('name', 'a\nb')).toThrow('control character')
+  expect(() => knownName('name', '..')).toThrow('climbs')
 })
 
 test.each<[string, unknown, string]>([
@@ -44,6 +52,15 @@ test.each<[string, unknown, string]>([
   ['a C1 control', 'a\u0085', 'control character'],
   ['a line separator', 'a\u2028', 'control character'],
   ['a paragraph separator', 'a\u2029', 'control character'],
+  ['a mark that turns the direction of writing', 'a\u202eb', 'nobody sees (U+202e)'],
+  ['an isolate', 'a\u2066b', 'nobody sees (U+2066)'],
+  ['a zero-width space', 'adm\u200bin', 'nobody sees (U+200b)'],
+  ['a joiner that joins nothing', 'admin\u200d', 'nobody sees (U+200d)'],
+  ['a byte order mark', '\ufeffadmin', 'nobody sees (U+feff)'],
+  ['a soft hyphen', 'ad\u00admin', 'nobody sees (U+ad)'],
+  ['a filler', 'admin\u3164', 'nobody sees (U+3164)'],
+  ['a tag', 'admin\u{e0041}', 'nobody sees (U+e0041)'],
+  ['a selector after a letter', 'admin\ufe0f', 'nobody sees (U+fe0f)'],
   ['a lone high surrogate', 'a\ud800', 'half of a surrogate pair'],
   ['a lone low surrogate', '\udc00a', 'half of a surrogate pair'],
   ['a number', 7, 'must be a string, not number'],

@@ -3,7 +3,7 @@
 import { InvalidError, Pattern } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PATTERN_STATES_MAX } from '../../src/patterns/pattern.ts'
+import { PATTERN_STATES_MAX, stepBudget } from '../../src/patterns/pattern.ts'
 
 describe('a pattern matches as the regular expression of the same text does', () => {
   test.each<[string, readonly string[]]>([
@@ -123,6 +123,28 @@ describe('RELIABILITY, inputs 9: linear time', () => {
     const text = 'ab'.repeat(2_000)
     expect(steps(source, text)).toBeLessThan(2 * PATTERN_STATES_MAX * (text.length + 1))
     expect(steps('(a+)+$', `${'a'.repeat(4_000)}b`)).toBeLessThan(20 * 4_000)
+  })
+
+  test('a budget ends it: what comes after counts as not matching', () => {
+    const pattern = new Pattern('(a?a?){200}Z')
+    const text = 'a'.repeat(4_000)
+    const whole = pattern.trial(text).steps
+    const budget = stepBudget(10_000)
+    expect(whole).toBeGreaterThan(100 * budget.left)
+    expect(pattern.test(text, budget)).toBe(false)
+    expect(budget.left).toBeLessThanOrEqual(0)
+    // It stops at a character: no further than all states go with one.
+    expect(budget.left).toBeGreaterThan(-3 * PATTERN_STATES_MAX)
+    const { left } = budget
+    expect(new Pattern('a').test(text, budget)).toBe(false)
+    expect(budget.left).toBe(left)
+  })
+
+  test('what has enough left matches as ever, and pays for it', () => {
+    const budget = stepBudget(1_000)
+    expect(new Pattern('time.?out').test('it timed out: timeout', budget)).toBe(true)
+    expect(budget.left).toBeGreaterThan(900)
+    expect(budget.left).toBeLessThan(1_000)
   })
 
   test('places where nothing can begin cost nothing', () => {

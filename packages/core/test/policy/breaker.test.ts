@@ -1,23 +1,26 @@
 // The circuit breaker (C9): each event on each state, the window at its exact edges, and that it always finds its way back.
 
-import { actionName, type Breaker, type BreakerSettings, DEFAULT_BREAKER } from '@reprise/core'
+import { actionName, type Breaker, type BreakerSettings, DEFAULT_BREAKER, tenantId } from '@reprise/core'
 import { afterFailure, afterSuccess, afterTime, isForgotten, isOutage } from '@reprise/core/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { breakerName, checkedBreaker, newBreaker } from '../../src/policy/breaker.ts'
 import { NOW, RENDER } from '../fixture.ts'
 
-const settings: BreakerSettings = { ...DEFAULT_BREAKER, windowMs: 10_000, failuresMin: 3, probes: 2, rampMax: 10 }
-const ref = { name: 'dependency:stripe', settings }
+const settings: BreakerSettings = { ...DEFAULT_BREAKER, windowMs: 10_000, minFailures: 3, probes: 2, maxRamp: 10 }
+const tenant = tenantId('acme')
+const key = { name: 'dependency:stripe', tenant }
 
 const fail = (breaker: Breaker | null, at: number, startedAt = at, action = RENDER): Breaker =>
-  afterFailure(breaker, ref, { action, startedAt }, at)
+  afterFailure(breaker, key, settings, { action, tenant, startedAt }, at)
+const succeed = (breaker: Breaker, startedAt: number, at: number): Breaker =>
+  afterSuccess(breaker, { tenant, startedAt }, at)
 const times = (count: number, breaker: Breaker, step: (breaker: Breaker) => Breaker): Breaker =>
   count === 0 ? breaker : times(count - 1, step(breaker), step)
 
 const opened = times(2, fail(null, NOW), (breaker) => fail(breaker, NOW))
 const halfOpen = afterTime(opened, NOW + 5_000)
-const ramping = times(2, halfOpen, (breaker) => afterSuccess(breaker, NOW + 5_000, NOW + 5_100))
+const ramping = times(2, halfOpen, (breaker) => succeed(breaker, NOW + 5_000, NOW + 5_100))
 
 describe('C9: closed', () => {
   test('the first failure makes it, and failures below the least open nothing', () => {
@@ -35,7 +38,7 @@ describe('C9: closed', () => {
     [3, 'open'],
     [4, 'closed'],
   ])('3 failures beside %i successes: %s', (successes, status) => {
-    const mixed = times(successes, fail(fail(null, NOW), NOW), (breaker) => afterSuccess(breaker, NOW, NOW))
+    const mixed = times(successes, fail(fail(null, NOW), NOW), (breaker) => succeed(breaker, NOW, NOW))
     expect(fail(mixed, NOW).state.status).toBe(status)
   })
 
@@ -55,15 +58,16 @@ describe('C9: closed', () => {
 
   test('the settings of the latest failure hold', () => {
     const once = fail(null, NOW)
-    const strict = { ...ref, settings: { ...settings, failuresMin: 2 } }
-    expect(afterFailure(once, strict, { action: RENDER, startedAt: NOW }, NOW).state.status).toBe('open')
+    const strict = { ...settings, minFailures: 2 }
+    const attempt = { action: RENDER, tenant, startedAt: NOW }
+    expect(afterFailure(once, key, strict, attempt, NOW).state.status).toBe('open')
   })
 })
 
 describe('C9: open', () => {
   test('whatever comes in tells nothing; another action that fails is covered too', () => {
     const send = actionName('send')
-    expect(afterSuccess(opened, NOW, NOW + 1)).toEqual(opened)
+    expect(succeed(opened, NOW, NOW + 1)).toEqual(opened)
     expect(fail(opened, NOW + 1, NOW, send)).toEqual({ ...opened, actions: [RENDER, send] })
   })
 
@@ -91,20 +95,20 @@ describe('C9: half open', () => {
 
   test('what started before it tells nothing, either way', () => {
     expect(fail(halfOpen, NOW + 5_100, NOW + 4_999)).toEqual(halfOpen)
-    expect(afterSuccess(halfOpen, NOW + 4_999, NOW + 5_100)).toEqual(halfOpen)
+    expect(succeed(halfOpen, NOW + 4_999, NOW + 5_100)).toEqual(halfOpen)
   })
 
   test('enough probes that succeed begin the ramp', () => {
-    expect(afterSuccess(halfOpen, NOW + 5_000, NOW + 5_100).state).toMatchObject({ status: 'half_open', succeeded: 1 })
+    expect(succeed(halfOpen, NOW + 5_000, NOW + 5_100).state).toMatchObject({ status: 'half_open', succeeded: 1 })
     expect(ramping.state).toEqual({ status: 'ramping', since: NOW + 5_000, opens: 1, succeeded: 0, concurrency: 4 })
   })
 })
 
 describe('C9: ramping', () => {
   test('twice as many after each round of successes, until it is closed', () => {
-    const second = times(4, ramping, (breaker) => afterSuccess(breaker, NOW + 5_000, NOW + 5_200))
+    const second = times(4, ramping, (breaker) => succeed(breaker, NOW + 5_000, NOW + 5_200))
     expect(second.state).toMatchObject({ status: 'ramping', concurrency: 8, succeeded: 0 })
-    const closed = times(8, second, (breaker) => afterSuccess(breaker, NOW + 5_000, NOW + 5_300))
+    const closed = times(8, second, (breaker) => succeed(breaker, NOW + 5_000, NOW + 5_300))
     expect(closed.state).toEqual({ status: 'closed' })
     expect(isForgotten(closed, NOW + 5_300)).toBe(true)
   })
@@ -125,15 +129,15 @@ test('C9: whatever happened, once all succeeds it is closed in the end', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 200 }), (events) => {
       let at = NOW
-      let breaker = newBreaker(ref)
+      let breaker = newBreaker(key, settings)
       for (const { ok, afterMs } of events) {
         at += afterMs
         breaker = afterTime(breaker, at)
-        breaker = ok ? afterSuccess(breaker, at, at) : fail(breaker, at)
+        breaker = ok ? succeed(breaker, at, at) : fail(breaker, at)
         expect(breaker.buckets.length).toBeLessThanOrEqual(11)
       }
       at += 300_000
-      breaker = times(100, afterTime(breaker, at), (next) => afterSuccess(next, at, at))
+      breaker = times(100, afterTime(breaker, at), (next) => succeed(next, at, at))
       expect(breaker.state.status).toBe('closed')
     }),
   )
@@ -143,14 +147,14 @@ test('C9: settings that make no sense are refused, by name', () => {
   expect(checkedBreaker(DEFAULT_BREAKER)).toBe(DEFAULT_BREAKER)
   const refused: Partial<BreakerSettings>[] = [
     { windowMs: 99 },
-    { failuresMin: 0 },
+    { minFailures: 0 },
     { failureRate: 0 },
     { failureRate: 1.1 },
     { openMs: 0 },
-    { openMsMax: DEFAULT_BREAKER.openMs - 1 },
+    { maxOpenMs: DEFAULT_BREAKER.openMs - 1 },
     { probes: 0 },
     { probes: 1.5 },
-    { rampMax: Number.NaN },
+    { maxRamp: Number.NaN },
   ]
   for (const change of refused) expect(() => checkedBreaker({ ...DEFAULT_BREAKER, ...change })).toThrow(/breaker's/)
   expect(breakerName('dependency', 'stripe')).toBe('dependency:stripe')

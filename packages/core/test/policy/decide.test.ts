@@ -75,6 +75,27 @@ describe('a failed attempt', () => {
     expect(decideFailed(input({ failure: permission, settings: eager }))).toMatchObject({ kind: 'dead' })
   })
 
+  test.each([
+    ['TypeError', "Cannot read properties of undefined (reading 'id')"],
+    ['ReferenceError', 'order is not defined'],
+    ['SyntaxError', 'Unexpected end of JSON input'],
+    ['RangeError', 'Invalid array length'],
+    ['AssertionError', 'Expected values to be strictly equal'],
+    ['ZodError', 'Invalid input'],
+    ['ValidationError', '"name" is required'],
+  ])('C3: but never a %s, which comes again', (name, message) => {
+    const plain = failureWith({ ...unknown, name, message })
+    const decision = decideFailed(input({ failure: plain, settings: { ...settings, retryUnknown: true } }))
+    expect(decision).toMatchObject({ kind: 'dead', reason: 'not_retriable' })
+    expect(decision.sentence).toContain(name)
+  })
+
+  test("C3: a TypeError of fetch is the network's", () => {
+    const failed = failureWith({ ...unknown, name: 'TypeError', message: 'fetch failed: something odd' })
+    const eager = { ...settings, retryUnknown: true }
+    expect(decideFailed(input({ failure: failed, settings: eager }))).toMatchObject({ kind: 'retry' })
+  })
+
   test('does not care about losses', () => {
     expect(decideFailed(input({ spent: { failures: 0, losses: 99 } }))).toMatchObject({ kind: 'retry', delayMs: 1_000 })
   })
@@ -148,7 +169,7 @@ describe('fault 19: a lost attempt', () => {
 
   test('is a crash loop after as many losses as are allowed', () => {
     expect(lostBefore(3)).toMatchObject({ kind: 'dead', reason: 'crash_loop' })
-    expect(lostBefore(0, { settings: { ...settings, lossesMax: 0 } })).toMatchObject({ reason: 'crash_loop' })
+    expect(lostBefore(0, { settings: { ...settings, maxLosses: 0 } })).toMatchObject({ reason: 'crash_loop' })
   })
 
   test('needs no ordinary retries, and uses none', () => {
@@ -162,7 +183,7 @@ describe('whatever comes', () => {
     settings: fc.record({
       timeoutMs: fc.constant(1_000),
       maxRetries: fc.option(fc.nat(20)),
-      lossesMax: fc.nat(20),
+      maxLosses: fc.nat(20),
       queueTtlMs: fc.constant(null),
       backoff: fc.constant(DEFAULT_BACKOFF),
       retryUnknown: fc.boolean(),
@@ -185,7 +206,7 @@ describe('whatever comes', () => {
           decision.kind === 'dead' ||
           (decision.kind === 'retry' && left > 0 && decision.delayMs >= 0 && NOW + decision.delayMs < latest)
         expect(allowed(decideFailed(any), (any.settings.maxRetries ?? 0) - any.spent.failures)).toBe(true)
-        expect(allowed(decideLost(any), any.settings.lossesMax - any.spent.losses)).toBe(true)
+        expect(allowed(decideLost(any), any.settings.maxLosses - any.spent.losses)).toBe(true)
       }),
     )
   })

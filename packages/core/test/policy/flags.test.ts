@@ -12,9 +12,9 @@ import {
   judgeObserved,
   judgeThrown,
   NO_POLICIES,
-  Permanent,
+  PermanentError,
   type PolicyBook,
-  RetryAfter,
+  RetryAfterError,
   type TaskSettings,
   underFlags,
 } from '@reprise/core'
@@ -45,7 +45,7 @@ describe('B12: while automatic retries are switched off', () => {
   })
 
   test.each([
-    ['a wish to retry later', judgeThrown(off, attemptWith(), new RetryAfter('30s'), now)],
+    ['a wish to retry later', judgeThrown(off, attemptWith(), new RetryAfterError('30s'), now)],
     ['a lost attempt', judgeLost(off, attemptWith(), 'It went away.', now)],
     ['a time-out', judgeObserved(off, attemptWith(), { reason: 'timeout', message: 'too long' }, now)],
     ['too long in the queue', judgeObserved(off, attemptWith(), { reason: 'queue_timeout', message: 'ttl' }, now)],
@@ -66,7 +66,7 @@ describe('B12: while automatic retries are switched off', () => {
   })
 
   test('what is dead anyway is dead for its own reason', () => {
-    expect(judgeThrown(off, attemptWith(), new Permanent('no'), now).decision).toMatchObject({
+    expect(judgeThrown(off, attemptWith(), new PermanentError('no'), now).decision).toMatchObject({
       reason: 'not_retriable',
     })
     expect(judgeThrown(off, attemptWith({ maxRetries: 0 }), reset, now).decision).toMatchObject({

@@ -11,10 +11,10 @@ import {
   judgeThrown,
   mayStart,
   NO_POLICIES,
-  Permanent,
+  PermanentError,
   type Policy,
   type PolicyBook,
-  RetryAfter,
+  RetryAfterError,
   type TaskSettings,
 } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
@@ -41,6 +41,30 @@ const bookOf = (over: Partial<Policy>, rules: PolicyBook['rules'] = []): PolicyB
   rules,
 })
 const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+
+describe('a time-out that the submission shortened', () => {
+  const late = { reason: 'timeout', message: 'Too long.' } as const
+
+  test('names no breaker, and excuses the worker', () => {
+    const attempt = attemptWith({ breakers: [stripe], quota, ownTimeout: true })
+    for (const judged of [
+      judgeObserved(NO_POLICIES, attempt, late, circumstances),
+      judgeThrown(NO_POLICIES, attempt, Object.assign(new Error('x'), { code: 'ETIMEDOUT' }), circumstances),
+      judgeObserved(bookOf({ breaker: DEFAULT_BREAKER }), attempt, late, circumstances),
+    ]) {
+      expect(judged.failure.reason).toBe('timeout')
+      expect(judged.guards).toEqual({ quota, excusesWorker: true })
+    }
+  })
+
+  test('any other failure of such a task counts, and so does the action’s own time-out', () => {
+    const shortened = attemptWith({ breakers: [stripe], ownTimeout: true })
+    expect(judgeThrown(NO_POLICIES, shortened, reset, circumstances).guards).toMatchObject({ outage: {} })
+    const plain = judgeObserved(NO_POLICIES, attemptWith({ breakers: [stripe] }), late, circumstances)
+    expect(plain.guards).toMatchObject({ outage: {} })
+    expect(plain.guards).not.toHaveProperty('excusesWorker')
+  })
+})
 
 describe('B7: a policy', () => {
   test('decides instead of the action’s settings, and its stamp says so', () => {
@@ -108,7 +132,7 @@ describe('B7: a policy', () => {
 
   test('C3: the handler’s own word wins over its rules', () => {
     const book = bookOf({ rules: [{ when: { message: 'x' }, verdict: { reason: 'transient' } }] })
-    expect(judgeThrown(book, attemptWith(), new Permanent('x'), circumstances).decision).toMatchObject({
+    expect(judgeThrown(book, attemptWith(), new PermanentError('x'), circumstances).decision).toMatchObject({
       kind: 'dead',
       rule: 'handler',
     })
@@ -117,14 +141,17 @@ describe('B7: a policy', () => {
   test('its escalation goes with dead letters, and only with them', () => {
     const escalation = { severity: 'high', owner: 'payments', runbook: 'refund' } as const
     const book = bookOf({ escalation })
-    expect(judgeThrown(book, attemptWith(), new Permanent('x'), circumstances).decision).toMatchObject({ escalation })
+    expect(judgeThrown(book, attemptWith(), new PermanentError('x'), circumstances).decision).toMatchObject({
+      escalation,
+    })
     expect(judgeThrown(book, attemptWith(), reset, circumstances).decision).not.toHaveProperty('escalation')
-    expect(judgeLost(book, attemptWith({ lossesMax: 0 }), 'gone', circumstances).decision).toMatchObject({ escalation })
+    expect(judgeLost(book, attemptWith({ maxLosses: 0 }), 'gone', circumstances).decision).toMatchObject({ escalation })
   })
 
   test('keeps a Retry-After within its bounds, and says what was asked for', () => {
     const book = bookOf({ retryAfter: { minMs: 1_000, maxMs: 60_000 } })
-    const after = (delayMs: number) => judgeThrown(book, attemptWith(), new RetryAfter(delayMs), circumstances).decision
+    const after = (delayMs: number) =>
+      judgeThrown(book, attemptWith(), new RetryAfterError(delayMs), circumstances).decision
     expect(after(5_000)).toMatchObject({ delayMs: 5_000, sentence: 'Retry 1 of 3 in 5s, as the failing side asked.' })
     expect(after(3_600_000)).toMatchObject({
       delayMs: 60_000,
@@ -177,7 +204,7 @@ describe('C9: a failure that looks like an outage', () => {
       rules: [{ when: { reason: ['connection'] }, verdict: { reason: 'connection', retriable: false } }],
     })
     expect(judgeThrown(book, attempt, reset, circumstances).guards).toEqual({})
-    expect(judgeThrown(NO_POLICIES, attempt, new Permanent('connection reset'), circumstances).guards).toEqual({})
+    expect(judgeThrown(NO_POLICIES, attempt, new PermanentError('connection reset'), circumstances).guards).toEqual({})
   })
 
   test('is parked at most so often', () => {
@@ -211,7 +238,7 @@ describe('C9: a retry quota', () => {
     const attempt = attemptWith({ quota })
     expect(judgeThrown(NO_POLICIES, attempt, reset, circumstances).guards).toEqual({ quota })
     expect(judgeLost(NO_POLICIES, attempt, 'gone', circumstances).guards).toEqual({ quota })
-    expect(judgeThrown(NO_POLICIES, attempt, new Permanent('x'), circumstances).guards).toEqual({})
+    expect(judgeThrown(NO_POLICIES, attempt, new PermanentError('x'), circumstances).guards).toEqual({})
   })
 
   test('of the policy counts before the action’s own', () => {

@@ -129,11 +129,11 @@ describe('settings under a policy', () => {
   test('are the action’s own, but for what the policy sets', () => {
     const quota = { name: 'q', windowMs: 1_000, limit: 5, share: null }
     const backoff = { kind: 'fixed', delayMs: 5, jitter: 0 } as const
-    const set = { retries: 9, lossesMax: 1, backoff, retryUnknown: true, onLost: 'hold', quota } as const
+    const set = { retries: 9, maxLosses: 1, backoff, retryUnknown: true, onLost: 'hold', quota } as const
     expect(settingsUnder(policy('p', set), task('x'))).toEqual({
       ...DEFAULT_SETTINGS,
       maxRetries: 9,
-      lossesMax: 1,
+      maxLosses: 1,
       backoff,
       retryUnknown: true,
       onLost: 'hold',
@@ -169,7 +169,7 @@ describe('refused', () => {
     ['the name of the rules', { name: 'rules' }, "No policy can be named 'rules'"],
     ['a match for nothing', { match: { actions: [] } }, 'An empty list matches nothing'],
     ['too many retries', { retries: 1_001 }, 'retries is a whole number from 0 to 1000'],
-    ['negative losses', { lossesMax: -1 }, 'lossesMax is a whole number'],
+    ['negative losses', { maxLosses: -1 }, 'maxLosses is a whole number'],
     ['an SLA by code', { match: { codes: ['x'] }, slaMs: 1_000 }, 'matches by code can not set an SLA'],
     ['an SLA of nothing', { slaMs: 0 }, 'The SLA is at least 1 ms'],
     ['a backoff without sense', { backoff: { kind: 'fixed', delayMs: -1, jitter: 0 } }, 'Backoff delays'],

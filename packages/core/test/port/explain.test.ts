@@ -33,7 +33,8 @@ const waiting = (dueAt: number, quota: string | null = null): TaskState => {
   return { status: 'waiting', since: NOW, dueAt, reason: 'connection', quota }
 }
 const breaker = (state: BreakerState): Breaker => {
-  return { name: 'dependency:stripe', settings: DEFAULT_BREAKER, actions: [RENDER], state, buckets: [] }
+  const name = 'dependency:stripe'
+  return { name, tenant: null, settings: DEFAULT_BREAKER, actions: [RENDER], state, buckets: [], voices: [] }
 }
 const by = { actor: 'operator:ann', reason: 'maintenance' }
 
@@ -65,7 +66,7 @@ describe('what holds a task back', () => {
   })
 
   test('its lane is paused', () => {
-    const hold = { scope: { action: RENDER }, by, since: NOW - 5 }
+    const hold = { scope: { action: RENDER }, by, since: NOW - 5, rank: 'platform' as const }
     expect(explain(facts({ holds: [hold] }))).toMatchObject({
       summary: "Action 'render' is paused by operator:ann: maintenance",
       gates: [{ kind: 'paused', ...hold }],
@@ -73,31 +74,40 @@ describe('what holds a task back', () => {
   })
 
   test('everything is paused', () => {
-    expect(explain(facts({ holds: [{ scope: {}, by, since: NOW }] })).summary).toBe(
+    expect(explain(facts({ holds: [{ scope: {}, by, since: NOW, rank: 'platform' }] })).summary).toBe(
       'All lanes are paused by operator:ann: maintenance',
     )
   })
 
   test('a limit has no room', () => {
     const scope = { pool: poolName('gpu'), tenant: tenantId('acme') }
-    expect(explain(facts({ limits: [{ scope, running: 4, concurrency: 4 }] }))).toMatchObject({
+    expect(explain(facts({ limits: [{ scope, running: 4, concurrency: 4, rank: 'platform' }] }))).toMatchObject({
       summary: "Pool 'gpu', tenant 'acme' runs 4 tasks, its limit is 4.",
       gates: [{ kind: 'concurrency', scope, running: 4, concurrency: 4 }],
     })
-    expect(explain(facts({ limits: [{ scope: {}, running: 4, concurrency: 3 }] })).summary).toBe(
+    expect(explain(facts({ limits: [{ scope: {}, running: 4, concurrency: 3, rank: 'platform' }] })).summary).toBe(
       'All lanes run 4 tasks, their limit is 3.',
     )
   })
 
   test('a limit with room is no gate', () => {
-    expect(explain(facts({ limits: [{ scope: {}, running: 3, concurrency: 4 }] })).gates).toEqual([])
+    expect(explain(facts({ limits: [{ scope: {}, running: 3, concurrency: 4, rank: 'platform' }] })).gates).toEqual([])
   })
 
   test('C9: its breaker is open, and it says until when', () => {
     const open = breaker({ status: 'open', since: NOW - 1_000, until: NOW + 4_000, opens: 1 })
     expect(explain(facts({ breakers: [open] }))).toMatchObject({
       summary: "Breaker 'dependency:stripe' is open: too much failed. It lets a few tasks through in 4s.",
-      gates: [{ kind: 'breaker', name: 'dependency:stripe', status: 'open', since: NOW - 1_000, until: NOW + 4_000 }],
+      gates: [
+        {
+          kind: 'breaker',
+          name: 'dependency:stripe',
+          tenant: null,
+          status: 'open',
+          since: NOW - 1_000,
+          until: NOW + 4_000,
+        },
+      ],
       nextAt: NOW + 4_000,
     })
   })
@@ -115,7 +125,7 @@ describe('what holds a task back', () => {
     const explanation = explain(facts({ breakers: [breaker(state)] }))
     expect(explanation.summary).toBe(summary)
     expect(explanation.gates).toEqual([
-      { kind: 'breaker', name: 'dependency:stripe', status: state.status, since: NOW, until: null },
+      { kind: 'breaker', name: 'dependency:stripe', tenant: null, status: state.status, since: NOW, until: null },
     ])
     expect(explanation.nextAt).toBeNull()
   })
@@ -168,8 +178,8 @@ describe('what holds a task back', () => {
   test('several things at once are all listed, the first is told', () => {
     const explanation = explain({
       ...inState(waiting(NOW + 1_000)),
-      holds: [{ scope: {}, by, since: NOW }],
-      limits: [{ scope: {}, running: 1, concurrency: 1 }],
+      holds: [{ scope: {}, by, since: NOW, rank: 'platform' }],
+      limits: [{ scope: {}, running: 1, concurrency: 1, rank: 'platform' }],
       workers: [],
     })
     expect(explanation.gates.map(({ kind }) => kind)).toEqual(['not_due', 'paused', 'concurrency', 'no_worker'])
@@ -231,7 +241,11 @@ describe('a task that runs or has ended has no gates', () => {
     ['discarded', { status: 'discarded', at: NOW }, 'It has ended as discarded.'],
     ['cancelled', { status: 'cancelled', at: NOW }, 'It has ended as cancelled.'],
   ])('%s', (_, state, summary) => {
-    const explanation = explain({ ...inState(state), holds: [{ scope: {}, by, since: NOW }], workers: [] })
+    const explanation = explain({
+      ...inState(state),
+      holds: [{ scope: {}, by, since: NOW, rank: 'platform' }],
+      workers: [],
+    })
     expect(explanation).toMatchObject({ summary, gates: [] })
   })
 })

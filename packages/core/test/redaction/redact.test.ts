@@ -328,4 +328,11 @@ describe('intruder 6: whatever comes', () => {
       expect([piece, growth(run, { small: 500, large: 5_000, below: 60 }) < 60]).toEqual([piece, true])
     }
   })
+
+  test('intruder 8: a text of letters and dots, without any address, costs as much as one of words', () => {
+    const texts = [`eyJ ${'abc defgh '.repeat(5_000)}`, `eyJ ${'abc.defgh.'.repeat(5_000)}`]
+    const run = (index: number) => void redactor.text(texts[index] ?? '')
+    const RATIO = 3
+    expect(growth(run, { small: 0, large: 1, below: RATIO })).toBeLessThan(RATIO)
+  })
 })

@@ -6,17 +6,17 @@ import { describe, expect, type Mock, test, vi } from 'vitest'
 
 interface Watched {
   readonly service: Service
-  readonly seen: { starts: number; alive: number; aliveMax: number }
+  readonly seen: { starts: number; alive: number; maxAlive: number }
   readonly onError: Mock<(error: unknown) => void>
 }
 
 /** A service whose body ends a few turns after it was asked to. */
 function watched(): Watched {
-  const seen = { starts: 0, alive: 0, aliveMax: 0 }
+  const seen = { starts: 0, alive: 0, maxAlive: 0 }
   const onError = vi.fn<(error: unknown) => void>()
   const body = async (signal: AbortSignal): Promise<void> => {
     seen.starts++
-    seen.aliveMax = Math.max(seen.aliveMax, ++seen.alive)
+    seen.maxAlive = Math.max(seen.maxAlive, ++seen.alive)
     await fired(signal)
     for (let turn = 0; turn < 5; turn++) await Promise.resolve()
     seen.alive--
@@ -55,7 +55,7 @@ describe('one call after the other', () => {
     await service.start()
     await service.stop()
     await service.stop()
-    expect(seen).toEqual({ starts: 1, alive: 0, aliveMax: 1 })
+    expect(seen).toEqual({ starts: 1, alive: 0, maxAlive: 1 })
   })
 
   test('it can be started anew after a stop, with a signal of its own', async () => {
@@ -88,7 +88,7 @@ describe('all at once', () => {
     const stopped = service.stop()
     await service.start()
     await stopped
-    expect(seen).toEqual({ starts: 2, alive: 1, aliveMax: 1 })
+    expect(seen).toEqual({ starts: 2, alive: 1, maxAlive: 1 })
     await service.stop()
   })
 
@@ -100,7 +100,7 @@ describe('all at once', () => {
         expect(seen.alive).toBe(calls.at(-1) === true ? 1 : 0)
         await service.stop()
         expect(seen.alive).toBe(0)
-        expect(seen.aliveMax).toBeLessThanOrEqual(1)
+        expect(seen.maxAlive).toBeLessThanOrEqual(1)
         expect(onError).not.toHaveBeenCalled()
       }),
     )

@@ -6,6 +6,7 @@ import {
   isRepriseError,
   matches,
   parseQuery,
+  queryWarnings,
   TASK_STATUSES,
   type Task,
   taskId,
@@ -41,6 +42,7 @@ const waiting: Task['state'] = {
   reason: 'rate_limited',
   quota: null,
 }
+const lastWorker = { worker: workerId('w1'), version: '2.0', host: 'eu-1' }
 const holds = (query: string, over: Record<string, unknown> = {}): boolean =>
   matches(parseQuery(query), taskWith(over), NOW)
 
@@ -69,7 +71,10 @@ describe('a line of the query language finds', () => {
     ['action="say \\"hi\\" \\\\"', { action: 'say "hi" \\' }, { action: 'say' }],
     ['tenant:acme pool:gpu', { tenant: 'acme', pool: 'gpu' }, { tenant: 'acme', pool: 'cpu' }],
     ['id:task-*', { id: 'task-9' }, { id: 'other' }],
-    ['worker:w*', { state: running }, { state: waiting }],
+    ['worker:w*', { lastWorker }, { state: running }],
+    ['version:2.*', { lastWorker }, { lastWorker: { ...lastWorker, version: '1.0' } }],
+    ['host:eu-1', { lastWorker }, { lastWorker: { ...lastWorker, host: null } }],
+    ['-version:2.0', { lastWorker: null }, { lastWorker }],
     ['reason:rate_limited', { state: waiting }, { state: running }],
     ['reason:retries_exhausted', { state: dead() }, { state: waiting }],
     ['reason:conn*', { state: dead() }, { state: waiting }],
@@ -93,6 +98,10 @@ describe('a line of the query language finds', () => {
     ['due<5m', { state: waiting }, {}],
     ['due>5m', { state: { ...waiting, dueAt: NOW + 300_001 } }, { state: waiting }],
     ['-due<5m', {}, { state: waiting }],
+    ['died<10m', { state: { ...dead(), at: NOW - 599_999 } }, { state: { ...dead(), at: NOW - 600_000 } }],
+    ['died>1h', { state: { ...dead(), at: NOW - 3_600_001 } }, { state: { status: 'cancelled', at: 0 } }],
+    ['ended>1h', { state: { status: 'cancelled', at: NOW - 3_600_001 } }, { state: waiting }],
+    ['ended<1h', { state: { ...dead(), at: NOW } }, { state: { status: 'discarded', at: NOW - 3_600_000 } }],
     ['"connection RESET"', { state: dead({ message: 'Connection reset by peer' }) }, { state: waiting }],
     ['econnreset', { state: dead() }, {}],
     ['team=core', { labels: { team: 'core' } }, {}],
@@ -119,9 +128,9 @@ describe('a line of the query language finds', () => {
     expect(holds('')).toBe(true)
   })
 
-  test('a worker only while it has the task', () => {
-    expect(holds('worker:w1', { state: { ...running, worker: workerId('w1') } })).toBe(true)
-    expect(holds('worker:w1', { state: { ...running, worker: workerId('w2') } })).toBe(false)
+  test('the worker of the latest attempt, whatever became of the task', () => {
+    expect(holds('worker:w1', { lastWorker, state: waiting })).toBe(true)
+    expect(holds('worker:w1', { lastWorker: { ...lastWorker, worker: workerId('w2') }, state: waiting })).toBe(false)
   })
 })
 
@@ -333,7 +342,9 @@ describe('completions', () => {
   })
   test('each can be read once it is finished', () => {
     for (const { text: start } of completions('').options) {
-      const value = { 'status:': 'dead', 'reason:': 'timeout', 'age>': '1h', 'due>': '1h' }[start] ?? '1'
+      const value =
+        { 'status:': 'dead', 'reason:': 'timeout', 'age>': '1h', 'due>': '1h', 'died>': '1h', 'ended>': '1h' }[start] ??
+        '1'
       expect(parseQuery(`${start}${value}`).terms).toHaveLength(1)
     }
   })
@@ -344,5 +355,35 @@ describe('completions', () => {
         expect(from).toBeLessThanOrEqual(before.length)
       }),
     )
+  })
+})
+
+describe('a term in quotes', () => {
+  test.each([
+    ['status:dead "not code:HTTP_500"', 'not code:HTTP_500'],
+    ['"-code:HTTP_500"', '-code:HTTP_500'],
+    ['"code:HTTP_500"', 'code:HTTP_500'],
+    ['"timed out age>1h"', 'age>1h'],
+    ['code:"HTTP_500 or code:HTTP_502"', 'code:HTTP_502'],
+    ['label.team:"core -label.team:web"', '-label.team:web'],
+  ])('%s is warned about', (query, term) => {
+    expect(queryWarnings(parseQuery(query))).toEqual([expect.stringContaining(`If '${term}' is a term`)])
+  })
+
+  test.each([
+    'status:dead not code:HTTP_500',
+    '-"connection reset"',
+    '"error: no such file"',
+    '"see http://localhost:80"',
+    'action:"send invoice"',
+    '"a -> b"',
+  ])('%s is as it was meant', (query) => {
+    expect(queryWarnings(parseQuery(query))).toEqual([])
+  })
+
+  test('is warned about once, in a sentence of bounded length', () => {
+    const filter = parseQuery(`"x id:1" "x id:1" ${'"code:y '.padEnd(500, 'z')}"`)
+    expect(queryWarnings(filter)).toHaveLength(2)
+    for (const warning of queryWarnings(filter)) expect(warning.length).toBeLessThan(300)
   })
 })

@@ -1,7 +1,16 @@
 // A worker's health (C5): every threshold at its exact boundary, the words for it, and the way back.
 
-import { blamesWorker, DEFAULT_HEALTH_THRESHOLDS, type HealthStatus } from '@reprise/core'
-import { assessHealth, type HealthEvidence, RECENT_OUTCOMES_MAX, withOutcomes } from '@reprise/core/engine'
+import { blamesWorker, DEFAULT_HEALTH_THRESHOLDS, type HealthStatus, type TenantId, tenantId } from '@reprise/core'
+import {
+  assessHealth,
+  FAILING_TENANTS_MAX,
+  type HealthEvidence,
+  NO_OUTCOMES,
+  type Outcome,
+  RECENT_OUTCOMES_MAX,
+  SERVED_MS,
+  withOutcomes,
+} from '@reprise/core/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NOW } from '../fixture.ts'
@@ -9,13 +18,10 @@ import { NOW } from '../fixture.ts'
 const fresh: HealthEvidence = {
   lastBeatAt: NOW,
   queueDepth: 0,
-  consecutiveFailures: 0,
-  recentOutcomes: 0,
-  recentFailures: 0,
-  lastFailureAt: null,
+  ...NO_OUTCOMES,
   inFlight: 0,
   loopLagMs: 0,
-  quietMsMax: 0,
+  maxQuietMs: 0,
   outlook: null,
   lastProgressAt: NOW,
   probeFailures: 0,
@@ -55,12 +61,12 @@ describe('C5: the thresholds', () => {
     expect(assess(evidence).status).toBe(status)
   })
 
-  const stuck = { inFlight: 2, quietMsMax: 60_000 }
+  const stuck = { inFlight: 2, maxQuietMs: 60_000 }
   test.each<[string, Partial<HealthEvidence>, HealthStatus]>([
     ['nothing finished for just less than time-out and grace', { ...stuck, lastProgressAt: NOW - 69_999 }, 'healthy'],
     ['nothing finished for its time-out and grace', { ...stuck, lastProgressAt: NOW - 70_000 }, 'unhealthy'],
-    ['as quiet, but it runs nothing', { inFlight: 0, quietMsMax: 60_000, lastProgressAt: NOW - 70_000 }, 'healthy'],
-    ['as quiet, but it told no time-out', { inFlight: 2, quietMsMax: 0, lastProgressAt: NOW - 70_000 }, 'healthy'],
+    ['as quiet, but it runs nothing', { inFlight: 0, maxQuietMs: 60_000, lastProgressAt: NOW - 70_000 }, 'healthy'],
+    ['as quiet, but it told no time-out', { inFlight: 2, maxQuietMs: 0, lastProgressAt: NOW - 70_000 }, 'healthy'],
   ])('%s: %s', (_, evidence, status) => {
     expect(assess(evidence).status).toBe(status)
   })
@@ -75,7 +81,7 @@ describe('C5: the thresholds', () => {
       depthUnhealthy: 2,
       failureRateDegraded: 0.1,
       failureRateUnhealthy: 0.2,
-      outcomesMin: 10,
+      minOutcomes: 10,
       cooldownMs: 7,
     }
     const status = (over: Partial<HealthEvidence>) => assessHealth({ ...fresh, ...over }, NOW, limits).status
@@ -97,7 +103,7 @@ describe('C5: it says why', () => {
     [{ loopLagMs: 2_500 }, 'its event loop is 2500 ms late'],
     [{ probeFailures: 3 }, '3 probes in a row unanswered'],
     [{ outlook: 'its queue grows' }, 'its queue grows'],
-    [{ inFlight: 4, quietMsMax: 1_000, lastProgressAt: NOW - 12_000 }, 'runs 4 and has finished none for 12 s'],
+    [{ inFlight: 4, maxQuietMs: 1_000, lastProgressAt: NOW - 12_000 }, 'runs 4 and has finished none for 12 s'],
     [{ ...failing, consecutiveFailures: 4 }, '4 failures in a row'],
     [{ ...failing, recentOutcomes: 30, recentFailures: 10 }, '33 % of its last 30 attempts failed'],
   ])('%j', (evidence, words) => {
@@ -133,47 +139,110 @@ describe('the way back', () => {
   })
 })
 
+describe('one tenant’s failures', () => {
+  const loud = tenantId('loud')
+  const quiet = tenantId('quiet')
+  const third = tenantId('third')
+  const ends = (tenant: TenantId, ok: boolean, count: number): Outcome[] =>
+    Array.from({ length: count }, () => ({ tenant, ok }))
+  const after = (outcomes: readonly Outcome[], at = NOW): HealthEvidence => ({
+    ...fresh,
+    ...withOutcomes(NO_OUTCOMES, outcomes, at),
+  })
+  const status = (evidence: HealthEvidence, now = NOW): HealthStatus =>
+    assessHealth({ ...evidence, lastBeatAt: now }, now).status
+
+  test('don’t make a worker unhealthy that serves another tenant well', () => {
+    expect(status(after([...ends(quiet, true, 1), ...ends(loud, false, 50)]))).toBe('healthy')
+    const mixed = Array.from({ length: 20 }, () => [...ends(loud, false, 9), ...ends(quiet, true, 1)]).flat()
+    expect(status(after(mixed))).not.toBe('unhealthy')
+  })
+
+  test('count in full while the worker serves nobody else', () => {
+    expect(status(after(ends(loud, false, 10)))).toBe('unhealthy')
+    expect(status(after([...ends(loud, true, 5), ...ends(loud, false, 10)]))).toBe('unhealthy')
+  })
+
+  test('of several tenants find a sick worker, also beside a noisy one', () => {
+    expect(status(after([...ends(quiet, true, 1), ...ends(loud, false, 50), ...ends(quiet, false, 4)]))).toBe(
+      'degraded',
+    )
+    expect(status(after([...ends(quiet, true, 1), ...ends(loud, false, 50), ...ends(quiet, false, 5)]))).toBe(
+      'unhealthy',
+    )
+    const rest = [...ends(third, false, 3), ...ends(quiet, false, 2)]
+    expect(status(after([...ends(quiet, true, 1), ...ends(loud, false, 5), ...rest]))).toBe('unhealthy')
+  })
+
+  test('count in full when the others were served too long ago', () => {
+    const served = after(ends(quiet, true, 1), NOW - SERVED_MS)
+    const failing = { ...served, ...withOutcomes(served, ends(loud, false, 10), NOW) }
+    expect(status(failing)).toBe('unhealthy')
+    const lately = after(ends(quiet, true, 1), NOW - SERVED_MS + 1)
+    expect(status({ ...lately, ...withOutcomes(lately, ends(loud, false, 10), NOW) })).toBe('healthy')
+  })
+
+  test('are told apart for a few tenants, the rest together', () => {
+    const many = Array.from({ length: 30 }, (_, number) => ends(tenantId(`t${number}`), false, 1)).flat()
+    const { failuresBy } = after(many)
+    expect(failuresBy).toHaveLength(FAILING_TENANTS_MAX + 1)
+    expect(failuresBy.at(-1)).toEqual({ tenant: null, inRow: 22, recent: 22 })
+    expect(status(after([...ends(quiet, true, 1), ...many]))).toBe('unhealthy')
+  })
+})
+
 describe('withOutcomes', () => {
-  const none = { consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0, lastFailureAt: null }
+  const tenant = tenantId('acme')
+  const good = { tenant, ok: true }
+  const bad = { tenant, ok: false }
 
   test('counts in the order given', () => {
-    expect(withOutcomes(none, [true, false, false], NOW)).toEqual({
+    expect(withOutcomes(NO_OUTCOMES, [good, bad, bad], NOW)).toEqual({
       consecutiveFailures: 2,
       recentOutcomes: 3,
       recentFailures: 2,
       lastFailureAt: NOW,
+      failuresBy: [{ tenant, inRow: 2, recent: 2 }],
+      servedWell: [{ tenant, at: NOW }],
     })
   })
 
   test('one success ends the row, and the time of the last failure stays', () => {
-    const failed = { consecutiveFailures: 9, recentOutcomes: 9, recentFailures: 9, lastFailureAt: NOW - 5 }
-    expect(withOutcomes(failed, [true], NOW)).toEqual({
+    const failed = withOutcomes(NO_OUTCOMES, Array(9).fill(bad), NOW - 5)
+    expect(withOutcomes(failed, [good], NOW)).toMatchObject({
       consecutiveFailures: 0,
       recentOutcomes: 10,
       recentFailures: 9,
       lastFailureAt: NOW - 5,
+      failuresBy: [{ tenant, inRow: 0, recent: 9 }],
     })
   })
 
   test('old outcomes fade by halves', () => {
-    const full = { consecutiveFailures: 0, recentOutcomes: 100, recentFailures: 41, lastFailureAt: null }
-    expect(withOutcomes(full, [true], NOW)).toMatchObject({ recentOutcomes: 51, recentFailures: 20 })
+    const failuresBy = [{ tenant, inRow: 0, recent: 41 }]
+    const full = { ...NO_OUTCOMES, recentOutcomes: 100, recentFailures: 41, failuresBy }
+    expect(withOutcomes(full, [good], NOW)).toMatchObject({
+      recentOutcomes: 51,
+      recentFailures: 20,
+      failuresBy: [{ recent: 20 }],
+    })
   })
 
   test('nothing ended, nothing changed', () => {
-    expect(withOutcomes(none, [], NOW)).toEqual(none)
+    expect(withOutcomes(NO_OUTCOMES, [], NOW)).toEqual(NO_OUTCOMES)
   })
 
   test('the counts stay within bounds, and in one go or one by one is the same', () => {
+    const outcome = fc.record({ tenant: fc.nat(12).map((number) => tenantId(`t${number}`)), ok: fc.boolean() })
     fc.assert(
-      fc.property(fc.array(fc.boolean(), { maxLength: 500 }), (outcomes) => {
-        const together = withOutcomes(none, outcomes, NOW)
-        expect(together).toEqual(
-          outcomes.reduce((evidence, ok) => withOutcomes(evidence, [ok], NOW), { ...none } as typeof together),
-        )
+      fc.property(fc.array(outcome, { maxLength: 500 }), (outcomes) => {
+        const together = withOutcomes(NO_OUTCOMES, outcomes, NOW)
+        expect(together).toEqual(outcomes.reduce((evidence, one) => withOutcomes(evidence, [one], NOW), NO_OUTCOMES))
         expect(together.recentOutcomes).toBeLessThanOrEqual(RECENT_OUTCOMES_MAX)
         expect(together.recentFailures).toBeLessThanOrEqual(together.recentOutcomes)
-        expect(together.consecutiveFailures).toBe(outcomes.length - 1 - outcomes.lastIndexOf(true))
+        expect(together.consecutiveFailures).toBe(outcomes.length - 1 - outcomes.findLastIndex(({ ok }) => ok))
+        expect(together.failuresBy.length).toBeLessThanOrEqual(FAILING_TENANTS_MAX + 1)
+        expect(together.servedWell.length).toBeLessThanOrEqual(2)
       }),
     )
   })

@@ -54,10 +54,10 @@ describe('C9: autoscaling signals', () => {
   })
 
   test('bounds hold, and the sum says so', () => {
-    expect(signal({}, { slotsMax: 8 }).slots).toBe(8)
-    expect(signal({}, { slotsMax: 8 }).sum).toMatch(/20 slots; at most 8 are allowed\.$/)
-    expect(signal({}, { slotsMin: 50 }).slots).toBe(50)
-    expect(signal({}, { slotsMin: 50 }).sum).toMatch(/20 slots; at least 50 are asked for\.$/)
+    expect(signal({}, { maxSlots: 8 }).slots).toBe(8)
+    expect(signal({}, { maxSlots: 8 }).sum).toMatch(/20 slots; at most 8 are allowed\.$/)
+    expect(signal({}, { minSlots: 50 }).slots).toBe(50)
+    expect(signal({}, { minSlots: 50 }).sum).toMatch(/20 slots; at least 50 are asked for\.$/)
   })
 
   test('the numbers that are shown add up', () => {
@@ -75,7 +75,7 @@ describe('C9: autoscaling signals', () => {
   test('nothing to do', () => {
     const idle = { running: 0, arrived: 0, finished: 0 }
     expect(signal(idle)).toMatchObject({ slots: 0, workers: 0, sum: 'Nothing waits and nothing runs: 0 slots.' })
-    expect(signal(idle, { slotsMin: 2 })).toMatchObject({ slots: 2 })
+    expect(signal(idle, { minSlots: 2 })).toMatchObject({ slots: 2 })
   })
 
   test("it says when it can't tell, and what would help", () => {
@@ -95,8 +95,8 @@ describe('C9: autoscaling signals', () => {
 
   test.each<[Partial<ScalingOptions>, string]>([
     [{ targetWaitMs: Number.NaN }, 'targetWaitMs'],
-    [{ slotsMin: -1 }, 'slotsMin'],
-    [{ slotsMin: 5, slotsMax: 4 }, 'slotsMax'],
+    [{ minSlots: -1 }, 'minSlots'],
+    [{ minSlots: 5, maxSlots: 4 }, 'maxSlots'],
     [{ slotsPerWorker: 0 }, 'slotsPerWorker'],
     [{ targetWaitMs: -1 }, 'from 0, not -1'],
     [{ targetWaitMs: Number.POSITIVE_INFINITY }, 'targetWaitMs'],
@@ -117,8 +117,10 @@ describe('C9: autoscaling signals', () => {
       fc.property(facts, fc.nat(1_000), (one, more) => {
         const [less, larger] = [signal(one).slots ?? -1, signal({ ...one, depth: one.depth + more }).slots ?? -1]
         expect(larger).toBeGreaterThanOrEqual(less)
-        // At the most one slot for each that waits, and what Little's law says.
-        expect(less).toBeLessThanOrEqual(one.depth + 1 + (one.arrived * (one.running + 0.01)) / one.finished)
+        // At the most one slot for each that waits, and what Little's law says of durations in whole milliseconds.
+        const seconds = steady.windowMs / 1_000
+        const maxDuration = (one.running * seconds) / one.finished + 0.000_5
+        expect(less).toBeLessThanOrEqual(one.depth + 1 + (one.arrived / seconds) * maxDuration)
       }),
     )
   })

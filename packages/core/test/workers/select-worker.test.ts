@@ -49,6 +49,26 @@ describe('C6: the best, or none', () => {
     expect(select([full, { ...half, inFlight: 20 }])).toMatchObject({ worker: { worker: 'small' } })
   })
 
+  test('C6: of equal health the queue depth decides, before the load', () => {
+    const deep = named('deep', { queueDepth: 2, inFlight: 0, concurrency: 100 })
+    const loaded = named('loaded', { queueDepth: 0, inFlight: 9, concurrency: 10 })
+    expect(pick([deep, loaded])).toBe('loaded')
+    // Beyond what it can run at once, what it was given waits inside it.
+    const given = { givenSince: new Map([[workerId('loaded'), 4]]) }
+    expect(pick([deep, loaded], {}, given)).toBe('deep')
+  })
+
+  test('C6: the runtime of the action counts, unless the task asks for another', () => {
+    const [python, node] = [named('p', { runtimes: ['python3.12'] }), named('n', { runtimes: ['node 26.1.0'] })]
+    const settings = { ...snapshotWith({}).settings, runtime: 'python3' }
+    const pickFor = (labels: Record<string, string>) => {
+      const task = snapshotWith({ labels, settings })
+      return selectWorker({ task, workers: [node, python], now: NOW, heartbeatStaleMs: 30_000 }).worker?.worker
+    }
+    expect(pickFor({})).toBe('p')
+    expect(pickFor({ [RUNTIME_LABEL]: 'node' })).toBe('n')
+  })
+
   test('what was given to a worker since the snapshot counts as its load', () => {
     const workers = [named('a'), named('b', { inFlight: 1 })]
     expect(pick(workers)).toBe('a')

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import type { AssignDraft, BeatDraft, Command, SelectDraft } from './command.ts'
-import { bit, failure, id, lease, leaseMs, outdated, scope, seldom, worker } from './drawn.ts'
+import { bit, failure, id, lease, leaseMs, outdated, rank, scope, seldom, worker } from './drawn.ts'
 import { ANYTHING, OUTAGE, type Theme, type Verb } from './themes.ts'
 
 const COMMANDS_MAX = 40
@@ -18,9 +18,10 @@ const beat: fc.Arbitrary<BeatDraft> = fc.record({
   queueDepth: fc.constantFrom(0, 0, 0, 0, 60, 200),
   inFlight: seldom(fc.constantFrom(0, 2), 4),
   loopLagMs: seldom(fc.constantFrom(3_000, 20_000)),
-  quietMsMax: seldom(fc.constantFrom(1_000, 10_000), 2),
+  maxQuietMs: seldom(fc.constantFrom(1_000, 10_000), 2),
   outlook: seldom(fc.constant(true)),
   draining: seldom(fc.constant(true)),
+  policyVersion: seldom(fc.constantFrom(0, 7), 2),
   outdated,
 })
 
@@ -51,16 +52,21 @@ function commandsOf({ task, settlements, claim }: Theme): Readonly<Record<Verb, 
       leaseMs,
       percent: fc.constantFrom(null, 25, 100),
       handle: seldom(bit, 2),
+      lines: seldom(bit, 2),
     }),
     sweep: fc.record({
       do: fc.constant('sweep'),
-      settleMax: fc.constantFrom(0, 1, 10, 10),
+      maxSettle: fc.constantFrom(0, 1, 10, 10),
       timeoutsAs: fc.constantFrom('failed', 'lost'),
       quota: seldom(bit, 3),
     }),
     assign: fc.array(assignment, { minLength: 1, maxLength: 2 }).map((assignments) => ({ do: 'assign', assignments })),
     reconcile: fc.record({ do: fc.constant('reconcile'), pool: bit }),
-    resetBreaker: fc.record({ do: fc.constant('resetBreaker'), breaker: bit }),
+    resetBreaker: fc.record({
+      do: fc.constant('resetBreaker'),
+      breaker: bit,
+      of: fc.constantFrom('everyone', 'everyone', 'n0', 'all tenants'),
+    }),
     expire: fc.record({ do: fc.constant('expire'), back: fc.nat(3) }),
     bulk: bulk.map((draft) => ({ do: 'bulk', ...draft })),
     retry: fc.record({ do: fc.constant('retry'), id, maxRetries: fc.nat(2) }),
@@ -72,9 +78,9 @@ function commandsOf({ task, settlements, claim }: Theme): Readonly<Record<Verb, 
       worker,
       stage: seldom(fc.constant('launch'), 2),
     }),
-    pause: fc.record({ do: fc.constant('pause'), scope }),
-    resume: fc.record({ do: fc.constant('resume'), scope }),
-    limit: fc.record({ do: fc.constant('limit'), scope, concurrency: fc.constantFrom(null, null, 1, 2) }),
+    pause: fc.record({ do: fc.constant('pause'), scope, rank }),
+    resume: fc.record({ do: fc.constant('resume'), scope, rank }),
+    limit: fc.record({ do: fc.constant('limit'), scope, concurrency: fc.constantFrom(null, null, 1, 2), rank }),
     register: fc.record(
       { do: fc.constant('register'), worker, pool: bit, host: bit, version: bit },
       { requiredKeys: ['do', 'worker'] },

@@ -2,7 +2,7 @@
 // Tasks, leases and workers are named by small numbers; the run turns them into real ids, tokens and epochs. Fields that
 // are left out have a plain default, which keeps a shrunk sequence short.
 
-import type { ChangeKind, Priority } from '@reprise/core'
+import type { ChangeKind, Priority, Rank } from '@reprise/core'
 
 /** A task out of a small pool of ids, in one of 2 pools × 2 actions × 2 tenants. */
 export interface TaskDraft {
@@ -16,9 +16,13 @@ export interface TaskDraft {
   readonly queueTtlMs?: number | undefined
   readonly deadlineMs?: number | undefined
   readonly dedupe?: number | undefined
+  readonly dedupeMs?: number | undefined
+  /** Asks for another payload than the others with its id or key. */
+  readonly isOther?: boolean | undefined
   readonly maxRetries?: number | undefined
-  readonly lossesMax?: number | undefined
+  readonly maxLosses?: number | undefined
   readonly timeoutMs?: number | undefined
+  readonly notify?: boolean | undefined
 }
 
 export interface ScopeDraft {
@@ -68,9 +72,10 @@ export interface BeatDraft {
   readonly queueDepth: number
   readonly inFlight?: number | undefined
   readonly loopLagMs?: number | undefined
-  readonly quietMsMax?: number | undefined
+  readonly maxQuietMs?: number | undefined
   readonly outlook?: boolean | undefined
   readonly draining?: boolean | undefined
+  readonly policyVersion?: number | undefined
   readonly outdated?: boolean | undefined
 }
 
@@ -91,12 +96,13 @@ export type Command =
       readonly leaseMs: number
       readonly percent: number | null
       readonly handle?: number | undefined
+      readonly lines?: number | undefined
     }
   | { readonly do: 'assign'; readonly assignments: readonly AssignDraft[] }
   /** Looks for what is past its time and settles this number of them: none, to let it get stale. */
   | {
       readonly do: 'sweep'
-      readonly settleMax: number
+      readonly maxSettle: number
       readonly timeoutsAs: 'failed' | 'lost'
       readonly quota?: number | undefined
     }
@@ -114,9 +120,14 @@ export type Command =
       readonly worker: number
       readonly stage?: 'launch' | undefined
     }
-  | { readonly do: 'pause' | 'resume'; readonly scope: ScopeDraft }
-  | { readonly do: 'limit'; readonly scope: ScopeDraft; readonly concurrency: number | null }
-  | { readonly do: 'resetBreaker'; readonly breaker: number }
+  | { readonly do: 'pause' | 'resume'; readonly scope: ScopeDraft; readonly rank?: Rank | undefined }
+  | {
+      readonly do: 'limit'
+      readonly scope: ScopeDraft
+      readonly concurrency: number | null
+      readonly rank?: Rank | undefined
+    }
+  | { readonly do: 'resetBreaker'; readonly breaker: number; readonly of: 'everyone' | 'n0' | 'all tenants' }
   | {
       readonly do: 'register'
       readonly worker: number

@@ -16,6 +16,7 @@ import {
   type Settlement,
 } from '@reprise/core'
 import { decideLost } from '@reprise/core/engine'
+import { evidenceOf } from './draft.ts'
 
 const ROLL = 0.5
 
@@ -57,8 +58,9 @@ export function sweepSettlement(
       return released(overdue.ref, 'nobody collected it')
     case 'timeout': {
       const failure = observedFailure('timeout', 'The attempt ran past its time-out.', action)
-      const settled = timeoutsAs === 'failed' ? failed : lost
-      return settled(overdue.ref, failure, decisionFor(timeoutsAs, overdue, failure, now), guards)
+      const decision = decisionFor(timeoutsAs, overdue, failure, now)
+      if (timeoutsAs === 'lost') return lost(overdue.ref, failure, decision, guards)
+      return failed(overdue.ref, failure, decision, { ...guards, ...evidenceOf(failure, overdue.snapshot) })
     }
     case 'queue_ttl':
     case 'deadline': {

@@ -14,6 +14,7 @@ import {
   observedFailure,
   type PoolName,
   poolName,
+  present,
   type RetryQuota,
   retryToken,
   type Scope,
@@ -38,7 +39,7 @@ export const THRESHOLDS: HealthThresholds = {
   ...DEFAULT_HEALTH_THRESHOLDS,
   failuresDegraded: 2,
   failuresUnhealthy: 3,
-  outcomesMin: 4,
+  minOutcomes: 4,
   cooldownMs: 10_000,
   probesDegraded: 1,
   probesUnhealthy: 2,
@@ -48,26 +49,25 @@ export const THRESHOLDS: HealthThresholds = {
 /** So small that a few failures open a breaker, and a few successes close it. */
 const BREAKER: BreakerSettings = {
   windowMs: 10_000,
-  failuresMin: 1,
+  minFailures: 1,
   failureRate: 0.5,
   openMs: 1_000,
-  openMsMax: 4_000,
+  maxOpenMs: 4_000,
   probes: 1,
-  rampMax: 3,
+  maxRamp: 3,
 }
-const SLOWER: BreakerSettings = { ...BREAKER, failuresMin: 2, probes: 2, rampMax: 5 }
+const SLOWER: BreakerSettings = { ...BREAKER, minFailures: 2, probes: 2, maxRamp: 5 }
 
 export const BREAKERS = ['dependency:d0', 'dependency:d1'] as const
 
-/** For how many retries there may be a place in the windows of one quota, one after the other. */
-const QUOTA_PLACES_MAX = 40
+/** The first is each tenant's own, the second one for all. */
 const QUOTAS: readonly RetryQuota[] = [
   { name: 'q0', windowMs: 20_000, limit: 1, share: null },
-  { name: 'q1', windowMs: 5_000, limit: null, share: 0.5 },
+  { name: 'q1', windowMs: 5_000, limit: null, share: 0.5, allTenants: true },
 ]
 
 /** The longest anything is made to wait: delay, lease, backoff, breaker and quota. */
-export const LONGEST_WAIT_MS = 30_000 + 20_000 + 8_000 + BREAKER.openMsMax + QUOTA_PLACES_MAX * 20_000
+export const LONGEST_WAIT_MS = 30_000 + 20_000 + 8_000 + BREAKER.maxOpenMs + 20_000
 
 export const FAILURES = [
   ['connection', 'The far side refused.'],
@@ -104,25 +104,36 @@ export function quotaGuard(number: number | undefined): Pick<Guards, 'quota'> {
   return quota === undefined ? {} : { quota }
 }
 
+/** What a judge adds to a failure: a time-out that the submission shortened is evidence of nothing. */
+export function evidenceOf(failure: Failure, { settings }: Pick<TaskSpec, 'settings'>, outage?: Outage): Guards {
+  if (failure.reason === 'timeout' && settings.ownTimeout === true) return { excusesWorker: true }
+  return outage === undefined ? {} : { outage }
+}
+
 export function specOf(draft: TaskDraft, now: number): TaskSpec {
   return {
     id: idOf(draft.id),
     action: actionOf(draft.action ?? 0),
     pool: poolOf(draft.pool ?? 0),
     tenant: tenantId(`n${draft.tenant ?? 0}`),
-    payload: encodeJson({ of: draft.id }, 'payload'),
+    // Tasks with one key ask for one thing, most of them.
+    payload: encodeJson({ of: draft.isOther === true ? 'other' : (draft.dedupe ?? `t${draft.id}`) }, 'payload'),
     labels: { drawn: 'yes' },
     priority: draft.priority ?? 5,
     settings: {
       timeoutMs: draft.timeoutMs ?? 60_000,
       maxRetries: draft.maxRetries ?? null,
-      lossesMax: draft.lossesMax ?? 3,
+      maxLosses: draft.maxLosses ?? 3,
       queueTtlMs: draft.queueTtlMs ?? null,
       backoff: { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 8_000, jitter: 0 },
       retryUnknown: draft.maxRetries === 3,
+      // The submission chose so short a time-out.
+      ...(draft.timeoutMs === 500 ? { ownTimeout: true } : {}),
+      ...(draft.notify === true ? { notify: true } : {}),
     },
     retryToken: retryToken(`r${draft.id}`),
     dedupeKey: draft.dedupe === undefined ? null : `k${draft.dedupe}`,
+    ...present({ dedupeMs: draft.dedupeMs }),
     deadlineAt: null,
     deadlineMs: draft.deadlineMs ?? null,
     delayMs: draft.delayMs ?? 0,

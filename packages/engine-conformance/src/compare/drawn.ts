@@ -1,5 +1,6 @@
 // The small pieces that random commands are drawn from: few ids, workers, leases and scopes, so that they meet each other.
 
+import type { Rank } from '@reprise/core'
 import fc from 'fast-check'
 import type { LeasePick, ScopeDraft } from './command.ts'
 import { FAILURES, TASK_IDS, WORKERS } from './draft.ts'
@@ -16,6 +17,7 @@ export const seldom = <T>(value: fc.Arbitrary<T>, weight = 1): fc.Arbitrary<T | 
   fc.oneof({ withCrossShrink: true }, { weight: 5, arbitrary: fc.constant(undefined) }, { weight, arbitrary: value })
 
 export const outdated = seldom(fc.constant(true))
+export const rank = seldom(fc.constant<Rank>('tenant'), 3)
 
 // Few different scopes, so that pauses meet their resumes.
 export const scope: fc.Arbitrary<ScopeDraft> = fc.constantFrom<ScopeDraft[]>(

@@ -6,7 +6,7 @@ import { InvariantError } from './difference.ts'
 import type { Observer } from './observer.ts'
 import type { StoreSnapshot } from './snapshot.ts'
 
-export function checkInvariants(store: StoreSnapshot, observer: Observer): void {
+export function checkInvariants(store: StoreSnapshot, observer: Observer, now: number): void {
   checkNothingLost(store, observer)
   for (const task of store.tasks) {
     const executions = store.executions.filter(({ taskId }) => taskId === task.id)
@@ -17,7 +17,7 @@ export function checkInvariants(store: StoreSnapshot, observer: Observer): void 
   }
   checkTokens(store)
   checkCounts(store)
-  checkKeys(store)
+  checkKeys(store, observer, now)
   observer.checkEnded(store.tasks, store.executions)
   observer.checkJournal()
 }
@@ -76,8 +76,8 @@ function checkCharges({ id, generation, failures, losses, parks }: Task, executi
 
 function checkBudget({ id, losses, settings }: Task): void {
   // Losses beyond the last allowed one end the task; there is no way to more of them within a generation.
-  if (losses > settings.lossesMax + 1)
-    throw new InvariantError(6, `${id} was lost ${losses} times, ${settings.lossesMax} are allowed.`)
+  if (losses > settings.maxLosses + 1)
+    throw new InvariantError(6, `${id} was lost ${losses} times, ${settings.maxLosses} are allowed.`)
 }
 
 function checkCounts({ counts, lanes, tasks, groups }: StoreSnapshot): void {
@@ -108,9 +108,10 @@ function checkCounts({ counts, lanes, tasks, groups }: StoreSnapshot): void {
   }
 }
 
-function checkKeys({ tasks }: StoreSnapshot): void {
-  const keys = tasks.flatMap(({ tenant, dedupeKey }) =>
-    dedupeKey === null ? [] : [JSON.stringify([tenant, dedupeKey])],
-  )
-  if (new Set(keys).size !== keys.length) throw new InvariantError(11, 'two tasks have one idempotency key.')
+function checkKeys({ tasks }: StoreSnapshot, observer: Observer, now: number): void {
+  const keys = tasks.flatMap((task) => {
+    const { tenant, action, dedupeKey } = task
+    return observer.mustHoldKey(task, now) ? [JSON.stringify([tenant, action, dedupeKey])] : []
+  })
+  if (new Set(keys).size !== keys.length) throw new InvariantError(11, 'two tasks hold one dedupe key.')
 }

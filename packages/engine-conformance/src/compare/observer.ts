@@ -14,7 +14,9 @@ import type {
   SettleResult,
   Task,
   TaskId,
+  TaskSpec,
 } from '@reprise/core'
+import { keyUntil } from '@reprise/core/engine'
 import { InvariantError } from './difference.ts'
 import { readJournal } from './snapshot.ts'
 
@@ -29,6 +31,8 @@ const ENTRY_OF_KIND = {
 /** The entries whose number follows from the answers alone. */
 const TALLIED = [
   ...Object.values(ENTRY_OF_KIND),
+  'task.succeeded',
+  'task.dead',
   'task.redriven',
   'task.discarded',
   'task.cancelled',
@@ -45,6 +49,10 @@ export class Observer {
   readonly holds = new Map<string, Scope>()
   /** Tasks that an outside message started: such a message may revive a dead letter, budget or not. */
   readonly reserved = new Set<TaskId>()
+  /** Until when each task holds its dedupe key; null: until it has ended or died. */
+  readonly #keyUntil = new Map<TaskId, number | null>()
+  /** Tasks that an operator brought back: another may have their key. */
+  readonly #broughtBack = new Set<TaskId>()
   readonly #engine: Engine
   readonly #tokens = new Set<string>()
   /** Tokens that a sweep saw: some of them nobody was given. */
@@ -53,6 +61,8 @@ export class Observer {
   /** The attempt of each task that was claimed for dispatch: its worker collects it, whatever limits say by then. */
   readonly #onTheWay = new Map<TaskId, number>()
   readonly #dueAt = new Map<TaskId, number>()
+  /** Tasks whose end is an event. */
+  readonly #notified = new Set<TaskId>()
   readonly #endedTasks = new Map<TaskId, Task>()
   readonly #endedExecutions = new Map<string, Execution>()
   readonly #owed = new Map<JournalType, number>()
@@ -63,8 +73,13 @@ export class Observer {
     this.#engine = engine
   }
 
-  acceptedOne(id: TaskId, dueAt: number): void {
+  acceptedOne(spec: TaskSpec, dueAt: number, now: number): void {
+    const { id, settings } = spec
     this.accepted++
+    this.#keyUntil.set(id, keyUntil(spec, now))
+    this.#broughtBack.delete(id)
+    if (settings.notify === true) this.#notified.add(id)
+    else this.#notified.delete(id)
     this.#dueAt.set(id, dueAt)
     this.#endedTasks.delete(id)
     this.#onTheWay.delete(id)
@@ -72,7 +87,15 @@ export class Observer {
 
   /** An operator or a message said: now. */
   dueNow(id: TaskId): void {
+    this.#broughtBack.add(id)
     this.#dueAt.delete(id)
+  }
+
+  /** Whether this task must hold its dedupe key now. One that was brought back may: another task can have taken it meanwhile. */
+  mustHoldKey({ id, dedupeKey, state: { status } }: Task, now: number): boolean {
+    const until = this.#keyUntil.get(id) ?? null
+    if (dedupeKey === null || until !== null) return until !== null && now < until
+    return !LASTING.has(status) && status !== 'dead' && !this.#broughtBack.has(id)
   }
 
   async claimed(leases: readonly Claimed[], stage: NonNullable<ClaimRequest['stage']>): Promise<void> {
@@ -113,8 +136,10 @@ export class Observer {
         this.#settled.add(ref.token)
       }
       if (kind !== 'succeeded') this.owe(ENTRY_OF_KIND[kind])
+      const { status } = result
+      if (this.#notified.has(ref.taskId) && (status === 'succeeded' || status === 'dead')) this.owe(`task.${status}`)
       const delayMs = delayOf(settlement)
-      if (result.status === 'waiting' && delayMs !== null) this.#dueAt.set(ref.taskId, now + delayMs)
+      if (status === 'waiting' && delayMs !== null) this.#dueAt.set(ref.taskId, now + delayMs)
       if (kind === 'released') this.#onTheWay.delete(ref.taskId)
     })
   }

@@ -1,6 +1,16 @@
 // The commands that operators, messages and the registry bring into a random run; the life of leases is in run.ts.
 
-import type { ChangeRequest, ChangeResult, Engine, ReserveRequest, TaskId } from '@reprise/core'
+import {
+  type By,
+  type ChangeRequest,
+  type ChangeResult,
+  type Engine,
+  present,
+  type Rank,
+  type ReserveRequest,
+  type TaskId,
+  tenantId,
+} from '@reprise/core'
 import type { BeatDraft, Command } from './command.ts'
 import { InvariantError } from './difference.ts'
 import { BREAKERS, BY, idOf, POOLS, poolOf, scopeOf, selectorOf, specOf, workerOf } from './draft.ts'
@@ -57,28 +67,32 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
       return reserve(run, command, doing)
     case 'pause': {
       const scope = scopeOf(command.scope)
-      await pair.both(doing, ({ engine }) => engine.pause(scope, BY))
+      const answers = await pair.both(doing, ({ engine }) => engine.pause(scope, byOf(command)))
+      if (answers === null) return
       observer.holds.set(JSON.stringify(scope), scope)
       observer.owe('lanes.paused')
       return
     }
     case 'resume': {
       const scope = scopeOf(command.scope)
-      await pair.both(doing, ({ engine }) => engine.resume(scope, BY))
+      const answers = await pair.both(doing, ({ engine }) => engine.resume(scope, byOf(command)))
+      if (answers === null) return
       observer.holds.delete(JSON.stringify(scope))
       return
     }
     case 'limit': {
       const { concurrency } = command
       const scope = scopeOf(command.scope)
-      await pair.both(doing, ({ engine }) => engine.limit(scope, concurrency, BY))
+      const answers = await pair.both(doing, ({ engine }) => engine.limit(scope, concurrency, byOf(command)))
+      if (answers === null) return
       if (concurrency === null) observer.limits.delete(JSON.stringify(scope))
       else observer.limits.set(JSON.stringify(scope), { scope, concurrency })
       return
     }
     case 'resetBreaker': {
       const name = BREAKERS[command.breaker % BREAKERS.length] ?? ''
-      await pair.both(doing, ({ engine }) => engine.resetBreaker(name, BY))
+      const tenants = { everyone: undefined, n0: [tenantId('n0')], 'all tenants': [null] }[command.of]
+      await pair.both(doing, ({ engine }) => engine.resetBreaker(name, BY, tenants))
       return
     }
     case 'register': {
@@ -131,6 +145,8 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
   }
 }
 
+const byOf = ({ rank }: { readonly rank?: Rank | undefined }): By => (rank === undefined ? BY : { ...BY, rank })
+
 const reportOf = (draft: BeatDraft) => ({
   worker: workerOf(draft.worker),
   inFlight: draft.inFlight ?? 1,
@@ -138,8 +154,9 @@ const reportOf = (draft: BeatDraft) => ({
   loopLagMs: draft.loopLagMs ?? 2,
   memoryBytes: 3,
   draining: draft.draining ?? false,
-  quietMsMax: draft.quietMsMax ?? 0,
+  maxQuietMs: draft.maxQuietMs ?? 0,
   outlook: draft.outlook === true ? 'it gets worse' : null,
+  ...present({ policyVersion: draft.policyVersion }),
 })
 
 /** The current epoch of a worker, or the one before. */
@@ -178,7 +195,7 @@ async function reserve(
   const answers = await pair.both(doing, ({ engine }) => engine.reserve(request))
   if (answers === null) return
   if (!isKnown) {
-    observer.acceptedOne(task.id, 0)
+    observer.acceptedOne(task, 0, pair.now)
     pair.forget(task.id)
   }
   observer.dueNow(task.id)

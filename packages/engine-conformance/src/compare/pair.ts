@@ -134,7 +134,7 @@ export interface Run {
 
 const optionsOn = (clock: VirtualClock): EngineOptions & { readonly clock: VirtualClock } => ({
   clock,
-  backlogMax: BACKLOG_MAX,
+  maxBacklog: BACKLOG_MAX,
   healthThresholds: THRESHOLDS,
 })
 

@@ -2,6 +2,7 @@
 // both stores show, and checks the invariants on the engine's own state.
 
 import {
+  type AttemptLog,
   type Claimed,
   type ClaimRequest,
   failed,
@@ -15,7 +16,18 @@ import type { EngineFactory } from '../factory.ts'
 import { type ClaimDraft, type Command, commandText, type SettleDraft } from './command.ts'
 import { decisionFor, sweepSettlement } from './decisions.ts'
 import { assign, reconcile } from './directed.ts'
-import { actionOf, failureOf, outageOf, POOLS, poolOf, quotaGuard, specOf, WORKERS, workerOf } from './draft.ts'
+import {
+  actionOf,
+  evidenceOf,
+  failureOf,
+  outageOf,
+  POOLS,
+  poolOf,
+  quotaGuard,
+  specOf,
+  WORKERS,
+  workerOf,
+} from './draft.ts'
 import { drain } from './drain.ts'
 import { checkInspection } from './inspection.ts'
 import { checkInvariants } from './invariants.ts'
@@ -38,7 +50,8 @@ export async function runSequence(factory: EngineFactory, commands: readonly Com
     await compareStores(run, 'the whole sequence')
     await drain(pair.engine, run.observer)
     await run.observer.readOn()
-    checkInvariants(await readStore(pair.engine.engine, run.startedAt, pair.engine.clock.now()), run.observer)
+    const endedAt = pair.engine.clock.now()
+    checkInvariants(await readStore(pair.engine.engine, run.startedAt, endedAt), run.observer, endedAt)
     await checkInspection(pair.engine.engine, true)
   } finally {
     await pair.close()
@@ -59,7 +72,7 @@ async function compareStores({ pair, observer, startedAt }: Run, doing: string):
   await pair.both(`${doing}, in the journal,`, async ({ engine }) => (await readJournal(engine, null)).entries)
   await observer.readOn()
   if (stores === null) return
-  checkInvariants(stores.engine, observer)
+  checkInvariants(stores.engine, observer, pair.now)
   await checkInspection(pair.engine.engine, false)
   for (const { id } of stores.model.tasks)
     await pair.both(`${doing}, explaining ${id},`, ({ engine }) => engine.explain(id))
@@ -75,9 +88,9 @@ async function runCommand(run: Run, command: Command): Promise<void> {
       const answers = await pair.both(doing, ({ engine }) => engine.submit(specs))
       answers?.engine.forEach((result, index) => {
         const spec = specs[index]
-        if (spec === undefined || result.outcome === 'duplicate') return
+        if (spec === undefined || result.outcome !== 'accepted') return
         pair.forget(spec.id)
-        observer.acceptedOne(spec.id, Math.max(spec.dueAt ?? 0, now + spec.delayMs))
+        observer.acceptedOne(spec, Math.max(spec.dueAt ?? 0, now + spec.delayMs), now)
       })
       return
     }
@@ -95,9 +108,10 @@ async function runCommand(run: Run, command: Command): Promise<void> {
       const places = command.leases.flatMap((pick) => pair.pick(pick) ?? [])
       const progress = command.percent === null ? null : { fraction: command.percent / 100, note: 'on its way' }
       const handle = command.handle === undefined ? {} : { handle: `h${command.handle}` }
+      const log = command.lines === undefined ? {} : { log: logOf(command.lines) }
       await pair.both(doing, ({ engine, leases }) =>
         engine.renew(
-          places.flatMap((place) => leaseAt(leases, place)).map((lease) => ({ ...lease, progress, ...handle })),
+          places.flatMap((place) => leaseAt(leases, place)).map((lease) => ({ ...lease, progress, ...handle, ...log })),
           command.leaseMs,
         ),
       )
@@ -137,6 +151,11 @@ function claimRequest({ epochs }: Side, draft: ClaimDraft): ClaimRequest {
     ...(draft.stage === undefined ? {} : { stage: draft.stage }),
   }
 }
+
+const logOf = (lines: number): AttemptLog => ({
+  lines: Array.from({ length: lines }, (_, at) => ({ at, level: 'info', text: `line ${at} ✓` })),
+  dropped: lines,
+})
 
 const leaseAt = (leases: readonly Claimed[], place: number): Claimed[] => leases.slice(place, place + 1)
 
@@ -198,13 +217,13 @@ function settlementOf(draft: SettleDraft, lease: Claimed, now: number): Settleme
   if (draft.kind === 'lost') return lost(ref, failure, decision, quota)
   return failed(ref, failure, decision, {
     ...quota,
-    ...(draft.outage === undefined ? {} : { outage: outageOf(draft.outage) }),
+    ...evidenceOf(failure, lease.snapshot, draft.outage === undefined ? undefined : outageOf(draft.outage)),
   })
 }
 
 async function sweep(run: Run, doing: string, command: Extract<Command, { readonly do: 'sweep' }>): Promise<void> {
   const { pair, observer } = run
-  const { settleMax, timeoutsAs } = command
+  const { maxSettle, timeoutsAs } = command
   const quota = quotaGuard(command.quota)
   const answers = await pair.both(doing, async ({ engine }) => {
     const { overdue, now } = await engine.expired(1_000)
@@ -219,7 +238,7 @@ async function sweep(run: Run, doing: string, command: Extract<Command, { readon
   }
   const settlementsFor = (side: Side): Settlement[] =>
     (side === pair.model ? answers.model : answers.engine).overdue
-      .slice(0, settleMax)
+      .slice(0, maxSettle)
       .map((overdue) => sweepSettlement(overdue, timeoutsAs, pair.now, quota))
   const results = await pair.both(`${doing}, settling,`, (side) => side.engine.settle(settlementsFor(side)))
   if (results !== null) observer.settled(settlementsFor(pair.engine), results.engine, pair.now)

@@ -57,6 +57,12 @@ export const SCENES: readonly Scene[] = [
 // The worker of the failures is given little for a while.
 const OTHER = { worker: 1 }
 
+/** One task of one action for each of two tenants, and two more of another tenant. */
+const ofTenants: Command = {
+  do: 'submit',
+  tasks: [0, 1, 0, 1, 2].map((tenant, id) => ({ id, action: 0, tenant, maxRetries: 3 })),
+}
+
 const opened = (outage: number): Scene => [claim(2, { action: 0 }), failedTwice({ outage }), advance(1_000)]
 
 /**
@@ -78,4 +84,8 @@ export const OUTAGE_SCENES: readonly Scene[] = [
     claim(2, { ...OTHER, stage: 'dispatch' }),
     toInbox,
   ],
+  // Two tenants fail: the breakers of both are open, and that of all tenants; then their probes run.
+  [ofTenants, ...opened(0)],
+  [ofTenants, ...opened(0), claim(2, OTHER)],
+  [ofTenants, ...opened(2), claim(3, OTHER), succeededLast],
 ]

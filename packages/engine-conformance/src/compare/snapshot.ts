@@ -4,6 +4,7 @@
 import {
   type Breaker,
   type Counts,
+  type DepartedWorker,
   type Engine,
   type Execution,
   type FailureGroup,
@@ -17,6 +18,8 @@ import {
   type SeriesPoint,
   type StandingsResult,
   type Task,
+  type TaskLog,
+  type TenantFigures,
   type WorkerView,
 } from '@reprise/core'
 import { InvariantError } from './difference.ts'
@@ -28,10 +31,13 @@ export interface StoreSnapshot {
   readonly tasks: readonly Task[]
   readonly standings: StandingsResult['standings']
   readonly executions: readonly Execution[]
+  readonly logs: readonly (readonly TaskLog[])[]
   readonly counts: Counts
   readonly lanes: readonly LaneView[]
+  readonly tenants: readonly TenantFigures[]
   readonly groups: readonly FailureGroup[]
   readonly workers: readonly WorkerView[]
+  readonly departed: readonly DepartedWorker[]
   readonly breakers: readonly Breaker[]
   readonly launches: readonly Launch[]
   readonly series: readonly SeriesPoint[]
@@ -41,9 +47,11 @@ export interface StoreSnapshot {
 export async function readStore(engine: Engine, from: number, now: number): Promise<StoreSnapshot> {
   const tasks = await allPages((page) => engine.tasks({ ...page, limit: 3 }))
   const executions: Execution[] = []
+  const logs: (readonly TaskLog[])[] = []
   for (const { id } of tasks) {
     const own = await allPages((page) => engine.executions(id, { ...page, limit: 2 }))
     executions.push(...own)
+    logs.push(await engine.logs(id))
     const latest = await latestForTask(engine, id)
     if (latest?.attempt !== own.at(-1)?.attempt)
       throw new InvariantError(3, `the latest attempt of ${id} is not its highest.`)
@@ -55,10 +63,13 @@ export async function readStore(engine: Engine, from: number, now: number): Prom
     tasks,
     standings,
     executions,
+    logs,
     counts: await engine.counts(),
     lanes: await allPages((page) => engine.lanes({ ...page, limit: 2 })),
+    tenants: await allPages((page) => engine.tenants({ ...page, limit: 1 })),
     groups: await allPages((page) => engine.failureGroups({ ...page, limit: 2 })),
     workers: await allPages((page) => engine.workers({ ...page, limit: 2 })),
+    departed: await allPages((page) => engine.departed({ ...page, limit: 2 })),
     breakers: await allPages((page) => engine.breakers({ ...page, limit: 1 })),
     launches,
     series: await readSeries(engine, from, now),

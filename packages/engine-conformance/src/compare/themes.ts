@@ -2,7 +2,7 @@
 // interesting states (retries, dead letters, stale callers, held lanes) are common within forty commands. Some are about an
 // outage: breakers, limits, stages and superseded settlements come together in one batch, which chance alone seldom does.
 
-import type { Priority } from '@reprise/core'
+import { KEY_FOREVER_MS, type Priority } from '@reprise/core'
 import fc from 'fast-check'
 import type { ClaimDraft, Command, SettleDraft, TaskDraft } from './command.ts'
 import { OUTAGES } from './draft.ts'
@@ -32,10 +32,13 @@ const anyTask: fc.Arbitrary<TaskDraft> = fc.record({
   dueInMs: seldom(fc.constantFrom(-1_000, 2_000)),
   queueTtlMs: seldom(fc.constantFrom(1_000, 5_000, 60_000)),
   deadlineMs: seldom(fc.constantFrom(1, 5_000, 60_000)),
-  dedupe: seldom(bit),
+  dedupe: seldom(bit, 3),
+  dedupeMs: seldom(fc.constantFrom(1, 5_000, 60_000, KEY_FOREVER_MS), 2),
+  isOther: seldom(fc.constant(true)),
   maxRetries: seldom(fc.constantFrom(0, 1, 3, 3), 15),
-  lossesMax: seldom(fc.constantFrom(0, 1), 2),
+  maxLosses: seldom(fc.constantFrom(0, 1), 2),
   timeoutMs: seldom(fc.constantFrom(500, 3_000), 2),
+  notify: seldom(fc.constant(true), 3),
 })
 
 export const ANYTHING: Theme = {
@@ -93,10 +96,10 @@ const failingTask: fc.Arbitrary<TaskDraft> = fc.record({
   id,
   pool: seldom(bit),
   action: fc.nat(2),
-  tenant: seldom(bit),
+  tenant: fc.constantFrom(0, 0, 1),
   maxRetries: fc.constantFrom(0, 1, 3, 3),
   queueTtlMs: seldom(fc.constantFrom(1_000, 5_000)),
-  timeoutMs: seldom(fc.constantFrom(500, 3_000)),
+  timeoutMs: seldom(fc.constantFrom(500, 500, 3_000), 2),
 })
 
 export const OUTAGE: Theme = {

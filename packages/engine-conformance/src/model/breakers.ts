@@ -1,46 +1,70 @@
 // Circuit breakers as the store keeps them: core's pure functions say how one changes; here is what each change means for
 // lanes, what is noted of it, and which of them exist. A lane's gates are worked out from the breakers whenever asked.
 
-import type { ActionName, Breaker, By, Outage, Page, PageRequest } from '@reprise/core'
+import type { Breaker, BreakerQuery, By, Outage, Page, Scope, TenantId } from '@reprise/core'
 import {
   afterFailure,
   afterSuccess,
   afterTime,
+  BREAKERS_MAX,
+  BREAKERS_OF_TENANT_MAX,
+  type BreakerKey,
   breakerEntry,
+  breakerId,
+  breakerKeys,
+  breakerPage,
+  byBreakerId,
+  covers,
   isForgotten,
+  isListed,
   isOutage,
-  pageLimit,
+  isToReset,
   resetEntry,
 } from '@reprise/core/engine'
 import { note } from './journal.ts'
 import { refreshHolds } from './lane.ts'
 import type { State } from './state.ts'
 
-/** Those that are not forgotten, by name. */
+/** Those that are not forgotten, by name and tenant. */
 function existing(state: State): Breaker[] {
-  return [...state.breakers.values()]
-    .filter((breaker) => !isForgotten(breaker, state.now))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  return [...state.breakers.values()].filter((breaker) => !isForgotten(breaker, state.now)).sort(byBreakerId)
 }
 
-/** Those that cover an action, by name. */
-export const breakersOn = (state: State, action: ActionName): Breaker[] =>
-  existing(state).filter(({ actions }) => actions.includes(action))
+/** Those that cover a lane. */
+export const breakersOn = (state: State, lane: Required<Scope>): Breaker[] =>
+  existing(state).filter((breaker) => covers(breaker, lane))
 
-/** An attempt of this action failed with an outage. Whether it is to be parked. */
-export function tellFailure(state: State, outage: Outage, action: ActionName, startedAt: number): boolean {
-  for (const ref of outage.breakers) {
-    const known = state.breakers.get(ref.name) ?? null
-    become(state, known, afterFailure(known, ref, { action, startedAt }, state.now))
+/** An attempt in this lane failed with an outage. Whether it is to be parked. */
+export function tellFailure(state: State, outage: Outage, lane: Required<Scope>, startedAt: number): boolean {
+  const { action, tenant } = lane
+  const counting: string[] = []
+  for (const { name, settings } of outage.breakers) {
+    for (const key of breakerKeys(name, tenant)) {
+      const id = breakerId(key)
+      const known = state.breakers.get(id) ?? null
+      if (known === null && !hasRoom(state, key)) continue
+      counting.push(id)
+      become(state, known, afterFailure(known, key, settings, { action, tenant, startedAt }, state.now))
+    }
   }
-  return outage.breakers.some(({ name }) => {
-    const breaker = state.breakers.get(name)
+  return counting.some((id) => {
+    const breaker = state.breakers.get(id)
     return breaker !== undefined && isOutage(breaker, startedAt)
   })
 }
 
-export function tellSuccess(state: State, action: ActionName, startedAt: number): void {
-  for (const breaker of breakersOn(state, action)) become(state, breaker, afterSuccess(breaker, startedAt, state.now))
+/** Whether there may be one more. */
+function hasRoom(state: State, { tenant }: BreakerKey): boolean {
+  const all = existing(state)
+  if (all.length >= BREAKERS_MAX) return false
+  return tenant === null || all.filter((one) => one.tenant === tenant).length < BREAKERS_OF_TENANT_MAX
+}
+
+export function tellSuccess(state: State, lane: Required<Scope>, startedAt: number): void {
+  const { tenant } = lane
+  for (const breaker of breakersOn(state, lane)) {
+    become(state, breaker, afterSuccess(breaker, { tenant, startedAt }, state.now))
+  }
 }
 
 /** Open breakers whose time has come let probes through. */
@@ -53,19 +77,26 @@ export function tellTime(state: State): void {
 
 function become(state: State, before: Breaker | null, breaker: Breaker): void {
   const isChange = (before?.state.status ?? 'closed') !== breaker.state.status
-  state.breakers.set(breaker.name, breaker)
+  state.breakers.set(breakerId(breaker), breaker)
   refreshHolds(state)
   state.changes++
   if (isChange) note(state, breakerEntry(breaker))
 }
 
-export function resetBreaker(state: State, name: string, by: By): boolean {
-  if (!existing(state).some((breaker) => breaker.name === name)) return false
-  state.breakers.delete(name)
-  refreshHolds(state)
-  state.changes++
-  note(state, resetEntry(name, by))
-  return true
+export function resetBreaker(
+  state: State,
+  name: string,
+  by: By,
+  tenants: readonly (TenantId | null)[] | undefined,
+): boolean {
+  const found = existing(state).filter((breaker) => isToReset(breaker, name, tenants))
+  for (const breaker of found) {
+    state.breakers.delete(breakerId(breaker))
+    refreshHolds(state)
+    state.changes++
+    if (isListed(breaker, state.now)) note(state, resetEntry(breaker, by))
+  }
+  return found.some((breaker) => isListed(breaker, state.now))
 }
 
 /** When the next open breaker lets probes through; null if none is open. */
@@ -74,10 +105,5 @@ export function nextProbeAt(state: State): number | null {
   return times.length === 0 ? null : Math.min(...times)
 }
 
-export function breakers(state: State, page: PageRequest = {}): Page<Breaker> {
-  const limit = pageLimit(page)
-  const { cursor } = page
-  const rest = existing(state).filter(({ name }) => cursor === undefined || name > cursor)
-  const items = rest.slice(0, limit)
-  return { items, next: rest.length > limit ? (items.at(-1)?.name ?? null) : null }
-}
+export const breakers = (state: State, query?: BreakerQuery): Page<Breaker> =>
+  breakerPage([...state.breakers.values()], query, state.now)

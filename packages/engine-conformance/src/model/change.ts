@@ -7,6 +7,7 @@ import {
   type ChangeKind,
   type ChangeRequest,
   type ChangeResult,
+  type JournalEntry,
   type RetryResult,
   type TaskId,
   type TaskSelector,
@@ -18,6 +19,7 @@ import { fingerprintOfDead } from './dead-letter.ts'
 import { note, tally } from './journal.ts'
 import { enqueue } from './lane.ts'
 import type { State, TaskRecord } from './state.ts'
+import { KEY_LOST } from './submit.ts'
 
 interface Change {
   readonly from: readonly TaskStatus[]
@@ -36,7 +38,7 @@ const CHANGES: Readonly<Record<ChangeKind, Change>> = {
       task.deferrals = 0
       task.retryReason = 'manual'
       enqueue(state, task, 'at the end')
-      noteTask(state, task, 'task.redriven', by, { generation: task.generation })
+      noteTask(state, task, 'task.redriven', by, { generation: task.generation, ...keyNote(task) })
     },
   },
   discard: {
@@ -117,18 +119,21 @@ export function retry(
   const attempt = task.attempt + 1
   task.retryReason = 'manual'
   enqueue(state, task, 'at the end')
-  noteTask(state, task, 'task.retried', options.by, { attempt })
+  noteTask(state, task, 'task.retried', options.by, { attempt, ...keyNote(task) })
   return { outcome: 'queued', attempt }
 }
 
 export const latestExecution = (task: TaskRecord) => task.executions.get(Math.max(...task.executions.keys()))
+
+/** Whether it goes on without its dedupe key, because another task has taken that. */
+const keyNote = ({ keyUntil }: TaskRecord) => (keyUntil === KEY_LOST ? { withoutKey: true } : {})
 
 function noteTask(
   state: State,
   task: TaskRecord,
   type: 'task.redriven' | 'task.retried' | 'task.cancelled' | 'task.discarded' | 'task.promoted',
   by: By,
-  data: Readonly<Record<string, string | number>>,
+  data: JournalEntry['data'],
 ): void {
   const attempt = task.attempt === 0 ? null : task.attempt
   note(state, { type, taskId: task.snapshot.id, attempt, actor: by.actor, reason: by.reason, data })

@@ -10,17 +10,19 @@ import {
   DuplicateExecutionError,
   type PoolName,
   type ReserveRequest,
+  TaskConflictError,
+  type TaskSpec,
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
-import { attemptCeiling, PICKS_PER_OLDEST, PROMOTE_MAX, RETIRE_MAX } from '@reprise/core/engine'
+import { attemptCeiling, PICKS_PER_OLDEST, PROMOTE_MAX, RETIRE_MAX, taskDifferences } from '@reprise/core/engine'
 import { avoidedUntil } from './avoid.ts'
 import { nextProbeAt, tellTime } from './breakers.ts'
 import { checkLeaseMs, checkLimit, checkWhole } from './checks.ts'
 import { claimedOf, collect } from './dispatch.ts'
 import { note, tally } from './journal.ts'
 import { checkSlot, claimableIn, enqueue, hasRoom, overdueSince, virtualTime } from './lane.ts'
-import { claimHealth, currentWorker } from './registry.ts'
+import { buildOf, claimHealth, currentWorker } from './registry.ts'
 import { type Lane, nextToken, type State, type TaskRecord, type WorkerRecord } from './state.ts'
 import { accept, holderOf } from './submit.ts'
 
@@ -32,7 +34,7 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
   const worker = currentWorker(state, request.worker, request.epoch)
   tellTime(state)
   const health = claimHealth(state, worker)
-  const most = { healthy: limit, degraded: Math.min(limit, state.healthThresholds.degradedClaimMax), unhealthy: 0 }
+  const most = { healthy: limit, degraded: Math.min(limit, state.healthThresholds.maxDegradedClaim), unhealthy: 0 }
   const allowed = most[health]
   const stage = request.stage ?? 'run'
   const collected = stage === 'run' ? collect(state, request, allowed) : []
@@ -147,6 +149,7 @@ function start(state: State, task: TaskRecord, worker: WorkerId, leaseMs: number
     attempt,
     generation: task.generation,
     worker,
+    build: buildOf(state, worker, stage),
     token,
     dispatchedAt: now,
     retryReason,
@@ -171,6 +174,7 @@ export function reserve(state: State, request: ReserveRequest): Claimed {
   const attempt = checkWhole(request.attempt, 'attempt', 1, Number.MAX_SAFE_INTEGER)
   checkLeaseMs(request.leaseMs)
   const known = state.tasks.get(spec.id)
+  if (known !== undefined) refuseOther(known, spec)
   const behind = known?.attempt ?? attempt - 1
   const settings = known?.snapshot.settings ?? spec.settings
   const ceiling =
@@ -193,8 +197,9 @@ export function reserve(state: State, request: ReserveRequest): Claimed {
   }
   const status = known?.state.status
   const hasEnded = status === 'succeeded' || status === 'cancelled' || status === 'discarded'
-  const isKeyTaken = known === undefined && holderOf(state, spec) !== null
-  if (attempt <= behind || hasEnded || isKeyTaken) throw new DuplicateExecutionError(spec.id, attempt)
+  const keyHolder = known === undefined ? holderOf(state, spec) : null
+  if (keyHolder !== null) refuseOther(keyHolder, spec)
+  if (attempt <= behind || hasEnded || keyHolder !== null) throw new DuplicateExecutionError(spec.id, attempt)
   if (status === 'running' || attempt > behind + 1) {
     throw new ConflictError(`Task '${spec.id}' can't start attempt ${attempt} now: it is at attempt ${behind}.`)
   }
@@ -205,4 +210,10 @@ export function reserve(state: State, request: ReserveRequest): Claimed {
   if (task.state.status !== 'queued') task.rank = ++state.rankLast
   if (task.state.status === 'dead') task.retryReason = 'manual'
   return start(state, task, worker, request.leaseMs, request.stage ?? 'run')
+}
+
+/** A message that asks for something else under an id or a key that is taken. */
+function refuseOther({ snapshot }: TaskRecord, spec: TaskSpec): void {
+  const differs = taskDifferences(snapshot, spec)
+  if (differs.length > 0) throw new TaskConflictError(snapshot.id, differs)
 }

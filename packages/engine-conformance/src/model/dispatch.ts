@@ -14,7 +14,7 @@ import {
 import { pageLimit } from '@reprise/core/engine'
 import { checkBatch, checkLeaseMs } from './checks.ts'
 import { causeFor, heldLease, retoken } from './leases.ts'
-import { healthOf } from './registry.ts'
+import { buildOf, healthOf } from './registry.ts'
 import type { State, TaskRecord } from './state.ts'
 
 export function assign(state: State, assignments: readonly Assignment[]): readonly AssignResult[] {
@@ -31,7 +31,8 @@ function assignOne(state: State, assignment: Assignment): AssignResult {
     return { outcome: 'stale' }
   }
   const { task } = held
-  retoken(state, task, { worker: assignment.worker, stage: 'inbox', leaseUntil: state.now + assignment.ttlMs })
+  const build = buildOf(state, assignment.worker, 'inbox')
+  retoken(state, task, { worker: assignment.worker, stage: 'inbox', leaseUntil: state.now + assignment.ttlMs }, build)
   task.assignedAs = state.tokenLast
   state.changes++
   return { outcome: 'assigned' }

@@ -2,7 +2,7 @@
 // beside them the breakers.
 
 import type { By, Gate, Scope } from '@reprise/core'
-import { laneGates, scopeMatches } from '@reprise/core/engine'
+import { checkRank, laneGates, rankOf, scopeMatches } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { checkWhole } from './checks.ts'
 import { note } from './journal.ts'
@@ -11,8 +11,10 @@ import type { Lane, State } from './state.ts'
 
 export function pause(state: State, scope: Scope, by: By): void {
   const known = state.holds.find((hold) => isSame(hold.scope, scope))
-  if (known === undefined) state.holds.push({ scope: plain(scope), by: { ...by }, since: state.now })
-  else known.by = { ...by }
+  checkRank('hold', scope, known?.rank ?? null, by)
+  const owner = { by: { actor: by.actor, reason: by.reason }, rank: rankOf(by) }
+  if (known === undefined) state.holds.push({ scope: plain(scope), since: state.now, ...owner })
+  else Object.assign(known, owner)
   refreshHolds(state)
   noteLanes(state, 'lanes.paused', scope, by, {})
 }
@@ -20,6 +22,7 @@ export function pause(state: State, scope: Scope, by: By): void {
 export function resume(state: State, scope: Scope, by: By): boolean {
   const index = state.holds.findIndex((hold) => isSame(hold.scope, scope))
   if (index === -1) return false
+  checkRank('hold', scope, state.holds[index]?.rank ?? null, by)
   state.holds.splice(index, 1)
   refreshHolds(state)
   state.changes++
@@ -31,10 +34,11 @@ export function limit(state: State, scope: Scope, concurrency: number | null, by
   if (concurrency !== null) checkWhole(concurrency, 'concurrency', 0, Number.MAX_SAFE_INTEGER)
   const index = state.limits.findIndex((known) => isSame(known.scope, scope))
   const known = state.limits[index]
+  checkRank('limit', scope, known?.rank ?? null, by)
   if (concurrency === null) {
     if (known !== undefined) state.limits.splice(index, 1)
-  } else if (known === undefined) state.limits.push({ scope: plain(scope), concurrency })
-  else known.concurrency = concurrency
+  } else if (known === undefined) state.limits.push({ scope: plain(scope), concurrency, rank: rankOf(by) })
+  else Object.assign(known, { concurrency, rank: rankOf(by) })
   state.changes++
   noteLanes(state, 'lanes.limited', scope, by, { concurrency })
 }
@@ -42,13 +46,13 @@ export function limit(state: State, scope: Scope, concurrency: number | null, by
 /** What holds this lane now: its pauses, its breakers, then its full limits. */
 export function gatesOf(state: State, lane: Lane): Gate[] {
   const [holds, limits] = [holdsOn(state, lane), limitsOn(state, lane)]
-  return laneGates({ holds, limits, breakers: breakersOn(state, lane.action) })
+  return laneGates({ holds, limits, breakers: breakersOn(state, lane) })
 }
 
 export const holdsOn = (state: State, lane: Lane) =>
   state.holds
     .filter((hold) => scopeMatches(hold.scope, lane))
-    .map(({ scope, by, since }) => ({ scope, by, since }))
+    .map(({ scope, by, since, rank }) => ({ scope, by, since, rank }))
     .sort(byScope)
 
 const isSame = (a: Scope, b: Scope): boolean => a.pool === b.pool && a.action === b.action && a.tenant === b.tenant

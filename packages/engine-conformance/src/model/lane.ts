@@ -1,8 +1,8 @@
 // Lanes: how one is found or made, how its time stands still while it is held, what its limits and breakers say, and how
 // a task enters its queue. Every way into the queue goes through enqueue().
 
-import { type ActionName, type Breaker, NoAvailableSlotError, type Scope } from '@reprise/core'
-import { scopeMatches, scopeText } from '@reprise/core/engine'
+import { type Breaker, NoAvailableSlotError, type Scope } from '@reprise/core'
+import { covers, scopeMatches, scopeText } from '@reprise/core/engine'
 import type { Lane, State, TaskRecord } from './state.ts'
 
 function findLane(state: State, place: Required<Scope>): Lane | undefined {
@@ -39,9 +39,9 @@ function catchUp(state: State, lane: Lane): void {
 const isHeld = (state: State, place: Required<Scope>): boolean =>
   state.holds.some((hold) => scopeMatches(hold.scope, place)) || openBreaker(state, place) !== null
 
-function openBreaker(state: State, { action }: Required<Scope>): Breaker | null {
+function openBreaker(state: State, place: Required<Scope>): Breaker | null {
   for (const breaker of state.breakers.values()) {
-    if (breaker.state.status === 'open' && breaker.actions.includes(action)) return breaker
+    if (breaker.state.status === 'open' && covers(breaker, place)) return breaker
   }
   return null
 }
@@ -106,7 +106,7 @@ const runningIn = (state: State, scope: Scope): number =>
 export function limitsOn(state: State, place: Required<Scope>) {
   return state.limits
     .filter((limit) => scopeMatches(limit.scope, place))
-    .map(({ scope, concurrency }) => ({ scope, running: runningIn(state, scope), concurrency }))
+    .map(({ scope, concurrency, rank }) => ({ scope, running: runningIn(state, scope), concurrency, rank }))
     .sort(byScope)
 }
 
@@ -123,23 +123,41 @@ export const hasRoom = (state: State, place: Required<Scope>): boolean =>
   limitsOn(state, place).every((limit) => limit.running < limit.concurrency) && fullBreakers(state, place) === null
 
 /**
- * How many the breakers of this action let run, if they let no more start for now; null if none holds it back. Together
- * they are one limit: the lowest of theirs, on what started since the latest of them became half open.
+ * How many the breakers of a lane let run, if they let no more start for now; null if none holds it back. Those of all tenants
+ * are one limit together, on the action, and the tenant's own another one, on its tasks of the action.
  */
-function fullBreakers(state: State, { action }: Required<Scope>): number | null {
+function fullBreakers(state: State, place: Required<Scope>): number | null {
+  const covering = [...state.breakers.values()].filter((breaker) => covers(breaker, place))
+  const { action, tenant } = place
+  return (
+    fullLevel(
+      state,
+      covering.filter((breaker) => breaker.tenant === null),
+      { action },
+    ) ??
+    fullLevel(
+      state,
+      covering.filter((breaker) => breaker.tenant !== null),
+      { action, tenant },
+    )
+  )
+}
+
+/** The lowest of what breakers let run, on what started since the latest of them became half open; null if that has room. */
+function fullLevel(state: State, breakers: readonly Breaker[], scope: Scope): number | null {
   let lowest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
-  for (const { actions, settings, state: at } of state.breakers.values()) {
-    if (!actions.includes(action) || (at.status !== 'half_open' && at.status !== 'ramping')) continue
+  for (const { settings, state: at } of breakers) {
+    if (at.status !== 'half_open' && at.status !== 'ramping') continue
     lowest = Math.min(lowest, at.status === 'ramping' ? at.concurrency : settings.probes)
     latest = Math.max(latest, at.since)
   }
-  return startedSince(state, action, latest) >= lowest ? lowest : null
+  return startedSince(state, scope, latest) >= lowest ? lowest : null
 }
 
-const startedSince = (state: State, action: ActionName, since: number): number =>
+const startedSince = (state: State, scope: Scope, since: number): number =>
   [...state.tasks.values()].filter(
-    ({ lane, state: at }) => lane.action === action && at.status === 'running' && at.startedAt >= since,
+    ({ lane, state: at }) => scopeMatches(scope, lane) && at.status === 'running' && at.startedAt >= since,
   ).length
 
 /** Throws if nothing may start in this lane now. */

@@ -2,6 +2,7 @@
 // is renewed. Every write about a lease is fenced by (task, attempt, token).
 
 import {
+  type AttemptLog,
   type LeaseRef,
   type LeaseToken,
   type RenewRequest,
@@ -9,8 +10,10 @@ import {
   type Settlement,
   type SupersededBecause,
   TIMEOUT_GRACE_MS,
+  type WorkerBuild,
   type WorkerId,
 } from '@reprise/core'
+import { attemptLogText, LOG_ATTEMPTS_MAX } from '@reprise/core/engine'
 import { checkBatch, checkLeaseMs } from './checks.ts'
 import { nextToken, type State, type TaskRecord } from './state.ts'
 
@@ -39,6 +42,7 @@ export function causeFor(state: State, ref: Settlement['ref']): SupersededBecaus
 export function renew(state: State, leases: readonly RenewRequest[], leaseMs: number): readonly RenewResult[] {
   checkBatch(leases, 'leases')
   checkLeaseMs(leaseMs)
+  for (const { log } of leases) if (log !== undefined) attemptLogText(log)
   return leases.map((lease) => {
     const held = heldLease(state, lease)
     if (held === null) return { outcome: 'superseded', because: causeFor(state, lease) }
@@ -49,8 +53,15 @@ export function renew(state: State, leases: readonly RenewRequest[], leaseMs: nu
     const handle = lease.handle ?? running.handle
     task.state = { ...running, leaseUntil, timeoutAt, progress, handle }
     task.renewedAt = state.now
+    if (lease.log !== undefined) keepLog(task, running.attempt, lease.log)
     return { outcome: 'extended', leaseUntil }
   })
+}
+
+/** Those of attempts that are too long ago go. */
+function keepLog({ logs }: TaskRecord, attempt: number, log: AttemptLog): void {
+  logs.set(attempt, log)
+  for (const other of logs.keys()) if (other <= attempt - LOG_ATTEMPTS_MAX) logs.delete(other)
 }
 
 function extension({ now }: State, { task, running }: Held, leaseMs: number) {
@@ -68,6 +79,7 @@ export function retoken(
   state: State,
   task: TaskRecord,
   changes: Partial<Pick<Running, 'worker' | 'stage' | 'startedAt' | 'leaseUntil' | 'timeoutAt'>>,
+  build?: WorkerBuild | null,
 ): LeaseToken {
   const { state: running } = task
   const execution = task.executions.get(task.attempt)
@@ -76,6 +88,12 @@ export function retoken(
   const next = { ...running, ...changes, token }
   task.state = next
   const worker: WorkerId = next.worker
-  task.executions.set(execution.attempt, { ...execution, token, worker, dispatchedAt: next.startedAt })
+  task.executions.set(execution.attempt, {
+    ...execution,
+    token,
+    worker,
+    build: build === undefined ? execution.build : build,
+    dispatchedAt: next.startedAt,
+  })
   return token
 }

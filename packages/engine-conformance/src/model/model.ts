@@ -14,7 +14,7 @@ import { append, from, read } from './journal.ts'
 import { renew } from './leases.ts'
 import { expired } from './overdue.ts'
 import * as queries from './queries.ts'
-import { beat, deregister, probed, register, workers, workerViews } from './registry.ts'
+import { beat, departed, deregister, probed, register, workers, workerViews } from './registry.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
 import { settleAndClaim } from './settle-and-claim.ts'
@@ -60,22 +60,25 @@ export function createModel(options: EngineOptions): Engine {
     pause: (scope, by) => writing(() => pause(state, scope, by)),
     resume: (scope, by) => writing(() => resume(state, scope, by)),
     limit: (scope, concurrency, by) => writing(() => limit(state, scope, concurrency, by)),
-    breakers: (page) => reading(() => breakers(state, page)),
-    resetBreaker: (name, by) => writing(() => resetBreaker(state, name, by)),
+    breakers: (query) => reading(() => breakers(state, query)),
+    resetBreaker: (name, by, tenants) => writing(() => resetBreaker(state, name, by, tenants)),
     register: (registration) => writing(() => register(state, registration)),
     beat: (report) => writing(() => beat(state, report)),
     probed: (reports) => writing(() => probed(state, reports)),
     deregister: (worker, epoch) => writing(() => deregister(state, worker, epoch)),
     worker: (id) => reading(() => workerViews(state).find(({ worker }) => worker === id) ?? null),
     workers: (page) => reading(() => workers(state, page)),
+    departed: (page) => reading(() => departed(state, page)),
     now: () => reading(() => state.now),
-    task: (id) => reading(() => queries.task(state, id)),
+    task: (id, look) => reading(() => queries.task(state, id, look)),
     tasks: (query) => reading(() => queries.tasks(state, query)),
     execution: (id, attempt) => reading(() => queries.execution(state, id, attempt)),
+    logs: (id) => reading(() => queries.logs(state, id)),
     executions: (id, page) => reading(() => queries.executions(state, id, page)),
     explain: (id) => reading(() => queries.explain(state, id)),
     lanes: (query) => reading(() => queries.lanes(state, query)),
     failureGroups: (query) => reading(() => queries.failureGroups(state, query)),
+    tenants: (page) => reading(() => queries.tenants(state, page)),
     counts: (query) => reading(() => queries.counts(state, query)),
     series: (query) => reading(() => queries.series(state, query)),
     journal: {

@@ -11,6 +11,8 @@ import {
   InvalidError,
   type LaneQuery,
   type LaneView,
+  type LastWorker,
+  LEFT_OUT,
   type Page,
   type PageRequest,
   type Scope,
@@ -21,10 +23,21 @@ import {
   type StandingsResult,
   type Task,
   type TaskId,
+  type TaskLog,
+  type TaskLook,
   type TaskQuery,
   type TaskStatus,
+  type TenantFigures,
 } from '@reprise/core'
-import { explain as explainFacts, pageCursor, pageLimit, scopeMatches } from '@reprise/core/engine'
+import {
+  explain as explainFacts,
+  LIGHT_BYTES_MAX,
+  PAGE_BYTES_MAX,
+  pageCursor,
+  pageLimit,
+  scopeMatches,
+  tenantPage,
+} from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { checkBatch } from './checks.ts'
 import { fingerprintOfDead } from './dead-letter.ts'
@@ -35,7 +48,8 @@ import type { Lane, State, TaskRecord } from './state.ts'
 
 function viewOf(state: State, record: TaskRecord): Task {
   const { snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals, lane } = record
-  const known = { ...snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals }
+  const lastWorker = lastWorkerOf(record)
+  const known = { ...snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals, lastWorker }
   if (record.state.status !== 'queued') return { ...known, state: record.state }
   const { since, expires } = record.state
   return {
@@ -44,10 +58,27 @@ function viewOf(state: State, record: TaskRecord): Task {
   }
 }
 
-export function task(state: State, id: TaskId): Task | null {
-  const record = state.tasks.get(id)
-  return record === undefined ? null : viewOf(state, record)
+function lastWorkerOf({ executions, attempt }: TaskRecord): LastWorker | null {
+  const latest = executions.get(attempt)
+  if (latest === undefined || latest.worker === null) return null
+  const { worker, build } = latest
+  return { worker, version: build?.version ?? null, host: build?.host ?? null }
 }
+
+export function task(state: State, id: TaskId, look: TaskLook = {}): Task | null {
+  const record = state.tasks.get(id)
+  return record === undefined ? null : seen(viewOf(state, record), look)
+}
+
+function seen(view: Task, { light = false }: TaskLook): Task {
+  if (!light) return view
+  const { payload, state } = view
+  const known: Task = { ...view, payload: isLong(payload) ? LEFT_OUT : payload }
+  if (state.status !== 'succeeded' || state.result === null || !isLong(state.result)) return known
+  return { ...known, state: { ...state, result: LEFT_OUT } }
+}
+
+const isLong = (text: string): boolean => Buffer.byteLength(text) > LIGHT_BYTES_MAX
 
 export function standings(state: State, ids: readonly TaskId[]): StandingsResult {
   checkBatch(ids, 'task ids')
@@ -66,12 +97,18 @@ function pageOf<T>(
   page: PageRequest,
   items: readonly (readonly [place: number, item: T])[],
   isAfter: (place: number, cursor: number) => boolean,
+  bytesOf: (item: T) => number = () => 0,
 ): Page<T> {
   const limit = pageLimit(page)
   const cursor = pageCursor(page)
   const rest = items.filter(([place]) => cursor === null || isAfter(place, cursor))
-  const shown = rest.slice(0, limit)
-  return { items: shown.map(([, item]) => item), next: rest.length > limit ? String(shown.at(-1)?.[0]) : null }
+  let bytes = 0
+  const shown = rest.slice(0, limit).filter(([, item]) => {
+    const fits = bytes < PAGE_BYTES_MAX
+    bytes += bytesOf(item)
+    return fits
+  })
+  return { items: shown.map(([, item]) => item), next: rest.length > shown.length ? String(shown.at(-1)?.[0]) : null }
 }
 
 const upwards = (place: number, cursor: number): boolean => place > cursor
@@ -85,8 +122,9 @@ export function tasks(state: State, query: TaskQuery): Page<Task> {
     .reverse()
   return pageOf(
     query,
-    found.map((record) => [record.seq, viewOf(state, record)]),
+    found.map((record) => [record.seq, seen(viewOf(state, record), query)]),
     downwards,
+    ({ payload }) => Buffer.byteLength(payload),
   )
 }
 
@@ -99,6 +137,11 @@ export function executions(state: State, id: TaskId, page: PageRequest = {}): Pa
   return pageOf(page, found, upwards)
 }
 
+export function logs(state: State, id: TaskId): readonly TaskLog[] {
+  const found = [...(state.tasks.get(id)?.logs ?? [])].sort(([a], [b]) => a - b)
+  return found.map(([attempt, log]) => ({ attempt, ...log }))
+}
+
 export function explain(state: State, id: TaskId): Explanation | null {
   const record = state.tasks.get(id)
   if (record === undefined) return null
@@ -107,7 +150,7 @@ export function explain(state: State, id: TaskId): Explanation | null {
     now: state.now,
     holds: holdsOn(state, record.lane),
     limits: limitsOn(state, record.lane),
-    breakers: breakersOn(state, record.lane.action),
+    breakers: breakersOn(state, record.lane),
     workers: workerViews(state),
   })
 }
@@ -140,6 +183,17 @@ export function counts(state: State, query: CountsQuery = {}): Counts {
     cancelled: count('cancelled'),
     removed,
   }
+}
+
+export function tenants(state: State, page?: PageRequest): Page<TenantFigures> {
+  const ofLanes = state.lanes.map(({ tenant }) => ({ tenant, backlog: 0, running: 0, bytes: 0 }))
+  const ofTasks = [...state.tasks.values()].map(({ lane, state: { status }, snapshot }) => ({
+    tenant: lane.tenant,
+    backlog: status === 'queued' || status === 'waiting' || status === 'running' ? 1 : 0,
+    running: status === 'running' ? 1 : 0,
+    bytes: Buffer.byteLength(snapshot.payload),
+  }))
+  return tenantPage([...ofLanes, ...ofTasks], page)
 }
 
 export function failureGroups(state: State, query: FailureGroupQuery = {}): Page<FailureGroup> {

@@ -2,7 +2,7 @@
 // number; what is past is never asked for again.
 
 import { type RetryQuota, SERIES_STEP_MS } from '@reprise/core'
-import { quotaPlace, quotaRoom } from '@reprise/core/engine'
+import { quotaKey, quotaPlace, quotaRoom } from '@reprise/core/engine'
 import type { Lane, State, TaskRecord } from './state.ts'
 
 /** When a retry that is wanted then may run, and the quota that moved it; null if none did. */
@@ -14,10 +14,12 @@ export function placeRetry(
 ): { readonly dueAt: number; readonly quota: string | null } {
   if (quota === undefined) return { dueAt: wantedAt, quota: null }
   const { name, windowMs } = quota
-  const taken = state.quotas.get(name) ?? new Map<number, number>()
-  state.quotas.set(name, taken)
-  const room = quotaRoom(quota, startedLately(state, task.lane))
-  const { window, dueAt } = quotaPlace(wantedAt, windowMs, room, (number) => taken.get(number) ?? 0)
+  const key = quotaKey(quota, task.lane.tenant)
+  const taken = state.quotas.get(key) ?? new Map<number, number>()
+  state.quotas.set(key, taken)
+  const started = startedLately(state, task.lane)
+  const hasRoom = (number: number): boolean => (taken.get(number) ?? 0) < quotaRoom(quota, started, number)
+  const { window, dueAt } = quotaPlace(wantedAt, windowMs, hasRoom)
   taken.set(window, (taken.get(window) ?? 0) + 1)
   return { dueAt, quota: dueAt > wantedAt ? name : null }
 }

@@ -4,18 +4,31 @@
 import {
   type BeatReport,
   type BeatResult,
+  type DepartedWorker,
   type Health,
   type HealthStatus,
+  type LeaseStage,
   NotFoundError,
   type Page,
   type PageRequest,
   type ProbeReport,
+  type WorkerBuild,
   WorkerFencedError,
   type WorkerId,
   type WorkerRegistration,
   type WorkerView,
 } from '@reprise/core'
-import { assessHealth, pageLimit, replacedEntry, withOutcomes } from '@reprise/core/engine'
+import {
+  assessHealth,
+  DEPARTED_MS,
+  departedCursor,
+  NO_OUTCOMES,
+  type Outcome,
+  pageLimit,
+  replacedEntry,
+  withOutcomes,
+  workerEntry,
+} from '@reprise/core/engine'
 import { checkBatch } from './checks.ts'
 import { note } from './journal.ts'
 import { retoken } from './leases.ts'
@@ -42,17 +55,21 @@ export function register(state: State, registration: WorkerRegistration): { read
     loopLagMs: 0,
     memoryBytes: 0,
     draining: false,
-    consecutiveFailures: 0,
-    recentOutcomes: 0,
-    recentFailures: 0,
-    lastFailureAt: null,
+    policyVersion: null,
+    ...NO_OUTCOMES,
     lastProgressAt: state.now,
-    quietMsMax: 0,
+    maxQuietMs: 0,
     outlook: null,
     probeFailures: 0,
   })
+  state.departed.delete(worker)
   const leases = takeLeases(state, worker)
-  if (wasKnown) note(state, replacedEntry(worker, epoch, leases))
+  note(
+    state,
+    wasKnown
+      ? replacedEntry(worker, epoch, leases)
+      : workerEntry('worker.joined', { worker, epoch, version, host }, 'joined'),
+  )
   return { epoch }
 }
 
@@ -75,8 +92,9 @@ export function beat(state: State, report: BeatReport): BeatResult {
   const record = state.workers.get(report.worker)
   if (record === undefined) return { outcome: 'unknown' }
   if (record.epoch !== report.epoch) return { outcome: 'replaced' }
-  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, quietMsMax, outlook } = report
-  Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, quietMsMax, outlook })
+  const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook } = report
+  Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook })
+  record.policyVersion = report.policyVersion ?? null
   record.lastBeatAt = state.now
   if (inFlight === 0) record.lastProgressAt = state.now
   return { outcome: 'current' }
@@ -91,9 +109,25 @@ export function probed(state: State, reports: readonly ProbeReport[]): void {
 }
 
 export function deregister(state: State, worker: WorkerId, epoch: number): void {
-  if (state.workers.get(worker)?.epoch !== epoch) return
+  const record = state.workers.get(worker)
+  if (record?.epoch !== epoch) return
+  const { pools, actions, host, version, runtimes, endpoint, concurrency, registeredAt } = record
+  state.departed.set(worker, {
+    worker,
+    pools,
+    actions,
+    host,
+    version,
+    runtimes,
+    endpoint,
+    ...(concurrency === undefined ? {} : { concurrency }),
+    epoch,
+    registeredAt,
+    leftAt: state.now,
+  })
   state.workers.delete(worker)
   takeLeases(state, worker)
+  note(state, workerEntry('worker.left', record, 'left'))
 }
 
 export function currentWorker(state: State, worker: WorkerId, epoch: number): WorkerRecord {
@@ -104,9 +138,9 @@ export function currentWorker(state: State, worker: WorkerId, epoch: number): Wo
 }
 
 /** One more attempt of this worker has ended, well or badly. */
-export function witness(state: State, worker: WorkerId, ok: boolean): void {
+export function witness(state: State, worker: WorkerId, outcome: Outcome): void {
   const record = state.workers.get(worker)
-  if (record !== undefined) Object.assign(record, withOutcomes(record, [ok], state.now))
+  if (record !== undefined) Object.assign(record, withOutcomes(record, [outcome], state.now))
 }
 
 /** This worker got something done, or at least out of its hands. */
@@ -120,7 +154,7 @@ export function claimHealth(state: State, worker: WorkerRecord): HealthStatus {
   const evidence = { ...worker, lastBeatAt: state.now }
   const { status } = healthOf(state, evidence)
   if (status !== 'unhealthy') return status
-  const withoutFailures = { ...evidence, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0 }
+  const withoutFailures = { ...evidence, ...NO_OUTCOMES }
   if (healthOf(state, withoutFailures).status === 'unhealthy') return 'unhealthy'
   const hasHelp = [...state.workers.values()].some(
     (other) =>
@@ -146,4 +180,25 @@ export function workers(state: State, page: PageRequest = {}): Page<WorkerView> 
   const rest = workerViews(state).filter(({ worker }) => cursor === undefined || worker > cursor)
   const items = rest.slice(0, limit)
   return { items, next: rest.length > limit ? (items.at(-1)?.worker ?? null) : null }
+}
+
+/** The latest first, and of those that left at the same moment the last by id. */
+export function departed(state: State, page: PageRequest = {}): Page<DepartedWorker> {
+  const limit = pageLimit(page)
+  const { cursor } = page
+  const all = [...state.departed.values()]
+    .filter(({ leftAt }) => state.now - leftAt < DEPARTED_MS)
+    .sort((a, b) => b.leftAt - a.leftAt || (a.worker < b.worker ? 1 : -1))
+  const from = cursor === undefined ? 0 : all.findIndex((one) => departedCursor(one) === cursor) + 1
+  const items = all.slice(from, from + limit)
+  const last = items.at(-1)
+  return { items, next: all.length > from + limit && last !== undefined ? departedCursor(last) : null }
+}
+
+/** What the worker of an attempt of this stage registered, as its record keeps it. */
+export function buildOf(state: State, worker: WorkerId, stage: LeaseStage): WorkerBuild | null {
+  const record = stage === 'run' || stage === 'inbox' ? state.workers.get(worker) : undefined
+  if (record === undefined) return null
+  const { version, host, runtimes } = record
+  return { version, host, runtimes }
 }

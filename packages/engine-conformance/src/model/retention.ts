@@ -1,10 +1,11 @@
 // Deleting what the rules no longer keep, a bounded number per call. Dead letters are kept whatever the rules say.
 
 import { BATCH_MAX, type RetainResult, type RetentionRules, SERIES_STEP_MS } from '@reprise/core'
-import { pageCursor, removedEntry, WORKER_SILENT_MS } from '@reprise/core/engine'
+import { DEPARTED_MS, pageCursor, removedEntry, WORKER_SILENT_MS, workerEntry } from '@reprise/core/engine'
 import { checkLimit } from './checks.ts'
 import { note } from './journal.ts'
 import type { State, TaskRecord } from './state.ts'
+import { holdsKey } from './submit.ts'
 
 export function retain(
   state: State,
@@ -15,19 +16,28 @@ export function retain(
   const after = pageCursor(options) ?? 0
   const rest = [...state.tasks.values()].filter((task) => task.seq > after)
   const seen = rest.slice(0, limit)
-  const outdated = seen.filter((task) => isOutdated(state, task, rules))
+  const outdated = seen.filter((task) => isOutdated(state, task, rules) && !holdsKey(state, task))
   for (const task of outdated) {
     state.tasks.delete(task.snapshot.id)
     task.lane.removed++
   }
   const entriesRemoved = forgetEntries(state, rules.journalMs, limit)
   forgetMinutes(state, rules.seriesMs)
-  for (const { worker, lastBeatAt } of state.workers.values()) {
-    if (state.now - lastBeatAt >= WORKER_SILENT_MS) state.workers.delete(worker)
-  }
+  forgetWorkers(state)
   if (outdated.length > 0) note(state, removedEntry(outdated.length))
   const next = rest.length > limit ? String(seen.at(-1)?.seq) : null
   return { tasksRemoved: outdated.length, entriesRemoved, next }
+}
+
+function forgetWorkers(state: State): void {
+  const silent = [...state.workers.values()].filter(({ lastBeatAt }) => state.now - lastBeatAt >= WORKER_SILENT_MS)
+  for (const record of silent.sort((a, b) => (a.worker < b.worker ? -1 : 1))) {
+    state.workers.delete(record.worker)
+    note(state, workerEntry('worker.left', record, 'silent'))
+  }
+  for (const { worker, leftAt } of state.departed.values()) {
+    if (state.now - leftAt >= DEPARTED_MS) state.departed.delete(worker)
+  }
 }
 
 function isOutdated({ now }: State, { state }: TaskRecord, rules: RetentionRules): boolean {

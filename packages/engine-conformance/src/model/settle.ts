@@ -1,7 +1,6 @@
 // How attempts end. Every write is fenced by (task, attempt, token); what does not apply changes nothing and says why.
 
 import {
-  blamesWorker,
   type Decision,
   type Execution,
   type Failure,
@@ -9,9 +8,19 @@ import {
   type Settlement,
   type SettleResult,
   type SupersededBecause,
+  speaksAgainstWorker,
   type TaskStatus,
 } from '@reprise/core'
-import { ACTORS, badEndEntry, releasedEntry, STATUS_AFTER, supersededEntry, workerActor } from '@reprise/core/engine'
+import {
+  ACTORS,
+  badEndEntry,
+  deadEntry,
+  releasedEntry,
+  STATUS_AFTER,
+  succeededEntry,
+  supersededEntry,
+  workerActor,
+} from '@reprise/core/engine'
 import { tellFailure, tellSuccess } from './breakers.ts'
 import { checkBatch } from './checks.ts'
 import { deadLetter } from './dead-letter.ts'
@@ -49,7 +58,8 @@ function apply(state: State, { task, running }: Held, settlement: LeaseSettlemen
   if (execution === undefined) throw new Error('A running task has an execution.')
   // An attempt that was launched, or never came to its worker, says nothing about anybody's health.
   const seenOf = running.stage === 'run' ? running.worker : null
-  const witnessed = (ok: boolean): void => (seenOf === null ? undefined : witness(state, seenOf, ok))
+  const { tenant } = task.lane
+  const witnessed = (ok: boolean): void => (seenOf === null ? undefined : witness(state, seenOf, { tenant, ok }))
   if (seenOf !== null && settlement.kind !== 'lost') progressed(state, seenOf)
   switch (settlement.kind) {
     case 'succeeded':
@@ -62,19 +72,20 @@ function apply(state: State, { task, running }: Held, settlement: LeaseSettlemen
       })
       task.state = { status: 'succeeded', at: state.now, result: settlement.result }
       tally(state, task, 'succeeded')
-      tellSuccess(state, task.lane.action, running.startedAt)
+      tellSuccess(state, task.lane, running.startedAt)
       witnessed(true)
+      if (task.snapshot.settings.notify === true) note(state, succeededEntry(ended(task, execution), running.worker))
       break
     case 'failed': {
       const { outage } = settlement
-      const isParked = outage !== undefined && tellFailure(state, outage, task.lane.action, running.startedAt)
+      const isParked = outage !== undefined && tellFailure(state, outage, task.lane, running.startedAt)
       task.deferrals = 0
       if (isParked) task.parks++
       else task.failures++
       tally(state, task, 'failed')
       const end = isParked ? { failure: settlement.failure, decision: outage.park } : settlement
       endExecution(state, task, unresolved(execution), 'failed', end)
-      if (!isParked && blamesWorker(settlement.failure)) witnessed(false)
+      if (!isParked && speaksAgainstWorker(settlement)) witnessed(false)
       break
     }
     case 'lost':
@@ -98,6 +109,7 @@ function release(
   { reason, deferral }: Extract<Settlement, { readonly kind: 'released' }>,
 ): void {
   task.executions.delete(running.attempt)
+  task.logs.delete(running.attempt)
   task.attempt--
   if (deferral === undefined) enqueue(state, task, 'where it was')
   else {
@@ -123,6 +135,7 @@ function settleEntry(state: State, settlement: EntrySettlement): SettleResult {
     attempt: ref.attempt,
     generation: task.generation,
     worker: null,
+    build: null,
     token: nextToken(state),
     dispatchedAt: state.now,
     retryReason: task.retryReason,
@@ -135,14 +148,14 @@ function settleEntry(state: State, settlement: EntrySettlement): SettleResult {
 
 type Unresolved = Pick<
   Execution,
-  'taskId' | 'attempt' | 'generation' | 'worker' | 'token' | 'dispatchedAt' | 'retryReason' | 'taskSnapshot'
+  'taskId' | 'attempt' | 'generation' | 'worker' | 'build' | 'token' | 'dispatchedAt' | 'retryReason' | 'taskSnapshot'
 >
 
 const NO_FAILURE = { errorCode: null, errorMessage: null, failure: null, decision: null } as const
 
 function unresolved(execution: Execution): Unresolved {
-  const { taskId, attempt, generation, worker, token, dispatchedAt, retryReason, taskSnapshot } = execution
-  return { taskId, attempt, generation, worker, token, dispatchedAt, retryReason, taskSnapshot }
+  const { taskId, attempt, generation, worker, build, token, dispatchedAt, retryReason, taskSnapshot } = execution
+  return { taskId, attempt, generation, worker, build, token, dispatchedAt, retryReason, taskSnapshot }
 }
 
 interface BadEnd {
@@ -189,8 +202,18 @@ function endExecution(
   }
   const { worker } = execution
   const actor = kind === 'failed' && worker !== null ? workerActor(worker) : ACTORS.sweep
-  note(state, badEndEntry(kind, execution, actor, failure, decision, dueAt))
+  note(state, badEndEntry(kind, ended(task, execution), actor, failure, decision, dueAt))
+  if (decision.kind === 'dead' && task.snapshot.settings.notify === true) {
+    note(state, deadEntry(ended(task, execution), actor, failure, decision))
+  }
 }
+
+/** An attempt that has ended, as entries name it. */
+const ended = ({ snapshot: { id, action } }: TaskRecord, { attempt }: Pick<Execution, 'attempt'>) => ({
+  taskId: id,
+  attempt,
+  action,
+})
 
 /** If an earlier try of this very call took effect: the answer it got, or would have got. */
 function repeatedStatus(state: State, settlement: Settlement): SettleResult | null {

@@ -2,9 +2,11 @@
 // counted from the tasks whenever somebody asks, which is slow and can't be wrong.
 
 import {
+  type AttemptLog,
   type Breaker,
   type By,
   DEFAULT_HEALTH_THRESHOLDS,
+  type DepartedWorker,
   type Execution,
   type Failure,
   type Fingerprint,
@@ -12,6 +14,7 @@ import {
   type JournalEntry,
   type LeaseToken,
   type PoolName,
+  type Rank,
   type Scope,
   type SeriesPoint,
   type Snapshot,
@@ -48,6 +51,8 @@ export interface TaskRecord {
   readonly acceptedAt: number
   readonly lane: Lane
   readonly executions: Map<number, Execution>
+  /** What handlers wrote down, by attempt. */
+  readonly logs: Map<number, AttemptLog>
   generation: number
   attempt: number
   /** Attempts of earlier generations. */
@@ -58,6 +63,8 @@ export interface TaskRecord {
   deferrals: number
   /** Why there will be a next attempt; null if it is the first. */
   retryReason: WaitReason | null
+  /** Until when it holds its dedupe key; null: until it has ended or died. */
+  keyUntil: number | null
   /** Null until it is queued for the first time. */
   rank: number | null
   /** When the running attempt's lease was last renewed. */
@@ -73,11 +80,13 @@ interface Hold {
   readonly scope: Scope
   readonly since: number
   by: By
+  rank: Rank
 }
 
 interface Limit {
   readonly scope: Scope
   concurrency: number
+  rank: Rank
 }
 
 export interface Group {
@@ -109,7 +118,7 @@ export type SeriesKind = Exclude<keyof SeriesPoint, 'at'>
 export interface State {
   /** The store's time, read once at the beginning of each verb. */
   now: number
-  readonly backlogMax: number
+  readonly maxBacklog: number
   readonly healthThresholds: HealthThresholds
   seqLast: number
   rankLast: number
@@ -126,9 +135,11 @@ export interface State {
   readonly holds: Hold[]
   readonly limits: Limit[]
   readonly workers: Map<WorkerId, WorkerRecord>
-  /** By name. Those that are forgotten may still be in here: only look through breakers.ts. */
+  /** In order of leaving. */
+  readonly departed: Map<WorkerId, DepartedWorker>
+  /** By id. Those that are forgotten may still be in here: only look through breakers.ts. */
   readonly breakers: Map<string, Breaker>
-  /** By name of the quota: how many retries each window has, by its number. */
+  /** By key of the quota: how many retries each window has, by its number. */
   readonly quotas: Map<string, Map<number, number>>
   readonly groups: Group[]
   journal: JournalEntry[]
@@ -139,7 +150,7 @@ export interface State {
 export function createState(options: EngineOptions): State {
   return {
     now: options.clock.now(),
-    backlogMax: options.backlogMax ?? DEFAULT_BACKLOG_MAX,
+    maxBacklog: options.maxBacklog ?? DEFAULT_BACKLOG_MAX,
     healthThresholds: options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS,
     seqLast: 0,
     rankLast: 0,
@@ -152,6 +163,7 @@ export function createState(options: EngineOptions): State {
     holds: [],
     limits: [],
     workers: new Map(),
+    departed: new Map(),
     breakers: new Map(),
     quotas: new Map(),
     groups: [],

@@ -21,7 +21,7 @@ export function breakerGates(check: Check): void {
 
 function holding(check: Check): void {
   check(
-    'C9: an open breaker holds every lane of its action, present and future, and no other',
+    'C9: an open breaker holds every lane of its action and tenant, present and future, and no other',
     async (store) => {
       const worker = await store.worker('w1', { pools: [DEFAULT_POOL, pool('gpu')] })
       await store.submit({ id: 'acme', tenant: acme })
@@ -29,7 +29,7 @@ function holding(check: Check): void {
       await trip(store, worker)
       await store.engine.resume({ tenant: acme }, BY)
       await store.submit({ id: 'gpu', pool: pool('gpu') }, { id: 'mail', action: MAIL })
-      expect(await worker.claimIds(5)).toEqual(['mail'])
+      expect(await worker.claimIds(5)).toEqual(['acme', 'mail'])
     },
     ordered,
   )
@@ -113,8 +113,11 @@ function seeing(check: Check): void {
     async (store) => {
       await trip(store, await store.worker())
       expect(await store.engine.explain(taskId('second'))).toMatchObject({
-        summary: "Breaker 'action:render' is open: too much failed. It lets a few tasks through in 5s.",
-        gates: [{ kind: 'breaker', name: BREAKER, status: 'open', since: START, until: START + 5_000 }],
+        summary:
+          "Breaker 'action:render' of tenant 'default' is open: too much failed. It lets a few tasks through in 5s.",
+        gates: [
+          { kind: 'breaker', name: BREAKER, tenant: 'default', status: 'open', since: START, until: START + 5_000 },
+        ],
         nextAt: START + 5_000,
       })
     },
@@ -129,7 +132,8 @@ function seeing(check: Check): void {
       await store.submit({ id: 'a' })
       store.clock.jump(5_000)
       const probe = await worker.claimOne()
-      const halfOpen = { kind: 'breaker', name: BREAKER, status: 'half_open', since: START + 5_000, until: null }
+      const status = 'half_open'
+      const halfOpen = { kind: 'breaker', name: BREAKER, tenant: 'default', status, since: START + 5_000, until: null }
       expect(await store.engine.lanes()).toMatchObject({ items: [{ gates: [halfOpen] }] })
       expect((await store.engine.explain(taskId('a')))?.gates).toEqual([halfOpen])
       await succeeding(store, probe)

@@ -70,7 +70,7 @@ function withStragglers(check: Check): void {
     'C9: fifty stragglers that run on do not stop the ramp',
     async (store) => {
       const worker = await store.worker()
-      await stragglers(store, worker, 50, { settings: { probes: 3, rampMax: 24 } })
+      await stragglers(store, worker, 50, { settings: { probes: 3, maxRamp: 24 } })
       await store.submit(...many(40, 'new'))
       for (const concurrency of [3, 6, 12]) {
         const { claimed } = await worker.claim(100)
@@ -184,7 +184,7 @@ function together(check: Check): void {
       const [probe, ...rest] = (await worker.claim(5, { leaseMs: 60_000 })).claimed
       if (probe === undefined) throw new Error('Two may run.')
       expect(rest).toHaveLength(1)
-      await failing(store, probe, { settings: { failuresMin: 1, openMs: 1_000, probes: 3 } })
+      await failing(store, probe, { settings: { minFailures: 1, openMs: 1_000, probes: 3 } })
       expect(await statusOf(store)).toBe('open')
       store.clock.jump(1_000)
       // Of one breaker's two probes one runs; but both breakers begin anew with the other.

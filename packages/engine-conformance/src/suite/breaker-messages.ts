@@ -44,7 +44,7 @@ export function breakerMessages(check: Check): void {
     'C9: a message is a probe when its time has come, and the next ones find no slot',
     async (store) => {
       const worker = await store.worker()
-      await trip(store, worker, { settings: { probes: 2, rampMax: 8 } })
+      await trip(store, worker, { settings: { probes: 2, maxRamp: 8 } })
       store.clock.jump(5_000)
       const first = await reserve(store, 'a')
       expect(first).toMatchObject({ attempt: 1 })

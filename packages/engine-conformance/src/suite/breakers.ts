@@ -1,6 +1,6 @@
 // Circuit breakers: how the failures of an outage open one, how it finds out that the outage is over, and that nothing
-// which an outage did is charged to tasks or workers. What it means for lanes is in breaker-gates.ts,
-// breaker-limits.ts and breaker-batches.ts.
+// which an outage did is charged to tasks or workers. What it means for lanes is in breaker-gates.ts, breaker-limits.ts and
+// breaker-batches.ts; whose tasks one tenant's failures hold in breaker-tenants.ts.
 
 import { failed, taskId } from '@reprise/core'
 import { expect } from 'vitest'
@@ -8,6 +8,7 @@ import { breakerBatches } from './breaker-batches.ts'
 import { breakerGates } from './breaker-gates.ts'
 import { breakerLimits } from './breaker-limits.ts'
 import { breakerMessages } from './breaker-messages.ts'
+import { breakerTenants } from './breaker-tenants.ts'
 import { BY, dead, failure, START } from './fixture.ts'
 import { BREAKER, failing, PARK, SMALL, statusOf, succeeding, trip } from './outage.ts'
 import { type Check, subject } from './subject.ts'
@@ -21,6 +22,7 @@ export const breakers = subject('breakers', (check) => {
   breakerLimits(check)
   breakerBatches(check)
   breakerMessages(check)
+  breakerTenants(check)
 })
 
 function opening(check: Check): void {
@@ -34,10 +36,12 @@ function opening(check: Check): void {
         items: [
           {
             name: BREAKER,
+            tenant: 'default',
             settings: SMALL,
             actions: ['render'],
             state: { status: 'closed' },
             buckets: [{ at: START, ok: 0, failed: 1 }],
+            voices: [],
           },
         ],
         next: null,
@@ -282,28 +286,28 @@ function recovering(check: Check): void {
           at: START,
           type: 'breaker.opened',
           reason: 'Too many failures: nothing starts until it has rested.',
-          data: { breaker: BREAKER, opens: 1, until: START + 5_000 },
+          data: { breaker: BREAKER, tenant: 'default', opens: 1, until: START + 5_000 },
         },
         {
           ...common,
           at: START + 5_000,
           type: 'breaker.half_open',
           reason: 'A few attempts are let through.',
-          data: { breaker: BREAKER, opens: 1, until: null },
+          data: { breaker: BREAKER, tenant: 'default', opens: 1, until: null },
         },
         {
           ...common,
           at: START + 5_000,
           type: 'breaker.ramping',
           reason: 'The attempts succeeded: more and more are let through.',
-          data: { breaker: BREAKER, opens: 1, until: null },
+          data: { breaker: BREAKER, tenant: 'default', opens: 1, until: null },
         },
         {
           ...common,
           at: START + 5_000,
           type: 'breaker.closed',
           reason: 'Work goes on as before.',
-          data: { breaker: BREAKER },
+          data: { breaker: BREAKER, tenant: 'default' },
         },
       ])
     },

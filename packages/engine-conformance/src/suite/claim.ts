@@ -38,6 +38,7 @@ export const claiming = subject('claim', (check) => {
       attempt: 1,
       generation: 1,
       worker: 'w1',
+      build: { version: '1', host: 'here', runtimes: [] },
       token: lease.token,
       dispatchedAt: START,
       retryReason: null,

@@ -85,7 +85,7 @@ export const counters = subject('counters', (check) => {
     await store.running({ id: 'a' })
     await store.engine.limit({}, 1, BY)
     expect((await store.engine.lanes()).items[0]?.gates).toEqual([
-      { kind: 'concurrency', scope: {}, running: 1, concurrency: 1 },
+      { kind: 'concurrency', scope: {}, running: 1, concurrency: 1, rank: 'platform' },
     ])
     await store.engine.limit({}, 2, BY)
     expect((await store.engine.lanes()).items[0]?.gates).toEqual([])

@@ -77,6 +77,27 @@ function assigning(check: Check): void {
     expect(await assign(store, lease, 'fresh')).toEqual({ outcome: 'assigned' })
   })
 
+  check('D7: a worker whose first heartbeat has not come yet is not stale', async (store) => {
+    // Registered, and not heard of since.
+    await store.worker('new')
+    store.clock.jump(29_999)
+    const { lease } = await dispatched(store)
+    expect(await assign(store, lease, 'new')).toEqual({ outcome: 'assigned' })
+  })
+
+  check('D7: a dispatch that fails half-way leaves no slot and no inbox entry behind', async (store) => {
+    await store.engine.limit({}, 1, BY)
+    const silent = await store.worker('silent')
+    store.clock.jump(30_000)
+    const { lease } = await dispatched(store)
+    expect(await assign(store, lease, 'silent')).toEqual({ outcome: 'stale' })
+    await store.engine.settle([released(lease, 'no worker')])
+    expect((await store.task('a')).state.status).toBe('queued')
+    // The one slot is free for another worker, and then nothing lies in the inbox of the first.
+    expect(await (await store.worker('other')).claimIds(5)).toEqual(['a'])
+    expect(await silent.claimIds(5)).toEqual([])
+  })
+
   check('C5: a degraded worker may be assigned to', async (store) => {
     const worker = await store.worker('w1')
     await worker.beat({ queueDepth: 50 })

@@ -5,11 +5,15 @@ import { describe } from 'vitest'
 import type { EngineFactory } from '../factory.ts'
 import { avoiding } from './avoiding.ts'
 import { breakers } from './breakers.ts'
+import { builds } from './builds.ts'
 import { cancelling } from './cancel.ts'
 import { claiming } from './claim.ts'
 import { collections } from './collections.ts'
+import { completion } from './completion.ts'
+import { conflicts } from './conflicts.ts'
 import { counters } from './counters.ts'
 import { deadLetters } from './dead-letters.ts'
+import { dedupeKeys } from './dedupe-keys.ts'
 import { delayQueue } from './delay-queue.ts'
 import { dispatching } from './dispatching.ts'
 import { explaining } from './explaining.ts'
@@ -19,10 +23,12 @@ import { inspecting } from './inspect.ts'
 import { journal } from './journal.ts'
 import { launching } from './launching.ts'
 import { leases } from './leases.ts'
+import { logs } from './logs.ts'
 import { looking } from './looking.ts'
 import { pausing } from './pausing.ts'
 import { queueTtl } from './queue-ttl.ts'
 import { quotas } from './quotas.ts'
+import { ranks } from './ranks.ts'
 import { registry } from './registry.ts'
 import { releasing } from './release.ts'
 import { reserving } from './reserve.ts'
@@ -30,17 +36,21 @@ import { retention } from './retention.ts'
 import { settling } from './settle.ts'
 import { registerSubject, type Subject } from './subject.ts'
 import { submitting } from './submit.ts'
+import { tenants } from './tenants.ts'
 import { text } from './text.ts'
 import { waiting } from './waiting.ts'
 
 const SUBJECTS: readonly Subject[] = [
   submitting,
+  dedupeKeys,
+  conflicts,
   claiming,
   health,
   avoiding,
   dispatching,
   launching,
   leases,
+  logs,
   settling,
   fencing,
   delayQueue,
@@ -48,13 +58,17 @@ const SUBJECTS: readonly Subject[] = [
   releasing,
   reserving,
   registry,
+  builds,
   deadLetters,
   cancelling,
   pausing,
+  ranks,
   breakers,
   quotas,
   counters,
+  tenants,
   journal,
+  completion,
   collections,
   explaining,
   looking,

@@ -52,8 +52,8 @@ export const explaining = subject('explain', (check) => {
     expect(await explain(store, 'b')).toMatchObject({
       summary: "Action 'render' is paused by operator:ann: a test",
       gates: [
-        { kind: 'paused', scope: { action: 'render' }, by: BY, since: START },
-        { kind: 'concurrency', scope: {}, running: 1, concurrency: 1 },
+        { kind: 'paused', scope: { action: 'render' }, by: BY, since: START, rank: 'platform' },
+        { kind: 'concurrency', scope: {}, running: 1, concurrency: 1, rank: 'platform' },
       ],
     })
   })

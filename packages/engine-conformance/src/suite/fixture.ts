@@ -46,7 +46,7 @@ export const ACTION = actionName('render')
 const SETTINGS: TaskSettings = {
   timeoutMs: TIMEOUT_MS,
   maxRetries: 3,
-  lossesMax: 3,
+  maxLosses: 3,
   queueTtlMs: null,
   backoff: { kind: 'fixed', delayMs: 1_000, jitter: 0 },
   retryUnknown: false,
@@ -97,7 +97,7 @@ export const IDLE: Omit<BeatReport, 'worker' | 'epoch'> = {
   loopLagMs: 0,
   memoryBytes: 0,
   draining: false,
-  quietMsMax: 0,
+  maxQuietMs: 0,
   outlook: null,
 }
 
@@ -194,8 +194,10 @@ export class Store {
     return task
   }
 
+  /** Without the entries about workers that joined: nearly every check has some. */
   async journal(id?: string): Promise<readonly JournalEntry[]> {
-    return (await this.engine.journal.read(id === undefined ? {} : { taskId: taskId(id) })).entries
+    const { entries } = await this.engine.journal.read(id === undefined ? {} : { taskId: taskId(id) })
+    return entries.filter(({ type }) => type !== 'worker.joined')
   }
 
   async journalTypes(id?: string): Promise<readonly string[]> {

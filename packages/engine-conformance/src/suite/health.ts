@@ -1,12 +1,19 @@
 // Health by evidence: an unhealthy worker gets nothing, a degraded one little, and the last worker of a pool goes on.
 
-import { DEFAULT_HEALTH_THRESHOLDS, type HealthThresholds, workerId } from '@reprise/core'
+import { DEFAULT_HEALTH_THRESHOLDS, type HealthThresholds, succeeded, tenantId, workerId } from '@reprise/core'
+import { SERVED_MS } from '@reprise/core/engine'
 import { expect } from 'vitest'
 import { dead, failure, IDLE, pool, START, type Store, type TestWorker } from './fixture.ts'
 import { subject } from './subject.ts'
 
 const strict: { readonly healthThresholds: HealthThresholds } = {
   healthThresholds: { ...DEFAULT_HEALTH_THRESHOLDS, failuresDegraded: 1, failuresUnhealthy: 2 },
+}
+
+/** One tenant counts for two of four failures, which is not too many for anything. */
+const tolerant: { readonly healthThresholds: HealthThresholds; readonly ordered: boolean } = {
+  healthThresholds: { ...DEFAULT_HEALTH_THRESHOLDS, failuresDegraded: 3, failuresUnhealthy: 4 },
+  ordered: true,
 }
 
 const backlog = Array.from({ length: 6 }, (_, index) => ({ id: `t${index}` }))
@@ -18,6 +25,17 @@ async function failOnce(
 ): Promise<void> {
   const lease = await worker.claimOne()
   await store.engine.settle([{ kind: 'failed', ref: lease, failure: failure(reason), decision: dead() }])
+}
+
+/** One of two workers, which has served one tenant well, and on which five tasks of another have failed. */
+async function servesOneOfTwo(store: Store): Promise<TestWorker> {
+  const worker = await store.worker('w1')
+  await store.worker('w2')
+  await store.submit({ id: 'fine', tenant: tenantId('quiet') })
+  await store.engine.settle([succeeded(await worker.claimOne(), null)])
+  await store.submit(...backlog.map((task) => ({ ...task, tenant: tenantId('loud') })))
+  for (let times = 0; times < 5; times++) await failOnce(store, worker)
+  return worker
 }
 
 const viewOf = async (store: Store, name: string) =>
@@ -45,6 +63,57 @@ export const health = subject('health', (check) => {
       await failOnce(store, worker)
       expect(await worker.claim(5)).toMatchObject({ claimed: [], heldBack: 'unhealthy' })
       expect(await other.claimIds(5)).toHaveLength(4)
+    },
+    strict,
+  )
+
+  check(
+    'the failures of one tenant don’t make a worker unhealthy that serves another one well',
+    async (store) => {
+      const worker = await servesOneOfTwo(store)
+      expect(await viewOf(store, 'w1')).toMatchObject({
+        consecutiveFailures: 5,
+        failuresBy: [{ tenant: 'loud', inRow: 5, recent: 5 }],
+        servedWell: [{ tenant: 'quiet', at: START }],
+        health: { status: 'healthy' },
+      })
+      expect(await worker.claim(5)).toMatchObject({ claimed: [{}], heldBack: null })
+    },
+    tolerant,
+  )
+
+  check(
+    'a worker on which the tasks of several tenants fail is found, and so is one that serves nobody else any more',
+    async (store) => {
+      const worker = await servesOneOfTwo(store)
+      store.clock.jump(SERVED_MS)
+      await worker.beat()
+      await failOnce(store, worker)
+      expect(await viewOf(store, 'w1')).toMatchObject({ health: { status: 'unhealthy' } })
+      const other = await store.worker('w3')
+      await store.submit({ id: 'good', tenant: tenantId('quiet') })
+      await store.engine.settle([succeeded(await other.claimOne(), null)])
+      await store.submit(...['c1', 'c2'].map((id) => ({ id, tenant: tenantId('loud') })))
+      for (let times = 0; times < 2; times++) await failOnce(store, other)
+      await store.submit(...['d1', 'd2'].map((id) => ({ id, tenant: tenantId('quiet') })))
+      for (let times = 0; times < 2; times++) await failOnce(store, other)
+      expect(await viewOf(store, 'w3')).toMatchObject({ health: { status: 'unhealthy' } })
+    },
+    tolerant,
+  )
+
+  check(
+    'a failure that excuses its worker is neither a bad nor a good outcome of it',
+    async (store) => {
+      const worker = await store.worker('w1')
+      await store.submit(...backlog)
+      await failOnce(store, worker)
+      for (let times = 0; times < 3; times++) {
+        const lease = await worker.claimOne()
+        const end = { failure: failure('timeout'), decision: dead(), excusesWorker: true } as const
+        await store.engine.settle([{ kind: 'failed', ref: lease, ...end }])
+      }
+      expect(await viewOf(store, 'w1')).toMatchObject({ recentOutcomes: 1, recentFailures: 1, consecutiveFailures: 1 })
     },
     strict,
   )
@@ -159,7 +228,7 @@ export const health = subject('health', (check) => {
     const worker = await store.worker()
     await store.submit(...backlog)
     const lease = await worker.claimOne({ leaseMs: 60_000 })
-    const busy = { inFlight: 1, quietMsMax: 5_000 }
+    const busy = { inFlight: 1, maxQuietMs: 5_000 }
     store.clock.jump(14_999)
     await worker.beat(busy)
     expect((await viewOf(store, 'w1'))?.health.status).toBe('healthy')
@@ -277,7 +346,7 @@ export const health = subject('health', (check) => {
     const worker = await store.worker()
     await store.submit(...backlog)
     await failOnce(store, worker)
-    await worker.beat({ inFlight: 1, quietMsMax: 1_000, outlook: 'bad', loopLagMs: 5 })
+    await worker.beat({ inFlight: 1, maxQuietMs: 1_000, outlook: 'bad', loopLagMs: 5 })
     await store.engine.probed([{ worker: worker.id, epoch: worker.epoch, ok: false }])
     store.clock.jump(1_000)
     await store.worker()
@@ -285,7 +354,7 @@ export const health = subject('health', (check) => {
       consecutiveFailures: 0,
       recentOutcomes: 0,
       lastProgressAt: START + 1_000,
-      quietMsMax: 0,
+      maxQuietMs: 0,
       outlook: null,
       probeFailures: 0,
       inFlight: 0,

@@ -72,7 +72,9 @@ export const journal = subject('journal', (check) => {
         actor: 'worker:w1',
         reason: 'Retry in 2000 ms.',
         data: {
+          action: 'render',
           code: 'connection',
+          message: 'Refused.',
           reason: 'connection',
           fingerprint: cause.fingerprint,
           decision: 'retry',
@@ -81,6 +83,14 @@ export const journal = subject('journal', (check) => {
         },
       },
     ])
+  })
+
+  check('keeps the beginning of a long message, and no half of a pair', async (store) => {
+    const lease = await store.running({ id: 'a' })
+    const long = failure('unknown', `${'x'.repeat(199)}😀${'y'.repeat(1_000)}`)
+    await store.engine.settle([{ kind: 'failed', ref: lease, failure: long, decision: dead() }])
+    const [entry] = await store.journal()
+    expect(entry?.data.message).toBe(`${'x'.repeat(199)}… [cut, 1002 more characters]`)
   })
 
   check('a dead letter’s entry has no due time', async (store) => {

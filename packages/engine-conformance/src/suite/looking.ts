@@ -1,6 +1,17 @@
 // Queries: filters, orders, and pages whose cursors stay right while tasks come and change.
 
-import { actionName, BATCH_MAX, latestForTask, type TaskQuery, taskId, tenantId } from '@reprise/core'
+import {
+  actionName,
+  BATCH_MAX,
+  decodeJson,
+  encodeJson,
+  LEFT_OUT,
+  latestForTask,
+  type TaskQuery,
+  taskId,
+  tenantId,
+} from '@reprise/core'
+import { LIGHT_BYTES_MAX, PAGE_BYTES_MAX } from '@reprise/core/engine'
 import { expect } from 'vitest'
 import { BY, dead, expectRefused, failure, ids, pool, retryIn, type Store } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -34,7 +45,7 @@ export const looking = subject('queries', (check) => {
     const { standings, now } = await store.engine.standings(ids('b', 'nobody', 'a', 'b'))
     expect(now).toBe(await store.engine.now())
     const expected = async (id: string) => {
-      const { payload: _, state: _state, attempt: _attempt, ...known } = await store.task(id)
+      const { payload: _, state: _state, attempt: _attempt, lastWorker: _worker, ...known } = await store.task(id)
       const { acceptedAt, generation, failures, losses, parks, deferrals, ...snapshot } = known
       return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals }
     }
@@ -43,6 +54,40 @@ export const looking = subject('queries', (check) => {
     expect((await store.engine.standings([])).standings).toEqual([])
     const tooMany = Array.from({ length: BATCH_MAX + 1 }, (_, index) => taskId(`t${index}`))
     await expectRefused(store.engine.standings(tooMany), 'REPRISE_INVALID')
+  })
+
+  check('a light look leaves long payloads and results out, and nothing else', async (store) => {
+    const long = 'x'.repeat(8 * LIGHT_BYTES_MAX)
+    const short = 'y'.repeat(100)
+    await store.submit({ id: 'a', payload: long, labels: { size: 'xl' } }, { id: 'b', payload: short })
+    const worker = await store.worker()
+    for (const ref of (await worker.claim(2)).claimed) {
+      const result = encodeJson(ref.taskId === 'a' ? long : short, 'result')
+      await store.engine.settle([{ kind: 'succeeded', ref, result }])
+    }
+    const [a, b] = [await store.task('a'), await store.task('b')]
+    const light = { ...a, payload: LEFT_OUT, state: { ...a.state, result: LEFT_OUT } }
+    expect(await store.engine.task(a.id, { light: true })).toEqual(light)
+    expect(await store.engine.task(b.id, { light: true })).toEqual(b)
+    const { items } = await store.engine.tasks({ light: true })
+    expect(items.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([light, b])
+    expect(decodeJson(a.payload)).toBe(long)
+  })
+
+  check('a page of tasks is bounded by its bytes, and goes on behind what fits', async (store) => {
+    const size = 1_000_000
+    const names = Array.from({ length: 12 }, (_, index) => `t${index}`)
+    for (const id of names) await store.submit({ id, payload: 'x'.repeat(size) })
+    const seen: string[] = []
+    let cursor: string | null = null
+    do {
+      const { items, next } = await store.engine.tasks(cursor === null ? {} : { cursor })
+      expect(items.length * size).toBeLessThan(2 * PAGE_BYTES_MAX + size)
+      seen.push(...items.map(({ id }) => id))
+      cursor = next
+    } while (cursor !== null)
+    expect(seen.toSorted()).toEqual(names.toSorted())
+    expect((await store.engine.tasks({ light: true })).items).toHaveLength(names.length)
   })
 
   check(

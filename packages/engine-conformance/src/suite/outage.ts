@@ -17,12 +17,12 @@ import { ACTION, failure, retryIn, type Store, type TestWorker } from './fixture
 /** Two failures open it for 5 s, then 10 s, then 15 s; one probe, then two at once, then it is closed. */
 export const SMALL: BreakerSettings = {
   windowMs: 10_000,
-  failuresMin: 2,
+  minFailures: 2,
   failureRate: 0.5,
   openMs: 5_000,
-  openMsMax: 15_000,
+  maxOpenMs: 15_000,
   probes: 1,
-  rampMax: 4,
+  maxRamp: 4,
 }
 
 export const BREAKER = 'action:render'

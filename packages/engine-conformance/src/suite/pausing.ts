@@ -57,7 +57,13 @@ export const pausing = subject('pause', (check) => {
     store.clock.jump(1_000)
     await store.engine.pause({}, { actor: 'operator:bob', reason: 'still broken' })
     expect((await store.engine.lanes()).items[0]?.gates).toEqual([
-      { kind: 'paused', scope: {}, by: { actor: 'operator:bob', reason: 'still broken' }, since: START },
+      {
+        kind: 'paused',
+        scope: {},
+        by: { actor: 'operator:bob', reason: 'still broken' },
+        since: START,
+        rank: 'platform',
+      },
     ])
     expect(await store.engine.resume({}, BY)).toBe(true)
     expect(await (await store.worker()).claimIds()).toEqual(['a'])

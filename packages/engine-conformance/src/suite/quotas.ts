@@ -1,7 +1,8 @@
-// Retry quotas: no more retries in one window than it has room for; what is over waits for the next that has. A store that
-// is spread over several places gives each its own windows, so these checks measure the first step from window to window.
+// Retry quotas: no more retries in one window than it has room for; what is over waits for the next, and never longer than one
+// window. A store that is spread over several places deals a limit out among them, so most of these checks use a share, which is
+// of what started in one place.
 
-import { expired, failed, lost, type RetryQuota, taskId } from '@reprise/core'
+import { expired, failed, lost, type RetryQuota, taskId, tenantId } from '@reprise/core'
 import { expect } from 'vitest'
 import { BY, dead, failure, ids, retryIn, START, type Store, type TestWorker } from './fixture.ts'
 import { outageOf, trip } from './outage.ts'
@@ -9,7 +10,9 @@ import { subject } from './subject.ts'
 
 const ordered = { ordered: true }
 const WINDOW_MS = 10_000
-const QUOTA: RetryQuota = { name: 'mail-server', windowMs: WINDOW_MS, limit: 2, share: null }
+const QUOTA: RetryQuota = { name: 'mail-server', windowMs: WINDOW_MS, limit: 3, share: null }
+/** So small a share that there is room for one. */
+const ONE: RetryQuota = { ...QUOTA, limit: null, share: 0.01 }
 
 /** Submits tasks and claims them for long. */
 async function running(store: Store, worker: TestWorker, ...names: readonly string[]) {
@@ -31,19 +34,46 @@ async function waitingOf(store: Store, id: string) {
 
 export const quotas = subject('quotas', (check) => {
   check(
-    'C9: retries over the limit wait in the next window that has room',
+    'C9: retries over the quota wait for the next window, and never longer than one window',
     async (store) => {
-      await failEach(store, QUOTA, 'a', 'b', 'c', 'd', 'e')
+      await failEach(store, { ...ONE, share: 0.4 }, 'a', 'b', 'c', 'd', 'e')
       for (const id of ['a', 'b']) {
         expect(await waitingOf(store, id)).toMatchObject({ dueAt: START + 1_000, reason: 'timeout', quota: null })
       }
-      const next = await waitingOf(store, 'c')
-      const stepMs = next.dueAt - START
-      expect(stepMs).toBeGreaterThan(1_000)
-      expect(stepMs % WINDOW_MS).toBe(0)
-      expect(next).toMatchObject({ since: START, reason: 'timeout', quota: 'mail-server' })
-      expect(await waitingOf(store, 'd')).toMatchObject({ dueAt: START + stepMs, quota: 'mail-server' })
-      expect(await waitingOf(store, 'e')).toMatchObject({ dueAt: START + 2 * stepMs, quota: 'mail-server' })
+      for (const id of ['c', 'd']) {
+        const moved = { since: START, dueAt: START + WINDOW_MS, reason: 'timeout', quota: 'mail-server' }
+        expect(await waitingOf(store, id)).toMatchObject(moved)
+      }
+      expect(await waitingOf(store, 'e')).toMatchObject({ dueAt: START + WINDOW_MS + 1_000, quota: 'mail-server' })
+    },
+    ordered,
+  )
+
+  check('C9: a limit holds for the whole store, and nothing is put off for longer than one window', async (store) => {
+    const names = Array.from({ length: 20 }, (_, number) => `t${number}`)
+    await failEach(store, QUOTA, ...names)
+    const due = await Promise.all(names.map(async (id) => (await waitingOf(store, id)).dueAt - START))
+    expect(due.filter((ms) => ms < WINDOW_MS).length).toBeLessThanOrEqual(3)
+    expect(due.filter((ms) => ms === WINDOW_MS).length).toBeLessThanOrEqual(3)
+    expect(Math.max(...due)).toBe(WINDOW_MS + 1_000)
+  })
+
+  check(
+    'each tenant has a quota for itself, unless it is for all tenants',
+    async (store) => {
+      const worker = await store.worker()
+      const fail = async (quota: RetryQuota, id: string, tenant: string): Promise<string | null> => {
+        await store.submit({ id, tenant: tenantId(tenant) })
+        const { claimed } = await worker.claim(1)
+        await store.engine.settle(claimed.map((ref) => failed(ref, failure(), retryIn(1_000), { quota })))
+        return (await waitingOf(store, id)).quota
+      }
+      expect(await fail(ONE, 'a', 'loud')).toBeNull()
+      expect(await fail(ONE, 'b', 'loud')).toBe('mail-server')
+      expect(await fail(ONE, 'c', 'quiet')).toBeNull()
+      const shared = { ...ONE, name: 'shared', allTenants: true }
+      expect(await fail(shared, 'd', 'loud')).toBeNull()
+      expect(await fail(shared, 'e', 'quiet')).toBe('shared')
     },
     ordered,
   )
@@ -51,7 +81,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'a task that was moved runs in its window, and not before',
     async (store) => {
-      await failEach(store, { ...QUOTA, limit: 1 }, 'a', 'b')
+      await failEach(store, ONE, 'a', 'b')
       const { dueAt } = await waitingOf(store, 'b')
       const worker = await store.worker()
       store.clock.jump(1_000)
@@ -67,7 +97,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'quotas of another name have their own room, those of one name share it, whatever the action',
     async (store) => {
-      const one = { ...QUOTA, limit: 1 }
+      const one = ONE
       await failEach(store, one, 'a')
       await failEach(store, { ...one, name: 'other' }, 'b')
       expect(await waitingOf(store, 'b')).toMatchObject({ quota: null })
@@ -113,7 +143,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'with a limit and a share, the smaller counts',
     async (store) => {
-      await failEach(store, { ...QUOTA, limit: 1, share: 1 }, 'a', 'b')
+      await failEach(store, { ...ONE, limit: 300 }, 'a', 'b')
       expect(await waitingOf(store, 'b')).toMatchObject({ quota: 'mail-server' })
     },
     ordered,
@@ -122,7 +152,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'C9: explain names the quota, and when the retry is due',
     async (store) => {
-      await failEach(store, { ...QUOTA, limit: 1 }, 'a', 'b')
+      await failEach(store, ONE, 'a', 'b')
       const { dueAt } = await waitingOf(store, 'b')
       const explanation = await store.engine.explain(taskId('b'))
       expect(explanation).toMatchObject({
@@ -140,7 +170,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'the journal tells the time at which it is really due',
     async (store) => {
-      await failEach(store, { ...QUOTA, limit: 1 }, 'a', 'b')
+      await failEach(store, ONE, 'a', 'b')
       const { dueAt } = await waitingOf(store, 'b')
       expect(await store.journal('b')).toMatchObject([{ type: 'execution.failed', data: { dueAt } }])
     },
@@ -150,7 +180,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'A8: a retry by an operator, a promotion and a redrive ask for no room',
     async (store) => {
-      const one = { ...QUOTA, limit: 1 }
+      const one = ONE
       await failEach(store, one, 'a', 'b', 'c')
       await store.engine.retry(taskId('b'), { by: BY, maxRetries: 3 })
       expect(await store.status('b')).toBe('queued')
@@ -163,7 +193,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'lost attempts and expired entries ask for room as well',
     async (store) => {
-      const one = { ...QUOTA, limit: 1 }
+      const one = ONE
       const lease = await store.running({ id: 'a' })
       await store.submit({ id: 'b', settings: { queueTtlMs: 1_000 } })
       store.clock.jump(WINDOW_MS)
@@ -183,7 +213,7 @@ export const quotas = subject('quotas', (check) => {
   check(
     'what dies or is parked takes no room',
     async (store) => {
-      const one = { ...QUOTA, limit: 1 }
+      const one = ONE
       const worker = await store.worker()
       const [dying, parked, tried] = await running(store, worker, 'dying', 'parked', 'tried')
       if (dying === undefined || parked === undefined || tried === undefined) throw new Error('Three were submitted.')

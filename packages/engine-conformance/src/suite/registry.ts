@@ -14,7 +14,7 @@ const report = (worker: TestWorker) =>
     loopLagMs: 3,
     memoryBytes: 4_096,
     draining: false,
-    quietMsMax: 30_000,
+    maxQuietMs: 30_000,
     outlook: 'its lag grows',
   }) as const
 
@@ -50,12 +50,15 @@ export const registry = subject('registry', (check) => {
         loopLagMs: 0,
         memoryBytes: 0,
         draining: false,
+        policyVersion: null,
         consecutiveFailures: 0,
         recentOutcomes: 0,
         recentFailures: 0,
         lastFailureAt: null,
+        failuresBy: [],
+        servedWell: [],
         lastProgressAt: START,
-        quietMsMax: 0,
+        maxQuietMs: 0,
         outlook: null,
         probeFailures: 0,
         health: { status: 'healthy', reasons: [] },
@@ -73,7 +76,9 @@ export const registry = subject('registry', (check) => {
   check('C8: a heartbeat brings what the worker reports', async (store) => {
     const worker = await store.worker()
     store.clock.jump(1_000)
-    expect(await store.engine.beat({ ...report(worker), draining: true })).toEqual({ outcome: 'current' })
+    expect(await store.engine.beat({ ...report(worker), draining: true, policyVersion: 3 })).toEqual({
+      outcome: 'current',
+    })
     expect((await store.engine.workers()).items).toMatchObject([
       {
         lastBeatAt: START + 1_000,
@@ -82,11 +87,27 @@ export const registry = subject('registry', (check) => {
         loopLagMs: 3,
         memoryBytes: 4_096,
         draining: true,
-        quietMsMax: 30_000,
+        policyVersion: 3,
+        maxQuietMs: 30_000,
         outlook: 'its lag grows',
       },
     ])
   })
+
+  check(
+    'a worker says which policies it applies; a new epoch, and one that leaves it to others, say nothing',
+    async (store) => {
+      const applied = async () => (await store.engine.workers()).items.map(({ policyVersion }) => policyVersion)
+      const worker = await store.worker()
+      await store.engine.beat({ ...report(worker), policyVersion: 0 })
+      expect(await applied()).toEqual([0])
+      await store.engine.beat(report(worker))
+      expect(await applied()).toEqual([null])
+      await store.engine.beat({ ...report(worker), policyVersion: 12 })
+      await store.worker()
+      expect(await applied()).toEqual([null])
+    },
+  )
 
   check('D1: a heartbeat 30 s old is stale', async (store) => {
     await store.worker()
@@ -141,12 +162,6 @@ export const registry = subject('registry', (check) => {
     const { state } = await store.task('a')
     expect(execution?.token).not.toBe(lease.token)
     expect(state).toMatchObject({ status: 'running', token: execution?.token, leaseUntil: START })
-  })
-
-  check('a first registration is not journalled', async (store) => {
-    await store.worker('w1')
-    await store.worker('w2')
-    expect(await store.journal()).toEqual([])
   })
 
   check('deregistering forgets the worker and ends its leases', async (store) => {

@@ -160,12 +160,6 @@ export const reserving = subject('reserve', (check) => {
     expect((await store.engine.counts()).accepted).toBe(0)
   })
 
-  check('B8: a message whose idempotency key is taken by another task is a duplicate', async (store) => {
-    await store.submit({ id: 'a', dedupeKey: 'k' })
-    await expectRefused(reserve(store, { id: 'b', dedupeKey: 'k' }, 1), 'REPRISE_DUPLICATE_EXECUTION')
-    expect(await store.status('b')).toBe(null)
-  })
-
   check('A3: a failed launch is released, and the redelivered message reserves again', async (store) => {
     const lease = await reserve(store, { id: 'a' }, 1)
     await store.engine.settle([{ kind: 'released', ref: lease, reason: 'The launch failed.' }])

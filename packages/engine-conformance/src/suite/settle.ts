@@ -57,6 +57,7 @@ export const settling = subject('settle', (check) => {
       attempt: 1,
       generation: 1,
       worker: 'w1',
+      build: { version: '1', host: 'here', runtimes: [] },
       token: lease.token,
       dispatchedAt: START,
       retryReason: null,

@@ -36,6 +36,11 @@ local function key(name)
   return META_PREFIX .. name
 end
 
+-- What handlers wrote down, by attempt.
+local function logKey(id)
+  return key('log:' .. id)
+end
+
 -- The next `count` numbers of the sequence that seqs, ranks, tokens and epochs share; answers the last of them.
 local function draw(count)
   return call('HINCRBY', NUMBERS, 'sequence', int(count))

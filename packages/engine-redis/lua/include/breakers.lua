@@ -1,7 +1,7 @@
--- Circuit breakers: where they are kept, and how one changes (see core's breaker.ts, which is the definition). The hash
--- 'breakers' has them by name, each as its settings (JSON), a line break, and the rest (JSON); it is there only while any is,
--- so all that goes well pays nothing. 'covered' names the breakers of each action, one per line. What follows from a change is
--- in gates.lua and outages.lua.
+-- Circuit breakers: where they are kept, and how one changes (see core's breaker.ts and voices.ts, which are the definition). The
+-- hash 'breakers' has them by id, which is the name, with '\n<tenant>' behind it if it is a tenant's own; each as its settings
+-- (JSON), a line break, and the rest (JSON). It is there only while any is, so all that goes well pays nothing. 'covered' names
+-- the breakers of each place (see gates.lua), one per line. What follows from a change is in gates.lua and outages.lua.
 
 local breakers, coverings
 
@@ -9,10 +9,24 @@ atBegin(function()
   breakers, coverings = {}, {}
 end)
 
-local function parseBreaker(name, text)
+-- Where a breaker of a tenant, or ('' or false) of all, covers an action.
+local function placeOf(action, tenant)
+  return tenant and tenant ~= '' and action .. '\n' .. tenant or action
+end
+
+-- An id is made like a place.
+local breakerId = placeOf
+
+-- A breaker without its state: of a tenant if its id says so.
+local function blankBreaker(id)
+  local name, tenant = string.match(id, '^([^\n]*)\n?(.*)$')
+  return { id = id, name = name, tenant = tenant ~= '' and tenant, actions = {}, state = { status = 'closed' }, buckets = {}, voices = {} }
+end
+
+local function parseBreaker(id, text)
   local stop = string.find(text, '\n', 1, true)
-  local breaker = cjson.decode(string.sub(text, stop + 1))
-  breaker.name = name
+  local breaker = blankBreaker(id)
+  for field, value in pairs(cjson.decode(string.sub(text, stop + 1))) do breaker[field] = value end
   breaker.settingsText = string.sub(text, 1, stop - 1)
   breaker.settings = decodeSettings(breaker.settingsText)
   return breaker
@@ -27,42 +41,49 @@ local function fieldsText(fields)
   return '{' .. table.concat(texts, ',') .. '}'
 end
 
+local function listText(list, textOf)
+  local texts = {}
+  for index, item in ipairs(list) do texts[index] = textOf(item) end
+  return '[' .. table.concat(texts, ',') .. ']'
+end
+
 local function breakerText(breaker)
-  local actions, buckets = {}, {}
-  for index, action in ipairs(breaker.actions) do actions[index] = cjson.encode(action) end
-  for index, bucket in ipairs(breaker.buckets) do buckets[index] = fieldsText(bucket) end
-  return breaker.settingsText .. '\n{"actions":[' .. table.concat(actions, ',') .. '],"state":' .. fieldsText(breaker.state)
-    .. ',"buckets":[' .. table.concat(buckets, ',') .. ']}'
+  return breaker.settingsText .. '\n{"actions":' .. listText(breaker.actions, cjson.encode) .. ',"state":'
+    .. fieldsText(breaker.state) .. ',"buckets":' .. listText(breaker.buckets, fieldsText)
+    .. ',"voices":' .. listText(breaker.voices, fieldsText) .. '}'
 end
 
 -- False if there is none. Changes are written by flushBreakers().
-local function breakerNamed(name)
-  local breaker = breakers[name]
+local function breakerNamed(id)
+  local breaker = breakers[id]
   if breaker == nil then
-    local text = call('HGET', key('breakers'), name)
-    breaker = text and parseBreaker(name, text)
-    breakers[name] = breaker
+    local text = call('HGET', key('breakers'), id)
+    breaker = text and parseBreaker(id, text)
+    breakers[id] = breaker
   end
   return breaker
 end
 
--- The names of the breakers that cover an action, in order.
-local function covering(action)
-  local names = coverings[action]
-  if not names then
-    names = {}
-    for name in string.gmatch(call('HGET', key('covered'), action) or '', '[^\n]+') do names[#names + 1] = name end
-    coverings[action] = names
+-- The ids of the breakers that cover a place, in order. They are stored by name: their tenant is that of the place.
+local function covering(place)
+  local ids = coverings[place]
+  if not ids then
+    ids = {}
+    local tenant = string.match(place, '\n(.*)$')
+    for name in string.gmatch(call('HGET', key('covered'), place) or '', '[^\n]+') do ids[#ids + 1] = breakerId(name, tenant) end
+    coverings[place] = ids
   end
-  return names
+  return ids
 end
 
-local function setCovering(action, names)
-  coverings[action] = names
-  if #names == 0 then
-    call('HDEL', key('covered'), action)
+local function setCovering(place, ids)
+  coverings[place] = ids
+  if #ids == 0 then
+    call('HDEL', key('covered'), place)
   else
-    call('HSET', key('covered'), action, table.concat(names, '\n'))
+    local names = {}
+    for index, id in ipairs(ids) do names[index] = string.match(id, '^[^\n]*') end
+    call('HSET', key('covered'), place, table.concat(names, '\n'))
   end
 end
 
@@ -80,6 +101,9 @@ local function fadesAt(breaker)
   for _, bucket in ipairs(breaker.buckets) do
     if bucket.failed > 0 then at = math.max(at, bucket.at + breaker.settings.windowMs) end
   end
+  for _, voice in ipairs(breaker.voices) do
+    if voice.failed > 0 then at = math.max(at, voice.since + breaker.settings.windowMs) end
+  end
   return at
 end
 
@@ -87,7 +111,53 @@ local function isForgotten(breaker)
   return breaker.state.status == 'closed' and fadesAt(breaker) <= now
 end
 
-local function countOutcome(breaker, what)
+-- The tenant's voice, of those that are live; false if it gets none. One that fails takes the place of one that does not.
+local function voiceOf(live, tenant, what)
+  for _, voice in ipairs(live) do
+    if voice.tenant == tenant then return voice end
+  end
+  if #live >= VOICES_MAX then
+    local quiet
+    for index, voice in ipairs(live) do
+      if not quiet and voice.failed == 0 then quiet = index end
+    end
+    if what == 'ok' or not quiet then return false end
+    table.remove(live, quiet)
+  end
+  local voice = { tenant = tenant, since = now, ok = 0, failed = 0 }
+  live[#live + 1] = voice
+  return voice
+end
+
+local function hear(breaker, what, tenant)
+  local live = {}
+  for _, voice in ipairs(breaker.voices) do
+    if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
+  end
+  local voice = voiceOf(live, tenant, what)
+  if voice then voice[what] = voice[what] + 1 end
+  breaker.voices = live
+end
+
+-- Whether several tenants fail, enough of them and often enough.
+local function agree(breaker)
+  local settings = breaker.settings
+  local most = math.ceil(settings.minFailures / 2)
+  local tenants, against, all = 0, 0, 0
+  for _, voice in ipairs(breaker.voices) do
+    local isAgainst = voice.failed > 0 and voice.failed >= settings.failureRate * (voice.ok + voice.failed)
+    local weight = math.min(isAgainst and voice.failed or voice.ok, most)
+    all = all + weight
+    if isAgainst then
+      tenants = tenants + 1
+      against = against + weight
+    end
+  end
+  return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
+end
+
+local function countOutcome(breaker, what, tenant)
+  if not breaker.tenant then return hear(breaker, what, tenant) end
   local widthMs = math.max(math.floor(breaker.settings.windowMs / BREAKER_BUCKETS), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
@@ -102,42 +172,57 @@ end
 
 local function openBreaker(breaker, opens)
   local settings = breaker.settings
-  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, BREAKER_DOUBLINGS_MAX), settings.openMsMax)
+  local openMs = math.min(settings.openMs * 2 ^ math.min(opens - 1, BREAKER_DOUBLINGS_MAX), settings.maxOpenMs)
   breaker.state = { status = 'open', since = now, ['until'] = now + openMs, opens = opens }
-  breaker.buckets = {}
+  breaker.buckets, breaker.voices = {}, {}
 end
 
-local function countFailure(breaker, opens)
-  countOutcome(breaker, 'failed')
+local function isTooMuch(breaker)
+  if not breaker.tenant then return agree(breaker) end
   local ok, failed = 0, 0
   for _, bucket in ipairs(breaker.buckets) do
     ok = ok + bucket.ok
     failed = failed + bucket.failed
   end
   local settings = breaker.settings
-  if failed >= settings.failuresMin and failed >= settings.failureRate * (ok + failed) then openBreaker(breaker, opens) end
+  return failed >= settings.minFailures and failed >= settings.failureRate * (ok + failed)
 end
 
-local function afterFailure(breaker, startedAt)
+local function countFailure(breaker, tenant, opens)
+  countOutcome(breaker, 'failed', tenant)
+  if isTooMuch(breaker) then openBreaker(breaker, opens) end
+end
+
+local function probeFailed(breaker, tenant)
   local state = breaker.state
-  if state.status == 'closed' then
-    countFailure(breaker, 1)
-  elseif state.status ~= 'open' and startedAt >= state.since then
-    if state.status == 'half_open' then openBreaker(breaker, state.opens + 1) else countFailure(breaker, state.opens + 1) end
+  if not breaker.tenant and (state.doubtedBy or tenant) == tenant then
+    state.doubtedBy = tenant
+  else
+    openBreaker(breaker, state.opens + 1)
   end
 end
 
-local function afterSuccess(breaker, startedAt)
+local function afterFailure(breaker, tenant, startedAt)
+  local state = breaker.state
+  if state.status == 'closed' then
+    countFailure(breaker, tenant, 1)
+  elseif state.status ~= 'open' and startedAt >= state.since then
+    if state.status == 'half_open' then probeFailed(breaker, tenant) else countFailure(breaker, tenant, state.opens + 1) end
+  end
+end
+
+local function afterSuccess(breaker, tenant, startedAt)
   local state, settings = breaker.state, breaker.settings
-  if state.status == 'closed' then return countOutcome(breaker, 'ok') end
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
   if state.status == 'open' or startedAt < state.since then return end
   local isRamping = state.status == 'ramping'
-  if isRamping then countOutcome(breaker, 'ok') end
+  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if state.doubtedBy == tenant then state.doubtedBy = nil end
   local wanted = isRamping and state.concurrency or settings.probes
   state.succeeded = state.succeeded + 1
   if state.succeeded < wanted then return end
   breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
-  if wanted * 2 >= settings.rampMax then breaker.state = { status = 'closed' } end
+  if wanted * 2 >= settings.maxRamp then breaker.state = { status = 'closed' } end
 end
 
 -- Whether a failure that counted for it is to be parked.

@@ -56,7 +56,7 @@ local function claim(request)
   local limits = parseThresholds(request.thresholds)
   local health = request.health or claimHealth(worker, limits)
   local limit = request.limit
-  if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.degradedClaimMax) end
+  if health == 'unhealthy' then limit = 0 elseif health == 'degraded' then limit = math.min(limit, limits.maxDegradedClaim) end
   local nextProbe = exists('breakers') and tellTime()
   local isUnfinished = exists('unfinished') and continueLifting()
   local nextDue = promoteDue(request)

@@ -36,7 +36,7 @@ local function leaveGroup(fingerprint, ids)
 end
 
 -- Ends an attempt badly: its task goes where the decision says. `ending` has: kind ('failed', 'lost' or 'expired'),
--- decision ('retry', 'park' or 'dead'), dueAt and quota (of a retry), reason, fingerprint, sentence, data (JSON without its last brace), tail (of the
+-- decision ('retry', 'park' or 'dead'), dueAt and quota (of a retry), reason, fingerprint, sentence, data (JSON without its last brace; the action is added), tail (of the
 -- record: what went wrong), actor. The attempt's record has been written; counters of the status before are the caller's.
 local function endExecution(task, attempt, ending)
   local lane = task.lane
@@ -78,6 +78,8 @@ local function endExecution(task, attempt, ending)
     stir(lane)
   end
   task.state = state
-  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, ending.data .. ',"dueAt":' .. dueAt .. '}')
+  local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. '}')
+  if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
 end

@@ -1,6 +1,11 @@
--- What breakers mean for lanes. The gates of all breakers on an action are one hold and one limit under the name of gateName():
--- whether any is open, and the lowest number that one allows of the attempts that started since the last of them let probes
--- through.
+-- What breakers mean for lanes. A breaker covers places: an action ('<action>'), or that of one tenant ('<action>\n<tenant>'). The
+-- gates of all breakers on a place are one hold and one limit under the name of gateOf(): whether any is open, and the lowest
+-- number that one allows of the attempts that started since the last of them let probes through.
+
+local function gateOf(place)
+  local action, tenant = string.match(place, '^([^\n]*)\n?(.*)$')
+  return gateName(action, tenant)
+end
 
 -- How many tasks of an action a breaker lets run at once; nil if it does not say.
 local function allowedBy(breaker)
@@ -9,7 +14,7 @@ local function allowedBy(breaker)
   return state.status == 'ramping' and state.concurrency or nil
 end
 
--- Holds by action; what ran by action, for each time since when it was counted and number of attempts ended by then.
+-- Holds by place; what ran by place, for each time since when it was counted and number of attempts ended by then.
 local gateHolds, countedSince
 
 atBegin(function()
@@ -18,13 +23,18 @@ end)
 
 -- Lanes with queued tasks learn whether a breaker holds them: those that this call has changed, then others, step by step (see
 -- lifting.lua). The rest look at the holds when they get a task.
+local function gateHold(place)
+  local hold = gateHolds[place]
+  if hold == nil then
+    hold = call('HGET', key('holds'), gateOf(place))
+    gateHolds[place] = hold
+  end
+  return hold
+end
+
 local function tellLane(lane)
   if lane.queued == 0 then return end
-  local hold = gateHolds[lane.action]
-  if hold == nil then
-    hold = call('HGET', key('holds'), gateName(lane.action))
-    gateHolds[lane.action] = hold
-  end
+  local hold = gateHold(lane.action) or gateHold(placeOf(lane.action, lane.tenant))
   if not hold then
     if lane.heldSince and not holdOn(lane) then letGo(lane) end
   elseif not lane.heldSince then
@@ -32,17 +42,19 @@ local function tellLane(lane)
   end
 end
 
-local function tellLanes(action, cursor)
-  return proceed('gates ' .. action, eachStocked(gateName(action), cursor, tellLane))
+local function tellLanes(place, cursor)
+  return proceed('gates ' .. place, eachStocked(gateOf(place), cursor, tellLane))
 end
 
 STEPS.gates = tellLanes
 
--- Adds one to the attempts of its action if it started since then. `token` ends with the lane's number.
+-- Adds one to the attempts of its places if it started since then. `token` ends with the lane's number.
 local function addRunning(counts, since, startedAt, token)
   if tonumber(startedAt) < since then return end
-  local action = laneNumbered(tonumber(string.match(token, '%d+$'))).action
-  counts[action] = (counts[action] or 0) + 1
+  local lane = laneNumbered(tonumber(string.match(token, '%d+$')))
+  local own = placeOf(lane.action, lane.tenant)
+  counts[lane.action] = (counts[lane.action] or 0) + 1
+  counts[own] = (counts[own] or 0) + 1
 end
 
 local function addLaunched(counts, since, ended)
@@ -68,9 +80,9 @@ local function addLeased(counts, since, ended)
   end
 end
 
--- How many attempts run of this action that started since then, without those that this call has ended. It goes over all
--- leases, which only a limit whose time changes is worth, and once for all actions.
-local function runningSince(action, since)
+-- How many attempts run in this place that started since then, without those that this call has ended. It goes over all
+-- leases, which only a limit whose time changes is worth, and once for all places.
+local function runningSince(place, since)
   local ended, size = {}, 0
   for _, change in pairs(leaseChanges) do
     size = size + #change.removed
@@ -84,52 +96,52 @@ local function runningSince(action, since)
     addLeased(counts, since, ended)
     countedSince[name] = counts
   end
-  return counts[action] or 0
+  return counts[place] or 0
 end
 
--- Puts the hold of an action on it while any of its breakers is open. Answers whether that is new.
-local function setHold(action)
-  gateHolds[action] = nil
-  for _, name in ipairs(covering(action)) do
-    if breakerNamed(name).state.status == 'open' then
+-- Puts the hold of a place on it while any of its breakers is open. Answers whether that is new.
+local function setHold(place)
+  gateHolds[place] = nil
+  for _, id in ipairs(covering(place)) do
+    if breakerNamed(id).state.status == 'open' then
       nowExists('holds')
-      return call('HSETNX', key('holds'), gateName(action), NOW) == 1
+      return call('HSETNX', key('holds'), gateOf(place), NOW) == 1
     end
   end
-  return call('HDEL', key('holds'), gateName(action)) == 1
+  return call('HDEL', key('holds'), gateOf(place)) == 1
 end
 
 -- Answers whether every lane was told.
-local function setLimit(action)
+local function setLimit(place)
   local most
   local since = 0
-  for _, name in ipairs(covering(action)) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(covering(place)) do
+    local breaker = breakerNamed(id)
     local number = allowedBy(breaker)
     if number then
       if not most or number < most then most = number end
       since = math.max(since, breaker.state.since)
     end
   end
-  return setOwnLimit(gateName(action), most, since, function() return runningSince(action, since) end)
+  return setOwnLimit(gateOf(place), most, since, function() return runningSince(place, since) end)
 end
 
--- Brings the gates of these actions up to date. Holds come first: lanes that are held need not be woken for a limit that ends.
+-- Brings the gates of these places up to date. Holds come first: lanes that are held need not be woken for a limit that ends.
 -- Answers whether every lane was told.
-local function setGates(actions)
+local function setGates(places)
   local isChanged = {}
-  for _, action in ipairs(actions) do isChanged[action] = setHold(action) end
+  for _, place in ipairs(places) do isChanged[place] = setHold(place) end
   for _, lane in ipairs(laneList) do
-    if isChanged[lane.action] then tellLane(lane) end
+    if isChanged[lane.action] or isChanged[placeOf(lane.action, lane.tenant)] then tellLane(lane) end
   end
   local isTold = true
-  for _, action in ipairs(actions) do
-    if isChanged[action] then
+  for _, place in ipairs(places) do
+    if isChanged[place] then
       local isDone
-      if mayTellMore() then isDone = tellLanes(action, '') else isDone = proceed('gates ' .. action, '') end
+      if mayTellMore() then isDone = tellLanes(place, '') else isDone = proceed('gates ' .. place, '') end
       isTold = isTold and isDone
     end
-    if not setLimit(action) then isTold = false end
+    if not setLimit(place) then isTold = false end
   end
   return isTold
 end

@@ -14,7 +14,7 @@ local function collectOne(starter, worker, id, lease)
   lease.renewedAt = nil
   lease.timeoutAt = now + profileNumbered(parseHead(values[1]).profile).timeoutMs
   lease.untilAt = math.min(now + starter.request.leaseMs, lease.timeoutAt + TIMEOUT_GRACE_MS)
-  call('HSET', taskKey(id), attempt, rewritten(values[3], lease.token, nil, now))
+  call('HSET', taskKey(id), attempt, rewritten(values[3], lease.token, nil, now, ''))
   local added = starter.change.added
   added[#added + 1] = id
   added[#added + 1] = leaseText(lease)

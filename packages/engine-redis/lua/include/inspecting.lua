@@ -19,8 +19,8 @@ local WORDS = SUBJECT_WORDS
 -- How a finding's subject is called in the journal: as core's subjectText() does.
 local function subjectText(kind, name)
   if kind == 'key' then
-    local tenant, dedupeKey = string.match(name, '^(.-)\n(.*)$')
-    return format(WORDS.key, dedupeKey, tenant)
+    local tenant, action, dedupeKey = string.match(name, '^(.-)\n(.-)\n(.*)$')
+    return format(WORDS.key, dedupeKey, action, tenant)
   end
   if kind ~= 'lane' and kind ~= 'limit' then return format(WORDS[kind], name) end
   local parts = {}

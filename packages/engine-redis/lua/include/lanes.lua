@@ -2,7 +2,7 @@
 -- held stands in one zset, scored by its turn: that of the active lanes of its (pool, action), or that of the lanes that
 -- stand at a limit there which had no room (see limits.lua). Any other lane stands in none, and at no limit.
 
--- A lane's hash has its names, the limit it stands at (field 'parked', '' if none), and its numbers (LANE), packed into one field.
+-- A lane's hash has its names, the limit it stands at (field 'parked', '' if none), the bytes of its payloads, and its numbers (LANE), packed into one field.
 local FRESH_NUMBERS = {}
 for index = 1, #LANE do FRESH_NUMBERS[index] = 0 end
 FRESH_NUMBERS[LANE.heldSince] = -1
@@ -87,15 +87,16 @@ local function laneNumbered(number)
   local lane = {
     pool = texts[1], action = texts[2], tenant = texts[3], atLimit = atLimit, wasAtLimit = atLimit,
     LANE.fields(was), was = was, number = false, tally = false, listedTurn = false, listedAt = false, limits = false, succeeding = false,
-    group = false, distance = false, sources = false, takenOf = false, taken = false,
+    bytesAdded = 0, group = false, distance = false, sources = false, takenOf = false, taken = false,
   }
   if lane.heldSince == -1 then lane.heldSince = false end
   return keepLane(number, lane)
 end
 
--- The name of the hold and of the limit that breakers have on an action. It reads like that of a scope; no pool is named so.
-local function gateName(action)
-  return '\r\n' .. action .. '\n'
+-- The name of the hold and of the limit that breakers have on an action: those of a tenant, or ('') of all. It reads like that of
+-- a scope; no pool is named so.
+local function gateName(action, tenant)
+  return '\r\n' .. action .. '\n' .. tenant
 end
 
 -- Every scope that covers a lane, by name. A scope is named by its three parts; what it does not give is empty. What
@@ -109,7 +110,8 @@ local function scopeNames(lane)
       end
     end
   end
-  names[#names + 1] = gateName(lane.action)
+  names[#names + 1] = gateName(lane.action, '')
+  names[#names + 1] = gateName(lane.action, lane.tenant)
   return names
 end
 
@@ -143,6 +145,8 @@ local function laneNamed(pool, action, tenant)
   call('HSET', key('lanes'), pool .. '\n' .. action .. '\n' .. tenant, number)
   call('HSET', key('lane:' .. number), 'pool', pool, 'action', action, 'tenant', tenant)
   call('SADD', key('actions:' .. pool), action)
+  -- A store of an earlier version has no such list, and never gets half of one.
+  if number == 1 or call('EXISTS', key('pools')) == 1 then call('SADD', key('pools'), pool) end
   return laneNumbered(number)
 end
 
@@ -223,6 +227,7 @@ local function flushLane(lane)
       break
     end
   end
+  if lane.bytesAdded ~= 0 then call('HINCRBY', key('lane:' .. int(lane.number)), 'bytes', int(lane.bytesAdded)) end
   if lane.atLimit ~= lane.wasAtLimit then call('HSET', key('lane:' .. int(lane.number)), 'parked', lane.atLimit or '') end
   local member = laneMember(lane.number)
   if (lane.queued > 0) ~= (was[LANE.queued] > 0) then

@@ -94,12 +94,12 @@ local function runningRecord(attempt, token, workerJson, extra)
     .. ',"dispatchedAt":' .. NOW .. extra .. RUNNING_TAIL
 end
 
--- What only some records have: a later generation, and why there is another attempt.
-local function recordExtra(generation, retryReason)
+-- What only some records have: a later generation, why there is another attempt, and the build of its worker ('' for none).
+local function recordExtra(generation, retryReason, build)
   local extra = ''
   if generation > 1 then extra = ',"generation":' .. int(generation) end
   if retryReason then extra = extra .. ',"retryReason":' .. cjson.encode(retryReason) end
-  return extra
+  return extra .. build
 end
 
 -- The same record, ended. `tail` gives errorCode, errorMessage and what else a bad end has; nil for a good one.

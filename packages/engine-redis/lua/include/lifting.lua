@@ -47,12 +47,26 @@ local function stockByAction()
   return #old < LIFT_MAX
 end
 
+-- Calls `visit` with the lanes of an action and tenant that have queued tasks, whatever their pool. Answers whether it could: an
+-- old store has no list of pools.
+local function eachOfTenant(action, tenant, visit)
+  if call('EXISTS', key('pools')) == 0 then return false end
+  for _, pool in ipairs(call('SMEMBERS', key('pools'))) do
+    local number = findLane(pool, action, tenant)
+    local lane = number and laneNumbered(number)
+    if lane and lane.queued > 0 then visit(lane) end
+  end
+  return true
+end
+
 -- Calls `visit` with the next lanes of the scope that have queued tasks; the others look at the holds when they get one. The
 -- lanes stand by action, so those of other actions are not touched if the scope names one. The cursor is '' at first. Answers
 -- where to go on; nil when these were the last.
 local function eachStocked(scopeName, cursor, visit)
   local pool, action, tenant = string.match(scopeName, '^(.*)\n(.*)\n(.*)$')
-  if pool ~= '' and action ~= '' and tenant ~= '' then
+  if pool == '\r' and tenant ~= '' then
+    if eachOfTenant(action, tenant, visit) then return nil end
+  elseif pool ~= '' and action ~= '' and tenant ~= '' then
     local number = findLane(pool, action, tenant)
     local lane = number and laneNumbered(number)
     if lane and lane.queued > 0 then visit(lane) end

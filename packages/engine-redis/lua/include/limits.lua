@@ -59,7 +59,7 @@ end
 local function openLimits(pool, action)
   local open = {}
   if not anyLimits() then return open end
-  local names = { '\n\n', '\n' .. action .. '\n', pool .. '\n\n', pool .. '\n' .. action .. '\n', gateName(action) }
+  local names = { '\n\n', '\n' .. action .. '\n', pool .. '\n\n', pool .. '\n' .. action .. '\n', gateName(action, '') }
   for _, limit in ipairs(limitsNamed(names)) do
     if limit.running < limit.concurrency then open[#open + 1] = limit end
   end

@@ -16,9 +16,17 @@ local function hasExpiry(state, text)
   return string.find(text, EXPIRING)
 end
 
+-- What a light look makes of a text that is a head, a line break and a long value: the value is left out.
+local function lightText(text)
+  local stop = #text > LIGHT_BYTES_MAX and string.find(text, '\n', 1, true)
+  -- The value has its name before it, so that a short one always stays.
+  if not stop or #text - stop <= 2 * LIGHT_BYTES_MAX then return text end
+  return string.match(text, '^[^\n]*\n"%a+":') .. '}'
+end
+
 -- Adds a TASK_ROW to the answer, '' for what is missing: the record is that of the latest attempt, the last two are of the lane of
 -- a task that may expire. `first` is the record of the first attempt if that was read. Answers the size of what it had to read.
-local function addTask(answer, id, text, state, attempt, first)
+local function addTask(answer, id, text, state, attempt, first, isLight)
   local record, size = attempt == '1' and first or '', 0
   if record == '' and attempt ~= '0' then
     record = call('HGET', taskKey(id), attempt) or ''
@@ -34,9 +42,9 @@ local function addTask(answer, id, text, state, attempt, first)
   local lane = hasExpiry(state, text) and partsOf(select(3, string.match(text, HEAD_PATTERN)))
   local last = #answer
   answer[last + TASK_ROW.id] = id
-  answer[last + TASK_ROW.text] = text
+  answer[last + TASK_ROW.text] = isLight and lightText(text) or text
   answer[last + TASK_ROW.state] = state or ''
-  answer[last + TASK_ROW.record] = record
+  answer[last + TASK_ROW.record] = isLight and lightText(record) or record
   answer[last + TASK_ROW.lease] = lease
   answer[last + TASK_ROW.progress] = progress
   answer[last + TASK_ROW.heldSince] = lane and lane.heldSince or ''

@@ -63,6 +63,11 @@ local function requeue(task)
   stir(lane)
 end
 
+-- Whether it goes on without its dedupe key, because another task has taken that.
+local function keyNote(task)
+  return task.state.keyLost and ',"withoutKey":true' or ''
+end
+
 local function noteTask(kind, task, actor, reason, data)
   local attempt = task.state.attempt
   notes[#notes + 1] = { kind = kind, id = task.id, attempt = attempt > 0 and attempt, actor = actor, reason = reason, data = data }

@@ -5,8 +5,13 @@
 local TURN_MAX = 100
 local ENTRY_TYPES, REASONS = BREAKER_ENTRY_TYPES, BREAKER_REASONS
 
+-- What an entry about it says of it, without the last brace.
+local function entryHead(breaker)
+  return '{"breaker":' .. cjson.encode(breaker.name) .. ',"tenant":' .. (breaker.tenant and cjson.encode(breaker.tenant) or 'null')
+end
+
 local function noteClosed(breaker, actor, reason)
-  note(ENTRY_TYPES.closed, nil, nil, actor, reason, '{"breaker":' .. cjson.encode(breaker.name) .. '}')
+  note(ENTRY_TYPES.closed, nil, nil, actor, reason, entryHead(breaker) .. '}')
 end
 
 local function noteStatus(breaker)
@@ -14,8 +19,15 @@ local function noteStatus(breaker)
   if state.status == 'closed' then return noteClosed(breaker, ACTORS.breaker, BREAKER_REASONS.closed) end
   local untilAt = state['until']
   note(ENTRY_TYPES[state.status], nil, nil, ACTORS.breaker, REASONS[state.status],
-    '{"breaker":' .. cjson.encode(breaker.name) .. ',"opens":' .. int(state.opens) .. ',"until":'
+    entryHead(breaker) .. ',"opens":' .. int(state.opens) .. ',"until":'
     .. (untilAt and int(untilAt) or 'null') .. '}')
+end
+
+-- The places that it covers.
+local function placesOf(breaker)
+  local places = {}
+  for index, action in ipairs(breaker.actions) do places[index] = placeOf(action, breaker.tenant) end
+  return places
 end
 
 -- Applies a change, and what follows from it. `apply` answers an action that is covered since just now, if there is one.
@@ -27,34 +39,42 @@ local function changeBreaker(breaker, apply)
   local hasTurned = state.status ~= before
   if hasTurned then
     if state.status == 'open' then
-      call('ZADD', key('opened'), int(state['until']), breaker.name)
-      call('ZREM', key('fading'), breaker.name)
+      call('ZADD', key('opened'), int(state['until']), breaker.id)
+      call('ZREM', key('fading'), breaker.id)
     elseif before == 'open' then
-      call('ZREM', key('opened'), breaker.name)
+      call('ZREM', key('opened'), breaker.id)
     end
   end
   if hasTurned or allowedBy(breaker) ~= boundBefore then
-    setGates(breaker.actions)
+    setGates(placesOf(breaker))
   elseif joined and state.status ~= 'closed' then
-    setGates({ joined })
+    setGates({ placeOf(joined, breaker.tenant) })
   end
   if hasTurned then noteStatus(breaker) end
 end
 
+-- How many breakers each tenant has: 'owned', by tenant.
+local function countOwned(breaker, change)
+  if not breaker.tenant then return end
+  if call('HINCRBY', key('owned'), breaker.tenant, change) <= 0 then call('HDEL', key('owned'), breaker.tenant) end
+end
+
 -- It does not exist any more. Answers whether every lane was told.
 local function forgetBreaker(breaker)
-  breakers[breaker.name] = false
-  call('HDEL', key('breakers'), breaker.name)
-  call('ZREM', key('opened'), breaker.name)
-  call('ZREM', key('fading'), breaker.name)
-  for _, action in ipairs(breaker.actions) do
+  breakers[breaker.id] = false
+  call('HDEL', key('breakers'), breaker.id)
+  call('ZREM', key('opened'), breaker.id)
+  call('ZREM', key('fading'), breaker.id)
+  countOwned(breaker, '-1')
+  local places = placesOf(breaker)
+  for _, place in ipairs(places) do
     local kept = {}
-    for _, name in ipairs(covering(action)) do
-      if name ~= breaker.name then kept[#kept + 1] = name end
+    for _, id in ipairs(covering(place)) do
+      if id ~= breaker.id then kept[#kept + 1] = id end
     end
-    setCovering(action, kept)
+    setCovering(place, kept)
   end
-  return breaker.state.status == 'closed' or setGates(breaker.actions)
+  return breaker.state.status == 'closed' or setGates(places)
 end
 
 -- Answers whether it covers the action since just now.
@@ -63,67 +83,95 @@ local function cover(breaker, action)
     if known == action then return false end
   end
   breaker.actions[#breaker.actions + 1] = action
-  local names = { breaker.name }
-  for _, name in ipairs(covering(action)) do names[#names + 1] = name end
-  table.sort(names)
-  setCovering(action, names)
+  local place = placeOf(action, breaker.tenant)
+  local ids = { breaker.id }
+  for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
+  table.sort(ids)
+  setCovering(place, ids)
   return true
 end
 
--- The breaker of this name; it begins anew if there is none, or a forgotten one.
-local function breakerToFail(name)
-  local breaker = breakerNamed(name)
+-- How many this call has made: they are not stored yet.
+local made
+
+atBegin(function()
+  made = 0
+end)
+
+local function mayMake(tenant)
+  if call('HLEN', key('breakers')) + made >= BREAKERS_MAX then return false end
+  return not tenant or (tonumber(call('HGET', key('owned'), tenant)) or 0) < BREAKERS_OF_TENANT_MAX
+end
+
+-- The breaker of this id; it begins anew if there is none, or a forgotten one. False if there are too many.
+local function breakerToFail(id)
+  local breaker = breakerNamed(id)
   if breaker and isForgotten(breaker) then
     forgetBreaker(breaker)
     breaker = false
   end
   if not breaker then
-    breaker = { name = name, actions = {}, state = { status = 'closed' }, buckets = {} }
-    breakers[name] = breaker
+    breaker = blankBreaker(id)
+    if not mayMake(breaker.tenant) then return false end
+    countOwned(breaker, '1')
+    made = made + 1
+    breakers[id] = breaker
   end
   return breaker
 end
 
--- Whether a breaker of this name covers the action, or may.
-local function mayCover(name, action)
-  local names = covering(action)
-  for _, known in ipairs(names) do
-    if known == name then return true end
+-- Whether a breaker of this id covers the place, or may.
+local function mayCover(id, place)
+  local ids = covering(place)
+  for _, known in ipairs(ids) do
+    if known == id then return true end
   end
-  return #names < COVERING_MAX
+  return #ids < COVERING_MAX
 end
 
--- An attempt failed that counts for these breakers, each with its settings, which hold from now on. Answers whether it is to
--- be parked.
-local function tellFailure(refs, action, startedAt)
+-- A failure in this lane counts for one breaker: of the tenant, or (false) of all. Answers it; false if it can't count.
+local function failFor(ref, lane, tenant, startedAt)
+  local id = breakerId(ref.name, tenant)
+  local breaker = mayCover(id, placeOf(lane.action, tenant)) and breakerToFail(id)
+  if not breaker then return false end
+  changeBreaker(breaker, function()
+    breaker.settingsText = ref.settings
+    breaker.settings = decodeSettings(ref.settings)
+    local hasJoined = cover(breaker, lane.action)
+    afterFailure(breaker, lane.tenant, startedAt)
+    return hasJoined and lane.action
+  end)
+  return breaker
+end
+
+-- An attempt of the lane failed that counts for breakers of these names, the tenant's own and that of all tenants, each with its
+-- settings, which hold from now on. Answers whether it is to be parked.
+local function tellFailure(refs, lane, startedAt)
   if not exists('breakers') then nowExists('breakers') end
   local counting = {}
   for _, ref in ipairs(refs) do
-    if mayCover(ref.name, action) then
-      counting[#counting + 1] = ref
-      changeBreaker(breakerToFail(ref.name), function(breaker)
-        breaker.settingsText = ref.settings
-        breaker.settings = decodeSettings(ref.settings)
-        local hasJoined = cover(breaker, action)
-        afterFailure(breaker, startedAt)
-        return hasJoined and action
-      end)
-    end
+    counting[#counting + 1] = failFor(ref, lane, lane.tenant, startedAt) or nil
+    counting[#counting + 1] = failFor(ref, lane, false, startedAt) or nil
   end
-  for _, ref in ipairs(counting) do
-    if isOutage(breakerNamed(ref.name), startedAt) then return true end
+  for _, breaker in ipairs(counting) do
+    if isOutage(breaker, startedAt) then return true end
   end
   return false
 end
 
 -- For whoever knows that there are breakers: see exists().
-local function tellSuccess(action, startedAt)
-  for _, name in ipairs(covering(action)) do
-    local breaker = breakerNamed(name)
+local function tellSuccess(lane, startedAt)
+  local ids = {}
+  for _, place in ipairs({ lane.action, placeOf(lane.action, lane.tenant) }) do
+    for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
+  end
+  table.sort(ids)
+  for _, id in ipairs(ids) do
+    local breaker = breakerNamed(id)
     if isForgotten(breaker) then
       forgetBreaker(breaker)
     else
-      changeBreaker(breaker, function() afterSuccess(breaker, startedAt) end)
+      changeBreaker(breaker, function() afterSuccess(breaker, lane.tenant, startedAt) end)
     end
   end
 end
@@ -133,26 +181,26 @@ end
 local function tellTime()
   local due = call('ZRANGE', key('opened'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)
   table.sort(due)
-  for _, name in ipairs(due) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(due) do
+    local breaker = breakerNamed(id)
     changeBreaker(breaker, function()
       breaker.state = { status = 'half_open', since = now, opens = breaker.state.opens, succeeded = 0 }
     end)
   end
-  for _, name in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
-    local breaker = breakerNamed(name)
+  for _, id in ipairs(call('ZRANGE', key('fading'), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, TURN_MAX)) do
+    local breaker = breakerNamed(id)
     if isForgotten(breaker) then forgetBreaker(breaker) end
   end
   return tonumber(call('ZRANGE', key('opened'), '0', '0', 'WITHSCORES')[2])
 end
 
 local function flushBreakers()
-  for name, breaker in pairs(breakers) do
+  for id, breaker in pairs(breakers) do
     if breaker and breaker.changed and isForgotten(breaker) then
       forgetBreaker(breaker)
     elseif breaker and breaker.changed then
-      call('HSET', key('breakers'), name, breakerText(breaker))
-      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), name) end
+      call('HSET', key('breakers'), id, breakerText(breaker))
+      if breaker.state.status == 'closed' then call('ZADD', key('fading'), int(fadesAt(breaker)), id) end
     end
   end
 end

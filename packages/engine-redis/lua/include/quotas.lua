@@ -1,11 +1,12 @@
 -- Retry quotas (see core's quota.ts, which is the definition): a decision to retry gets a place in a window that has room. The
--- hash 'windows:<width> <name>' has one count per window, by number, and the zset 'windowed:<width> <name>' lists them. Where a
--- store has several partitions, a limit is dealt out: each has every so many-th window for itself. A share alone is of what
--- started there, and needs no dealing.
+-- hash 'windows:<width> <key>' has one count per window, by number, and the zset 'windowed:<width> <key>' lists them; the key is
+-- the quota's name, with '\n<tenant>' behind it unless all tenants share it. Where a store has several partitions, a limit is
+-- dealt out among them. A share alone is of what started there, and needs no dealing.
 
-local WINDOWS_PAGE = 100
 -- So many windows that are past are removed when a new one comes.
 local PAST_MAX = 500
+-- What nobody has counted in for so long, beyond its windows, goes.
+local KEPT_MS = 3600000
 
 local quotas
 
@@ -13,14 +14,14 @@ atBegin(function()
   quotas = {}
 end)
 
--- Given as '<width> <limit> <share> <place> <places> <name>', '-' for none.
-local function parseQuota(text)
-  local windowMs, limit, share, place, places, name = string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
-  local itsKey = key('windows:' .. windowMs .. ' ' .. name)
-  local counted = quotas[itsKey]
+-- Given as '<width> <limit> <share> <place> <places> <all or each> <name>', '-' for none.
+local function parseQuota(text, lane)
+  local windowMs, limit, share, place, places, whose, name = string.match(text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (.*)$')
+  local itsName = windowMs .. ' ' .. name .. (whose == 'each' and '\n' .. lane.tenant or '')
+  local counted = quotas[itsName]
   if not counted then
-    counted = { key = itsKey, list = key('windowed:' .. windowMs .. ' ' .. name), taken = {}, full = {} }
-    quotas[itsKey] = counted
+    counted = { key = key('windows:' .. itsName), list = key('windowed:' .. itsName), taken = {} }
+    quotas[itsName] = counted
   end
   return {
     name = name, windowMs = tonumber(windowMs), limit = tonumber(limit), share = tonumber(share), place = tonumber(place),
@@ -28,19 +29,15 @@ local function parseQuota(text)
   }
 end
 
--- How many a window has. The first look is for one; whoever goes on looking gets some at a time.
+-- How many a window has.
 local function takenIn(quota, window)
   local counted = quota.counted
   local taken = counted.taken[window]
-  if taken then return taken end
-  local windows = { int(window) }
-  if next(counted.taken) then
-    for index = 2, WINDOWS_PAGE do windows[index] = int(window + (index - 1) * quota.places) end
+  if not taken then
+    taken = tonumber(call('HGET', counted.key, int(window))) or 0
+    counted.taken[window] = taken
   end
-  for index, count in ipairs(call('HMGET', counted.key, unpack(windows))) do
-    counted.taken[window + (index - 1) * quota.places] = tonumber(count) or 0
-  end
-  return counted.taken[window]
+  return taken
 end
 
 -- Attempts that started in a lane in this minute or in the one before, whichever had more.
@@ -55,32 +52,36 @@ local function listWindow(quota, window)
   local list = quota.counted.list
   local past = call('ZRANGE', list, '-inf', '(' .. int(math.floor(now / quota.windowMs)), 'BYSCORE', 'LIMIT', 0, PAST_MAX)
   call('ZADD', list, int(window), int(window))
-  if #past == 0 then return end
-  call('HDEL', quota.counted.key, unpack(past))
-  call('ZREM', list, unpack(past))
+  if #past > 0 then
+    call('HDEL', quota.counted.key, unpack(past))
+    call('ZREM', list, unpack(past))
+  end
+  local keptMs = int(3 * quota.windowMs + KEPT_MS)
+  call('PEXPIRE', quota.counted.key, keptMs)
+  call('PEXPIRE', list, keptMs)
+end
+
+-- How many fit into a window.
+local function roomIn(quota, window, byShare)
+  local limit, places = quota.limit, quota.places
+  if not limit then return byShare end
+  local extra = (window + quota.place) % places < limit % places and 1 or 0
+  return math.min(math.floor(limit / places) + extra, byShare)
 end
 
 -- Takes a place for a retry of the lane that is wanted then. Answers when it is due, and the quota's name if that is later.
 local function placeRetry(text, lane, wantedAt)
-  local quota = parseQuota(text)
-  local room = quota.limit or math.huge
-  if quota.share then
-    room = math.min(room, math.max(math.floor(quota.share * startedLately(lane)), 1))
+  local quota = parseQuota(text, lane)
+  local byShare = quota.share and math.max(math.floor(quota.share * startedLately(lane)), 1) or math.huge
+  local window, dueAt = math.floor(wantedAt / quota.windowMs), wantedAt
+  if takenIn(quota, window) >= roomIn(quota, window, byShare) then
+    window = window + 1
+    local isOver = takenIn(quota, window) >= roomIn(quota, window, byShare)
+    dueAt = isOver and wantedAt + quota.windowMs or window * quota.windowMs
   end
   local counted = quota.counted
-  local window = math.floor(wantedAt / quota.windowMs)
-  window = window + (quota.place - window) % quota.places
-  local last = window + (QUOTA_WINDOWS_MAX - 1) * quota.places
-  -- Windows that this call has found full for so little room are full still.
-  local full = counted.full[room]
-  if not full or window < full.from or window > full.to then full = { from = window, to = window } end
-  window = math.min(full.to, last)
-  while window < last and takenIn(quota, window) >= room do window = window + quota.places end
-  full.to = window
-  counted.full[room] = full
   local taken = call('HINCRBY', counted.key, int(window), 1)
   counted.taken[window] = taken
   if taken == 1 then listWindow(quota, window) end
-  local dueAt = math.max(wantedAt, window * quota.windowMs)
   return dueAt, dueAt > wantedAt and quota.name or nil
 end

@@ -87,22 +87,36 @@ local function startOf(lease)
   return string.byte(start) == ZERO and int(tonumber(start)) or start
 end
 
--- The part of a record between its token and its start.
+-- What records of this worker's attempts have between their token and their start, and behind that; also since when the worker is
+-- registered. False if it is not.
 local function workerPart(worker)
   local part = workerParts[worker]
-  if not part then
-    part = '","worker":' .. cjson.encode(worker) .. ',"dispatchedAt":'
+  if part == nil then
+    local known = workerNamed(worker)
+    part = known and {
+      before = '","worker":' .. cjson.encode(worker) .. ',"dispatchedAt":', after = known.build .. SUCCESS_TAIL, since = known.registeredAt,
+    }
     workerParts[worker] = part
   end
   return part
+end
+
+-- The same for an attempt that started then. False also if the worker registered again since: that attempt is of another build,
+-- which only its record tells.
+local function workerPartAt(worker, startedAt)
+  local part = workerPart(worker)
+  return part and part.since <= startedAt and part
 end
 
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
   local isPlain = string.byte(lease) == PLAIN_BYTE
-  if isPlain and result == '' then
-    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. workerPart(worker) .. startOf(lease) .. SUCCESS_TAIL)
+  local isNotified = false
+  local startedAt = tonumber(part(lease, 2, 14))
+  local written = isPlain and result == '' and workerPartAt(worker, startedAt)
+  if written then
+    call('HSET', itsKey, '1', '{"status":"succeeded","attempt":1,"token":"' .. token .. written.before .. startOf(lease) .. written.after)
   else
     local values = call('HMGET', itsKey, attempt, 'state')
     local ending = endRecord(values[1], 'succeeded')
@@ -111,6 +125,7 @@ local function succeed(id, attempt, token, lease, origin, result)
       call('HSET', itsKey, attempt, ending)
     else
       local state = nextState(cjson.decode(values[2]), 'succeeded')
+      isNotified = state.notify
       state.at = now
       state.deferrals = nil
       call('HSET', itsKey, attempt, ending, 'state', stateText(state))
@@ -120,16 +135,18 @@ local function succeed(id, attempt, token, lease, origin, result)
   local lane = origin.lane or laneNumbered(tonumber(origin.laneText))
   origin.lane = lane
   lane.succeeding = (lane.succeeding or 0) + 1
-  local startedAt = tonumber(part(lease, 2, 14))
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
-  if exists('breakers') then tellSuccess(lane.action, startedAt) end
+  if exists('breakers') then tellSuccess(lane, startedAt) end
   ended(id)
+  if isNotified then
+    note('task.succeeded', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.succeeded, '{"action":' .. cjson.encode(lane.action) .. '}')
+  end
   if part(lease, 1, 1) == STAGE_LETTERS.launch then
     leaveStage(STAGE_LETTERS.launch, worker, id, lane)
     return 'settled succeeded unseen'
   end
   progressed(worker)
-  witness(worker, true)
+  witness(worker, lane.tenant, true)
   return 1
 end
 
@@ -160,13 +177,13 @@ end
 local function settleBadEnd(id, attempt, worker, ending, stage, outage, startedAt)
   local task = loadTask(id)
   endRunning(task, worker, startedAt)
-  if outage and tellFailure(outage.refs, task.lane.action, startedAt) then parkInstead(ending, outage) end
+  if outage and tellFailure(outage.refs, task.lane, startedAt) then parkInstead(ending, outage) end
   placeEnding(ending, task.lane)
   local record = call('HGET', taskKey(id), int(attempt))
   ending.actor = ending.kind == 'lost' and ACTORS.sweep or ACTORS.worker .. worker
   local isSeen = stage ~= STAGE_LETTERS.launch and not (ending.kind == 'lost' and beganAnew(worker, startedAt))
   if isSeen and ending.kind == 'failed' then progressed(worker) end
-  if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, false) end
+  if isSeen and (ending.kind == 'lost' or ending.blames) then witness(worker, task.lane.tenant, false) end
   local status = endExecution(task, attempt, ending)
   call('HSET', taskKey(id), int(attempt), endRecord(record, ending.kind, ending.tail), 'state', stateText(task.state))
   return 'settled ' .. status .. (isSeen and '' or ' unseen')
@@ -191,6 +208,7 @@ local function release(id, attempt, worker, given, stage, startedAt)
   if stage == STAGE_LETTERS.run or stage == PLAIN then progressed(worker) end
   task.state.attempt = attempt - 1
   call('HDEL', taskKey(id), int(attempt))
+  call('HDEL', logKey(id), int(attempt))
   local delayMs = tonumber(given.delayMs)
   if delayMs then defer(task, delayMs, given.waitReason) else enqueue(task, true) end
   stir(task.lane)
@@ -213,7 +231,7 @@ local function expire(id, attempt, ending)
   dequeue(task)
   move(task.lane, 'queued', nil)
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
-  local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason))
+  local record = runningRecord(int(attempt), token, 'null', recordExtra(task.state.generation, task.state.retryReason, ''))
   ending.actor = ACTORS.sweep
   placeEnding(ending, task.lane)
   local status = endExecution(task, attempt, ending)
@@ -294,7 +312,8 @@ local function settleLease(at, kind, origin)
   return settleBadEnd(id, tonumber(attempt), origin.worker, parseEnding(at + SETTLE_LOST_AT.decision, kind), stage, outage, startedAt)
 end
 
--- A task of a 'done' that is not plain, whose start has fewer digits than is usual, or whose success breakers are told of.
+-- A task of a 'done' that is not plain, whose start has fewer digits than is usual, whose worker is not known any more, or whose
+-- success breakers are told of.
 local function settleOddly(id, token, lease, origin)
   if isUnbegun(lease) then return supersede('succeeded', id, 1, 'replaced', true) end
   origin.leases[id] = false
@@ -307,11 +326,13 @@ local SUCCESS_HEAD = '{"status":"succeeded","attempt":1,"token":"'
 local function settleDone(at, origin, answers)
   local args, leases, worker = ARGV, origin.leases, origin.worker
   local draw, suffix = args[at + SETTLE_DONE_AT.draw], '.' .. origin.laneText
-  local middle = workerPart(worker)
+  local first = at + #SETTLE_DONE
+  -- All tasks of a draw started at the same moment.
+  local written = leases[args[first]] and workerPartAt(worker, tonumber(part(leases[args[first]], 2, 14)))
+  local before, after = written and written.before, written and written.after
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
   local isWatched, isTold = exists('watched'), exists('breakers')
-  local first = at + #SETTLE_DONE
   for index = first, first + 2 * tonumber(args[at + SETTLE_DONE_AT.count]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
@@ -319,12 +340,12 @@ local function settleDone(at, origin, answers)
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif isTold or byteAt(lease) ~= PLAIN_BYTE or byteAt(lease, 2) == ZERO then
+    elseif isTold or not written or byteAt(lease) ~= PLAIN_BYTE or byteAt(lease, 2) == ZERO then
       answers[size] = settleOddly(id, token, lease, origin)
       removedSize = #removed
     else
       leases[id] = false
-      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. middle .. part(lease, 2, 14) .. SUCCESS_TAIL)
+      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
       removedSize = removedSize + 1
       removed[removedSize] = id
       successes = successes + 1
@@ -340,7 +361,7 @@ local function settleDone(at, origin, answers)
     for _ = 1, successes do freeSlot(lane, now) end
   end
   progressed(worker)
-  witness(worker, true, successes)
+  witness(worker, lane.tenant, true, successes)
 end
 
 -- Settles what stands from ARGV[at] up to ARGV[last].

@@ -53,22 +53,25 @@ local function leaveStage(kind, worker, id, lane)
   end
 end
 
--- The record of a running attempt with another token, worker (JSON) and start; nil leaves the last two as they are.
-local function rewritten(record, token, workerJson, startedAt)
+-- The record of a running attempt with another token, worker (JSON) and start; nil leaves the last two as they are. `build` is
+-- that of a worker which gets it, '' if it stays where it is.
+local function rewritten(record, token, workerJson, startedAt, build)
   local attempt, worker, start, rest =
     string.match(record, '^{"status":"running","attempt":(%d+),"token":"[^"]*","worker":(.-),"dispatchedAt":(%d+)(.*)$')
   return '{"status":"running","attempt":' .. attempt .. ',"token":"' .. token .. '","worker":' .. (workerJson or worker)
-    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. rest
+    .. ',"dispatchedAt":' .. (startedAt and int(startedAt) or start) .. string.sub(rest, 1, -#RUNNING_TAIL - 1) .. build
+    .. RUNNING_TAIL
 end
 
 -- Begins an attempt of a task, wherever it stood, and opens its lease. Answers the token as records keep it.
 local function startAttempt(task, worker, workerJson, leaseMs, stage)
+  local build = stage == STAGE_LETTERS.run and call('HGET', key('worker:' .. worker), 'build') or ''
   local state = nextState(task.state, 'running')
   state.attempt = state.attempt + 1
   task.state = state
   local token = int(draw(1)) .. '-0.' .. int(task.lane.number)
   local attempt = int(state.attempt)
-  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason))
+  local record = runningRecord(attempt, token, workerJson, recordExtra(state.generation, state.retryReason, build))
   call('HSET', taskKey(task.id), attempt, record, 'state', stateText(state))
   local change = leaseChange(worker)
   local start, untilAt = leaseStart(task.profile.timeoutMs, leaseMs, attempt, stage)

@@ -6,9 +6,10 @@ for index = 1, BATCH_MAX do NUMBERED[index] = '-' .. index end
 
 -- What a claim needs again and again while it starts attempts.
 local function newStarter(request, claimed)
+  local build = request.stage == STAGE_LETTERS.run and workerNamed(request.worker).build or ''
   return {
-    request = request, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
-    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. RUNNING_TAIL,
+    request = request, build = build, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. build .. RUNNING_TAIL,
   }
 end
 
@@ -68,7 +69,7 @@ local function startEntry(starter, lane, head)
   state.attempt = state.attempt + 1
   local attempt = int(state.attempt)
   local newState = stateText(state)
-  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason))
+  local record = runningRecord(attempt, token, starter.request.workerJson, recordExtra(state.generation, state.retryReason, starter.build))
   call('HSET', taskKey(id), attempt, record, 'state', newState)
   local start, untilAt = leaseStart(tonumber(head.timeoutMs), starter.request.leaseMs, attempt, starter.stage)
   if starter.stage == STAGE_LETTERS.launch then enterLaunches(lane.pool, id) else startsAt(starter.change, untilAt) end

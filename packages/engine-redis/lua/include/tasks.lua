@@ -1,6 +1,7 @@
 -- Tasks: a hash each. Field 'task' is what was asked, written once: a head in JSON, then a line break, then the payload.
 -- Fields '1', '2', ... are the attempts. Field 'state' says where the task stands; while it is missing, the task is plain:
--- queued since it was accepted and never touched, or in (or through) its first attempt.
+-- queued since it was accepted and never touched, or in (or through) its first attempt. A task whose settings ask for an event at
+-- its end always has a state, which says so: then successes of other tasks need not look at settings.
 
 local profiles
 
@@ -12,11 +13,19 @@ end)
 local decoded, decodedCount = {}, 0
 local DECODED_MAX = 1000
 
+-- What a breaker was told under the names of earlier versions (docs/adr/0026), under those of today.
+local function currentNames(settings)
+  if settings.maxRamp then
+    settings.minFailures, settings.maxOpenMs, settings.maxRamp = settings.minFailures, settings.maxOpenMs, settings.maxRamp
+  end
+  return settings
+end
+
 local function decodeSettings(text)
   local settings = decoded[text]
   if settings then return settings end
   if decodedCount >= DECODED_MAX then decoded, decodedCount = {}, 0 end
-  settings = cjson.decode(text)
+  settings = currentNames(cjson.decode(text))
   decoded[text] = settings
   decodedCount = decodedCount + 1
   return settings
@@ -47,6 +56,12 @@ local function parseHead(text)
   return cjson.decode(string.sub(text, 1, stop - 2) .. '}')
 end
 
+-- How long the payload is at the end of a task's text, or of the rest of one: after a line break and its name, before the last
+-- bracket.
+local function payloadBytes(text)
+  return #text - string.find(text, '\n', 1, true) - PAYLOAD_NAME_LENGTH
+end
+
 local function statusOf(record)
   return string.match(record, STATUS_PATTERN)
 end
@@ -75,7 +90,7 @@ end
 
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint',
+  'fingerprint', 'keyLost', 'notify',
 }
 
 -- Status and attempt come first: see those who look for them by a pattern.
@@ -100,7 +115,7 @@ local function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
-    retryReason = state.retryReason, rank = state.rank,
+    retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
   }
 end
 

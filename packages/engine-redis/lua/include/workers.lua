@@ -14,7 +14,7 @@ local function workerKey(id)
   return key('worker:' .. id)
 end
 
--- In the order of WORKER. A missing lastFailureAt is -1, a missing outlook is false.
+-- In the order of WORKER. A missing lastFailureAt is -1, a missing outlook or policyVersion is false.
 local function packWorker(worker)
   local numbers = { WORKER.values(worker) }
   numbers[WORKER.lastFailureAt] = worker.lastFailureAt or -1
@@ -25,8 +25,9 @@ end
 local function freshWorker(id)
   return {
     id = id, lastBeatAt = now, queueDepth = 0, consecutiveFailures = 0, recentOutcomes = 0, recentFailures = 0,
-    lastFailureAt = false, inFlight = 0, loopLagMs = 0, quietMsMax = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
-    draining = 0, inbox = 0, assigned = 0, outlook = false,
+    lastFailureAt = false, inFlight = 0, loopLagMs = 0, maxQuietMs = 0, lastProgressAt = now, probeFailures = 0, memoryBytes = 0,
+    draining = 0, inbox = 0, assigned = 0, outlook = false, failuresBy = {}, servedWell = {},
+    policyVersion = false,
   }
 end
 
@@ -34,12 +35,18 @@ end
 local function workerNamed(id)
   local worker = workers[id]
   if worker ~= nil then return worker end
-  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim')
+  local values = call('HMGET', workerKey(id), 'epoch', 'numbers', 'claim', 'build', 'registeredAt')
   local was = values[2] and cmsgpack.unpack(values[2])
   worker = was and {
     id = id, epoch = values[1], claim = values[3], wasClaim = values[3], WORKER.fields(was), changed = false, roster = false,
+    build = values[4] or '', registeredAt = tonumber(values[5]),
   }
-  if worker and worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+  if worker then
+    if worker.lastFailureAt == -1 then worker.lastFailureAt = false end
+    -- An earlier version told no tenants apart.
+    worker.failuresBy, worker.servedWell = worker.failuresBy or {}, worker.servedWell or {}
+    worker.policyVersion = worker.policyVersion or false
+  end
   workers[id] = worker
   return worker
 end
@@ -73,7 +80,7 @@ local function rosterOf(worker)
   return worker.roster
 end
 
--- Adds a WORKER_ROW to an answer, '' for what is missing. An outlook has '=' before it.
+-- Adds a WORKER_ROW to an answer, '' for what is missing. An outlook has '=' before it, lists are JSON.
 local function addWorker(answer, id)
   local worker = workerNamed(id)
   if not worker then return end
@@ -83,7 +90,13 @@ local function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
-    if type(value) == 'number' then value = format('%.17g', value) elseif value then value = '=' .. value end
+    if type(value) == 'number' then
+      value = format('%.17g', value)
+    elseif type(value) == 'table' then
+      value = #value > 0 and cjson.encode(value) or '[]'
+    elseif value then
+      value = '=' .. value
+    end
     answer[size + index] = value or ''
   end
 end

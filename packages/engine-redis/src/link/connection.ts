@@ -3,8 +3,8 @@
 // commands: a server answers in the order it was asked, so a few marks of how many were sent by when are enough.
 
 import type { Clock } from '@reprise/core'
-import { createClient, DisconnectsClientError } from 'redis'
 import type { Endpoint } from './endpoint.ts'
+import { createClient, DisconnectsClientError } from './redis.ts'
 
 export type Reply = null | number | string | readonly Reply[]
 

@@ -2,7 +2,7 @@
 // either final for its caller, or a reason to try again later, elsewhere or on another connection.
 
 import { StoreBusyError, StoreFailedError, StoreFullError } from '@reprise/core'
-import { ErrorReply } from 'redis'
+import { ErrorReply } from './redis.ts'
 
 export type Fault =
   /** The connection broke or fell silent: the command may have taken effect. */

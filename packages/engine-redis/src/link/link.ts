@@ -1,7 +1,7 @@
 // The connection to Redis as the engine sees it: run a script, ask a question, listen to a channel. Outages stay in here: a call
 // either gets its answer, perhaps late and after repeats, or is refused with an error that says what that means.
 
-import { type Clock, InvalidError, type Random, StoreClosedError, sleep } from '@reprise/core'
+import { type Clock, InvalidError, inTime, type Random, StoreClosedError } from '@reprise/core'
 import { ClusterRoutes } from './cluster.ts'
 import type { Reply, Script } from './connection.ts'
 import { type Endpoint, parseEndpoint } from './endpoint.ts'
@@ -48,7 +48,7 @@ export interface LinkOptions {
   readonly backoffMinMs?: number
   readonly backoffMaxMs?: number
   /** How many calls may wait for the server; default 10,000. */
-  readonly waitingMax?: number
+  readonly maxWaiting?: number
   /** How long closing waits for what is under way; default 1 s. */
   readonly closeMs?: number
   /** For a log: a connection was lost or could not be built, and why. Another one is on its way. */
@@ -120,7 +120,7 @@ class RedisLink implements Link {
       clock,
       random,
       patienceMs,
-      waitingMax: options.waitingMax ?? 10_000,
+      maxWaiting: options.maxWaiting ?? 10_000,
       backoffMinMs: keeping.backoffMinMs,
       backoffMaxMs: Math.min(keeping.backoffMaxMs, REPEAT_MS_MAX),
     })
@@ -155,9 +155,7 @@ class RedisLink implements Link {
 
   async #close(): Promise<void> {
     this.#subscriber.close()
-    const isOver = new AbortController()
-    const drained = this.#sender.close().then(() => isOver.abort())
-    await Promise.race([drained, sleep(this.#clock, this.#closeMs, isOver.signal, { hold: true })])
+    await inTime(this.#clock, this.#closeMs, this.#sender.close())
     this.#sender.abandon()
     this.#routes.close(new StoreClosedError())
   }

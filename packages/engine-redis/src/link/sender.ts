@@ -11,7 +11,7 @@ export interface SenderOptions {
   readonly clock: Clock
   readonly random: Random
   readonly patienceMs: number
-  readonly waitingMax: number
+  readonly maxWaiting: number
   readonly backoffMinMs: number
   /** The longest pause before a server that refused for now is asked again. */
   readonly backoffMaxMs: number
@@ -93,7 +93,7 @@ export class Sender {
   #wait(call: Call): Promise<Reply> {
     const denied = this.#routes.denied(call.key)
     if (denied !== null) return Promise.reject(denied)
-    if (this.#repeats.size >= this.#options.waitingMax)
+    if (this.#repeats.size >= this.#options.maxWaiting)
       return Promise.reject(
         new StoreBusyError(
           `${this.#repeats.size} commands wait for Redis at ${this.#routes.label(call.key)} already: ${this.#routes.reason(call.key)} Nothing was changed; try again later.`,

@@ -20,11 +20,11 @@ export class ClaimParts {
   #nextDueAt: number | null = null
   #now: number
 
-  constructor(request: ClaimRequest, health: HealthStatus, { degradedClaimMax }: HealthThresholds, now: number) {
+  constructor(request: ClaimRequest, health: HealthStatus, { maxDegradedClaim }: HealthThresholds, now: number) {
     const { limit } = request
     this.request = request
     this.health = health
-    this.#most = { healthy: limit, degraded: Math.min(limit, degradedClaimMax), unhealthy: 0 }[health]
+    this.#most = { healthy: limit, degraded: Math.min(limit, maxDegradedClaim), unhealthy: 0 }[health]
     this.#now = now
   }
 

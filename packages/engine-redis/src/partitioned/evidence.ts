@@ -4,21 +4,21 @@
 // home's evidence, with which they also learn whether the worker is still registered.
 
 import {
-  blamesWorker,
   type ClaimRequest,
   type HealthStatus,
   type HealthThresholds,
   NotFoundError,
   PAGE_LIMIT_MAX,
   type Settlement,
+  type TenantId,
   WorkerFencedError,
   type WorkerId,
   type WorkerView,
 } from '@reprise/core'
-import { assessHealth, RECENT_OUTCOMES_MAX } from '@reprise/core/engine'
+import { assessHealth, NO_OUTCOMES, type Outcome, RECENT_OUTCOMES_MAX } from '@reprise/core/engine'
 import { findWorkers } from '../registry.ts'
 import { witnessScript } from '../scripts.generated.ts'
-import type { Settled } from '../settle.ts'
+import { isBlamed, type Settled } from '../settle.ts'
 import type { Partitions } from './partitions.ts'
 import { allWorkers, findAllWorkers } from './registry.ts'
 
@@ -35,7 +35,8 @@ export class Evidence {
   readonly #thresholds: HealthThresholds
   /** Without a stain: nothing speaks against these workers, as far as this engine has heard. */
   readonly #spotless = new Set<WorkerId>()
-  readonly #successes = new Map<WorkerId, number>()
+  /** By tenant, the one that was served last behind the others. */
+  readonly #successes = new Map<WorkerId, Map<TenantId, number>>()
 
   constructor(store: Partitions) {
     this.#store = store
@@ -70,7 +71,7 @@ export class Evidence {
     const evidence = { ...known, lastProgressAt: seen.lastProgressAt }
     const { status } = assessHealth(evidence, now, this.#thresholds)
     if (status !== 'unhealthy') return status
-    const faultless = { ...evidence, consecutiveFailures: 0, recentOutcomes: 0, recentFailures: 0, lastFailureAt: null }
+    const faultless = { ...evidence, ...NO_OUTCOMES }
     if (assessHealth(faultless, now, this.#thresholds).status === 'unhealthy') return status
     const workers = await allWorkers(this.#store, PAGE_LIMIT_MAX)
     const pools = new Set(known.pools)
@@ -91,22 +92,33 @@ export class Evidence {
 
   /** What became of settlements. The home has counted its own. If it can't be reached, the settlements stand all the same. */
   async settled(settlements: readonly Settlement[], answers: readonly Settled[]): Promise<void> {
-    const endings = new Map<WorkerId, boolean[]>()
+    const endings = new Map<WorkerId, Ending[]>()
     settlements.forEach((settlement, index) => {
       const { result, isSeen = false } = answers[index] ?? {}
       if (result?.outcome !== 'settled' || result.repeated || !isSeen) return
-      if (settlement.kind !== 'succeeded' && !isBlamed(settlement)) return
+      if (settlement.kind === 'expired' || (settlement.kind !== 'succeeded' && !isBlamed(settlement))) return
       // Parked: the outage is to blame.
       if (result.status === 'queued') return
-      const worker = workerOf(settlement.ref.token)
+      const { lane, worker } = partsOf(settlement.ref.token)
       const ok = settlement.kind === 'succeeded'
-      if (this.#store.placeOf(settlement.ref.taskId) === 0) {
-        if (!ok) this.#spotless.delete(worker)
-        return
-      }
-      endings.set(worker, [...(endings.get(worker) ?? []), ok])
+      const place = this.#store.placeOf(settlement.ref.taskId)
+      if (!ok) this.#spotless.delete(worker)
+      if (place === 0) return
+      const known = endings.get(worker)
+      if (known === undefined) endings.set(worker, [{ place, lane, ok }])
+      else known.push({ place, lane, ok })
     })
-    await Promise.allSettled([...endings].map(([worker, list]) => this.#witness(worker, list)))
+    await Promise.allSettled(
+      [...endings].map(async ([worker, list]) => this.#witness(worker, await this.#outcomesOf(list))),
+    )
+  }
+
+  /** Whose tasks they were: that stands with the lanes of each partition. */
+  async #outcomesOf(endings: readonly Ending[]): Promise<readonly Outcome[]> {
+    const names = await this.#store.each((partition, place) =>
+      partition.learn(endings.filter((ending) => ending.place === place)),
+    )
+    return endings.map(({ place, lane, ok }) => ({ tenant: names[place]?.lane(lane).tenant as TenantId, ok }))
   }
 
   /** Tells the home all that is still counted here; of one worker, or of all. */
@@ -126,34 +138,42 @@ export class Evidence {
     this.#spotless.delete(worker)
   }
 
-  async #witness(worker: WorkerId, list: readonly boolean[]): Promise<void> {
-    if (list.every(Boolean) && this.#spotless.has(worker)) {
-      this.#successes.set(worker, Math.min((this.#successes.get(worker) ?? 0) + list.length, PENDING_MAX))
-      return
+  async #witness(worker: WorkerId, list: readonly Outcome[]): Promise<void> {
+    if (!list.every(({ ok }) => ok) || !this.#spotless.has(worker)) return this.#tell(worker, list)
+    const counts = this.#successes.get(worker) ?? new Map<TenantId, number>()
+    this.#successes.set(worker, counts)
+    for (const { tenant } of list) {
+      const count = Math.min((counts.get(tenant) ?? 0) + 1, PENDING_MAX)
+      counts.delete(tenant)
+      counts.set(tenant, count)
     }
-    await this.#tell(worker, list)
   }
 
-  async #tell(worker: WorkerId, list: readonly boolean[]): Promise<void> {
-    const runs = [this.#successes.get(worker) ?? 0]
+  async #tell(worker: WorkerId, list: readonly Outcome[]): Promise<void> {
+    const runs: { readonly tenant: TenantId; readonly ok: boolean; count: number }[] = []
+    for (const [tenant, count] of this.#successes.get(worker) ?? []) runs.push({ tenant, ok: true, count })
     this.#successes.delete(worker)
-    for (const ok of list) {
-      const isGood = runs.length % 2 === 1
-      if (ok === isGood) runs.push((runs.pop() ?? 0) + 1)
-      else runs.push(1)
+    for (const { tenant, ok } of list) {
+      const last = runs.at(-1)
+      if (last?.tenant === tenant && last.ok === ok) last.count++
+      else runs.push({ tenant, ok, count: 1 })
     }
-    if (runs.length === 1 && runs[0] === 0) return
-    if (list.includes(false)) this.#spotless.delete(worker)
-    await this.#store.home.once(witnessScript, [worker, ...runs.map(String)])
+    if (runs.length === 0) return
+    const args = runs.flatMap(({ tenant, ok, count }) => [tenant, ok ? '1' : '0', String(count)])
+    await this.#store.home.once(witnessScript, [worker, ...args])
   }
 }
 
-type Blamed = Extract<Settlement, { readonly kind: 'failed' | 'lost' }>
+/** An attempt that ended in a partition other than the home. */
+interface Ending {
+  readonly place: number
+  readonly lane: number
+  readonly ok: boolean
+}
 
-const isBlamed = (settlement: Settlement): settlement is Blamed =>
-  settlement.kind === 'lost' || (settlement.kind === 'failed' && blamesWorker(settlement.failure))
-
-/** A token ends in the worker's id, after two parts that contain no dot. */
-function workerOf(token: string): WorkerId {
-  return token.slice(token.indexOf('.', token.indexOf('.') + 1) + 1) as WorkerId
+/** A token ends in the number of its lane and the worker's id, after one part that contains no dot. */
+function partsOf(token: string): { readonly lane: number; readonly worker: WorkerId } {
+  const first = token.indexOf('.')
+  const second = token.indexOf('.', first + 1)
+  return { lane: Number(token.slice(first + 1, second)), worker: token.slice(second + 1) as WorkerId }
 }

@@ -3,7 +3,7 @@
 
 import type { By, Scope } from '@reprise/core'
 import { given, lookUp, pause, resume } from '../gates.ts'
-import { actionOf, factsOf, type GatesFacts, namesCovering } from '../gates-facts.ts'
+import { factsOf, type GatesFacts, namesCovering } from '../gates-facts.ts'
 import type { LaneName } from '../names.ts'
 import { breakersOnAll } from './breakers.ts'
 import { liftEverywhere, type Partitions } from './partitions.ts'
@@ -14,10 +14,11 @@ export async function pauseAll({ home, all }: Partitions, scope: Scope, by: By):
 }
 
 /** False if no partition had such a hold. */
-export function resumeAll(store: Partitions, scope: Scope, { actor, reason }: By): Promise<boolean> {
+export function resumeAll(store: Partitions, scope: Scope, by: By): Promise<boolean> {
+  const { actor, reason } = by
   const data = { ...given(scope) }
   const entry = { type: 'lanes.resumed', taskId: null, attempt: null, actor, reason, data } as const
-  return liftEverywhere(store, (partition, isTold) => resume(partition, scope, { actor, reason }, isTold), entry)
+  return liftEverywhere(store, (partition, isTold) => resume(partition, scope, by, isTold), entry)
 }
 
 /** The holds, limits and breakers that cover these lanes, with what runs under each limit in the whole store. */
@@ -25,17 +26,25 @@ export async function gatesFactsOf(store: Partitions, lanes: readonly LaneName[]
   if (lanes.length === 0) return []
   const names = namesCovering(lanes)
   const [totals, parts, breakers] = await Promise.all([
-    lookUp(store.home, ['totals'], names),
-    store.each((partition) => lookUp(partition, ['holds', 'slots'], names)),
-    breakersOnAll(store, [...new Set(lanes.map(actionOf))]),
+    lookUp(store.home, ['totals', 'ranks:totals'], names),
+    store.each((partition) => lookUp(partition, ['holds', 'slots', 'ranks:holds'], names)),
+    breakersOnAll(store, lanes),
   ])
   const holds = new Map<string, string>()
+  const holdRanks = new Map<string, string>()
   const running = new Map<string, number>()
-  for (const [held, slots] of parts) {
-    // The home comes first: its time is the time of the hold.
-    for (const [name, text] of held ?? []) if (!holds.has(name)) holds.set(name, text)
+  for (const [held, slots, ranks] of parts) {
+    // The home comes first: its time is the time of the hold, and its rank the rank.
+    for (const [name, text] of held ?? []) {
+      if (holds.has(name)) continue
+      holds.set(name, text)
+      const rank = ranks?.get(name)
+      if (rank !== undefined) holdRanks.set(name, rank)
+    }
     for (const [name, count] of slots ?? []) running.set(name, (running.get(name) ?? 0) + Number(count))
   }
   const slots = new Map([...running].map(([name, count]) => [name, String(count)]))
-  return lanes.map((lane) => factsOf(lane, { holds, limits: totals[0], slots, breakers }))
+  const [limits, limitRanks] = totals
+  const found = { holds, limits, slots, holdRanks, limitRanks }
+  return lanes.map((lane, index) => factsOf(lane, found, breakers[index] ?? []))
 }

@@ -2,10 +2,13 @@
 // partition; what spans partitions is put together here, and says in its module what that means.
 
 import type { Engine, EngineInfo } from '@reprise/core'
+import { tenantPage } from '@reprise/core/engine'
 import { retry } from '../change.ts'
 import { collectionOf } from '../collection.ts'
 import { OrderedCalls } from '../ordered-calls.ts'
+import { listDeparted } from '../registry.ts'
 import { inGroups, resultOf } from '../settle.ts'
+import { tenantParts } from '../tenants.ts'
 import type { Wake } from '../wake.ts'
 import { Backlogs } from './backlogs.ts'
 import { listAllBreakers, resetBreakerIn } from './breakers.ts'
@@ -27,23 +30,23 @@ import { retainAll } from './retention.ts'
 import { Slots } from './slots.ts'
 import { standingsIn, storeTimeIn } from './standings.ts'
 import { Submitting } from './submit.ts'
-import { executionIn, executionsIn, explain, findTaskIn, listTasks } from './tasks.ts'
+import { executionIn, executionsIn, explain, findTaskIn, listTasks, logsIn } from './tasks.ts'
 
 export interface PartitionedEngineParts {
   readonly store: Partitions
   readonly wake: Wake
   readonly info: EngineInfo
-  readonly backlogMax: number
+  readonly maxBacklog: number
   /** Ends what the engine was opened with. */
   readonly close: () => Promise<void>
 }
 
 export function partitionedEngine(parts: PartitionedEngineParts): Engine {
-  const { store, wake, backlogMax } = parts
+  const { store, wake, maxBacklog } = parts
   const backlogs = new Backlogs(store)
   const keys = new Keys(store)
   const slots = new Slots(store)
-  const submitting = new Submitting(store, backlogs, keys, backlogMax)
+  const submitting = new Submitting(store, backlogs, keys, maxBacklog)
   const evidence = new Evidence(store)
   const claiming = new Claiming(store, backlogs, evidence, slots, wake)
   const calls = new OrderedCalls(
@@ -94,7 +97,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     },
 
     breakers: async (page) => listAllBreakers(inOrder(), page),
-    resetBreaker: async (name, by) => resetBreakerIn(inOrder(), name, by),
+    resetBreaker: async (name, by, tenants) => resetBreakerIn(inOrder(), name, by, tenants),
 
     async register(registration) {
       evidence.forget(registration.worker)
@@ -118,15 +121,18 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       await evidence.flush()
       return listAllWorkers(inOrder(), page)
     },
+    departed: async (page) => listDeparted(inOrder().home, page),
 
     now: async () => storeTimeIn(inOrder()),
-    task: async (id) => findTaskIn(inOrder(), id),
+    task: async (id, look) => findTaskIn(inOrder(), id, look),
     tasks: async (query) => listTasks(inOrder(), query),
     execution: async (id, attempt) => executionIn(inOrder(), id, attempt),
     executions: async (id, page) => executionsIn(inOrder(), id, page),
+    logs: async (id) => logsIn(inOrder(), id),
     explain: async (id) => explain(inOrder(), id),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
+    tenants: async (page) => tenantPage((await inOrder().each(tenantParts)).flat(), page),
     counts: async (query) => countAll(inOrder(), query),
     series: async (query) => seriesOfAll(inOrder(), query),
 

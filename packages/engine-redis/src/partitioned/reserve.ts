@@ -2,15 +2,20 @@
 // not known yet is taken first, and given up again if the reservation is refused; slots of a full share are fetched from
 // other partitions.
 
-import { type Claimed, DuplicateExecutionError, type ReserveRequest, StoreBusyError } from '@reprise/core'
+import {
+  type Claimed,
+  DuplicateExecutionError,
+  type ReserveRequest,
+  StoreBusyError,
+  TaskConflictError,
+  type TaskId,
+} from '@reprise/core'
 import { checkReserve } from '@reprise/core/engine'
 import { isOfBreaker, type ReserveRefusal, refusal, reserveThere } from '../reserve.ts'
-import { type Hold, isKeyed, type Keys } from './keys.ts'
+import { type Hold, isKeyed, type Keys, NO_TICKET } from './keys.ts'
 import { outwardToken, type Partitions } from './partitions.ts'
 import type { Slots } from './slots.ts'
 
-/** Not a ticket: only a task that is known already can be reserved with it. */
-const NO_TICKET = '\n'
 const ROUNDS_MAX = 50
 
 export async function reserve(store: Partitions, request: ReserveRequest, keys: Keys, slots: Slots): Promise<Claimed> {
@@ -30,21 +35,23 @@ export async function reserve(store: Partitions, request: ReserveRequest, keys: 
   for (let round = 0; round < ROUNDS_MAX; round++) {
     let key: string | null = null
     let hold: Hold | null = null
-    let isTaken = false
+    let holder: TaskId | null = null
     if (isKeyed(task)) {
       key = NO_TICKET
       if (!(await isKnown(store, task.id))) {
         const [result] = await keys.hold([task])
         if (result !== undefined && 'hold' in result) hold = result.hold
-        else isTaken = true
+        else holder = result?.holder ?? null
         key = hold?.argument ?? NO_TICKET
       }
     }
     const answer = await ask(key)
     if (!('what' in answer)) return answer
     if (answer.what === 'barred') {
-      if (isTaken) throw new DuplicateExecutionError(task.id, request.attempt)
-      continue
+      if (holder === null) continue
+      const [differs = []] = await keys.differences([{ spec: task, holder }])
+      if (differs.length > 0) throw new TaskConflictError(holder, differs)
+      throw new DuplicateExecutionError(task.id, request.attempt)
     }
     if (hold !== null) await keys.giveUp([hold])
     throw refusal(request, answer.what === 'full' ? await inAll(store, answer) : answer)

@@ -10,7 +10,7 @@
 // return what they don't use; where none is free, one is called back from the partition that has most.
 
 import type { By, Scope } from '@reprise/core'
-import { finish, limitArguments } from '../gates.ts'
+import { finish, limitArguments, ranked } from '../gates.ts'
 import { asTexts, type Partition, scopeName } from '../partition.ts'
 import { shareEndScript, shareLimitScript, shareScript, shareSlotsScript } from '../scripts.generated.ts'
 import type { BlockedAt } from './claim-parts.ts'
@@ -48,7 +48,7 @@ export class Slots {
 
   async setLimit(scope: Scope, concurrency: number | null, by: By): Promise<void> {
     const args = limitArguments(scope, concurrency, by)
-    const version = Number(await this.#store.home.once(shareLimitScript, args))
+    const version = Number(ranked('limit', scope, await this.#store.home.once(shareLimitScript, args)))
     await this.#balance(scopeName(scope), version, new Set(), [])
   }
 

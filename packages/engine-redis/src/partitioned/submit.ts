@@ -3,9 +3,9 @@
 // partition can't be reached on the way, the call fails and is simply repeated: what was accepted is a duplicate of itself.
 
 import { BacklogFullError, StoreBusyError, type SubmitResult, type TaskId, type TaskSpec } from '@reprise/core'
-import { BARRED, submit } from '../submit.ts'
+import { BARRED, repeatOf, submit } from '../submit.ts'
 import type { Backlogs } from './backlogs.ts'
-import { type Hold, isKeyed, type KeyedSpec, type Keys, keyName } from './keys.ts'
+import { type Hold, isKeyed, type KeyedSpec, type Keys, keyName, NO_TICKET } from './keys.ts'
 import type { Partitions } from './partitions.ts'
 
 /** How often a batch is begun again because of dedupe keys. */
@@ -15,13 +15,13 @@ export class Submitting {
   readonly #store: Partitions
   readonly #backlogs: Backlogs
   readonly #keys: Keys
-  readonly #backlogMax: number
+  readonly #maxBacklog: number
 
-  constructor(store: Partitions, backlogs: Backlogs, keys: Keys, backlogMax: number) {
+  constructor(store: Partitions, backlogs: Backlogs, keys: Keys, maxBacklog: number) {
     this.#store = store
     this.#backlogs = backlogs
     this.#keys = keys
-    this.#backlogMax = backlogMax
+    this.#maxBacklog = maxBacklog
   }
 
   /** Several calls; a refused one answers with its error. */
@@ -44,9 +44,9 @@ export class Submitting {
     const refusals: (BacklogFullError | null)[] = []
     for (const specs of calls) {
       let added = specs.length
-      if (backlog + added > this.#backlogMax) added = await this.#countNew(specs)
-      const isRefused = added > 0 && backlog + added > this.#backlogMax
-      refusals.push(isRefused ? new BacklogFullError(backlog, added, this.#backlogMax) : null)
+      if (backlog + added > this.#maxBacklog) added = await this.#countNew(specs)
+      const isRefused = added > 0 && backlog + added > this.#maxBacklog
+      refusals.push(isRefused ? new BacklogFullError(backlog, added, this.#maxBacklog) : null)
       if (!isRefused) backlog += added
     }
     return refusals
@@ -130,7 +130,7 @@ export class Submitting {
     return outcomes
   }
 
-  /** Those whose key another task has. One whose own id is taken too is a duplicate of that. */
+  /** Those whose key another task has. One whose own id is taken too hears of that. */
   async #refuseOthers(
     entries: readonly Entry[],
     holders: ReadonlyMap<string, TaskId>,
@@ -138,11 +138,20 @@ export class Submitting {
   ): Promise<void> {
     const losers = entries.flatMap((entry) => {
       const holder = hasKey(entry) ? holders.get(keyName(entry.spec)) : undefined
-      return holder === undefined ? [] : [{ entry, holder }]
+      return holder === undefined ? [] : [{ entry, spec: entry.spec, holder }]
     })
-    const known = await this.#existing(losers.map(({ entry }) => entry.spec))
+    if (losers.length === 0) return
+    const [byId, differs] = await Promise.all([
+      this.#accept(
+        losers.map(({ entry }) => entry),
+        () => NO_TICKET,
+      ),
+      this.#keys.differences(losers),
+    ])
     for (const [index, { entry, holder }] of losers.entries()) {
-      outcomes.set(entry, { outcome: 'duplicate', id: known[index] === true ? entry.spec.id : holder })
+      const own = byId[index]
+      if (own !== undefined && own.id !== BARRED) outcomes.set(entry, own)
+      else outcomes.set(entry, repeatOf(holder, differs[index] ?? []))
     }
   }
 

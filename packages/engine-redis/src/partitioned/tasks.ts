@@ -9,19 +9,22 @@ import {
   type PageRequest,
   type Task,
   type TaskId,
+  type TaskLog,
+  type TaskLook,
   type TaskQuery,
 } from '@reprise/core'
 import { explain as explainFacts, pageLimit } from '@reprise/core/engine'
 import { NO_GATES } from '../gates-facts.ts'
-import { findExecution, findTask, LOOKS_MAX, listExecutions, seeTask, type TaskRow, taskRows } from '../tasks.ts'
+import { logsOf } from '../logs.ts'
+import { findExecution, findTask, LOOK_BOUNDS, listExecutions, seeTask, type TaskRow, taskRows } from '../tasks.ts'
 import { gatesFactsOf } from './gates.ts'
 import { merge, split } from './merge.ts'
 import { outwardToken, type Partitions } from './partitions.ts'
 import { allWorkers } from './registry.ts'
 
-export async function findTaskIn(store: Partitions, id: TaskId): Promise<Task | null> {
+export async function findTaskIn(store: Partitions, id: TaskId, look?: TaskLook): Promise<Task | null> {
   const place = store.placeOf(id)
-  const task = await findTask(store.at(place), id)
+  const task = await findTask(store.at(place), id, look)
   return task === null ? null : outward(place, task)
 }
 
@@ -31,13 +34,16 @@ export async function listTasks(store: Partitions, query: TaskQuery): Promise<Pa
   const limit = pageLimit(query)
   const cursors = split(query.cursor, START, /^\d{1,16}$/, store.size)
   // All together look as far as one partition alone would.
-  const looks = Math.ceil(LOOKS_MAX / store.size)
+  const bounds = {
+    maxLooks: Math.ceil(LOOK_BOUNDS.maxLooks / store.size),
+    maxBytes: Math.ceil(LOOK_BOUNDS.maxBytes / store.size),
+  }
   const page = await merge<TaskRow>(
     cursors,
     limit,
     async (cursor, wanted, place) => {
       const from = cursor === START ? null : Number(cursor)
-      const { rows, next } = await taskRows(store.at(place), from, wanted, query, looks)
+      const { rows, next } = await taskRows(store.at(place), from, wanted, query, bounds)
       const found = rows.map((item) => ({ item, cursor: String(item.seq) }))
       return next === null || found.length === wanted ? found : [...found, { item: null, cursor: String(next) }]
     },
@@ -70,6 +76,9 @@ export async function executionsIn(
   const { items, next } = await listExecutions(store.at(place), id, page)
   return { items: items.map((execution) => outwardExecution(place, execution)), next }
 }
+
+export const logsIn = (store: Partitions, id: TaskId): Promise<readonly TaskLog[]> =>
+  logsOf(store.at(store.placeOf(id)), id)
 
 /** With the limits and workers of the whole store. */
 export async function explain(store: Partitions, id: TaskId): Promise<Explanation | null> {

@@ -24,12 +24,30 @@ type Network = readonly [ParsedAddress, number]
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 
+/**
+ * Where clouds serve credentials and settings to their own machines. Azure's (168.63.129.16) is the one that looks public. A
+ * host name in `allow` does not open these: only an entry with the address itself does.
+ */
+const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
+  '168.63.129.16',
+  '169.254.169.254',
+  '169.254.170.2',
+  '169.254.170.23',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+])
+
 /** Whether anybody on the internet has this address. Takes any spelling that a resolver gives, and no shorthand. */
 export function isPublicAddress(address: string): boolean {
   const target = targetOf(address)
-  if (target === null || target.range() !== 'unicast') return false
+  if (target === null || target.range() !== 'unicast' || isMetadata(target)) return false
   return target.kind() === 'ipv4' || target.match(GLOBAL_UNICAST)
 }
+
+const isMetadata = (target: ParsedAddress): boolean => METADATA_ADDRESSES.has(target.toString())
 
 /** NAT64 (64:ff9b::/96) addresses lead to the IPv4 address in them, as IPv4-mapped ones do: that one counts. */
 function targetOf(address: string): ParsedAddress | null {
@@ -83,11 +101,11 @@ export class AddressPolicy {
     const found = isIP(host) === 0 ? await this.#resolve(host) : [{ address: host }]
     const addresses = found.map(({ address }) => ({ address, family: isIPv6(address) ? (6 as const) : (4 as const) }))
     if (addresses.length === 0) throw refused(`The host '${host}' has no address.`)
-    if (this.#allowsHost(url)) return addresses
-    const offender = addresses.find(({ address }) => !this.#allowsAddress(address))
+    const isHostAllowed = this.#allowsHost(url)
+    const offender = addresses.find(({ address }) => !this.#allowsAddress(address, isHostAllowed))
     if (offender === undefined) return addresses
     throw refused(
-      `The host '${host}' has the address ${offender.address}, which is not a public one. Nothing was sent. If it is meant, add it to 'allow'.`,
+      `The host '${host}' has the address ${offender.address}, which is not a public one. Nothing was sent. If it is meant, add the address to 'allow'.`,
     )
   }
 
@@ -97,10 +115,15 @@ export class AddressPolicy {
     )
   }
 
-  #allowsAddress(address: string): boolean {
+  #allowsAddress(address: string, isHostAllowed: boolean): boolean {
     if (isPublicAddress(address)) return true
     const target = targetOf(address)
-    return this.#networks.some(([network, bits]) => target?.kind() === network.kind() && target.match(network, bits))
+    if (target === null) return isHostAllowed
+    const minBits = isMetadata(target) ? target.toByteArray().length * 8 : 0
+    const isNamed = this.#networks.some(
+      ([network, bits]) => bits >= minBits && target.kind() === network.kind() && target.match(network, bits),
+    )
+    return isNamed || (isHostAllowed && !isMetadata(target))
   }
 }
 

@@ -139,12 +139,12 @@ export function reportIn(answer: HttpAnswer, url: URL): StatusReport {
   }
 }
 
-/** How long the other side wants to be left alone, at most `msMax`; undefined if it does not say. */
-export function retryAfterMs({ headers }: HttpAnswer, now: number, msMax: number): number | undefined {
+/** How long the other side wants to be left alone, at most `maxMs`; undefined if it does not say. */
+export function retryAfterMs({ headers }: HttpAnswer, now: number, maxMs: number): number | undefined {
   const value = headers['retry-after']?.trim()
   if (value === undefined) return undefined
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), msMax) : undefined
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), maxMs) : undefined
 }
 
 function quoteOf({ body }: HttpAnswer): string {

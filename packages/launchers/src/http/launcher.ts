@@ -11,11 +11,11 @@ import {
   type LaunchRef,
   type LaunchSighting,
   type LeaseToken,
+  mapLimited,
   quietly,
   sleep,
 } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
-import { mapLimited } from '../map-limited.ts'
 import { monotonicMs } from '../monotonic.ts'
 import { reportIn, type StatusReport, type Verdict, verdictOn } from './answer.ts'
 import { handleText, isAskerAlive, ownSyncHandle, parseHandle } from './handle.ts'
@@ -26,9 +26,10 @@ import {
   idempotencyKey,
   messageId,
   requestBody,
+  type Target,
 } from './options.ts'
 import { type HttpAnswer, HttpCallError, HttpCaller } from './request.ts'
-import { sign } from './signature.ts'
+import { type RequestLine, signRequest } from './signature.ts'
 
 export interface HttpLauncher extends Launcher {
   onEnded(listener: (key: string) => void): () => void
@@ -44,6 +45,7 @@ const UNNOTED_MS = 86_400_000
 /** A launch that this process made. */
 interface Entry {
   readonly token: LeaseToken
+  readonly target: Target
   readonly controller: AbortController
   readonly until: number
   handle: string
@@ -74,7 +76,7 @@ class WebLauncher implements HttpLauncher {
 
   async launch(order: LaunchOrder, signal: AbortSignal): Promise<Launched> {
     signal.throwIfAborted()
-    const url = this.#settings.urlOf(order)
+    const target = this.#settings.targetOf(order)
     const earlier = this.#entries.get(order.key)
     // What ended under another token was released: its outcome is not this attempt's. Until it ends, nothing else is sent.
     const isTaken = earlier !== undefined && (earlier.outcome === null || earlier.token === order.token)
@@ -83,6 +85,7 @@ class WebLauncher implements HttpLauncher {
     const handle = handleText(ownSyncHandle(until))
     const entry: Entry = {
       token: order.token,
+      target,
       controller: new AbortController(),
       until,
       handle,
@@ -92,7 +95,7 @@ class WebLauncher implements HttpLauncher {
       noted: Promise.resolve(),
     }
     this.#entries.set(order.key, entry)
-    const verdict = this.#send(order, url, entry)
+    const verdict = this.#send(order, entry)
     const early = await this.#whatComesEarly(verdict, entry, signal)
     if (early !== null && early.is === 'refused') {
       this.#entries.delete(order.key)
@@ -124,7 +127,8 @@ class WebLauncher implements HttpLauncher {
     }
   }
 
-  async #send(order: LaunchOrder, url: URL, entry: Entry): Promise<Verdict> {
+  async #send(order: LaunchOrder, entry: Entry): Promise<Verdict> {
+    const { url, keys } = entry.target
     const body = requestBody(order, this.#settings.callbackUrl)
     const content = () => {
       if (monotonicMs() >= order.voidAt) throw launchVoid()
@@ -132,7 +136,7 @@ class WebLauncher implements HttpLauncher {
       const headers = {
         'content-type': 'application/json',
         'idempotency-key': idempotencyKey(order.key),
-        ...this.#signed(order.key, body),
+        ...this.#signed(order.key, keys, { method: 'POST', url: url.href, body }),
       }
       return { headers, body }
     }
@@ -241,13 +245,21 @@ class WebLauncher implements HttpLauncher {
   }
 
   #question(method: 'GET' | 'DELETE', key: string, url: URL): Promise<HttpAnswer> {
-    const content = () => ({ headers: this.#signed(key, ''), body: '' })
+    // A question about a launch of our own is signed as the launch was; of others it is known only where they went.
+    const own = this.#entries.get(key)?.target
+    const keys = own?.url.origin === url.origin ? own.keys : this.#settings.keysAt(url.origin)
+    const content = () => ({ headers: this.#signed(key, keys, { method, url: url.href, body: '' }), body: '' })
     return this.#caller.call({ method, url, content, deadlineMs: this.#settings.statusWithinMs })
   }
 
-  #signed(key: string, body: string): Record<string, string> {
-    const timestampS = Math.floor(this.#settings.clock.now() / 1_000)
-    return { ...this.#settings.headers, ...sign(this.#settings.keys, messageId(key), timestampS, body) }
+  #signed(
+    key: string,
+    keys: readonly Buffer[],
+    request: RequestLine & { readonly body: string },
+  ): Record<string, string> {
+    const { clock, headers, signatures } = this.#settings
+    const timestampS = Math.floor(clock.now() / 1_000)
+    return { ...headers, ...signRequest(keys, signatures, messageId(key), timestampS, request) }
   }
 
   /**

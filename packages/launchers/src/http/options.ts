@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import {
   type Clock,
+  check,
   type Duration,
   durationMs,
   InvalidError,
@@ -11,18 +12,22 @@ import {
   systemClock,
 } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
-import { checkedTexts } from '../option-lists.ts'
 import { AddressPolicy, type Resolve } from './addresses.ts'
-import { secretKey } from './signature.ts'
+import { SIGNATURE_VERSIONS, type SignatureVersion, secretKey } from './signature.ts'
 
 export interface HttpLauncherOptions {
   readonly name?: string
   /** Actions are sent to <baseUrl>/plugin/runtime/<pluginId>/execute. */
   readonly baseUrl?: string
-  /** What differs for single actions: the plugin (the action's name if not given), or the whole address. */
-  readonly actions?: Readonly<Record<string, { readonly pluginId?: string; readonly url?: string }>>
-  /** Signs every request: 'whsec_…'. With several, each signs, so that receivers can change over. */
-  readonly secret: string | readonly string[]
+  /**
+   * What differs for single actions: the plugin (the action's name if not given), or the whole address; and the secret, so that
+   * a receiver can't sign for another one.
+   */
+  readonly actions?: Readonly<Record<string, HttpTarget>>
+  /** Signs every request to a target without a secret of its own: 'whsec_…'. With several, each signs, so that receivers can change over. */
+  readonly secret?: string | readonly string[]
+  /** Which signatures requests carry; all if not given. `['v3']` once every receiver checks that one. */
+  readonly signatures?: readonly SignatureVersion[]
   /** Hosts and networks that may be called though they are not public: 'plugins.internal', '10.0.0.0/8'. */
   readonly allow?: readonly string[]
   /** How long launch() waits for an answer before it comes back and the answer is kept for look(). */
@@ -42,53 +47,51 @@ export interface HttpLauncherOptions {
   readonly clock?: Clock
 }
 
-export interface HttpSettings {
-  readonly name: string
-  readonly urlOf: (order: LaunchOrder) => URL
-  /** Where handles may point to. */
-  readonly origins: ReadonlySet<string>
-  readonly keys: readonly Buffer[]
-  readonly policy: AddressPolicy
-  readonly answerWithinMs: number
-  readonly statusWithinMs: number
-  readonly callbackUrl: string | null
-  readonly statusUrl: ((key: string) => string) | null
-  readonly headers: Readonly<Record<string, string>>
-  readonly ca: string | undefined
-  readonly clock: Clock
+export interface HttpTarget {
+  readonly pluginId?: string
+  readonly url?: string
+  readonly secret?: string | readonly string[]
 }
 
-const KNOWN_OPTIONS = [
-  'name',
-  'baseUrl',
-  'actions',
-  'secret',
-  'allow',
-  'answerWithin',
-  'statusWithin',
-  'callbackUrl',
-  'statusUrl',
-  'headers',
-  'ca',
-  'resolve',
-  'clock',
-] as const satisfies (keyof HttpLauncherOptions)[]
+/** Where requests go, and what signs them. */
+export interface Target {
+  readonly url: URL
+  readonly keys: readonly Buffer[]
+}
+
+const CHECKS: check.Table<HttpLauncherOptions> = {
+  name: check.text,
+  baseUrl: check.text,
+  actions: check.anything,
+  secret: check.anything,
+  signatures: check.anything,
+  allow: check.texts("['10.0.0.0/8']"),
+  answerWithin: check.anything,
+  statusWithin: check.anything,
+  callbackUrl: check.text,
+  statusUrl: check.func,
+  headers: check.anything,
+  ca: check.text,
+  resolve: check.func,
+  clock: check.having('now', 'monotonic', 'after'),
+}
 
 const ANSWER_WITHIN_MS = 2_000
 const STATUS_WITHIN_MS = 5_000
 
-export function httpSettings(options: HttpLauncherOptions): HttpSettings {
-  refuseUnknownKeys(options, KNOWN_OPTIONS, 'HTTP launcher option')
-  const secrets = typeof options.secret === 'string' ? [options.secret] : options.secret
-  if (!Array.isArray(secrets) || secrets.length === 0)
-    throw new InvalidError('An HTTP launcher needs a secret to sign with.')
-  const { urlOf, origins } = targets(options)
+export type HttpSettings = ReturnType<typeof httpSettings>
+
+export function httpSettings(options: HttpLauncherOptions) {
+  check.options(options, CHECKS, 'HTTP launcher option')
+  const signatures = options.signatures ?? SIGNATURE_VERSIONS
+  if (signatures.length === 0 || signatures.some((version) => !SIGNATURE_VERSIONS.includes(version))) {
+    throw new InvalidError(`'signatures' must be a list of some of ${SIGNATURE_VERSIONS.join(', ')}.`)
+  }
   return {
     name: options.name ?? 'http',
-    urlOf,
-    origins,
-    keys: secrets.map(secretKey),
-    policy: new AddressPolicy(checkedTexts(options.allow ?? [], 'allow', "['10.0.0.0/8']"), options.resolve),
+    ...targets(options),
+    signatures,
+    policy: new AddressPolicy(options.allow ?? [], options.resolve),
     answerWithinMs: durationMs(options.answerWithin ?? ANSWER_WITHIN_MS, 'answerWithin'),
     statusWithinMs: durationMs(options.statusWithin ?? STATUS_WITHIN_MS, 'statusWithin'),
     callbackUrl: options.callbackUrl === undefined ? null : webUrl(options.callbackUrl, 'callbackUrl').href,
@@ -99,30 +102,49 @@ export function httpSettings(options: HttpLauncherOptions): HttpSettings {
   }
 }
 
-function targets({
-  name = 'http',
-  baseUrl,
-  actions = {},
-}: HttpLauncherOptions): Pick<HttpSettings, 'urlOf' | 'origins'> {
-  const base = baseUrl === undefined ? null : webUrl(baseUrl, 'baseUrl')
-  const known = new Map<string, URL>()
+/** Where orders are sent and what signs them, and where handles may point to. */
+function targets({ name = 'http', baseUrl, actions = {}, secret }: HttpLauncherOptions) {
+  const shared = keysOf(secret)
+  const base = baseUrl === undefined ? null : { url: webUrl(baseUrl, 'baseUrl'), keys: needed(shared) }
+  const known = new Map<string, Target>()
   for (const [action, target] of Object.entries(actions)) {
-    refuseUnknownKeys(target, ['pluginId', 'url'], 'action target')
-    if (target.url !== undefined) known.set(action, webUrl(target.url, `url of action '${action}'`))
-    else if (base !== null) known.set(action, pluginUrl(base, target.pluginId ?? action))
+    refuseUnknownKeys(target, ['pluginId', 'url', 'secret'], 'action target')
+    const keys = needed(keysOf(target.secret) ?? shared, action)
+    if (target.url !== undefined) known.set(action, { url: webUrl(target.url, `url of action '${action}'`), keys })
+    else if (base !== null) known.set(action, { url: pluginUrl(base.url, target.pluginId ?? action), keys })
     else throw new InvalidError(`Action '${action}' has no url, and there is no baseUrl.`)
   }
   if (base === null && known.size === 0)
     throw new InvalidError('An HTTP launcher needs a baseUrl, or actions with urls.')
+  const all = [...(base === null ? [] : [base]), ...known.values()]
   return {
-    urlOf: ({ action }) => {
-      const url = known.get(action) ?? (base === null ? undefined : pluginUrl(base, action))
-      if (url !== undefined) return url
+    targetOf: ({ action }: Pick<LaunchOrder, 'action'>): Target => {
+      const target = known.get(action)
+      if (target !== undefined) return target
+      if (base !== null) return { url: pluginUrl(base.url, action), keys: base.keys }
       const message = `The launcher '${name}' has no url for action '${action}'. Add one to its actions, or a baseUrl.`
       throw describedFailure({ code: 'action_not_found', says: 'permanent', message })
     },
-    origins: new Set([...(base === null ? [] : [base]), ...known.values()].map(({ origin }) => origin)),
+    origins: new Set(all.map(({ url }) => url.origin)),
+    /** Of all targets there: what signs a question about a launch of which no more is known. */
+    keysAt: (origin: string): readonly Buffer[] => {
+      const there = all.filter(({ url }) => url.origin === origin).flatMap(({ keys }) => keys)
+      // A status address that is configured may stand elsewhere.
+      return there.length > 0 ? [...new Set(there)] : (shared ?? [])
+    },
   }
+}
+
+function keysOf(secret: string | readonly string[] | undefined): readonly Buffer[] | null {
+  if (secret === undefined) return null
+  const secrets = typeof secret === 'string' ? [secret] : secret
+  return Array.isArray(secrets) && secrets.length > 0 ? secrets.map(secretKey) : null
+}
+
+function needed(keys: readonly Buffer[] | null, action?: string): readonly Buffer[] {
+  if (keys !== null) return keys
+  const where = action === undefined ? '' : ` for action '${action}'`
+  throw new InvalidError(`An HTTP launcher needs a secret to sign with${where}.`)
 }
 
 function pluginUrl(base: URL, pluginId: string): URL {

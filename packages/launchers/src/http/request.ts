@@ -4,7 +4,7 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import type { Clock } from '@reprise/core'
+import { type Clock, messageOf } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
 import type { Address, AddressPolicy } from './addresses.ts'
 
@@ -24,6 +24,8 @@ export interface HttpCall {
   /** Made when the connection stands, right before anything is sent; may throw to send nothing. */
   readonly content: () => { readonly headers: Readonly<Record<string, string>>; readonly body: string }
   readonly deadlineMs: number
+  /** How much of the answer's body is wanted: what follows is passed over. All of it if missing. */
+  readonly answerBytesKept?: number
   readonly signal?: AbortSignal
 }
 
@@ -129,10 +131,12 @@ function pinned(addresses: readonly Address[]): LookupFunction {
   }
 }
 
-async function readBody(response: IncomingMessage, { url }: HttpCall): Promise<HttpAnswer> {
+async function readBody(response: IncomingMessage, { url, answerBytesKept }: HttpCall): Promise<HttpAnswer> {
   const chunks: Buffer[] = []
+  const maxKept = answerBytesKept ?? Number.POSITIVE_INFINITY
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (bytes < maxKept) chunks.push(chunk.subarray(0, maxKept - bytes))
     bytes += chunk.length
     if (bytes > ANSWER_BYTES_MAX + ANSWER_BYTES_SLACK) {
       throw describedFailure({
@@ -140,7 +144,6 @@ async function readBody(response: IncomingMessage, { url }: HttpCall): Promise<H
         message: `The answer of ${url.origin} is larger than ${ANSWER_BYTES_MAX} bytes. Store it elsewhere and answer a reference.`,
       })
     }
-    chunks.push(chunk)
   }
   return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') }
 }
@@ -152,6 +155,6 @@ function callFailed(error: unknown, { url }: HttpCall, wasSent: boolean): Error 
   // Our own say what they are.
   if (error instanceof Error && error.stack === '') return error
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'ECONNRESET'
-  const message = `${url.origin} could not be called: ${error instanceof Error ? error.message : String(error)}.`
+  const message = `${url.origin} could not be called: ${messageOf(error)}.`
   return describedFailure({ code, message, says: wasSent ? undefined : 'transient' })
 }

@@ -1,5 +1,8 @@
-// Signatures as Standard Webhooks describes them: three headers, HMAC-SHA256 over id, timestamp and body. Several secrets at
-// once let a secret be changed without a gap. Receivers use verifySignature().
+// Signatures as Standard Webhooks describes them: three headers, HMAC-SHA256. `v1` is over id, timestamp and body: what webhooks
+// of events have. `v2` is over method, path and query as well, so that a request can't be sent again to another place or as
+// another question; `v3` is over the origin too, so that it can't be sent to another host that has the same secret: launches
+// have all of them. Several secrets at once let a secret be changed without a gap. Receivers use
+// verifySignature() for events and verifyRequest() for launches.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { InvalidError } from '@reprise/core'
@@ -27,17 +30,71 @@ export function secretKey(secret: string): Buffer {
   return key
 }
 
+export const SIGNATURE_VERSIONS = ['v1', 'v2', 'v3'] as const
+export type SignatureVersion = (typeof SIGNATURE_VERSIONS)[number]
+
+/** What a receiver acts on. */
+export interface RequestLine {
+  readonly method: string
+  /** The path and the query, or a whole address, of which these two count. */
+  readonly url: string
+}
+
+/** `v1`, which webhooks of events have. */
 export function sign(keys: readonly Buffer[], id: string, timestampS: number, body: string): SignatureHeaders {
-  const signatures = keys.map((key) => `v1,${digestOf(key, id, String(timestampS), body).toString('base64')}`)
+  return headersOf(keys, id, timestampS, (key) => [`v1,${digestV1(key, id, String(timestampS), body)}`])
+}
+
+/** Each key in each version. */
+export function signRequest(
+  keys: readonly Buffer[],
+  versions: readonly SignatureVersion[],
+  id: string,
+  timestampS: number,
+  request: RequestLine & { readonly body: string },
+): SignatureHeaders {
+  const timestamp = String(timestampS)
+  const digests = {
+    v1: (key: Buffer) => digestV1(key, id, timestamp, request.body),
+    v2: (key: Buffer) => digestOver(key, ['v2', id, timestamp, ...placeOf(request)], request.body),
+    v3: (key: Buffer) =>
+      digestOver(key, ['v3', id, timestamp, originOf(request.url), ...placeOf(request)], request.body),
+  }
+  return headersOf(keys, id, timestampS, (key) => versions.map((version) => `${version},${digests[version](key)}`))
+}
+
+function headersOf(
+  keys: readonly Buffer[],
+  id: string,
+  timestampS: number,
+  signaturesBy: (key: Buffer) => readonly string[],
+): SignatureHeaders {
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestampS),
-    'webhook-signature': signatures.join(' '),
+    'webhook-signature': keys.flatMap(signaturesBy).join(' '),
   }
 }
 
-function digestOf(key: Buffer, id: string, timestamp: string, body: string | Uint8Array): Buffer {
-  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
+const digestV1 = (key: Buffer, id: string, timestamp: string, body: string | Uint8Array): string =>
+  createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
+
+/** None of the parts before the body can hold a line end. */
+function digestOver(key: Buffer, parts: readonly string[], body: string | Uint8Array): string {
+  const head = [...parts, ''].join('\n')
+  return createHmac('sha256', key).update(head).update(body).digest('base64')
+}
+
+const placeOf = ({ method, url }: RequestLine): readonly string[] => [method.toUpperCase(), targetOf(url)]
+
+/** Such as `https://plugins.example`, without a port that is the usual one. */
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : '')
+
+/** As it stands in the first line of the request. */
+function targetOf(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { pathname, search } = new URL(url)
+  return `${pathname}${search}`
 }
 
 export interface VerifyOptions {
@@ -45,6 +102,11 @@ export interface VerifyOptions {
   readonly toleranceSeconds?: number
   /** The receiver's time, in ms. */
   readonly now?: number
+  /**
+   * For `verifyRequest`: where launches for this receiver are sent, such as 'https://plugins.example'. A request that was
+   * signed for another host is refused then (`v3`). From the receiver's configuration, never from a header of the request.
+   */
+  readonly origin?: string
 }
 
 /** Headers as Node gives them, as Fetch does, or as a plain object. */
@@ -62,18 +124,48 @@ export function verifySignature(
   secret: string | readonly string[],
   options: VerifyOptions = {},
 ): boolean {
+  return isSigned('v1', headers, secret, options, (key, id, timestamp) => digestV1(key, id, timestamp, body))
+}
+
+/** A request as it was received, with its body byte for byte, before anything parsed it. */
+export interface ReceivedRequest extends RequestLine {
+  readonly headers: ReceivedHeaders
+  readonly body: string | Uint8Array
+}
+
+/** As `verifySignature`, for launches and questions about them: method, path and query are signed as well, and the origin. */
+export function verifyRequest(
+  request: ReceivedRequest,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): boolean {
+  const { headers, body } = request
+  const { origin } = options
+  const version = origin === undefined ? 'v2' : 'v3'
+  const place = origin === undefined ? placeOf(request) : [originOf(origin), ...placeOf(request)]
+  return isSigned(version, headers, secret, options, (key, id, timestamp) =>
+    digestOver(key, [version, id, timestamp, ...place], body),
+  )
+}
+
+function isSigned(
+  version: SignatureVersion,
+  headers: ReceivedHeaders,
+  secret: string | readonly string[],
+  { now = Date.now(), toleranceSeconds = TOLERANCE_S }: VerifyOptions,
+  digestBy: (key: Buffer, id: string, timestamp: string) => string,
+): boolean {
   const keys = (typeof secret === 'string' ? [secret] : secret).map(secretKey)
   const id = header(headers, 'webhook-id')
   const timestamp = header(headers, 'webhook-timestamp')
   const signatures = header(headers, 'webhook-signature')
   if (id === null || timestamp === null || signatures === null || !/^\d{1,12}$/.test(timestamp)) return false
-  const offMs = Math.abs((options.now ?? Date.now()) - Number(timestamp) * 1_000)
-  if (!(offMs <= (options.toleranceSeconds ?? TOLERANCE_S) * 1_000)) return false
-  const expected = keys.map((key) => digestOf(key, id, timestamp, body))
+  if (!(Math.abs(now - Number(timestamp) * 1_000) <= toleranceSeconds * 1_000)) return false
+  const expected = keys.map((key) => Buffer.from(digestBy(key, id, timestamp), 'base64'))
   const given = signatures
     .split(' ')
-    .filter((part) => part.startsWith('v1,'))
-    .map((part) => Buffer.from(part.slice(3), 'base64'))
+    .filter((part) => part.startsWith(`${version},`))
+    .map((part) => Buffer.from(part.slice(version.length + 1), 'base64'))
   return given.some((one) => expected.some((other) => one.length === other.length && timingSafeEqual(one, other)))
 }
 

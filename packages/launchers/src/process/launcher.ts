@@ -10,10 +10,10 @@ import {
   type LaunchOrder,
   type LaunchRef,
   type LaunchSighting,
+  mapLimited,
   sleep,
 } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
-import { mapLimited } from '../map-limited.ts'
 import { monotonicMs } from '../monotonic.ts'
 import { isAlive, livingOf, signalAll, startTimeOf } from '../processes.ts'
 import { EndWatch } from './end-watch.ts'

@@ -5,15 +5,16 @@ import { isAbsolute, resolve } from 'node:path'
 import {
   actionName,
   type Clock,
+  check,
   type Duration,
   durationMs,
   InvalidError,
   type LaunchOrder,
+  messageOf,
   refuseUnknownKeys,
   systemClock,
 } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
-import { checkedTexts } from '../option-lists.ts'
 import { EXIT_CODES, type ExitMeaning } from './outcome.ts'
 import { type Command, FILE } from './protocol.ts'
 import type { Run } from './runs.ts'
@@ -45,18 +46,6 @@ export interface ProcessLauncherOptions {
   readonly clock?: Clock
 }
 
-export interface ProcessSettings {
-  readonly name: string
-  readonly directory: string
-  readonly commands: ReadonlyMap<string, ProcessCommand>
-  readonly inheritEnv: readonly string[]
-  readonly input: 'stdin' | 'file'
-  readonly killGraceMs: number
-  readonly exitCodes: Readonly<Record<string, ExitMeaning>>
-  readonly pollMs: number
-  readonly clock: Clock
-}
-
 const INHERITED_ENV: readonly string[] = [
   'PATH',
   'HOME',
@@ -70,38 +59,36 @@ const INHERITED_ENV: readonly string[] = [
   'TMPDIR',
 ]
 
-const KNOWN_OPTIONS = [
-  'name',
-  'directory',
-  'commands',
-  'inheritEnv',
-  'input',
-  'killGrace',
-  'exitCodes',
-  'poll',
-  'clock',
-] as const satisfies (keyof ProcessLauncherOptions)[]
+const CHECKS: check.Table<ProcessLauncherOptions> = {
+  name: check.text,
+  directory: (value) =>
+    typeof value === 'string' && isAbsolute(value) ? null : 'an absolute path, by which runs are found later',
+  commands: check.anything,
+  inheritEnv: check.texts("['PATH', 'HOME']"),
+  input: check.oneOf('stdin', 'file'),
+  killGrace: check.anything,
+  exitCodes: check.anything,
+  poll: check.anything,
+  clock: check.having('now', 'monotonic', 'after'),
+}
 
 const KILL_GRACE_MS = 10_000
 const POLL_MS = 1_000
 const POLL_MS_MIN = 50
 
-export function processSettings(options: ProcessLauncherOptions): ProcessSettings {
-  refuseUnknownKeys(options, KNOWN_OPTIONS, 'process launcher option')
-  if (typeof options.directory !== 'string' || !isAbsolute(options.directory)) {
-    throw new InvalidError('The directory of a process launcher must be an absolute path: runs are found there later.')
-  }
+export type ProcessSettings = ReturnType<typeof processSettings>
+
+export function processSettings(options: ProcessLauncherOptions) {
+  check.options(options, CHECKS, 'process launcher option', ['directory'])
   if (typeof options.commands !== 'object' || options.commands === null) {
     throw new InvalidError("A process launcher needs commands, by action: { render: { argv: ['render'] } }.")
   }
-  const input = options.input ?? 'stdin'
-  if (input !== 'stdin' && input !== 'file') throw new InvalidError(`The input is 'stdin' or 'file', not '${input}'.`)
   return {
     name: options.name ?? 'process',
     directory: resolve(options.directory),
     commands: new Map(Object.entries(options.commands).map(([action, command]) => checkedCommand(action, command))),
-    inheritEnv: checkedTexts(options.inheritEnv ?? INHERITED_ENV, 'inheritEnv', "['PATH', 'HOME']"),
-    input,
+    inheritEnv: options.inheritEnv ?? INHERITED_ENV,
+    input: options.input ?? 'stdin',
     killGraceMs: durationMs(options.killGrace ?? KILL_GRACE_MS, 'killGrace'),
     exitCodes: { ...EXIT_CODES, ...checkedExitCodes(options.exitCodes ?? {}) },
     pollMs: Math.max(durationMs(options.poll ?? POLL_MS, 'poll'), POLL_MS_MIN),
@@ -153,7 +140,7 @@ function checkedExitCodes(exitCodes: Readonly<Record<number, ExitMeaning>>): Rea
   return exitCodes
 }
 
-/** What to run for an order. Throws `Permanent` if there is nothing. */
+/** What to run for an order. Throws `PermanentError` if there is nothing. */
 export function commandFor(settings: ProcessSettings, order: LaunchOrder): Omit<Command, 'env'> & { action: string } {
   const command = settings.commands.get(order.action)
   if (command === undefined) {
@@ -180,8 +167,7 @@ function argvOf({ argv }: ProcessCommand, order: LaunchOrder): readonly string[]
     checkArgv(made, order.action)
     return made
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw describedFailure({ code: 'invalid_parameters', says: 'permanent', message })
+    throw describedFailure({ code: 'invalid_parameters', says: 'permanent', message: messageOf(error) })
   }
 }
 

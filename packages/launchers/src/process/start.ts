@@ -11,8 +11,9 @@ import { failpoint } from './failpoint.ts'
 import { type Command, FILE, type OutcomeFile, type Report, type Unstarted, VOID } from './protocol.ts'
 import type { Run, Runs } from './runs.ts'
 
-// Beside this module, as source in the workspace and compiled where it is published.
-const SUPERVISOR = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? 'supervisor.ts' : 'supervisor.js')
+/** Beside this module, as source in the workspace and compiled where it is published. A bundle of CommonJS does not know. */
+const supervisorFile = (): string =>
+  join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? 'supervisor.ts' : 'supervisor.js')
 const LOG_LENGTH_MAX = 1_000
 
 export type Start =
@@ -30,7 +31,7 @@ export async function startSupervisor(
   let supervisor: ChildProcess
   try {
     const failpointName = process.env.REPRISE_FAILPOINT
-    supervisor = spawn(process.execPath, ['--no-warnings', SUPERVISOR], {
+    supervisor = spawn(process.execPath, ['--no-warnings', supervisorFile()], {
       cwd: run.path,
       env: failpointName === undefined ? {} : { REPRISE_FAILPOINT: failpointName },
       stdio: ['pipe', 'pipe', log.fd],

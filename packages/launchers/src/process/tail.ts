@@ -3,20 +3,20 @@
 import { stripVTControlCharacters } from 'node:util'
 
 export class Tail {
-  readonly #bytesMax: number
+  readonly #maxBytes: number
   #chunks: Buffer[] = []
   #bytes = 0
   #isCut = false
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   push(chunk: Buffer): void {
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
     // Gathered up now and then, so that a stream of single bytes does not become a list of single bytes.
-    if (this.#bytes > 2 * this.#bytesMax || this.#chunks.length > 1_000) this.#gather()
+    if (this.#bytes > 2 * this.#maxBytes || this.#chunks.length > 1_000) this.#gather()
   }
 
   /** The last whole lines, without colours and control characters. */
@@ -39,7 +39,7 @@ export class Tail {
 
   #gather(): void {
     const all = Buffer.concat(this.#chunks)
-    const cutBytes = Math.max(all.length - this.#bytesMax, 0)
+    const cutBytes = Math.max(all.length - this.#maxBytes, 0)
     if (cutBytes > 0) this.#isCut = true
     // A copy, so that the rest of a large chunk is not kept alive by its end.
     this.#chunks = [Buffer.from(all.subarray(cutBytes))]

@@ -6,7 +6,6 @@ import {
   type Clock,
   type Collection,
   ConflictError,
-  checkedName,
   type Engine,
   InvalidError,
   isRepriseError,
@@ -16,13 +15,16 @@ import {
   RequestError,
   type Stored,
   type TenantId,
+  turnsOf,
 } from '@reprise/core'
+import { visiblePage } from '../visible-page.ts'
 import type { Caller } from './caller.ts'
 import { grantableScopes, mayTouchAll } from './granting.ts'
 import { Recent } from './recent.ts'
 import { SCOPES, type Scope } from './scopes.ts'
-import { digestOf, isSameDigest, newId, newSecret } from './secrets.ts'
-import { TokenNames } from './token-names.ts'
+import { Seals } from './seals.ts'
+import { digestOf, isSameDigest, newId } from './secrets.ts'
+import { checkedTokenName, TokenNames } from './token-names.ts'
 
 export interface TokenFacts {
   readonly id: string
@@ -48,6 +50,10 @@ export interface NewToken {
 
 interface TokenDocument extends TokenFacts {
   readonly digest: string
+  /** How the journal names it; missing in those that were made before names were told apart by tenant. */
+  readonly actor?: string
+  /** Who made it, if they are limited to tenants: the first of a chain of tokens that made tokens. */
+  readonly limitedMaker?: string
 }
 
 export const TOKEN_PREFIX = 'rpr_'
@@ -58,27 +64,53 @@ const NO_DIGEST = digestOf('')
 const ANSWER_MS = 1_000
 const ANSWERS_MAX = 10_000
 const NOTE_EVERY_MS = 60_000
-const TOKENS_PER_PERSON_MAX = 1_000
+/** Made by one caller, and by all tokens that it made. */
+const TOKENS_PER_MAKER_MAX = 1_000
+const COUNTED_AT_ONCE = 100
 
 export class ApiTokens {
   readonly #collection: Collection<TokenDocument>
   readonly #names: TokenNames
+  readonly #seals: Seals
   readonly #journal: Pick<Engine['journal'], 'append'>
   readonly #clock: Clock
   readonly #onError: (error: unknown) => void
   readonly #answers: Recent<Promise<Stored<TokenDocument> | null>>
   readonly #notes = new Map<string, { readonly at: number; readonly written: Promise<void> }>()
 
-  constructor(engine: Pick<Engine, 'collection' | 'journal'>, clock: Clock, onError: (error: unknown) => void) {
+  readonly #maxPerMaker: number
+
+  constructor(
+    engine: Pick<Engine, 'collection' | 'journal' | 'now'>,
+    clock: Clock,
+    onError: (error: unknown) => void,
+    maxPerMaker = TOKENS_PER_MAKER_MAX,
+  ) {
+    this.#maxPerMaker = maxPerMaker
     this.#collection = engine.collection<TokenDocument>({
       name: 'tokens',
-      indexes: { maker: ({ createdBy }) => createdBy, name: ({ name }) => name },
+      indexes: {
+        maker: ({ limitedMaker, createdBy }) => limitedMaker ?? createdBy,
+        name: (token) => wholeNameOf(token),
+      },
     })
     this.#names = new TokenNames(engine, clock, async (id) => (await this.#collection.get(id)) !== null)
+    this.#seals = new Seals(engine, clock, 'api-token')
     this.#journal = engine.journal
     this.#clock = clock
     this.#onError = onError
-    this.#answers = new Recent({ clock, keepMs: ANSWER_MS, entriesMax: ANSWERS_MAX })
+    this.#answers = new Recent({ clock, keepMs: ANSWER_MS, maxEntries: ANSWERS_MAX })
+  }
+
+  /** Reads the keys of the seals, so that `isSealed` can tell. */
+  async open(): Promise<void> {
+    await this.#seals.open()
+  }
+
+  /** Whether we made this token, revoked or not. The store is not asked. */
+  isSealed(token: string): boolean {
+    const [, id = '', secret = ''] = TOKEN.exec(token) ?? []
+    return this.#seals.isSealed(secret, id)
   }
 
   /** Throws 401 unless it is a token that counts. */
@@ -88,23 +120,39 @@ export class ApiTokens {
     // Also compared when there is none, so that the time tells nothing.
     const isRight = isSameDigest(digestOf(secret), stored?.document.digest ?? NO_DIGEST)
     if (stored === null || !isRight) throw refused('There is no such token, or it was revoked.')
-    const { name, scopes, tenants, expiresAt } = stored.document
+    const { name, scopes, tenants, expiresAt, limitedMaker } = stored.document
+    const actor = actorOf(stored.document)
     if (expiresAt !== null && this.#clock.now() >= expiresAt) throw refused('It has expired. Have a new one made.')
     this.#noteUse(stored)
-    return { kind: 'token', actor: `token:${name}`, name, scopes: new Set(scopes), tenants }
+    const known = {
+      kind: 'token',
+      id: `token:${id}`,
+      actor,
+      name,
+      scopes: new Set(scopes),
+      tenants,
+      expiresAt,
+    } as const
+    return limitedMaker === undefined ? known : { ...known, madeBy: limitedMaker }
   }
 
   /** The token itself is in this answer, and nowhere else ever again. */
   async create(request: NewToken, maker: Caller): Promise<{ readonly token: string; readonly facts: TokenFacts }> {
     const facts = await this.#checkedFacts(request, maker)
     const { id, name } = facts
-    const secret = newSecret()
-    if (!(await this.#names.take(name, id))) throw taken(name, maker)
-    const { document } = await this.#collection.insert({ ...facts, digest: digestOf(secret) })
-    if (!(await this.#names.has(name, id))) {
+    const whole = wholeName(facts)
+    const secret = await this.#seals.newSecret(id)
+    if (!(await this.#names.take(whole, id))) throw taken(name)
+    const { document } = await this.#collection.insert({
+      ...facts,
+      actor: `${ACTOR_PREFIX}${whole}`,
+      digest: digestOf(secret),
+      ...(maker.tenants === null ? {} : { limitedMaker: firstMaker(maker) }),
+    })
+    if (!(await this.#names.has(whole, id))) {
       // This took so long that the name was given away. Nobody has seen the token yet.
       await this.#collection.remove(id)
-      throw taken(name, maker)
+      throw taken(name)
     }
     await this.#note(maker, 'made', facts)
     return { token: `${TOKEN_PREFIX}${facts.id}_${secret}`, facts: factsOf(document) }
@@ -112,9 +160,10 @@ export class ApiTokens {
 
   /** Those that the viewer could have made, as far as tenants go. */
   async list(viewer: Caller, page?: PageRequest): Promise<Page<TokenFacts>> {
-    const { items, next } = await this.#collection.list(page)
-    const visible = items.map(({ document }) => factsOf(document)).filter(({ tenants }) => mayTouchAll(viewer, tenants))
-    return { items: visible, next }
+    const read = (some: PageRequest): Promise<Page<Stored<TokenDocument>>> => this.#collection.list(some)
+    const isOwn = ({ document }: Stored<TokenDocument>): boolean => mayTouchAll(viewer, document.tenants)
+    const { items, next } = await visiblePage(page ?? {}, read, isOwn, turnsOf(this.#clock))
+    return { items: items.map(({ document }) => factsOf(document)), next }
   }
 
   /** Throws `NotFoundError` also for a token of tenants that are not the revoker's. */
@@ -123,7 +172,7 @@ export class ApiTokens {
     if (stored === null || !mayTouchAll(revoker, stored.document.tenants)) throw new NotFoundError('API token', id)
     await this.#collection.remove(id)
     this.#answers.delete(id)
-    await this.#names.release(stored.document.name, id)
+    await this.#names.release(wholeNameOf(stored.document), id)
     await this.#note(revoker, 'revoked', stored.document)
   }
 
@@ -146,7 +195,7 @@ export class ApiTokens {
     }
   }
 
-  async #checkedFacts({ name, scopes, tenants, expiresAt = null }: NewToken, maker: Caller): Promise<TokenFacts> {
+  async #checkedFacts({ name, scopes, tenants, expiresAt: asked }: NewToken, maker: Caller): Promise<TokenFacts> {
     const wanted = SCOPES.filter((scope) => scopes.includes(scope))
     if (wanted.length === 0 || wanted.length < new Set(scopes).size) {
       throw new InvalidError(`A token needs at least one scope, of ${SCOPES.join(', ')}.`)
@@ -160,9 +209,15 @@ export class ApiTokens {
     if (given?.length === 0) throw new InvalidError('A token needs at least one tenant, or null for all.')
     if (!mayTouchAll(maker, given)) throw forbidden('You can only give away tenants that you may touch yourself.')
     const now = this.#clock.now()
+    const expiresAt = asked ?? maker.expiresAt ?? null
+    if (maker.expiresAt != null && expiresAt !== null && expiresAt > maker.expiresAt) {
+      throw forbidden(
+        'A token can not outlive the one that makes it. Give it an earlier end, or none to end with yours.',
+      )
+    }
     if (expiresAt !== null && expiresAt <= now) throw new InvalidError('The token would have expired already.')
-    const checked = checkedName('name of the token', name)
-    await this.#refuseTaken(checked, maker)
+    const checked = checkedTokenName(name)
+    await this.#refuseTaken({ name: checked, tenants: given }, maker)
     return {
       id: newId(),
       name: checked,
@@ -176,13 +231,29 @@ export class ApiTokens {
   }
 
   /** The journal knows tokens by their names: two of one name could be taken for each other. */
-  async #refuseTaken(name: string, maker: Caller): Promise<void> {
-    const named = await this.#collection.find({ index: 'name', value: name, limit: 1 })
-    if (named.items.length > 0) throw taken(name, maker)
-    const made = await this.#collection.find({ index: 'maker', value: maker.actor, limit: TOKENS_PER_PERSON_MAX })
-    if (made.items.length >= TOKENS_PER_PERSON_MAX) {
-      throw new ConflictError(`You made ${TOKENS_PER_PERSON_MAX} tokens already. Revoke those that are not in use.`)
+  async #refuseTaken(wanted: Pick<TokenFacts, 'name' | 'tenants'>, maker: Caller): Promise<void> {
+    const named = await this.#collection.find({ index: 'name', value: wholeName(wanted), limit: 1 })
+    if (named.items.length > 0) throw taken(wanted.name)
+    if (await this.#hasMadeMost(firstMaker(maker))) {
+      throw new ConflictError(
+        `You, and tokens that you made, have made ${this.#maxPerMaker} tokens already. Revoke those that are not in use.`,
+      )
     }
+  }
+
+  /** In small pages, and in turns: many who ask at once must not hold the loop. */
+  async #hasMadeMost(value: string): Promise<boolean> {
+    const turns = turnsOf(this.#clock)
+    let made = 0
+    let cursor: string | undefined
+    do {
+      if (turns.isSpent) await turns.wait()
+      const place = cursor === undefined ? {} : { cursor }
+      const page = await this.#collection.find({ index: 'maker', value, limit: COUNTED_AT_ONCE, ...place })
+      made += page.items.length
+      cursor = page.next ?? undefined
+    } while (cursor !== undefined && made < this.#maxPerMaker)
+    return made >= this.#maxPerMaker
   }
 
   /** Beside the request: it neither waits for this nor fails with it. */
@@ -220,13 +291,31 @@ function factsOf(document: TokenDocument): TokenFacts {
   return { id, name, scopes, tenants, createdBy, createdAt, expiresAt, lastUsedAt }
 }
 
-/** Names are unique in the whole store; whose token has one is nothing to tell those who may see only some tenants. */
-const taken = (name: string, { tenants }: Caller): ConflictError =>
-  new ConflictError(
-    tenants === null
-      ? `There is a token '${name}' already. Choose another name.`
-      : `The name '${name}' can not be given to a token. Choose another name.`,
-  )
+/** Tokens that a limited caller made make tokens in its name: else each would have a bound of its own, without end. */
+const firstMaker = ({ madeBy, actor }: Caller): string => madeBy ?? actor
+
+const ACTOR_PREFIX = 'token:'
+const TENANTS_LENGTH_MAX = 60
+const TENANTS_DIGEST_LENGTH = 16
+
+/**
+ * What its name is unique by, and what the journal calls it. A token for some tenants has them before its name: so those who may
+ * see these tenants only learn nothing of the names that others chose, and can not be taken for them.
+ */
+function wholeName({ name, tenants }: Pick<TokenFacts, 'name' | 'tenants'>): string {
+  if (tenants === null) return name
+  const joined = [...new Set(tenants)].sort().join('+')
+  const short = joined.length <= TENANTS_LENGTH_MAX ? joined : digestOf(joined).slice(0, TENANTS_DIGEST_LENGTH)
+  return `${short}/${name}`
+}
+
+const actorOf = ({ actor, name }: TokenDocument): string => actor ?? `${ACTOR_PREFIX}${name}`
+
+const wholeNameOf = (token: TokenDocument): string => actorOf(token).slice(ACTOR_PREFIX.length)
+
+/** Only a token that its maker may see can have it. */
+const taken = (name: string): ConflictError =>
+  new ConflictError(`There is a token '${name}' already. Choose another name.`)
 
 const refused = (why: string): RequestError =>
   new RequestError('REPRISE_UNAUTHENTICATED', `The API token was refused. ${why}`)

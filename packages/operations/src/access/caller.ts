@@ -6,14 +6,26 @@ import { type Access, SCOPES, type Scope } from './scopes.ts'
 
 export interface Caller {
   readonly kind: 'user' | 'token' | 'dev' | 'local'
-  /** As the journal names them: `google:ann@example.com`, `oidc:ann@example.com`, `token:deploys`, `dev:ann`, `cli:ann`. */
+  /** As the journal names them: `google:ann@example.com#1f2e3d4c`, `token:deploys`, `dev:ann`, `cli:ann`. */
   readonly actor: string
+  /**
+   * What is theirs is kept under it: for a person issuer and subject, for a token its id. A name or an address that is given
+   * to somebody else later is another one's. The actor if missing.
+   */
+  readonly id?: string
+  /** When their credential ends; null or missing for never. Nothing that they make may outlive it. */
+  readonly expiresAt?: number | null
   /** For people to read. */
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
   /** The only tenants whose tasks they may see or touch; null for all. */
   readonly tenants: readonly TenantId[] | null
+  /** Of a token: who made it, if they are limited to tenants themselves. To limits, all their tokens are one caller. */
+  readonly madeBy?: string
 }
+
+/** What things that belong to a caller are kept under. */
+export const ownerOf = ({ id, actor }: Caller): string => id ?? actor
 
 /** Has the store itself: there is nobody to ask. */
 export const localCaller = (actor: string): Caller => ({
@@ -25,8 +37,9 @@ export const localCaller = (actor: string): Caller => ({
 })
 
 /** Who did it and why, for the journal: who is what the credentials say, never what the request says. */
-export const byOf = ({ actor, kind }: Caller, reason: string | undefined): By => ({
+export const byOf = ({ actor, kind, tenants }: Caller, reason: string | undefined): By => ({
   actor,
+  rank: tenants === null ? 'platform' : 'tenant',
   reason: reason ?? (kind === 'local' ? 'asked for by the client' : 'asked for over HTTP'),
 })
 
@@ -46,13 +59,8 @@ export function authorise(caller: Caller | null, access: Access, name: string): 
   )
 }
 
-export const mayTouch = ({ tenants }: Caller, tenant: TenantId): boolean => tenants === null || tenants.includes(tenant)
-
-/** The task if the caller may know of it. Another tenant's task is answered as one that does not exist. */
-export function visible<T extends { readonly tenant: TenantId }>(caller: Caller, id: string, task: T | null): T {
-  if (task === null || !mayTouch(caller, task.tenant)) throw new NotFoundError('task', id)
-  return task
-}
+export const mayTouch = ({ tenants }: Pick<Caller, 'tenants'>, tenant: TenantId): boolean =>
+  tenants === null || tenants.includes(tenant)
 
 /** The tenant that a question is about: the one asked for, or the only one that the caller has. */
 export function tenantScope(caller: Caller, asked: TenantId | undefined): { readonly tenant?: TenantId } {

@@ -6,7 +6,7 @@ import type { Clock } from '@reprise/core'
 export interface RecentOptions {
   readonly clock: Clock
   readonly keepMs: number
-  readonly entriesMax: number
+  readonly maxEntries: number
 }
 
 export class Recent<T> {
@@ -32,7 +32,7 @@ export class Recent<T> {
   set(key: string, value: T): void {
     this.#entries.delete(key)
     this.#entries.set(key, { value, until: this.#options.clock.monotonic() + this.#options.keepMs })
-    if (this.#entries.size <= this.#options.entriesMax) return
+    if (this.#entries.size <= this.#options.maxEntries) return
     const [oldest] = this.#entries.keys()
     if (oldest !== undefined) this.#entries.delete(oldest)
   }

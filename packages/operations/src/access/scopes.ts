@@ -10,7 +10,7 @@ export const SCOPES = [
   'operate',
   /** Change how things are decided: policies, flags, webhooks, repairs. */
   'configure',
-  /** Make and revoke API tokens, and see who has which. */
+  /** Make and revoke API tokens, see who has which; see and end sessions; rotate keys. */
   'tokens',
   /** Be a worker: register, claim, renew, settle. */
   'work',

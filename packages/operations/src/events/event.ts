@@ -18,18 +18,26 @@ import {
 /** Takes out what must not be seen. */
 export type Redact = (value: unknown) => unknown
 
-export type MakeEvent = (entry: JournalEntry) => EventOut
+/** `tenants` are those that its reader may see; null for all. */
+export type MakeEvent = (entry: JournalEntry, tenants: readonly TenantId[] | null) => EventOut
 
 /** What it is about and who did it stay as they are: `token:deploys` is the name of somebody, and no token. */
 export const eventMaker =
   (redact: Redact): MakeEvent =>
-  (entry) => {
+  (entry, tenants) => {
     const event = eventOf(entry)
     const { reason, details } = event.data
     const redacted = redact({ reason, details })
     const parts = typeof redacted === 'object' && redacted !== null ? redacted : { reason: '', details: {} }
-    return { ...event, data: { ...event.data, ...parts } }
+    const actor = tenants === null ? event.data.actor : withoutWorker(event.data.actor)
+    return { ...event, data: { ...event.data, actor, ...parts } }
   }
+
+/** Before the id of a worker, as the journal names who did something. */
+const WORKER = 'worker:'
+
+/** Workers work for all tenants: who may see some of them is not told which there are. */
+const withoutWorker = (actor: string): string => (actor.startsWith(WORKER) ? 'worker' : actor)
 
 /** An event, or a ping. */
 export type SentEvent = Omit<EventOut, 'data'> & { readonly data: unknown }
@@ -52,7 +60,7 @@ const STORE_TIME_MS = 1_000
 /** What a look-up told about an id. It counts for entries up to `checkedAt`: later, another task may have the id. */
 interface LookUp {
   /** Null if there was no such task. */
-  readonly task: Pick<Task, 'tenant' | 'acceptedAt'> | null
+  readonly task: Pick<Task, 'tenant' | 'action' | 'acceptedAt'> | null
   readonly checkedAt: number
 }
 
@@ -74,8 +82,18 @@ export class EntryTenants {
   /** Null for what concerns all tenants, and for a task that is gone: only who may see everything sees those. */
   async of({ taskId, data, at }: Pick<JournalEntry, 'taskId' | 'data' | 'at'>): Promise<TenantId | null> {
     if (taskId === null) return typeof data.tenant === 'string' ? (data.tenant as TenantId) : null
-    const { task } = await this.#lookUpFor(taskId, at)
-    return task !== null && task.acceptedAt <= at ? task.tenant : null
+    return (await this.#taskOf(taskId, at))?.tenant ?? null
+  }
+
+  /** The action that an entry is about; null if it is about none, and for a task that is gone. */
+  async actionOf({ taskId, data, at }: Pick<JournalEntry, 'taskId' | 'data' | 'at'>): Promise<string | null> {
+    if (typeof data.action === 'string') return data.action
+    return taskId === null ? null : ((await this.#taskOf(taskId, at))?.action ?? null)
+  }
+
+  async #taskOf(id: TaskId, at: number): Promise<LookUp['task']> {
+    const { task } = await this.#lookUpFor(id, at)
+    return task !== null && task.acceptedAt <= at ? task : null
   }
 
   /** Null in `tenants` for all of them. */
@@ -111,9 +129,9 @@ export class EntryTenants {
   async #lookUp(id: TaskId, at: number): Promise<LookUp> {
     // Before the task, and less what clocks may differ by: at this moment the id was surely not used again.
     const sureAt = (await this.#now()) - CLOCK_STEP_BACK_MS
-    const task = await this.#engine.task(id)
+    const task = await this.#engine.task(id, { light: true })
     return {
-      task: task === null ? null : { tenant: task.tenant, acceptedAt: task.acceptedAt },
+      task: task === null ? null : { tenant: task.tenant, action: task.action, acceptedAt: task.acceptedAt },
       checkedAt: Math.max(sureAt, at),
     }
   }

@@ -5,14 +5,18 @@ import {
   type Collection,
   type CollectionDefinition,
   type Engine,
+  type EventOut,
   isRepriseError,
   NotFoundError,
   type Page,
   type PageRequest,
   type Stored,
   stepDocument,
+  type TaskId,
+  type TenantId,
 } from '@reprise/core'
-import type { SentEvent } from './event.ts'
+import { visiblePage } from '../visible-page.ts'
+import type { EntryTenants, SentEvent } from './event.ts'
 import { nudge, progressCollection } from './webhook-lease.ts'
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'given_up'
@@ -35,6 +39,8 @@ export interface Delivery {
   readonly eventId: string
   readonly type: string
   readonly taskId: string | null
+  /** Whose event it tells of; null for what concerns all. Missing in those that were written before there was this field. */
+  readonly tenant?: TenantId | null
   /** The event as JSON: every try sends the same bytes. */
   readonly body: string
   readonly status: DeliveryStatus
@@ -65,18 +71,27 @@ const definition: CollectionDefinition<Delivery> = {
 
 const statusKey = (webhookId: string, status: DeliveryStatus): string => `${webhookId} ${status}`
 
+/** A webhook, and the one tenant whose events it is about; null for all. */
+export interface DeliveryOwner {
+  readonly id: string
+  readonly tenant: TenantId | null
+}
+
 export class WebhookDeliveries {
   readonly #engine: Pick<Engine, 'collection'>
   readonly #collection: Collection<Delivery>
+  readonly #tenants: Pick<EntryTenants, 'of'>
 
-  constructor(engine: Pick<Engine, 'collection'>) {
+  constructor(engine: Pick<Engine, 'collection'>, tenants: Pick<EntryTenants, 'of'>) {
     this.#engine = engine
     this.#collection = engine.collection(definition)
+    this.#tenants = tenants
   }
 
   /** Written once, however often it is called for one event. */
-  async write(webhookId: string, event: SentEvent, now: number): Promise<string> {
-    const delivery: Delivery = { ...draftOf(webhookId, event), status: 'pending', tries: 0, nextAt: now, log: [] }
+  async write(webhookId: string, event: SentEvent, tenant: TenantId | null, now: number): Promise<string> {
+    const draft = draftOf(webhookId, event, tenant)
+    const delivery: Delivery = { ...draft, status: 'pending', tries: 0, nextAt: now, log: [] }
     try {
       await this.#collection.insert(delivery)
     } catch (error) {
@@ -86,8 +101,13 @@ export class WebhookDeliveries {
   }
 
   /** One that was sent right away and is over. */
-  async writeEnded(webhookId: string, event: SentEvent, status: DeliveryStatus, log: DeliveryTry): Promise<Delivery> {
-    const delivery: Delivery = { ...draftOf(webhookId, event), status, tries: 1, nextAt: null, log: [log] }
+  async writeEnded(
+    { id, tenant }: DeliveryOwner,
+    event: SentEvent,
+    status: DeliveryStatus,
+    log: DeliveryTry,
+  ): Promise<Delivery> {
+    const delivery: Delivery = { ...draftOf(id, event, tenant), status, tries: 1, nextAt: null, log: [log] }
     const { document } = await this.#collection.insert(delivery)
     return document
   }
@@ -112,7 +132,33 @@ export class WebhookDeliveries {
     }
   }
 
-  /** Oldest first. */
+  /**
+   * Whether a webhook could have had it as it is now. One that was narrowed to a tenant, or handed to another, has deliveries
+   * from before: those of others are neither shown nor sent.
+   */
+  async isOf({ id, tenant }: DeliveryOwner, delivery: Delivery): Promise<boolean> {
+    if (delivery.webhookId !== id) return false
+    return tenant === null || (await this.#tenantOf(delivery)) === tenant
+  }
+
+  /** What a webhook could have had, oldest first. */
+  shown(owner: DeliveryOwner, { status, ...page }: PageRequest & { readonly status?: DeliveryStatus }) {
+    const wanted = status === undefined ? {} : { status }
+    return visiblePage(
+      page,
+      (some) => this.list(owner.id, { ...some, ...wanted }),
+      ({ document }) => this.isOf(owner, document),
+    )
+  }
+
+  /** Of one that was written before deliveries said so, by the event that it sends. */
+  async #tenantOf({ tenant, taskId, body }: Delivery): Promise<TenantId | null> {
+    if (tenant !== undefined) return tenant
+    const { time, data } = JSON.parse(body) as Pick<EventOut, 'time'> & { readonly data?: Partial<EventOut['data']> }
+    return this.#tenants.of({ taskId: taskId as TaskId | null, data: data?.details ?? {}, at: Date.parse(time) })
+  }
+
+  /** All of a webhook, oldest first. */
   list(webhookId: string, { status, ...page }: PageRequest & { readonly status?: DeliveryStatus }) {
     return status === undefined
       ? this.#collection.find({ ...page, index: 'webhook', value: webhookId })
@@ -134,12 +180,13 @@ export class WebhookDeliveries {
   }
 
   /** Sends it again as soon as its webhook is at it, whatever has come of it before. */
-  async redeliver(webhookId: string, id: string, now: number): Promise<Delivery> {
-    const changed = await stepDocument(this.#collection, id, (delivery): Delivery | null =>
-      delivery.webhookId === webhookId ? { ...delivery, status: 'pending', tries: 0, nextAt: now } : null,
-    )
+  async redeliver(owner: DeliveryOwner, id: string, now: number): Promise<Delivery> {
+    const stored = await this.#collection.get(id)
+    const isOwn = stored !== null && (await this.isOf(owner, stored.document))
+    const again = (delivery: Delivery): Delivery => ({ ...delivery, status: 'pending', tries: 0, nextAt: now })
+    const changed = isOwn ? await stepDocument(this.#collection, id, again) : null
     if (changed === null) throw new NotFoundError('delivery', id)
-    await nudge(progressCollection(this.#engine), webhookId)
+    await nudge(progressCollection(this.#engine), owner.id)
     return changed
   }
 
@@ -158,6 +205,10 @@ export class WebhookDeliveries {
     return ended - items.length
   }
 
+  async remove(id: string): Promise<void> {
+    await this.#collection.remove(id)
+  }
+
   /** How many have ended and are kept; counted up to what one trim can remove. */
   async countEnded(webhookId: string): Promise<number> {
     const { items } = await this.#collection.find({ index: 'ended', value: webhookId, limit: 1_000 })
@@ -173,10 +224,11 @@ export class WebhookDeliveries {
   }
 }
 
-function draftOf(webhookId: string, event: SentEvent) {
+function draftOf(webhookId: string, event: SentEvent, tenant: TenantId | null) {
   return {
     id: `${webhookId}.${event.id}`,
     webhookId,
+    tenant,
     eventId: event.id,
     type: event.type,
     taskId: event.subject ?? null,

@@ -64,7 +64,7 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
   const onError = guarded(options.onError)
   const caller = new HttpCaller(options.policy, clock, options.ca)
   const target = new WebhookTarget(caller, clock, redact)
-  const deliveries = new WebhookDeliveries(engine)
+  const deliveries = new WebhookDeliveries(engine, options.tenants)
   const ports: RunnerPorts = { ...options, deliveries, target, clock, random: options.random ?? systemRandom, onError }
 
   const service = createService(
@@ -97,11 +97,11 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
       const { url, secret } = document
       const { signal } = new AbortController()
       const { verdict, log } = await target.send({ url, secret, eventId: event.id, body, signal })
-      return deliveries.writeEnded(webhookId, event, verdict === 'delivered' ? 'delivered' : 'given_up', log)
+      return deliveries.writeEnded(document, event, verdict === 'delivered' ? 'delivered' : 'given_up', log)
     },
     async redeliver(webhookId, deliveryId, sees) {
-      await webhooks.stored(webhookId, sees)
-      return deliveries.redeliver(webhookId, deliveryId, clock.now())
+      const { document } = await webhooks.stored(webhookId, sees)
+      return deliveries.redeliver(document, deliveryId, clock.now())
     },
   }
 }

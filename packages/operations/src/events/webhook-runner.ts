@@ -3,7 +3,16 @@
 // the cursor passes it and stays pending until an answer was recorded, so a crash between any two steps repeats and loses
 // nothing. A failing event holds up no other: each has its own next time. Only when very many are pending does the cursor wait.
 
-import { type Clock, type Engine, type JournalEntry, type Random, type Stored, sleep, typeFilter } from '@reprise/core'
+import {
+  type Clock,
+  type Engine,
+  type JournalEntry,
+  type Random,
+  type Stored,
+  sleep,
+  turnsOf,
+  typeFilter,
+} from '@reprise/core'
 import type { EntryTenants, MakeEvent } from './event.ts'
 import type { EventFeed } from './feed.ts'
 import type { Delivery, WebhookDeliveries } from './webhook-deliveries.ts'
@@ -97,7 +106,8 @@ export class WebhookRunner {
   }
 
   async #writeDown(over: AbortSignal): Promise<void> {
-    const { feed } = this.#ports
+    const { feed, clock } = this.#ports
+    const turns = turnsOf(clock)
     while (!over.aborted) {
       if (this.#pending.size >= PENDING_MAX) {
         await this.#untilChange(over, LOOK_MS)
@@ -106,7 +116,10 @@ export class WebhookRunner {
       const page = await feed.next(this.#lease.cursor, over)
       if (page === null) return
       let written = 0
-      for (const entry of page.entries) if (await this.#writeEntry(entry)) written++
+      for (const entry of page.entries) {
+        if (turns.isSpent) await turns.wait()
+        if (await this.#writeEntry(entry)) written++
+      }
       await this.#lease.moveTo(page.cursor, written > 0)
       if (written > 0) this.#changed()
     }
@@ -114,13 +127,20 @@ export class WebhookRunner {
 
   async #writeEntry(entry: JournalEntry): Promise<boolean> {
     const { tenants, makeEvent, deliveries, clock } = this.#ports
-    const { id, types, tenant } = this.#webhook
+    const { id, types, actions = [], tenant } = this.#webhook
     if (entry.actor === WEBHOOKS_ACTOR || !typeFilter(types)(`reprise.${entry.type}`)) return false
-    if (!(await tenants.maySee(entry, tenant === null ? null : [tenant]))) return false
+    const whose = await tenants.of(entry)
+    if (tenant !== null && whose !== tenant) return false
+    if (actions.length > 0 && !(await this.#isAbout(entry, actions))) return false
     const now = clock.now()
-    const deliveryId = await deliveries.write(id, makeEvent(entry), now)
+    const deliveryId = await deliveries.write(id, makeEvent(entry, tenant === null ? null : [tenant]), whose, now)
     this.#pending.set(deliveryId, { nextAt: now, isBusy: false })
     return true
+  }
+
+  async #isAbout(entry: JournalEntry, actions: readonly string[]): Promise<boolean> {
+    const action = await this.#ports.tenants.actionOf(entry)
+    return action !== null && actions.includes(action)
   }
 
   async #send(over: AbortSignal): Promise<void> {
@@ -159,6 +179,11 @@ export class WebhookRunner {
     const { deliveries, target } = this.#ports
     const stored = await deliveries.get(id)
     if (stored === null || stored.document.status !== 'pending') return void this.#pending.delete(id)
+    if (!(await deliveries.isOf(this.#webhook, stored.document))) {
+      // Written down while the webhook was about more than it is now.
+      this.#pending.delete(id)
+      return deliveries.remove(id)
+    }
     const { url, secret } = this.#webhook
     const { eventId, body } = stored.document
     const result = await target.send({ url, secret, eventId, body, signal: over })
@@ -185,7 +210,9 @@ export class WebhookRunner {
     if (verdict === 'delivered') return { status: 'delivered', tries, nextAt: null }
     const delayMs = RETRY_DELAYS_MS[tries - 1]
     if (verdict === 'gone' || delayMs === undefined) {
-      await this.#noteGivenUp(document, tries, log.error ?? '')
+      // What a connection says of itself may name addresses inside, and the note is the tenant's.
+      const isTold = log.status !== null || this.#webhook.tenant === null
+      await this.#noteGivenUp(document, tries, isTold ? (log.error ?? '') : '')
       return { status: 'given_up', tries, nextAt: null }
     }
     const now = clock.now()

@@ -26,6 +26,8 @@ const REQUEST_MS_MAX = 10_000
 const RETRY_AFTER_MS_MAX = 6 * 3_600_000
 const ANSWER_LENGTH_MAX = 500
 const ERROR_LENGTH_MAX = 500
+/** People see how an answer begins. */
+const ANSWER_BYTES_KEPT = 8_192
 
 export class WebhookTarget {
   readonly #caller: HttpCaller
@@ -53,6 +55,7 @@ export class WebhookTarget {
         method: 'POST',
         url: new URL(url),
         deadlineMs: REQUEST_MS_MAX,
+        answerBytesKept: ANSWER_BYTES_KEPT,
         signal,
         content: () => ({
           body,
@@ -83,13 +86,13 @@ export class WebhookTarget {
   }
 
   /** One line, redacted, bounded. What is cut off is cut before and after, so that no rule sees a megabyte. */
-  #plain(text: string, lengthMax: number): string {
+  #plain(text: string, maxLength: number): string {
     const line = text
-      .slice(0, lengthMax * 4)
+      .slice(0, maxLength * 4)
       .replaceAll(/[\p{Cc}\s]+/gu, ' ')
       .trim()
     const redacted = this.#redact(line)
-    return (typeof redacted === 'string' ? redacted : '').slice(0, lengthMax).toWellFormed()
+    return (typeof redacted === 'string' ? redacted : '').slice(0, maxLength).toWellFormed()
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
+  type ActionName,
   type Clock,
   type Collection,
   type CollectionDefinition,
@@ -21,6 +22,8 @@ import {
   type TenantId,
 } from '@reprise/core'
 import type { AddressPolicy } from '@reprise/launchers'
+import { visiblePage } from '../visible-page.ts'
+import type { EntryTenants } from './event.ts'
 import type { EventFeed } from './feed.ts'
 import { WebhookDeliveries } from './webhook-deliveries.ts'
 import { progressCollection } from './webhook-lease.ts'
@@ -30,6 +33,8 @@ export interface Webhook {
   readonly url: string
   /** Types, or families such as `reprise.execution.*`; all if empty. */
   readonly types: readonly string[]
+  /** Only events about these; missing or empty for all, also for events that are about no action. */
+  readonly actions?: readonly ActionName[]
   /** Only events of this tenant; null for all. */
   readonly tenant: TenantId | null
   readonly secret: string
@@ -43,6 +48,7 @@ export interface Webhook {
 export interface WebhookInput {
   readonly url: string
   readonly types?: readonly string[] | undefined
+  readonly actions?: readonly ActionName[] | undefined
   readonly tenant?: TenantId | null | undefined
   readonly description?: string | undefined
   readonly enabled?: boolean | undefined
@@ -55,7 +61,7 @@ export interface WebhookChange extends Omit<WebhookInput, 'url'> {
 }
 
 /** As it is shown: without the secret. */
-export interface ShownWebhook extends Omit<Webhook, 'secret'> {
+export interface ShownWebhook extends Required<Omit<Webhook, 'secret'>> {
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -69,6 +75,7 @@ export interface WebhookWithSecret {
 export interface WebhooksOptions {
   readonly engine: Pick<Engine, 'collection' | 'journal'>
   readonly feed: EventFeed
+  readonly tenants: EntryTenants
   /** Where requests may go. */
   readonly policy: AddressPolicy
   readonly clock?: Clock
@@ -97,19 +104,20 @@ export class Webhooks {
   constructor(options: WebhooksOptions) {
     this.#options = options
     this.#collection = options.engine.collection(webhookDefinition)
-    this.#deliveries = new WebhookDeliveries(options.engine)
+    this.#deliveries = new WebhookDeliveries(options.engine, options.tenants)
   }
 
   async create(input: WebhookInput, by: string, sees: Sees = null): Promise<WebhookWithSecret> {
     const tenant = input.tenant ?? null
     this.#checkTenant(tenant, sees)
-    const url = await this.#checkedUrl(input.url)
+    const url = await this.#checkedUrl(input.url, sees)
     await this.#checkRoom(tenant, 'create')
     const secret = drawSecret()
     const webhook: Webhook = {
       id: randomUUID(),
       url,
       types: input.types ?? [],
+      actions: input.actions ?? [],
       tenant,
       secret,
       enabled: input.enabled ?? true,
@@ -130,20 +138,22 @@ export class Webhooks {
   }
 
   async list(page: PageRequest, sees: Sees = null): Promise<Page<ShownWebhook>> {
-    const { items, next } = await this.#collection.list(page)
-    return { items: items.filter(({ document }) => maySee(document, sees)).map(shown), next }
+    const read = (some: PageRequest): Promise<Page<Stored<Webhook>>> => this.#collection.list(some)
+    const { items, next } = await visiblePage(page, read, ({ document }) => maySee(document, sees))
+    return { items: items.map(shown), next }
   }
 
   async update(id: string, change: WebhookChange, by: string, sees: Sees = null): Promise<WebhookWithSecret> {
     const { document, version } = await this.stored(id, sees)
-    const { url, types, tenant, description, enabled, renewSecret } = change
+    const { url, types, actions, tenant, description, enabled, renewSecret } = change
     if (tenant !== undefined) this.#checkTenant(tenant, sees)
     if (tenant !== undefined && tenant !== document.tenant) await this.#checkRoom(tenant, 'move')
     const secret = renewSecret === true ? drawSecret() : null
     const changed: Webhook = {
       ...document,
-      ...(url === undefined ? {} : { url: await this.#checkedUrl(url) }),
+      ...(url === undefined ? {} : { url: await this.#checkedUrl(url, sees) }),
       ...(types === undefined ? {} : { types }),
+      ...(actions === undefined ? {} : { actions }),
       ...(tenant === undefined ? {} : { tenant }),
       ...(description === undefined ? {} : { description }),
       ...(enabled === undefined ? {} : { enabled, disabledBecause: null }),
@@ -199,7 +209,7 @@ export class Webhooks {
     throw new ConflictError(`There are ${max} webhooks ${whose}, the most there may be. Remove one first.`)
   }
 
-  async #checkedUrl(text: string): Promise<string> {
+  async #checkedUrl(text: string, sees: Sees): Promise<string> {
     if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) {
       throw new InvalidError(`The url of a webhook is a web address of at most ${URL_LENGTH_MAX} characters.`)
     }
@@ -217,6 +227,7 @@ export class Webhooks {
         }),
       ])
     } catch (error) {
+      if (sees !== null) throw notPublic(url, error)
       const words = error instanceof Error ? error.message : String(error)
       throw new InvalidError(
         `Events can't be sent to ${url.origin}. ${words} What may be called inside is said by webhooks.allow in the configuration (REPRISE_WEBHOOK_ALLOW).`,
@@ -242,11 +253,18 @@ export class Webhooks {
   }
 }
 
+/** The same for a host inside, one that does not exist, and one that is slow: which there are inside is nobody's business. */
+const notPublic = ({ origin }: URL, cause: unknown): InvalidError =>
+  new InvalidError(
+    `Events can't be sent to ${origin}: no public address was found for it. Only an operator of the whole store can allow others.`,
+    { cause },
+  )
+
 const drawSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 
 const maySee = ({ tenant }: Webhook, sees: Sees): boolean => sees === null || (tenant !== null && sees.includes(tenant))
 
 function shown({ document, createdAt, updatedAt }: Stored<Webhook>): ShownWebhook {
   const { secret: _, ...rest } = document
-  return { ...rest, createdAt, updatedAt }
+  return { ...rest, actions: rest.actions ?? [], createdAt, updatedAt }
 }

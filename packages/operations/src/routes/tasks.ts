@@ -22,7 +22,7 @@ export const taskRoutes = routeTable({
       201: { kind: 'json', schema: SubmittedView, description: 'Accepted, and durable.' },
       200: { kind: 'json', schema: SubmittedView, description: 'There is such a task already.' },
     },
-    problems: [409, 413, 503],
+    problems: [409, 413, 503, 507],
   },
   submitTasks: {
     method: 'POST',

@@ -1,6 +1,7 @@
 // Routes for workers in any language: register, claim, renew, settle, and what ephemeral workers call. docs/protocol.md
 // tells their story.
 
+import { LOG_BYTES_MAX, LOG_LINES_MAX } from '@reprise/core'
 import { z } from 'zod'
 import { routeTable } from '../route.ts'
 import {
@@ -10,19 +11,37 @@ import {
   Milliseconds,
   Moment,
   NameInput,
+  NewWorkerId,
   PoolNameInput,
   TaskIdInput,
   WorkerIdInput,
 } from '../schemas/names.ts'
+import { PublishedAction } from '../schemas/published-action.ts'
 import { SnapshotView } from '../schemas/task.ts'
 
 const BATCH_MAX = 1_000
+/** Each is looked up, and written if it changed. */
+const PUBLISHED_MAX = 100
 /** A credential holds the id of a worker, and more. */
 const CREDENTIAL_LENGTH_MAX = 600
 const CredentialInput = z
   .string()
   .max(CREDENTIAL_LENGTH_MAX)
   .meta({ description: 'The `token` that came with the claim or the launch.' })
+/** All that is kept of the attempt's log: it takes the place of what was sent before. */
+const LogInput = z.strictObject({
+  lines: z
+    .array(
+      z.strictObject({
+        at: Moment.optional().meta({ description: 'Now if missing.' }),
+        level: z.enum(['info', 'warn', 'error']).optional(),
+        text: z.string().max(LOG_BYTES_MAX),
+      }),
+    )
+    .max(LOG_LINES_MAX),
+  dropped: z.int().min(0).optional(),
+})
+
 const LeaseInput = z.strictObject({ taskId: TaskIdInput, attempt: z.int().min(1), token: CredentialInput })
 
 const ErrorInput = z
@@ -80,7 +99,7 @@ const ClaimedView = z
 const CompleteInput = z.strictObject({
   taskId: TaskIdInput,
   attempt: z.int().min(1),
-  token: CredentialInput,
+  token: CredentialInput.optional(),
   status: z.enum(['succeeded', 'failed']),
   result: JsonValue.optional(),
   error: ErrorInput.optional(),
@@ -95,7 +114,7 @@ export const workRoutes = routeTable({
     tag: 'work',
     access: 'work',
     body: z.strictObject({
-      worker: WorkerIdInput,
+      worker: NewWorkerId,
       pools: z.array(PoolNameInput).min(1).max(100),
       actions: z.array(ActionNameInput).max(1_000).nullable().optional(),
       host: NameInput.optional(),
@@ -112,6 +131,16 @@ export const workRoutes = routeTable({
         description: 'Beat this often, ask for leases this long unless you know better.',
       },
     },
+  },
+  publishActions: {
+    method: 'POST',
+    path: '/api/v1/actions',
+    summary: 'Tell the settings of the actions that a worker runs',
+    description: 'Tasks that are submitted by name alone get them. Of two versions the later one counts.',
+    tag: 'work',
+    access: 'work',
+    body: z.strictObject({ actions: z.array(PublishedAction).min(1).max(PUBLISHED_MAX) }),
+    answers: { 204: { kind: 'empty', description: 'They are known now.' } },
   },
   beat: {
     method: 'POST',
@@ -163,7 +192,10 @@ export const workRoutes = routeTable({
     body: z.strictObject({
       worker: WorkerIdInput,
       epoch: z.int().min(1),
-      pools: z.array(PoolNameInput).min(1).max(100),
+      pools: z
+        .array(PoolNameInput)
+        .max(100)
+        .meta({ description: 'With none of them, only what a dispatcher assigned to this worker.' }),
       actions: z.array(ActionNameInput).max(1_000).nullable().optional(),
       limit: z.int().min(1).max(BATCH_MAX).optional(),
       leaseMs: z.int().min(1_000).max(86_400_000).optional(),
@@ -206,6 +238,7 @@ export const workRoutes = routeTable({
                 note: z.string().max(1_000).nullable().optional(),
               })
               .optional(),
+            log: LogInput.optional(),
           }),
         )
         .min(1)
@@ -250,9 +283,10 @@ export const workRoutes = routeTable({
     path: '/task-complete',
     summary: 'An ephemeral worker calls back',
     description:
-      'The token of its attempt is the only credential. 403 if it is not that of this attempt, whether or not there is one; 409 if the attempt has ended otherwise; repeated, the same answer again.',
+      'The token of its attempt is the only credential: in the body, or, for a body of more than 64 KiB, as a bearer token with `task` and `attempt` in the query. 403 if it is not that of this attempt, whether or not there is one; 409 if the attempt has ended otherwise; repeated, the same answer again.',
     tag: 'work',
     access: 'public',
+    query: z.object({ task: TaskIdInput.optional(), attempt: digitsInput(1).optional() }),
     body: CompleteInput,
     answers: { 200: { kind: 'json', schema: SettledView, description: 'It is settled.' } },
     problems: [403, 409, 413],

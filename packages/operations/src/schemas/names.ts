@@ -2,23 +2,29 @@
 // same reasons and in the same words wherever it comes in.
 
 import {
+  type ActionName,
   actionName,
   checkedName,
   checkedText,
   isRepriseError,
+  knownName,
   PAGE_LIMIT_MAX,
+  type PoolName,
   poolName,
+  type TaskId,
+  type TenantId,
   taskId,
   tenantId,
+  type WorkerId,
   workerId,
 } from '@reprise/core'
 import { z } from 'zod'
 
 /** A text that one of core's functions accepts, in the type that it gives. */
-export function checkedBy<T>(check: (value: string) => T, description: string, lengthMax = 1_000) {
+export function checkedBy<T>(check: (value: string) => T, description: string, maxLength = 1_000) {
   return z
     .string()
-    .max(lengthMax)
+    .max(maxLength)
     .transform((value, context): T => {
       try {
         return check(value)
@@ -30,12 +36,24 @@ export function checkedBy<T>(check: (value: string) => T, description: string, l
     .meta({ description })
 }
 
-export const TaskIdInput = checkedBy(taskId, 'The id of a task.')
-export const ActionNameInput = checkedBy(actionName, 'The name of an action.')
-export const PoolNameInput = checkedBy(poolName, 'The name of a pool.')
-export const TenantIdInput = checkedBy(tenantId, 'A tenant.')
-export const WorkerIdInput = checkedBy(workerId, 'The id of a worker.')
-export const NameInput = checkedBy((value) => checkedName('name', value), 'A name of one line.')
+/** Of something that there is, or of nothing: also names that would be refused today lead to what has them. */
+const knownBy = <Name extends string>(what: string, description: string) =>
+  checkedBy((value) => knownName(what, value) as Name, description)
+
+export const TaskIdInput = knownBy<TaskId>('task id', 'The id of a task.')
+export const ActionNameInput = knownBy<ActionName>('action name', 'The name of an action.')
+export const PoolNameInput = knownBy<PoolName>('pool name', 'The name of a pool.')
+export const TenantIdInput = knownBy<TenantId>('tenant', 'A tenant.')
+export const WorkerIdInput = knownBy<WorkerId>('worker id', 'The id of a worker.')
+export const NameInput = knownBy<string>('name', 'A name of one line.')
+
+/** Names that are given to something. */
+export const NewTaskId = checkedBy(taskId, 'The id of a task.')
+export const NewActionName = checkedBy(actionName, 'The name of an action.')
+export const NewPoolName = checkedBy(poolName, 'The name of a pool.')
+export const NewTenantId = checkedBy(tenantId, 'A tenant.')
+export const NewWorkerId = checkedBy(workerId, 'The id of a worker.')
+export const NewName = checkedBy((value) => checkedName('name', value), 'A name of one line, all of it to be seen.')
 
 const REASON_LENGTH_MAX = 1_000
 export const ReasonInput = checkedBy(
@@ -66,9 +84,17 @@ export const digitsInput = (min: number, max: number = Number.MAX_SAFE_INTEGER) 
 /** A place in a search names every tenant that it looks through. More does not fit into the head of a request. */
 const CURSOR_LENGTH_MAX = 12_000
 
+export const CursorInput = z.string().max(CURSOR_LENGTH_MAX)
+
 export const PageQuery = z.object({
   limit: digitsInput(1, PAGE_LIMIT_MAX).optional().meta({ description: 'At most this many.' }),
-  cursor: z.string().max(CURSOR_LENGTH_MAX).optional().meta({ description: '`next` of the page before.' }),
+  cursor: CursorInput.optional().meta({ description: '`next` of the page before.' }),
+})
+
+export const QueryInput = z.object({
+  q: z.string().max(1_000).optional().meta({
+    description: 'The query language: `status:dead action:invoice.* age>1h "connection reset"`.',
+  }),
 })
 
 /** A switch in a query, where everything is text, or in a body. */
@@ -87,6 +113,12 @@ export const pageOf = <T extends z.ZodType>(item: T, id: string) =>
       next: z.string().nullable().meta({ description: 'For the next page; null on the last one.' }),
     })
     .meta({ id })
+
+/** A list that always comes whole has the shape of a page, too. */
+export const wholePage = <T>(items: readonly T[]): { readonly items: readonly T[]; readonly next: null } => ({
+  items,
+  next: null,
+})
 
 export const TaskParams = z.object({ id: TaskIdInput })
 

@@ -50,7 +50,7 @@ export const DecisionView = z
 const RunningState = z.object({
   status: z.literal('running'),
   attempt: z.int(),
-  worker: z.string(),
+  worker: z.string().meta({ description: '`worker` for callers who are limited to tenants.' }),
   startedAt: Moment,
   leaseUntil: Moment,
   timeoutAt: Moment,
@@ -81,7 +81,7 @@ export const SettingsView = z
   .looseObject({
     timeoutMs: Milliseconds,
     maxRetries: z.int().nullable(),
-    lossesMax: z.int(),
+    maxLosses: z.int(),
     queueTtlMs: Milliseconds.nullable(),
     backoff: z.looseObject({ kind: z.string() }),
     retryUnknown: z.boolean(),
@@ -112,11 +112,24 @@ export const TaskView = SnapshotView.extend({
   losses: z.int(),
   parks: z.int(),
   deferrals: z.int(),
+  retryable: z.boolean().meta({
+    description: 'Whether an operator may retry it now: its latest attempt has failed, and the budget allows one more.',
+  }),
+  lastWorker: z
+    .object({ worker: z.string(), version: z.string().nullable(), host: z.string().nullable() })
+    .nullable()
+    .meta({
+      description:
+        'The worker of the latest attempt, whether or not it is still there; null if there was none. Callers who are limited to tenants are told no names.',
+    }),
   state: TaskStateView,
 }).meta({ id: 'Task' })
 
 export const TaskPage = pageOf(TaskView, 'TaskPage').extend({
   scanned: z.int().meta({ description: 'How many tasks were looked at for this page.' }),
+  warnings: z.array(z.string()).optional().meta({
+    description: 'What the query may not have been meant to say: terms in quotes, say. Missing if there is nothing.',
+  }),
 })
 
 export const ExecutionRef = z.object({ taskId: z.string(), attempt: z.int() }).meta({ id: 'ExecutionRef' })
@@ -127,7 +140,14 @@ export const ExecutionView = z
     attempt: z.int(),
     generation: z.int(),
     status: ExecutionStatusView,
-    worker: z.string().nullable(),
+    worker: z.string().nullable().meta({ description: '`worker` for callers who are limited to tenants.' }),
+    build: z
+      .object({ version: z.string(), host: z.string(), runtimes: z.array(z.string()) })
+      .nullable()
+      .meta({
+        description:
+          'What its worker had registered; null if that is not known, and for callers who are limited to tenants.',
+      }),
     dispatchedAt: Moment,
     resolvedAt: Moment.nullable(),
     errorCode: z.string().nullable(),
@@ -135,11 +155,14 @@ export const ExecutionView = z
     retryReason: z.string().nullable(),
     failure: FailureView.nullable(),
     decision: DecisionView.nullable(),
+    retryable: z
+      .boolean()
+      .meta({ description: 'Whether an operator may retry it now. Only the latest attempt can be.' }),
     taskSnapshot: SnapshotView,
     chain: z
       .object({
         retryCount: z.int().meta({ description: '0 for the original.' }),
-        maxRetries: z.int(),
+        maxRetries: z.int().meta({ description: 'By the policies in force.' }),
         retryReason: z.string().nullable(),
         originalExecution: ExecutionRef,
         previousExecution: ExecutionRef.nullable(),
@@ -160,6 +183,10 @@ export const GateView = z
   .looseObject({
     kind: z.enum(['paused', 'concurrency', 'not_due', 'breaker', 'retry_quota', 'no_worker']),
     scope: ScopeView.optional(),
+    rank: z
+      .enum(['platform', 'tenant'])
+      .optional()
+      .meta({ description: "Of a pause or a limit: whose it is. A tenant's caller can't lift what the platform set." }),
   })
   .meta({ id: 'Gate', description: 'A reason why a lane or a task is held.' })
 
@@ -180,6 +207,7 @@ export const ExportedTaskView = z
     generation: z.int(),
     failures: z.int(),
     losses: z.int(),
+    retryable: z.boolean(),
     state: z.looseObject({ status: TaskStatusView }),
     attempts: z.array(z.looseObject({ attempt: z.int(), status: ExecutionStatusView })),
   })

@@ -124,12 +124,32 @@ test('intruder 7: whoever takes a name over finds the token that was made at the
   await expect(tokens.create(deploys, ADMIN)).resolves.toMatchObject({ facts: { name: 'deploys' } })
 })
 
-test('intruder 7: who is limited to tenants is not told whose token has a name', async () => {
+test('intruder 7: who is limited to tenants learns nothing of the names of other tokens, nor goes by one', async () => {
   const tokens = tokensOn(await openStore())
   const acme: Caller = { ...ADMIN, tenants: [tenantId('acme')] }
-  await tokens.create({ ...deploys, tenants: [tenantId('blue')] }, ADMIN)
-  await tokens.create({ ...deploys, name: 'own' }, acme)
-  const words = (name: string): Promise<string> => tokens.create({ ...deploys, name }, acme).then(() => 'made', String)
-  expect((await words('deploys')).replace('deploys', 'own')).toBe(await words('own'))
-  expect(await words('deploys')).toContain("The name 'deploys' can not be given")
+  const made = [
+    await tokens.create({ ...deploys, tenants: [tenantId('blue')] }, ADMIN),
+    await tokens.create(deploys, ADMIN),
+    await tokens.create(deploys, acme),
+  ]
+  const actors = await Promise.all(made.map(async ({ token }) => (await tokens.verify(token)).actor))
+  expect(actors).toEqual(['token:blue/deploys', 'token:deploys', 'token:acme/deploys'])
+  await expect(tokens.create(deploys, acme)).rejects.toThrow("There is a token 'deploys' already.")
+  expect(await tokens.list(acme, { limit: 1 })).toMatchObject({
+    items: [{ name: 'deploys', tenants: ['acme'] }],
+    next: null,
+  })
+  await tokens.revoke(made[2]?.facts.id ?? '', acme)
+  await expect(tokens.create(deploys, acme)).resolves.toMatchObject({ facts: { name: 'deploys' } })
+})
+
+test('intruder 7: a name with many tenants before it is as unique as any', async () => {
+  const tokens = tokensOn(await openStore())
+  const tenants = Array.from({ length: 100 }, (_, index) => tenantId(`tenant-${index}`))
+  const long = { ...deploys, name: 'x'.repeat(200), tenants }
+  const { facts, token } = await tokens.create(long, ADMIN)
+  expect((await tokens.verify(token)).actor).toMatch(/^token:[0-9a-f]{16}\/x{200}$/)
+  await expect(tokens.create(long, ADMIN)).rejects.toMatchObject({ code: 'REPRISE_CONFLICT' })
+  await tokens.revoke(facts.id, ADMIN)
+  await tokens.create(long, ADMIN)
 })

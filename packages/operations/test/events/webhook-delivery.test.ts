@@ -209,7 +209,9 @@ test('intruder 5: a redirect is not followed', async () => {
 test('intruder 6: what is logged of an answer is short, of one line, and redacted; so is what is sent', async () => {
   const engine = await openStore()
   const redact = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[redacted]'))
-  const events = await delivering(engine, { redaction: { value: redact, text: String } })
+  const events = await delivering(engine, {
+    redaction: { value: redact, text: String, paced: async (value) => redact(value) },
+  })
   const receiver = await aReceiver(
     (response) => void response.end(`password\r\n\u001b[31mhunter2 ${'x'.repeat(100_000)}`),
   )

@@ -10,12 +10,12 @@ import { deliveriesOf, delivering, hook, soon, tried } from './webhook-fixture.t
 afterAll(stopRedis)
 
 /** The same store as a process sees it that dies right before its n-th write. */
-function dyingBefore(engine: Engine, writesMax: number): { readonly engine: Engine; readonly died: Promise<void> } {
+function dyingBefore(engine: Engine, maxWrites: number): { readonly engine: Engine; readonly died: Promise<void> } {
   const death = Promise.withResolvers<void>()
   let writes = 0
   let isDead = false
   const alive = <T>(call: () => Promise<T>, isWrite: boolean): Promise<T> => {
-    if (isWrite && ++writes > writesMax) isDead = true
+    if (isWrite && ++writes > maxWrites) isDead = true
     if (!isDead) return call()
     death.resolve()
     return Promise.reject(new StoreClosedError())

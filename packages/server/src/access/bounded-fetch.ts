@@ -5,21 +5,21 @@ import type { Clock } from '@reprise/core'
 
 export interface FetchBounds {
   readonly deadlineMs: number
-  readonly bytesMax: number
+  readonly maxBytes: number
 }
 
-const ISSUER_BOUNDS: FetchBounds = { deadlineMs: 5_000, bytesMax: 262_144 }
+const ISSUER_BOUNDS: FetchBounds = { deadlineMs: 5_000, maxBytes: 262_144 }
 
 export type BoundedFetch = (url: string, init?: RequestInit) => Promise<Response>
 
-export function boundedFetch(clock: Clock, { deadlineMs, bytesMax }: FetchBounds = ISSUER_BOUNDS): BoundedFetch {
+export function boundedFetch(clock: Clock, { deadlineMs, maxBytes }: FetchBounds = ISSUER_BOUNDS): BoundedFetch {
   return async (url, init = {}) => {
     const abort = new AbortController()
     const timer = clock.after(deadlineMs, () => abort.abort(new Error(`no full answer within ${deadlineMs} ms`)))
     try {
       const signal = init.signal == null ? abort.signal : AbortSignal.any([init.signal, abort.signal])
       const response = await fetch(url, { ...init, redirect: 'manual', signal })
-      const body = await bytesOf(response, bytesMax)
+      const body = await bytesOf(response, maxBytes)
       return new Response(mayHaveBody(response.status) ? body : null, response)
     } finally {
       timer.cancel()
@@ -34,14 +34,14 @@ export async function jsonFrom(fetchBounded: BoundedFetch, url: string): Promise
   return response.json()
 }
 
-async function bytesOf(response: Response, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   // Leaving the loop early cancels the rest of the answer.
   const body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? []
   for await (const chunk of body) {
     length += chunk.byteLength
-    if (length > bytesMax) throw new Error(`the answer has more than ${bytesMax} bytes`)
+    if (length > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   const bytes = new Uint8Array(length)

@@ -2,10 +2,10 @@
 // step answers with where to go and which cookies to set; sending that is the route's business.
 
 import { RequestError } from '@reprise/core'
+import type { Identity } from '@reprise/operations'
 import type { AccessControl, AccessRequest } from './access-control.ts'
 import { NO_AGE } from './cookies.ts'
 import { refuseOtherOrigin } from './csrf.ts'
-import { actorOf, type Identity } from './identity.ts'
 import { FLOW_MS, type OidcSignIn } from './oidc-sign-in.ts'
 
 export interface BrowserStep {
@@ -24,21 +24,24 @@ export async function finishSignIn(access: AccessControl, request: AccessRequest
   const signIn = signInOf(access)
   const { search } = new URL(request.url, access.address.origin)
   const flow = access.flowCookie.read(cookieOf(request))
-  const { identity, returnTo } = await access.guarded(request, search, () =>
+  const { identity, returnTo } = await access.guarded(request, { kind: 'sign-in', credential: search }, () =>
     signIn.finish(access.address.origin, search, flow),
   )
   // Nobody gets a session that would be of no use: this throws 403 unless a rule gives them a role.
   access.rules.principalOf(identity)
   const session = await newSession(access, request, identity)
-  await access.noteSignIn(actorOf(identity), 'issuer')
+  await access.noteSignIn(identity, 'issuer')
   return { to: returnTo, cookies: [session, access.flowCookie.write('', NO_AGE)] }
 }
 
 export async function redeemLink(access: AccessControl, request: AccessRequest, code: string): Promise<BrowserStep> {
   refuseOtherOrigin(request, access.address.origins)
-  const identity = await access.guarded(request, code, () => access.links.redeem(code))
+  if (!access.hasLinks) throw new RequestError('REPRISE_NOT_FOUND', NO_LINKS)
+  const isSealed = (): boolean => access.links.seals.isSealed(code)
+  const given = { kind: 'link', credential: code, isSealed } as const
+  const identity = await access.guarded(request, given, () => access.links.redeem(code))
   const session = await newSession(access, request, identity)
-  await access.noteSignIn(actorOf(identity), 'link')
+  await access.noteSignIn(identity, 'link')
   return { to: '/', cookies: [session] }
 }
 
@@ -47,6 +50,9 @@ export async function signOut(access: AccessControl, request: AccessRequest): Pr
   await endSession(access, request)
   return { to: '/', cookies: [access.sessionCookie.write('', NO_AGE)] }
 }
+
+const NO_LINKS =
+  'This server takes no one-time links: it can be reached from other hosts, or another way to sign in is configured.'
 
 /** Always a new id: one that somebody planted in the browser before must not become a session. */
 async function newSession(access: AccessControl, request: AccessRequest, identity: Identity): Promise<string> {

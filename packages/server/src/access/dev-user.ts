@@ -1,7 +1,6 @@
-// The way in for development (A12): the header `x-dev-user` makes anybody an admin, and counts only where `ENV` is exactly
-// `local`. Everywhere else it is treated as if it were not there.
+// The way in for development (A12): the header `x-dev-user` makes anybody on this host an admin, and counts only where `ENV` is
+// exactly `local`. Everywhere else it is treated as if it were not there.
 
-import { isIP } from 'node:net'
 import { checkedName, isRepriseError, RequestError } from '@reprise/core'
 import { type Caller, ROLES } from '@reprise/operations'
 
@@ -9,13 +8,14 @@ export const DEV_USER_HEADER = 'x-dev-user'
 export const isDevUserOn = (env: string | undefined): boolean => env === 'local'
 
 export const DEV_USER_WARNING =
-  'ENV=local: every request with the header x-dev-user is let in as an admin, from wherever it comes. Never set ENV=local where others can reach this server.'
+  'ENV=local: every request of this host with the header x-dev-user is let in as an admin. Never set ENV=local where others have accounts on this host.'
 
-/** Throws 401 for a value that is no name, or for a host name that a site of somebody else may have. */
-export function devUser(value: string | string[], host: string | undefined, ownHosts: ReadonlySet<string>): Caller {
-  // A web page may point its own name at this host and then talk to it as to itself. It can not choose these names.
-  if (!isOwnName(host ?? '', ownHosts)) {
-    throw refused('x-dev-user counts only for local host names. Use localhost, an IP address, or set the public URL.')
+/** `isNear` says whether it came from this host, and was asked for by a name of this host. Throws 401 otherwise, and for a value that is no name. */
+export function devUser(value: string | string[], isNear: boolean): Caller {
+  if (!isNear) {
+    throw refused(
+      'x-dev-user counts only for requests from the same host, to localhost or a loopback address. Use an API token.',
+    )
   }
   try {
     const name = checkedName('value of x-dev-user', Array.isArray(value) ? undefined : value)
@@ -24,13 +24,6 @@ export function devUser(value: string | string[], host: string | undefined, ownH
     if (isRepriseError(error)) throw refused(error.message)
     throw error
   }
-}
-
-function isOwnName(host: string, ownHosts: ReadonlySet<string>): boolean {
-  if (ownHosts.has(host)) return true
-  const name = host.replace(/:\d+$/, '').toLowerCase()
-  const isPrivateName = !name.includes('.') || /\.(?:localhost|local|internal|test)$/.test(name)
-  return name !== '' && (isPrivateName || isIP(name.replace(/^\[|\]$/g, '')) !== 0)
 }
 
 const refused = (why: string): RequestError => new RequestError('REPRISE_UNAUTHENTICATED', why)

@@ -1,7 +1,8 @@
 // Slows down callers that keep coming with wrong credentials: by address, never by account, so nobody can lock out somebody else by
-// guessing at their name. Credentials that were good a moment ago pass in any case: a worker with a wrong token
-// must not stop the others behind the same address. Those that are not known yet may be looked up only a few at a time: while
-// the store is away each look-up takes long, and made-up tokens cost nothing.
+// guessing at their name. Guesses hold up guesses, and nothing else: each kind of credential is counted apart. A credential that
+// can be checked here is checked first, and refused for others' failures never: a lease credential by its MAC, an ID token by its
+// signature, a secret that we made by its seal, and any that was good a moment ago. What is left, made-up secrets and those of
+// before there were seals, has to be looked up: only a few at a time, since a look-up takes long while the store is away.
 
 import { type Clock, RequestError } from '@reprise/core'
 import { digestOf, Recent } from '@reprise/operations'
@@ -14,7 +15,17 @@ export interface FailureBounds {
   readonly everyMs: number
 }
 
+export interface GivenCredential {
+  readonly kind: 'api-token' | 'id-token' | 'session' | 'link' | 'lease' | 'sign-in'
+  readonly credential: string
+  /** Whether it is one that we made, found out without asking anybody. */
+  readonly isSealed?: () => boolean
+}
+
 const FAILURE_BOUNDS: FailureBounds = { burst: 30, everyMs: 2_000 }
+
+/** A check of these takes no look-up: the answer is known before anybody is held up. */
+const CHECKED_FIRST: ReadonlySet<GivenCredential['kind']> = new Set(['id-token', 'lease'])
 
 /** How many different credentials of one address may be looked up at once, and how many requests may wait for that. */
 const LOOK_UPS_MAX = 50
@@ -28,7 +39,7 @@ const GOOD_MAX = 10_000
 export class FailureLimit {
   readonly #clock: Clock
   readonly #bounds: FailureBounds
-  /** When the address will have all its failures back. */
+  /** When the address will have all its failures of one kind back. */
   readonly #spent: Recent<number>
   readonly #good: Recent<true>
   /** How many requests wait for each credential that is not known yet, by address. Holds what is under way only. */
@@ -37,16 +48,17 @@ export class FailureLimit {
   constructor(clock: Clock, bounds: FailureBounds = FAILURE_BOUNDS) {
     this.#clock = clock
     this.#bounds = bounds
-    this.#spent = new Recent({ clock, keepMs: bounds.burst * bounds.everyMs, entriesMax: ADDRESSES_MAX })
-    this.#good = new Recent({ clock, keepMs: GOOD_MS, entriesMax: GOOD_MAX })
+    this.#spent = new Recent({ clock, keepMs: bounds.burst * bounds.everyMs, maxEntries: ADDRESSES_MAX })
+    this.#good = new Recent({ clock, keepMs: GOOD_MS, maxEntries: GOOD_MAX })
   }
 
-  /** Checks credentials, unless the address had too many wrong ones. Only 401 counts as wrong. */
-  async guarded<T>(address: string, credential: string, check: () => Promise<T>): Promise<T> {
-    const group = RemoteAddresses.groupOf(address)
-    const digest = digestOf(credential)
-    const isNew = this.#good.get(digest) === undefined
-    if (isNew) {
+  /** Checks credentials. Refuses guesses unchecked if the address had too many wrong ones. Only 401 counts as wrong. */
+  async guarded<T>(address: string, given: GivenCredential, check: () => Promise<T>): Promise<T> {
+    const group = `${given.kind} ${RemoteAddresses.groupOf(address)}`
+    if (CHECKED_FIRST.has(given.kind)) return this.#checkedFirst(group, check)
+    const digest = digestOf(given.credential)
+    const isGuess = this.#good.get(digest) === undefined && given.isSealed?.() !== true
+    if (isGuess) {
       this.#refuseTooMany(group)
       this.#begin(group, digest)
     }
@@ -55,13 +67,25 @@ export class FailureLimit {
       this.#good.set(digest, true)
       return answer
     } catch (error) {
-      if (error instanceof RequestError && error.code === 'REPRISE_UNAUTHENTICATED') {
+      if (isWrong(error)) {
         this.#good.delete(digest)
         this.#count(group)
       }
       throw error
     } finally {
-      if (isNew) this.#end(group, digest)
+      if (isGuess) this.#end(group, digest)
+    }
+  }
+
+  async #checkedFirst<T>(group: string, check: () => Promise<T>): Promise<T> {
+    try {
+      return await check()
+    } catch (error) {
+      if (isWrong(error)) {
+        this.#refuseTooMany(group)
+        this.#count(group)
+      }
+      throw error
     }
   }
 
@@ -103,3 +127,5 @@ export class FailureLimit {
     this.#spent.set(group, Math.max(this.#spent.get(group) ?? 0, now) + this.#bounds.everyMs)
   }
 }
+
+const isWrong = (error: unknown): boolean => error instanceof RequestError && error.code === 'REPRISE_UNAUTHENTICATED'

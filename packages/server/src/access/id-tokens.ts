@@ -2,8 +2,10 @@
 // 401; a good one of somebody who can not be let in, with 403. What those let in may do is said by the role rules.
 
 import { type Clock, InvalidError, RequestError } from '@reprise/core'
+import type { Identity } from '@reprise/operations'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
-import { domainOf, type Identity, lowerCase, readEmail, readGroups, readName } from './identity.ts'
+import { isGoogleSure } from './google-tokens.ts'
+import { domainOf, lowerCase, readEmail, readGroups, readName, readSubject } from './identity.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 
 /** Only those with a public and a private key: with HS256 everybody who can check a token can also make one. */
@@ -26,7 +28,7 @@ const CLOCK_TOLERANCE_SECONDS = 30
 
 export interface TrustedIssuer {
   readonly source: 'google' | 'oidc'
-  /** Values of `iss` that mean this issuer. */
+  /** Values of `iss` that mean this issuer; the first is its address. */
   readonly names: readonly string[]
   /** Values of `aud` that mean us; one is enough. */
   readonly audiences: readonly string[]
@@ -92,6 +94,7 @@ export class IdTokens {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(this.#clock.now()),
       })
+      refuseForeignParty(payload, audiences)
       return payload
     } catch (error) {
       if (error instanceof errors.JOSEError) throw refused(whyNot(error), error)
@@ -100,7 +103,18 @@ export class IdTokens {
   }
 }
 
-function identityOf(payload: JWTPayload, { source, hostedDomains, domains, groupsClaim }: TrustedIssuer): Identity {
+/** Of several audiences any may have the token: it counts here only if the one that it was made for is ours. */
+function refuseForeignParty({ aud, azp }: JWTPayload, audiences: readonly string[]): void {
+  if (!Array.isArray(aud) || aud.length < 2) return
+  if (typeof azp !== 'string' || !audiences.includes(azp)) {
+    throw refused("It has several audiences, and its claim 'azp' does not say that it was made for this server.")
+  }
+}
+
+function identityOf(payload: JWTPayload, issuer: TrustedIssuer): Identity {
+  const { source, names, hostedDomains, domains, groupsClaim } = issuer
+  const subject = readSubject(payload.sub)
+  if (subject === null) throw refused("Its claim 'sub' is missing or wrong.")
   const email = readEmail(payload.email)
   if (email === null) {
     throw forbidden(
@@ -113,10 +127,20 @@ function identityOf(payload: JWTPayload, { source, hostedDomains, domains, group
   if (hostedDomains.length > 0 && !isOneOf(payload.hd, hostedDomains)) {
     throw forbidden(`Only accounts of the organisation ${hostedDomains.join(' or ')} are let in; ${email} is not one.`)
   }
-  if (domains.length > 0 && !isOneOf(domainOf(email), domains)) {
-    throw forbidden(`Only addresses at ${domains.join(' or ')} are let in; ${email} is not one.`)
+  const isEmailTheirs = source !== 'google' || isGoogleSure(email, payload.hd, hostedDomains)
+  if (domains.length > 0 && !(isEmailTheirs && isOneOf(domainOf(email), domains))) {
+    const why = isEmailTheirs ? 'is not one' : 'is no account of that organisation'
+    throw forbidden(`Only addresses at ${domains.join(' or ')} are let in; ${email} ${why}.`)
   }
-  return { source, email, name: readName(payload.name, email), groups: readGroups(payload[groupsClaim]) }
+  return {
+    source,
+    issuer: names[0] ?? '',
+    subject,
+    email,
+    isEmailTheirs,
+    name: readName(payload.name, email),
+    groups: readGroups(payload[groupsClaim]),
+  }
 }
 
 /** Exactly, but for upper and lower case: no endings, no patterns. */

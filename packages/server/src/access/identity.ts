@@ -1,19 +1,11 @@
-// Who somebody is, as an issuer says it: a verified email address, a name, groups. What they may do is not decided here.
+// Reads what an issuer says about somebody: an email address, a name, groups, who they are to the issuer. Whatever can't be
+// stored and shown is left out.
 
 import { checkedText, isRepriseError } from '@reprise/core'
 
-export interface Identity {
-  /** `google` and `oidc` say who vouches; `local` came by the one-time link. */
-  readonly source: 'google' | 'oidc' | 'local'
-  /** In lower case; `admin` for the local one. */
-  readonly email: string
-  readonly name: string
-  readonly groups: readonly string[]
-}
-
-export const actorOf = ({ source, email }: Pick<Identity, 'source' | 'email'>): string => `${source}:${email}`
-
-const EMAIL_LENGTH_MAX = 190
+const EMAIL_LENGTH_MAX = 180
+/** As OpenID Connect bounds it. */
+const SUBJECT_LENGTH_MAX = 255
 const NAME_LENGTH_MAX = 200
 const GROUPS_MAX = 500
 
@@ -31,6 +23,8 @@ export function readEmail(value: unknown): string | null {
 /** What stands after the last `@`: the only part that says where mail goes. */
 export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1)
 
+export const readSubject = (value: unknown): string | null => readText(value, SUBJECT_LENGTH_MAX)
+
 export const readName = (value: unknown, otherwise: string): string => readText(value, NAME_LENGTH_MAX) ?? otherwise
 
 export function readGroups(value: unknown): readonly string[] {
@@ -41,9 +35,9 @@ export function readGroups(value: unknown): readonly string[] {
     .filter((group) => group !== null)
 }
 
-function readText(value: unknown, lengthMax: number): string | null {
+function readText(value: unknown, maxLength: number): string | null {
   try {
-    return checkedText('text', value, lengthMax)
+    return checkedText('text', value, maxLength)
   } catch (error) {
     if (isRepriseError(error)) return null
     throw error

@@ -1,21 +1,20 @@
 // Puts access together: from options to one object that says of each request who it is and what they may do.
 
 import { InvalidError, refuseNoEngine, refuseUnknownKeys, systemClock } from '@reprise/core'
-import { ApiTokens } from '@reprise/operations'
+import { ApiTokens, Sessions } from '@reprise/operations'
 import { AccessControl } from './access-control.ts'
 import { type BoundedFetch, boundedFetch } from './bounded-fetch.ts'
 import { DEV_USER_WARNING, isDevUserOn } from './dev-user.ts'
 import { FailureLimit } from './failure-limit.ts'
 import { GOOGLE_ISSUERS, GOOGLE_JWKS_URL } from './google-tokens.ts'
 import { IdTokens, type TrustedIssuer } from './id-tokens.ts'
-import { checkedIssuerAddress } from './issuer-address.ts'
+import { checkedIssuerAddress, isLoopbackAddress } from './issuer-address.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { OidcSignIn } from './oidc-sign-in.ts'
 import { OneTimeLinks } from './one-time-link.ts'
 import type { AccessOptions, Admission, GoogleOptions, IssuerOptions } from './options.ts'
 import { RemoteAddresses } from './remote-address.ts'
 import { RoleRules } from './role-rules.ts'
-import { Sessions } from './sessions.ts'
 
 export { AccessControl } from './access-control.ts'
 export type {
@@ -29,6 +28,8 @@ export type { RoleRule } from './role-rules.ts'
 const OPTIONS: Readonly<Record<keyof AccessOptions, true>> = {
   engine: true,
   publicUrl: true,
+  host: true,
+  adminLink: true,
   clock: true,
   env: true,
   google: true,
@@ -41,6 +42,7 @@ const OPTIONS: Readonly<Record<keyof AccessOptions, true>> = {
   failureBounds: true,
   keyTimes: true,
   onError: true,
+  warn: true,
 }
 
 /** Asks no issuer anything yet: the server starts also while one is down. Throws `InvalidError` for options that make no sense. */
@@ -50,12 +52,17 @@ export async function openAccess(options: AccessOptions): Promise<AccessControl>
   const { engine, clock = systemClock, publicUrl, google, issuers = [], signIn, onError = () => undefined } = options
   const trust = trusting(options, boundedFetch(clock))
   const bearers = [...(google === undefined ? [] : [trust.google(google)]), ...issuers.map(trust.oidc)]
+  const atSignIn = signIn === undefined ? [] : [trust.oidc({ ...signIn, audiences: [signIn.clientId] })]
   const devUserOn = isDevUserOn(options.env)
+  const tokens = new ApiTokens(engine, clock, onError)
+  const sessions = new Sessions(engine, clock, options.sessionTimes)
+  const links = new OneTimeLinks(engine, clock)
+  await Promise.all([tokens.open(), sessions.seals.open(), links.seals.open()])
   return new AccessControl({
-    tokens: new ApiTokens(engine, clock, onError),
+    tokens,
     idTokens: new IdTokens(bearers, clock),
-    sessions: new Sessions(engine, clock, options.sessionTimes),
-    links: new OneTimeLinks(engine, clock),
+    sessions,
+    links,
     signIn:
       signIn === undefined
         ? null
@@ -66,17 +73,23 @@ export async function openAccess(options: AccessOptions): Promise<AccessControl>
               clientSecret: signIn.clientSecret ?? null,
               extraScopes: signIn.extraScopes ?? [],
             },
-            new IdTokens([trust.oidc({ ...signIn, audiences: [signIn.clientId] })], clock),
+            new IdTokens(atSignIn, clock),
             clock,
           ),
     journal: engine.journal,
-    rules: new RoleRules(options.rules ?? [], options.admins),
+    rules: new RoleRules(
+      options.rules ?? [],
+      options.admins,
+      [...bearers, ...atSignIn].map(({ names: [name = ''] }) => name),
+    ),
     addresses: new RemoteAddresses(options.trustedProxies ?? []),
     failures: new FailureLimit(clock, options.failureBounds),
     isDevUserOn: devUserOn,
+    mayHaveLinks: options.adminLink === true || options.host === undefined || isLoopbackAddress(options.host),
     publicUrl: typeof publicUrl === 'string' ? () => publicUrl : publicUrl,
     clock,
     warnings: warningsOf(options, devUserOn),
+    warn: options.warn ?? (() => undefined),
   })
 }
 

@@ -7,6 +7,9 @@ const LOOPBACK = /^(?:localhost|(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 export const isLoopbackName = (hostname: string): boolean => LOOPBACK.test(hostname)
 
+/** Of an address to listen on, which has no brackets. */
+export const isLoopbackAddress = (host: string): boolean => LOOPBACK.test(host.includes(':') ? `[${host}]` : host)
+
 /** Returns the address as it was given. */
 export function checkedIssuerAddress(what: string, value: unknown): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null

@@ -3,10 +3,10 @@
 // never come back leave nothing in the store. The issuer's ID token is checked like any other.
 
 import { type Clock, RequestError } from '@reprise/core'
+import type { Identity } from '@reprise/operations'
 import * as openid from 'openid-client'
 import { type BoundedFetch, boundedFetch } from './bounded-fetch.ts'
 import type { IdTokens } from './id-tokens.ts'
-import type { Identity } from './identity.ts'
 import { checkedReturnPath } from './return-path.ts'
 
 const CALLBACK_PATH = '/auth/callback'

@@ -2,13 +2,20 @@
 // the server was started. Opening it only shows a button, so that a program that looks at links does not use it up.
 
 import { type Clock, type Collection, type Engine, isRepriseError, RequestError } from '@reprise/core'
-import { digestOf, isSecret, newSecret } from '@reprise/operations'
-import type { Identity } from './identity.ts'
+import { digestOf, type Identity, isSecret, Seals } from '@reprise/operations'
 
 const LINK_PATH = '/auth/link/'
 export const LINK_MS = 15 * 60_000
 
-const LOCAL_ADMIN: Identity = { source: 'local', email: 'admin', name: 'Local admin', groups: [] }
+const LOCAL_ADMIN: Identity = {
+  source: 'local',
+  issuer: 'local',
+  subject: 'admin',
+  email: 'admin',
+  isEmailTheirs: true,
+  name: 'Local admin',
+  groups: [],
+}
 
 const LINKS_LOOKED_AT = 100
 
@@ -20,16 +27,18 @@ interface LinkDocument {
 export class OneTimeLinks {
   readonly #collection: Collection<LinkDocument>
   readonly #clock: Clock
+  readonly seals: Seals
 
-  constructor(engine: Pick<Engine, 'collection'>, clock: Clock) {
+  constructor(engine: Pick<Engine, 'collection' | 'now'>, clock: Clock) {
     this.#collection = engine.collection<LinkDocument>({ name: 'links', indexes: {} })
     this.#clock = clock
+    this.seals = new Seals(engine, clock, 'link')
   }
 
   /** The path to open. */
   async mint(): Promise<string> {
     await this.#dropExpired()
-    const code = newSecret()
+    const code = await this.seals.newSecret()
     await this.#collection.insert({ id: digestOf(code), expiresAt: this.#clock.now() + LINK_MS })
     return `${LINK_PATH}${code}`
   }
@@ -67,6 +76,22 @@ export const LINK_PAGE = `<!doctype html>
 <h1>Reprise</h1>
 <p>This link signs this browser in as an admin. It works once.</p>
 <form method="post"><button type="submit">Sign in</button></form>
+</body>
+</html>
+`
+
+/** The same for a link that was used, that is too old, or that never was. */
+export const USED_LINK_PAGE = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>Reprise: this link does not work any more</title></head>
+<body>
+<h1>This link does not work any more</h1>
+<p>A sign-in link works once, for 15 minutes. This one was used already, is older, or is not complete.</p>
+<ul>
+<li>If you used it in this browser, you may be signed in: <a href="/">go on</a>.</li>
+<li>For a new link, restart the server. It prints one where it was started.</li>
+<li>From a terminal you need no link: <code>npx reprise status</code>.</li>
+</ul>
 </body>
 </html>
 `

@@ -2,10 +2,10 @@
 // business of the caller.
 
 import type { Clock, Engine } from '@reprise/core'
+import type { SessionTimes } from '@reprise/operations'
 import type { FailureBounds } from './failure-limit.ts'
 import type { KeyTimes } from './issuer-keys.ts'
 import type { RoleRule } from './role-rules.ts'
-import type { SessionTimes } from './sessions.ts'
 
 /** Who of those that an issuer vouches for may come in at all. What they may do is up to the rules. */
 export interface Admission {
@@ -44,19 +44,23 @@ export interface SignInOptions extends Admission {
 
 export interface AccessOptions {
   /** Keeps sessions, API tokens and one-time links. */
-  readonly engine: Pick<Engine, 'collection' | 'journal'>
+  readonly engine: Pick<Engine, 'collection' | 'journal' | 'now'>
   /**
    * The address at which browsers reach the server, such as `https://reprise.example.com`. A function if it is known only once
    * the server listens; asked when it is first needed.
    */
   readonly publicUrl: string | (() => string)
+  /** Where the server listens; loopback if missing. Beyond loopback there is no one-time link. */
+  readonly host?: string
+  /** Offers the one-time link also where other hosts can reach the server. */
+  readonly adminLink?: boolean
   readonly clock?: Clock
-  /** ENV: `local`, and nothing else, lets `x-dev-user` in. */
+  /** ENV: `local`, and nothing else, lets `x-dev-user` of this host in. */
   readonly env?: string | undefined
   readonly google?: GoogleOptions
   readonly issuers?: readonly IssuerOptions[]
   readonly signIn?: SignInOptions
-  /** Email addresses that have the role admin, before all rules. */
+  /** Email addresses that have the role admin, before all rules; with `google:` or `oidc:` if there are several issuers. */
   readonly admins?: readonly string[]
   /** The first that fits says what somebody may do; without one, nothing. */
   readonly rules?: readonly RoleRule[]
@@ -67,4 +71,6 @@ export interface AccessOptions {
   readonly keyTimes?: KeyTimes
   /** Told of what went wrong beside a request. */
   readonly onError?: (error: unknown) => void
+  /** Told of what an operator should know, when it happens. */
+  readonly warn?: (message: string) => void
 }

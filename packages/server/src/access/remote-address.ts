@@ -29,6 +29,12 @@ export class RemoteAddresses {
     this.#isTrusted = proxyAddr.compile([...trustedProxies])
   }
 
+  /** Whether it is a proxy that the operator named. */
+  isTrusted(socketAddress: string | undefined): boolean {
+    const address = plain(socketAddress ?? '')
+    return isIP(address) !== 0 && this.#isTrusted(address, 0)
+  }
+
   addressOf(socketAddress: string | undefined, forwardedFor: string | string[] | undefined): string {
     return this.#resolve(socketAddress, forwardedFor).address
   }

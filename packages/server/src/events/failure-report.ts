@@ -43,17 +43,17 @@ export function readFailureReport(data: unknown): FailureReport {
   }
 }
 
-function text(fields: Readonly<Record<string, unknown>>, name: string, lengthMax: number): string {
+function text(fields: Readonly<Record<string, unknown>>, name: string, maxLength: number): string {
   const value = fields[name]
-  if (typeof value === 'string' && value !== '' && value.length <= lengthMax && value.isWellFormed()) return value
-  throw new InvalidError(`'${name}' is a text of at most ${lengthMax} characters.`)
+  if (typeof value === 'string' && value !== '' && value.length <= maxLength && value.isWellFormed()) return value
+  throw new InvalidError(`'${name}' is a text of at most ${maxLength} characters.`)
 }
 
 function optional<Name extends string>(
   fields: Readonly<Record<string, unknown>>,
   name: Name,
-  lengthMax: number,
+  maxLength: number,
 ): { readonly [N in Name]?: string } {
   if (fields[name] === undefined || fields[name] === null) return {}
-  return { [name]: text(fields, name, lengthMax) } as { readonly [N in Name]: string }
+  return { [name]: text(fields, name, maxLength) } as { readonly [N in Name]: string }
 }

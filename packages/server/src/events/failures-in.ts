@@ -26,8 +26,9 @@ import {
   isRepriseError,
   type JudgedAttempt,
   judgeThrown,
+  knownName,
   type LeaseRef,
-  Permanent,
+  PermanentError,
   type PolicySource,
   type PoolName,
   policyForTask,
@@ -42,11 +43,13 @@ import {
   type TaskSettings,
   type TaskSpec,
   type TenantId,
-  Transient,
+  TransientError,
   taskId,
   tenantId,
+  turnsOf,
   workerId,
 } from '@reprise/core'
+import { type LaneRoom, ownTask } from '@reprise/operations'
 import { openLeaseCredentials } from '@reprise/orchestrator'
 import type { CloudEvent } from './cloud-events.ts'
 import { type FailureReport, readFailureReport } from './failure-report.ts'
@@ -84,10 +87,19 @@ export interface Reporter {
 }
 
 export interface FailuresInOptions {
-  readonly engine: Pick<Engine, 'collection' | 'task' | 'execution' | 'reserve' | 'settle' | 'submit' | 'journal'>
+  readonly engine: Pick<
+    Engine,
+    'collection' | 'now' | 'task' | 'execution' | 'reserve' | 'settle' | 'submit' | 'journal'
+  >
   readonly policies: PolicySource
   /** What is known of an action; the usual settings if not given. */
   readonly actionOf?: (name: ActionName) => Promise<{ readonly pool: PoolName; readonly settings: TaskSettings }>
+  /** Throws if a task may not come in, because its tenant has enough. */
+  readonly admit?: (by: Reporter, spec: TaskSpec) => Promise<void>
+  /** Throws if a note on a task may not come in now, because its tenant sent enough. */
+  readonly admitNote?: (by: Reporter, tenant: TenantId) => void
+  /** Bounds the lanes that reports may make; not if missing. */
+  readonly room?: Pick<LaneRoom, 'admit'>
   /** Retries of a reported task whose action says nothing about them; 3 if not given. */
   readonly retries?: number
   readonly clock?: Clock
@@ -100,7 +112,8 @@ const RETRIES = 3
 const INTAKE = workerId('events')
 const SOURCE_LABEL = 'event_source'
 const EVENT_LABEL = 'event_id'
-const NOTES_LOOKED_AT = 1_000
+/** Reports that were only noted, of one task. As many entries are read for each report: it costs the same on every task. */
+const NOTES_PER_TASK_MAX = 100
 const UNKNOWN = { outcome: 'superseded', because: 'unknown' } as const
 
 export class FailuresIn {
@@ -117,7 +130,11 @@ export class FailuresIn {
   /** One after the other, in the order of the events: later ones may be about the same task. */
   async receive(events: readonly CloudEvent[], by: Reporter): Promise<readonly FailureOutcome[]> {
     const outcomes: FailureOutcome[] = []
-    for (const event of events) outcomes.push(await this.#one(event, by))
+    const turns = turnsOf(this.#clock)
+    for (const event of events) {
+      if (turns.isSpent) await turns.wait()
+      outcomes.push(await this.#one(event, by))
+    }
     return outcomes
   }
 
@@ -128,7 +145,9 @@ export class FailuresIn {
     try {
       return await this.#reported(event, readFailureReport(event.data), by)
     } catch (error) {
-      if (isRepriseError(error, 'REPRISE_NO_AVAILABLE_SLOT')) return { outcome: 'unavailable', detail: error.message }
+      if (isRepriseError(error, 'REPRISE_NO_AVAILABLE_SLOT') || isRepriseError(error, 'REPRISE_RATE_LIMITED')) {
+        return { outcome: 'unavailable', detail: error.message }
+      }
       if (isRepriseError(error) && error.status >= 400 && error.status < 500) {
         return { outcome: 'refused', detail: error.message }
       }
@@ -137,10 +156,11 @@ export class FailuresIn {
   }
 
   async #reported(event: CloudEvent, report: FailureReport, by: Reporter): Promise<FailureOutcome> {
-    const ours = report.taskId === undefined ? null : await this.#options.engine.task(taskId(report.taskId))
     // Another tenant's task does not exist for them.
-    if (ours !== null && (by.tenants === null || by.tenants.includes(ours.tenant))) {
-      if (report.attempt === undefined || report.token === undefined) return this.#note(ours.id, event, report, by)
+    const id = report.taskId === undefined ? null : (knownName('task id', report.taskId) as TaskId)
+    const ours = id === null ? null : await ownTask(this.#options.engine, by, id)
+    if (ours !== null) {
+      if (report.attempt === undefined || report.token === undefined) return this.#note(ours, event, report, by)
       return this.#settle(ours, report, report.attempt, report.token)
     }
     return this.#foreign(event, report, by)
@@ -148,7 +168,7 @@ export class FailuresIn {
 
   async #settle(task: Task, report: FailureReport, attempt: number, credential: string): Promise<FailureOutcome> {
     // The reporter is an outsider, and has what outsiders are given: the store's own tokens can be guessed.
-    const credentials = await openLeaseCredentials(this.#options.engine)
+    const credentials = await openLeaseCredentials(this.#options.engine, this.#clock)
     const ref = credentials.read({ taskId: task.id, attempt, credential })
     const result = ref === null ? UNKNOWN : await this.#settleAs(ref, { ...task, snapshot: task }, report)
     if (result.outcome === 'settled') {
@@ -159,29 +179,22 @@ export class FailuresIn {
   }
 
   async #settleAs(ref: LeaseRef, attempt: JudgedAttempt, report: FailureReport) {
+    const turns = turnsOf(this.#clock)
+    if (turns.isSpent) await turns.wait()
     // By the store's clock it began not before it was accepted; ours may be behind.
     const circumstances = { now: Math.max(this.#clock.now(), attempt.acceptedAt), roll: this.#random.next() }
     const judged = judgeThrown(this.#options.policies.current(), attempt, thrownFor(report), circumstances)
-    const [result] = await this.#options.engine.settle([failed(ref, judged.failure, judged.decision, judged.guards)])
+    // Anybody may report anything: it counts for no breaker, no retry quota and no worker's health.
+    const { failure, decision } = judged
+    const [result] = await this.#options.engine.settle([failed(ref, failure, decision, { excusesWorker: true })])
     return result ?? UNKNOWN
   }
 
-  /** Once for each event, as far as the beginning of the task's journal tells. */
-  async #note(id: TaskId, event: CloudEvent, report: FailureReport, by: Reporter): Promise<FailureOutcome> {
-    const { journal } = this.#options.engine
-    const key = digest(event.source, event.id)
-    const { entries } = await journal.read({ taskId: id, limit: NOTES_LOOKED_AT })
-    if (!entries.some(({ type, data }) => type === 'note' && data.event === key)) {
-      await journal.append([
-        {
-          type: 'note',
-          taskId: id,
-          attempt: report.attempt ?? null,
-          actor: by.actor,
-          reason: `A failure was reported: ${report.errorCode}. No token came with it, so nothing was changed.`,
-          data: { event: key, code: report.errorCode, retryable: report.retryable },
-        },
-      ])
+  async #note({ id, tenant }: Task, event: CloudEvent, report: FailureReport, by: Reporter): Promise<FailureOutcome> {
+    this.#options.admitNote?.(by, tenant)
+    if (!(await this.#write(id, event, report, by))) {
+      const detail = `${NOTES_PER_TASK_MAX} reports about this task are in the journal already. Only the token of a running attempt can end it.`
+      return { outcome: 'refused', detail }
     }
     return {
       outcome: 'noted',
@@ -190,20 +203,44 @@ export class FailuresIn {
     }
   }
 
+  /** Once for each event, as far as the end of the task's journal tells. False if that has enough of them. */
+  async #write(id: TaskId, event: CloudEvent, report: FailureReport, by: Reporter): Promise<boolean> {
+    const { journal } = this.#options.engine
+    const key = digest(event.source, event.id)
+    const { entries } = await journal.read({ taskId: id, limit: NOTES_PER_TASK_MAX, newest: true })
+    const noted = entries.filter(({ type, data }) => type === 'note' && typeof data.event === 'string')
+    if (noted.some(({ data }) => data.event === key)) return true
+    if (noted.length >= NOTES_PER_TASK_MAX) return false
+    await journal.append([
+      {
+        type: 'note',
+        taskId: id,
+        attempt: report.attempt ?? null,
+        actor: by.actor,
+        reason: `A failure was reported: ${report.errorCode}. No token came with it, so nothing was changed.`,
+        data: { event: key, code: report.errorCode, retryable: report.retryable },
+      },
+    ])
+    return true
+  }
+
   async #foreign(event: CloudEvent, report: FailureReport, by: Reporter): Promise<FailureOutcome> {
     const spec = await this.#specFor(event, report, by)
     if (typeof spec === 'string') return { outcome: 'refused', detail: spec }
+    await this.#options.room?.admit(spec, by)
     const { engine } = this.#options
     const existing = await engine.task(spec.id)
     if (existing !== null) return this.#again(existing, spec, event, report, by)
+    await this.#options.admit?.(by, spec)
     let claimed: Claimed
     try {
       claimed = await engine.reserve({ task: spec, attempt: 1, maxRetries: 0, worker: INTAKE, leaseMs: LEASE_MS })
     } catch (error) {
       if (isRepriseError(error, 'REPRISE_NO_AVAILABLE_SLOT') && report.retryable)
         return this.#wait(spec, event, report, by)
-      if (!isRepriseError(error, 'REPRISE_DUPLICATE_EXECUTION')) throw error
-      // The same event, at the same time.
+      const isTaken = isRepriseError(error, 'REPRISE_DUPLICATE_EXECUTION') || isRepriseError(error, 'REPRISE_CONFLICT')
+      if (!isTaken) throw error
+      // The same event, or another with its key, at the same time.
       const first = await engine.task(spec.id)
       if (first === null) throw error
       return this.#again(first, spec, event, report, by)
@@ -217,7 +254,7 @@ export class FailuresIn {
     const policy = policyForTask(this.#options.policies.current(), spec)?.policy ?? null
     const { backoff } = settingsUnder(policy, spec)
     await this.#options.engine.submit([{ ...spec, delayMs: Math.round(backoffMs(backoff, 0, this.#random.next())) }])
-    await this.#note(spec.id, event, report, by)
+    await this.#write(spec.id, event, report, by)
     return this.#answerFor(spec.id)
   }
 
@@ -229,7 +266,7 @@ export class FailuresIn {
     report: FailureReport,
     by: Reporter,
   ): Promise<FailureOutcome> {
-    if (task.labels[EVENT_LABEL] !== spec.labels[EVENT_LABEL]) return this.#note(task.id, event, report, by)
+    if (task.labels[EVENT_LABEL] !== spec.labels[EVENT_LABEL]) return this.#note(task, event, report, by)
     const { state } = task
     if (state.status === 'running' && state.attempt === 1 && state.worker === INTAKE) {
       // The process that reserved it did not settle it, or is about to: one of the two takes effect.
@@ -290,8 +327,9 @@ export class FailuresIn {
 
 function thrownFor({ errorCode, errorMessage, retryable }: FailureReport): Error {
   const message = errorMessage ?? `It failed with ${errorCode}.`
+  const code = { code: errorCode }
   // No stack: ours would point here, where nothing went wrong.
-  return Object.assign(retryable ? new Transient(message) : new Permanent(message), { code: errorCode, stack: '' })
+  return Object.assign(retryable ? new TransientError(message, code) : new PermanentError(message, code), { stack: '' })
 }
 
 const digest = (...parts: readonly string[]): string =>

@@ -10,10 +10,18 @@ import {
   sleep,
   systemClock,
   type TaskId,
-  type TenantId,
+  turnsOf,
   typeFilter,
 } from '@reprise/core'
-import type { EntryTenants, EventFeed, FeedPage, MakeEvent } from '@reprise/operations'
+import {
+  type EntryTenants,
+  type EventFeed,
+  type FeedPage,
+  type MakeEvent,
+  type PlaceBounds,
+  Places,
+  type Taker,
+} from '@reprise/operations'
 import type { FastifyReply } from 'fastify'
 
 export interface LiveStreamsOptions {
@@ -26,21 +34,19 @@ export interface LiveStreamsOptions {
   readonly heartbeatMs?: number
   /** How long a client may take nothing before it is cut off. */
   readonly stallMs?: number
-  readonly streamsMax?: number
-  readonly streamsPerActorMax?: number
+  readonly places?: PlaceBounds
   readonly onError?: (error: unknown) => void
 }
 
 export interface StreamRequest {
-  /** Who it is for: streams are counted by it. */
-  readonly actor: string
-  /** Whose events may be seen; null for all. */
-  readonly tenants: readonly TenantId[] | null
+  /** Who it is for: streams are counted by it. Its tenants are those whose events may be seen; null for all. */
+  readonly caller: Taker
   /** Where to go on: the header Last-Event-ID, or the parameter `cursor`. From now on if null. */
   readonly cursor: string | null
   /** Types, or families such as `reprise.execution.*`; all if empty. */
   readonly types: readonly string[]
-  readonly taskId: TaskId | null
+  /** Only entries about one of these. */
+  readonly taskIds: readonly TaskId[] | null
   /**
    * Asked again while the stream lasts, at least once a second if there is something to send. True if not given; null if it
    * can't be told now, so that the last answer counts for a while.
@@ -59,23 +65,21 @@ const RECHECK_MS = 1_000
 /** How long nobody may know whether a caller may stay. */
 const UNCHECKED_MS_MAX = 60_000
 const RETRY_MS = 2_000
-const STREAMS_MAX = 500
-const STREAMS_PER_ACTOR_MAX = 10
+const STREAMS: PlaceBounds = { all: 500, perCaller: 10, perTenant: 50, kept: 100 }
 
 export class LiveStreams {
-  readonly #options: Required<Omit<LiveStreamsOptions, 'onError'>> & Pick<LiveStreamsOptions, 'onError'>
+  readonly #options: Required<Omit<LiveStreamsOptions, 'onError' | 'places'>> & Pick<LiveStreamsOptions, 'onError'>
   readonly #open = new Set<Promise<void>>()
-  readonly #byActor = new Map<string, number>()
+  readonly #places: Places
   #stop = new AbortController()
 
-  constructor(options: LiveStreamsOptions) {
+  constructor({ places = STREAMS, ...options }: LiveStreamsOptions) {
+    this.#places = new Places('streams', places)
     this.#options = {
       isOn: () => true,
       clock: systemClock,
       heartbeatMs: HEARTBEAT_MS,
       stallMs: STALL_MS,
-      streamsMax: STREAMS_MAX,
-      streamsPerActorMax: STREAMS_PER_ACTOR_MAX,
       ...options,
     }
   }
@@ -87,7 +91,7 @@ export class LiveStreams {
 
   /** Throws before anything is sent if it can't be opened. Comes back when the stream runs; it ends by itself. */
   async open(reply: FastifyReply, request: StreamRequest): Promise<void> {
-    const leave = this.#enter(request.actor)
+    const leave = this.#enter(request.caller)
     let cursor: string
     try {
       cursor = request.cursor ?? (await this.#options.feed.tail())
@@ -125,28 +129,11 @@ export class LiveStreams {
     await Promise.all(this.#open)
   }
 
-  #enter(actor: string): () => void {
-    const { isOn, streamsMax, streamsPerActorMax } = this.#options
-    if (!isOn()) {
+  #enter(caller: Taker): () => void {
+    if (!this.#options.isOn()) {
       throw new RequestError('REPRISE_FEATURE_OFF', 'Live events are switched off by the flag audit-streaming.')
     }
-    const own = this.#byActor.get(actor) ?? 0
-    const all = [...this.#byActor.values()].reduce((sum, count) => sum + count, 0)
-    if (own >= streamsPerActorMax || all >= streamsMax) {
-      const most = own >= streamsPerActorMax ? `${streamsPerActorMax} streams of one caller` : `${streamsMax} streams`
-      throw new RequestError('REPRISE_RATE_LIMITED', `At most ${most} may be open at once. Close one first.`, {
-        retryAfterMs: RETRY_MS,
-      })
-    }
-    this.#byActor.set(actor, own + 1)
-    let isIn = true
-    return () => {
-      if (!isIn) return
-      isIn = false
-      const left = (this.#byActor.get(actor) ?? 1) - 1
-      if (left === 0) this.#byActor.delete(actor)
-      else this.#byActor.set(actor, left)
-    }
+    return this.#places.enter(caller)
   }
 
   async #run(pipe: Pipe, start: string, request: StreamRequest): Promise<void> {
@@ -186,20 +173,22 @@ export class LiveStreams {
 
   async #send(pipe: Pipe, page: FeedPage, request: StreamRequest): Promise<void> {
     const isWanted = typeFilter(request.types)
+    const turns = turnsOf(this.#options.clock)
     let said = ''
     for (const entry of page.entries) {
-      if (request.taskId !== null && entry.taskId !== request.taskId) continue
+      if (turns.isSpent) await turns.wait()
+      if (request.taskIds?.some((id) => id === entry.taskId) === false) continue
       if (!isWanted(`reprise.${entry.type}`)) continue
-      if (!(await this.#options.tenants.maySee(entry, request.tenants))) continue
+      if (!(await this.#options.tenants.maySee(entry, request.caller.tenants))) continue
       said = page.idsAreCursors ? entry.id : ''
-      await pipe.write(this.#block(entry, said))
+      await pipe.write(this.#block(entry, said, request.caller.tenants))
     }
     // Where the page ends, for a client that was shown nothing of it, or whose store has no cursor within pages.
     if (said !== page.cursor) await pipe.write(`id: ${page.cursor}\n\n`)
   }
 
-  #block(entry: JournalEntry, id: string): string {
-    const event = this.#options.makeEvent(entry)
+  #block(entry: JournalEntry, id: string, tenants: Taker['tenants']): string {
+    const event = this.#options.makeEvent(entry, tenants)
     return `${id === '' ? '' : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
   }
 

@@ -1,35 +1,62 @@
 // How bodies are read. JSON is bounded in size before it is read, and in depth and number of members before it is parsed, so
 // that no body costs much more than its bytes. Lines of JSON are handed on as a stream. Compressed bodies are not taken.
 
-import { InvalidError, JSON_DEPTH_MAX, RequestError } from '@reprise/core'
+import { type Clock, InvalidError, protoHolders, RequestError, turnsOf } from '@reprise/core'
+import type { LoopWatch } from '@reprise/telemetry'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { checkNames, checkShape, TRANSITIONS_MAX } from './json-shape.ts'
+import { routeOf } from './route-registration.ts'
 
-/** An object of a million members takes a hundred times the memory of its text. */
-const MEMBERS_MAX = 100_000
+/** Longer ones are read in parts. */
+const AT_ONCE_LENGTH_MAX = 65_536
 
 const JSON_TYPES = ['application/json', 'application/cloudevents+json', 'application/cloudevents-batch+json']
+
+/** Also for a form: that is what curl calls a body whose type nobody said. */
+export const NOT_JSON = [
+  'REPRISE_UNSUPPORTED_MEDIA',
+  "Send the body as JSON, uncompressed, with the header 'content-type: application/json'.",
+] as const
 
 /** JSON is UTF-8, and so is ASCII. */
 const CHARSETS = new Set(['utf-8', 'utf8', 'us-ascii'])
 
-export function readBodies(app: FastifyInstance, bodyBytesMax: number): void {
+interface BodyOptions {
+  readonly maxBodyBytes: number
+  readonly clock: Clock
+  /** Told that a body is parsed. */
+  readonly loop: Pick<LoopWatch, 'mark'>
+}
+
+export function readBodies(app: FastifyInstance, { maxBodyBytes, clock, loop }: BodyOptions): void {
   app.removeAllContentTypeParsers()
-  const parse = (_: FastifyRequest, body: string, done: (error: Error | null, value?: unknown) => void): void => {
-    try {
-      done(null, body === '' ? undefined : parsedJson(body))
-    } catch (error) {
-      done(error instanceof Error ? error : new InvalidError('The body is not valid JSON.'))
+  const turns = turnsOf(clock)
+  const parse = (request: FastifyRequest, body: string, done: (error: Error | null, value?: unknown) => void): void => {
+    const route = routeOf(request)
+    loop.mark(route)
+    if (body.length <= AT_ONCE_LENGTH_MAX) {
+      try {
+        done(null, parsedJson(body))
+      } catch (error) {
+        done(asError(error))
+      }
+      return
     }
+    // Large ones that come at the same moment are read one after the other, and others have their turn in between.
+    const pause = async (): Promise<void> => {
+      if (turns.isSpent) await turns.wait()
+      loop.mark(route)
+    }
+    void inTurns(body, pause, done)
   }
-  app.addContentTypeParser(JSON_TYPES, { parseAs: 'string', bodyLimit: bodyBytesMax }, parse)
+  app.addContentTypeParser(JSON_TYPES, { parseAs: 'string', bodyLimit: maxBodyBytes }, parse)
   // Read by the handler, line by line. Its bounds are those of a line and of the whole.
   app.addContentTypeParser('application/x-ndjson', (_request, payload, done) => done(null, payload))
   // A form with one button has no fields.
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: 4_096 },
-    (_request, body, done) =>
-      done(null, body === '' ? undefined : Object.fromEntries(new URLSearchParams(String(body)))),
+    (_request, body, done) => (body === '' ? done(null, undefined) : done(new RequestError(...NOT_JSON))),
   )
 }
 
@@ -45,18 +72,62 @@ export function refuseUnreadable({ headers }: FastifyRequest): void {
   throw new RequestError('REPRISE_UNSUPPORTED_MEDIA', 'Send the body uncompressed: compressed bodies are not taken.')
 }
 
-export function parsedJson(text: string): unknown {
-  checkShape(text)
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new InvalidError('The body is not valid JSON.')
+
+export const parsedJson = (text: string): unknown => (text === '' ? undefined : whole(parsedInParts(text)))
+
+/** Reads the text in a few steps. Each takes time that grows with the text and with nothing else. */
+function* parsedInParts(text: string): Generator<void, unknown, undefined> {
+  if (text === '') return undefined
+  if (checkShape(text) > TRANSITIONS_MAX) {
+    yield
+    checkNames(text)
+  }
+  yield
   let value: unknown
   try {
-    value = JSON.parse(text, text.includes('__proto__') || text.includes('\\u00') ? refuseProto : undefined)
-  } catch (error) {
-    if (error instanceof InvalidError) throw error
+    value = JSON.parse(text)
+  } catch {
     throw new InvalidError('The body is not valid JSON.')
   }
-  checkNumbers(value)
+  yield
+  if (protoHolders(text, value).length > 0) {
+    throw new InvalidError("The body has a member named '__proto__', which is not taken.")
+  }
+  if (HUGE_SIGN.test(text)) checkNumbers(value)
   return value
 }
+
+function whole(parts: Generator<void, unknown, undefined>): unknown {
+  for (;;) {
+    const { done, value } = parts.next()
+    if (done === true) return value
+  }
+}
+
+async function inTurns(
+  text: string,
+  pause: () => Promise<void>,
+  done: (error: Error | null, value?: unknown) => void,
+): Promise<void> {
+  const parts = parsedInParts(text)
+  let result: IteratorResult<void, unknown>
+  try {
+    do {
+      await pause()
+      result = parts.next()
+    } while (result.done !== true)
+    await pause()
+  } catch (error) {
+    done(asError(error))
+    return
+  }
+  done(null, result.value)
+}
+
+/** Only a number with a large exponent or very many digits can be too large. */
+const HUGE_SIGN = /\d[eE]\+?\d{3}|\d{309}/
 
 /** A number too large for us would be stored as null. */
 function checkNumbers(value: unknown): void {
@@ -67,47 +138,4 @@ function checkNumbers(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   // As deep as the shape allows, and no deeper.
   for (const member of Object.values(value)) checkNumbers(member)
-}
-
-function refuseProto(key: string, value: unknown): unknown {
-  if (key === '__proto__') throw new InvalidError("The body has a member named '__proto__', which is not taken.")
-  return value
-}
-
-/** One pass over the text, before anything is built of it. */
-function checkShape(text: string): void {
-  // Neither bound can be passed by a text as short as this.
-  if (text.length <= JSON_DEPTH_MAX) return
-  let depth = 0
-  let members = 0
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    if (unit === QUOTE) index = endOfString(text, index)
-    else if (unit === OPEN_OBJECT || unit === OPEN_LIST) {
-      if (++depth > JSON_DEPTH_MAX) throw new InvalidError(`The body nests deeper than ${JSON_DEPTH_MAX} levels.`)
-    } else if (unit === CLOSE_OBJECT || unit === CLOSE_LIST) depth--
-    else if (unit === COMMA && ++members > MEMBERS_MAX) {
-      throw new InvalidError(`The body has more than ${MEMBERS_MAX} members. Send it in parts.`)
-    }
-  }
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-const OPEN_LIST = 0x5b
-const CLOSE_LIST = 0x5d
-const COMMA = 0x2c
-
-/** Where the string that begins here ends, by jumps from quote to quote. */
-function endOfString(text: string, start: number): number {
-  let end = start
-  for (;;) {
-    end = text.indexOf('"', end + 1)
-    if (end === -1) return text.length
-    let slashes = 0
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++
-    if (slashes % 2 === 0) return end
-  }
 }

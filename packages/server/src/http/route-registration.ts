@@ -1,8 +1,7 @@
 // Walks the route table: for each line, who is it, may they, is the input right, then the handler, then the answer. The one
 // place where a request meets a handler, so that no route can forget a check.
 
-import { Readable } from 'node:stream'
-import { NotFoundError, RequestError } from '@reprise/core'
+import { type LeaseRef, NotFoundError, RequestError } from '@reprise/core'
 import {
   authorise,
   type Caller,
@@ -10,25 +9,33 @@ import {
   isStoreError,
   parsedInput,
   type Route,
+  type Taker,
   wholeStore,
 } from '@reprise/operations'
-import { inRequest } from '@reprise/telemetry'
+import { inRequest, type LoopWatch } from '@reprise/telemetry'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodType } from 'zod'
 import { RemoteAddresses } from '../access/remote-address.ts'
+import type { Doorway } from './doorway.ts'
 import type { Answer, Call, Handler } from './handler.ts'
 import type { RateLimit } from './rate-limit.ts'
+import { type Sending, unknownTaker } from './sending.ts'
 
 /** Who asks, as far as the credentials of a request tell; null if it brings none. */
 export type Authenticate = (request: FastifyRequest) => Promise<Caller | null>
 
 export interface RequestChecks {
   readonly authenticate: Authenticate
+  /** The lease whose credential the head of a request brings; null if it brings none. Throws if it is not the right one. */
+  readonly leaseOf: (request: FastifyRequest) => Promise<LeaseRef | null>
   /** The address that counts for limits, whatever a header says. */
   readonly addressOf: (request: FastifyRequest) => string
   readonly limit: RateLimit
+  readonly doorway: Doorway
   /** Fires when the server stops. */
   readonly stopping: AbortSignal
+  readonly loop: Pick<LoopWatch, 'mark' | 'run'>
+  readonly sending: Sending
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY']
@@ -56,6 +63,7 @@ export function registerRoutes(
       method: route.method,
       url,
       exposeHeadRoute: hasHead,
+      config: { name: `${route.method} ${route.path}` },
       // Before the body is read: a caller without the right must not make us read.
       onRequest: (request, reply) => admit(name, route, checks, request, reply),
       // The table and the handlers are tied together by the type Handlers.
@@ -63,6 +71,16 @@ export function registerRoutes(
     })
   }
   for (const [url, known] of methods) refuseOthers(app, url, known, checks)
+}
+
+/** For figures and logs: which line of the table it is. */
+export const routeOf = ({ routeOptions }: FastifyRequest): string => routeOptions.config.name ?? 'none'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The line of the table: `GET /api/v1/tasks/{id}`. */
+    readonly name?: string
+  }
 }
 
 /** A path that exists, asked in a way that it does not offer. */
@@ -93,8 +111,11 @@ async function serve(
 ) {
   const call = new CheckedCall(route, callers.get(request) ?? null, checks.stopping, request, reply)
   const traced = { method: route.method, route: route.path, traceparent: headerOf(request, 'traceparent') }
-  const answer = await inRequest(traced, async () => handler(call), statusOf)
-  return send(answer, reply)
+  const answer = await checks.loop.run(routeOf(request), () => inRequest(traced, async () => handler(call), statusOf))
+  const pause = checks.doorway.leave(request)
+  if (pause !== null) await pause
+  const takerOf = (): Taker => callers.get(request) ?? unknownTaker(RemoteAddresses.groupOf(checks.addressOf(request)))
+  return checks.sending.send(answer, reply, takerOf)
 }
 
 const statusOf = (answer: Answer): number => ('status' in answer ? answer.status : 200)
@@ -149,19 +170,43 @@ async function admit(
   const { access, path } = route
   if (access === 'public') {
     if (!UNLIMITED.has(path)) reply.headers(takeOf(checks, request))
+    const lease = await checks.leaseOf(request)
+    if (lease === null) refuseLargeBody(request)
+    else leases.set(request, lease)
     return
   }
   try {
     const caller = await checks.authenticate(request)
     // An unknown caller pays by its address: a flood without credentials must not be free.
-    reply.headers(caller === null ? takeOf(checks, request) : checks.limit.take(caller.actor))
-    if (caller !== null) callers.set(request, caller)
+    reply.headers(caller === null ? takeOf(checks, request) : checks.limit.takeFor(caller))
+    if (caller !== null) {
+      callers.set(request, caller)
+      checks.doorway.know(request, caller)
+    }
     authorise(caller, access, name)
     if (caller !== null && route.tenants === 'all') wholeStore(caller)
   } catch (error) {
     throw asPromised(route, error)
   }
 }
+
+/** What anybody may send without a credential in the head of the request. */
+const OPEN_BODY_BYTES_MAX = 65_536
+
+/** Before it is read: nobody knows yet whether the sender may send anything at all. */
+function refuseLargeBody({ headers }: FastifyRequest): void {
+  const hasLength = headers['transfer-encoding'] === undefined
+  if (hasLength && Number(headers['content-length'] ?? 0) <= OPEN_BODY_BYTES_MAX) return
+  throw new RequestError(
+    'REPRISE_TOO_LARGE',
+    `Anybody may call this, so it takes at most ${OPEN_BODY_BYTES_MAX} bytes, announced by Content-Length. The end of an attempt may be larger if its token comes in the head of the request: docs/protocol.md says how.`,
+  )
+}
+
+const leases = new WeakMap<FastifyRequest, LeaseRef>()
+
+/** The lease whose credential was found right before the body was read; null if the head of the request brought none. */
+export const leaseHeldBy = (request: FastifyRequest): LeaseRef | null => leases.get(request) ?? null
 
 const callers = new WeakMap<FastifyRequest, Caller>()
 
@@ -194,38 +239,6 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
   if (raw.destroyed) gone.abort()
   else raw.once('close', () => raw.writableFinished || gone.abort())
   return gone.signal
-}
-
-function send(answer: Answer, reply: FastifyReply): FastifyReply | Promise<FastifyReply> {
-  switch (answer.kind) {
-    case 'json':
-      return reply
-        .headers(answer.headers ?? {})
-        .code(answer.status)
-        .type('application/json; charset=utf-8')
-        .send(JSON.stringify(answer.body))
-    case 'text':
-      return reply
-        .headers(answer.headers ?? {})
-        .code(answer.status)
-        .type(answer.type)
-        .send(answer.body)
-    case 'lines':
-      return reply.type('application/x-ndjson').send(Readable.from(jsonLines(answer.lines)))
-    case 'redirect':
-      return reply.headers(answer.headers ?? {}).redirect(answer.to, 303)
-    case 'empty':
-      return reply
-        .headers(answer.headers ?? {})
-        .code(204)
-        .send()
-    case 'taken':
-      return reply
-  }
-}
-
-async function* jsonLines(values: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const value of values) yield `${JSON.stringify(value)}\n`
 }
 
 /** For paths that nobody knows. */

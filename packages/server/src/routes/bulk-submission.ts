@@ -3,20 +3,21 @@
 // refused by itself; once the store has failed, the rest is refused without asking it again.
 
 import type { IncomingMessage } from 'node:http'
-import { BATCH_MAX, InvalidError, isRepriseError, type SubmitResult, type TaskSpec } from '@reprise/core'
+import { InvalidError, isRepriseError, type SubmitResult, type TaskSpec, type Turns, turnsOf } from '@reprise/core'
 import { type Caller, type Context, InputError, parsedInput, SubmissionInput } from '@reprise/operations'
 import { parsedJson } from '../http/json-body.ts'
 import { problemOf } from '../http/problem.ts'
+import type { TenantIntake } from '../tenants/intake.ts'
 import { HeldAnswers, type LineAnswer } from './held-answers.ts'
 import { LineReader, lineTooLong, type TextLine } from './ndjson.ts'
-import { idTaken, isTakenElsewhere } from './other-tenants.ts'
-import { type Submission, submittedTask } from './submission.ts'
+import { conflictError, isOfAnotherTenant } from './other-tenants.ts'
+import { admitted, type Submission, submittedTask } from './submission.ts'
 
 /** Nobody should hold the store for long: a batch is sent when it has this number of tasks, or this much text. */
-const BATCH_LENGTH_MAX = 4_000_000
+const BATCH_TASKS_MAX = 200
+const BATCH_LENGTH_MAX = 1_000_000
 /** How long a line waits for others to go with it. */
 const BATCH_WAIT_MS = 200
-const LOOKUPS_AT_ONCE = 10
 
 interface Refusal {
   readonly code: string
@@ -34,13 +35,14 @@ export interface BulkCaller {
 
 export async function* submittedLines(
   context: Context,
+  intake: TenantIntake,
   request: IncomingMessage,
   caller: BulkCaller,
 ): AsyncGenerator<LineAnswer, void, undefined> {
   const answers = new HeldAnswers()
   const unread = new AbortController()
   const reader = new LineReader(request, context.clock, AbortSignal.any([caller.signal, unread.signal]))
-  const taking = new BulkSubmission(context, caller, reader, answers).run().finally(() => answers.end())
+  const taking = new BulkSubmission(context, intake, caller, reader, answers).run().finally(() => answers.end())
   try {
     yield* answers.read()
     await taking
@@ -53,9 +55,11 @@ export async function* submittedLines(
 
 class BulkSubmission {
   readonly #context: Context
+  readonly #intake: TenantIntake
   readonly #caller: BulkCaller
   readonly #reader: LineReader
   readonly #answers: HeldAnswers
+  readonly #turns: Turns
   #batch: Line[] = []
   #length = 0
   /** When the batch has to go at the latest, on the monotonic clock. */
@@ -63,11 +67,13 @@ class BulkSubmission {
   /** Why nothing more is taken. */
   #failed: Refusal | null = null
 
-  constructor(context: Context, caller: BulkCaller, reader: LineReader, answers: HeldAnswers) {
+  constructor(context: Context, intake: TenantIntake, caller: BulkCaller, reader: LineReader, answers: HeldAnswers) {
     this.#context = context
+    this.#intake = intake
     this.#caller = caller
     this.#reader = reader
     this.#answers = answers
+    this.#turns = turnsOf(context.clock)
   }
 
   async run(): Promise<void> {
@@ -99,21 +105,28 @@ class BulkSubmission {
   }
 
   async #take(one: TextLine): Promise<void> {
+    // Lines that came together would hold up everybody else.
+    if (this.#turns.isSpent) await this.#turns.wait()
     if (this.#batch.length === 0) this.#goesAt = this.#context.clock.monotonic() + BATCH_WAIT_MS
     this.#batch.push(await this.#read(one))
     this.#length += one.text?.length ?? 0
-    if (this.#batch.length >= BATCH_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush()
+    if (this.#batch.length >= BATCH_TASKS_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush()
   }
 
   async #read({ line, text }: TextLine): Promise<Line> {
     if (this.#failed !== null) return { line, refused: this.#failed }
-    const { catalogue } = this.#context
+    const { catalogue, wishes } = this.#context
     const { caller, traceparent } = this.#caller
     try {
       if (text === null) throw lineTooLong()
       const submission = submissionOf(text)
       const action = catalogue.known(submission.action) ?? (await catalogue.find(submission.action))
-      return { line, spec: submittedTask(submission, { caller, action, idempotencyKey: null, traceparent }) }
+      const look = wishes.look()
+      if (look !== null) await look
+      const spec = submittedTask(submission, { caller, action, wishes, idempotencyKey: null, traceparent })
+      const admission = admitted(spec, submission, this.#context.room, caller)
+      if (admission !== undefined) await admission
+      return { line, spec }
     } catch (error) {
       return { line, refused: this.#refusal(error) }
     }
@@ -146,23 +159,17 @@ class BulkSubmission {
   }
 
   async #submit(specs: readonly TaskSpec[]): Promise<readonly (SubmitResult | Refusal)[]> {
-    const { engine } = this.#context
     const failed = this.#failed
     if (failed !== null) return specs.map(() => failed)
     if (specs.length === 0) return []
     try {
-      const results: (SubmitResult | Refusal)[] = [...(await engine.submit(specs))]
-      for (let at = 0; at < specs.length; at += LOOKUPS_AT_ONCE) {
-        const some = specs.slice(at, at + LOOKUPS_AT_ONCE)
-        const taken = await Promise.all(
-          some.map(async (spec, index) => {
-            const result = results[at + index]
-            return result !== undefined && 'outcome' in result && isTakenElsewhere(engine, spec, result)
-          }),
-        )
-        for (const [index, isTaken] of taken.entries()) if (isTaken) results[at + index] = refusalOf(idTaken())
-      }
-      return results
+      const { caller, signal } = this.#caller
+      const outcomes = await this.#intake.submit(caller, specs, signal)
+      return outcomes.map((one): SubmitResult | Refusal => {
+        if (isRepriseError(one)) return refusalOf(one)
+        const isHidden = one.outcome === 'conflict' && isOfAnotherTenant(one, caller)
+        return isHidden ? refusalOf(conflictError(one, caller)) : one
+      })
     } catch (error) {
       // The batch was refused whole.
       const refusal = this.#refusal(error)

@@ -1,6 +1,6 @@
 // Handlers for the live stream of events, and for reports of failures that come in.
 
-import { isRepriseError } from '@reprise/core'
+import { isRepriseError, meantIds } from '@reprise/core'
 import { type Caller, type eventRoutes, typesOf } from '@reprise/operations'
 import type { FastifyRequest } from 'fastify'
 import { readCloudEvents } from '../events/cloud-events.ts'
@@ -22,11 +22,10 @@ export function eventHandlers(events: Events, options: EventHandlersOptions = {}
       const last = request.headers['last-event-id']
       const { authenticate } = options
       await events.streams.open(reply, {
-        actor: caller.actor,
-        tenants: caller.tenants,
+        caller,
         cursor: typeof last === 'string' && last !== '' ? last : (cursor ?? null),
         types: typesOf(type),
-        taskId: task ?? null,
+        taskIds: task === undefined ? null : meantIds(caller.tenants, task),
         signal,
         ...(authenticate === undefined ? {} : { mayStay: () => stillMay(authenticate, request, caller) }),
       })

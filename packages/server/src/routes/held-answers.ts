@@ -1,9 +1,12 @@
 // Answers that wait to be read. Some senders write everything before they read anything: up to a bound, answers are kept for
 // them, so that taking in their lines does not wait for it. Beyond the bound it does.
 
+import type { SubmitResult, TaskDifference } from '@reprise/core'
+
 export interface LineAnswer {
   readonly line: number
-  readonly outcome: 'accepted' | 'duplicate' | 'refused'
+  readonly outcome: SubmitResult['outcome'] | 'refused'
+  readonly differs?: readonly TaskDifference[]
   readonly id?: string
   readonly code?: string
   readonly detail?: string

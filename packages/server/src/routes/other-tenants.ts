@@ -1,18 +1,17 @@
-// Ids are unique in the whole store, and tenants must not learn of each other's tasks: a submission whose id another tenant
-// has is refused, and is told nothing about the task that has it.
+// What a caller hears of a task that was asked for otherwise and has the id, or the dedupe key, of a submission. Ids that callers for
+// the whole store choose are unique in the store, so the task can be another tenant's; a caller limited to tenants hears nothing of
+// that one, though their ids never meet those of another tenant (see core's own-id.ts).
 
-import { ConflictError, type Engine, type SubmitResult, type TaskSpec } from '@reprise/core'
+import { ConflictError, type RepriseError, type SubmitResult, TaskConflictError } from '@reprise/core'
+import type { Caller } from '@reprise/operations'
 
-export async function isTakenElsewhere(
-  engine: Pick<Engine, 'task'>,
-  spec: TaskSpec,
-  { outcome, id }: SubmitResult,
-): Promise<boolean> {
-  // A dedupe key belongs to its tenant: what it finds is theirs.
-  if (outcome !== 'duplicate' || id !== spec.id) return false
-  const task = await engine.task(id)
-  return task !== null && task.tenant !== spec.tenant
-}
+export type Conflict = Extract<SubmitResult, { readonly outcome: 'conflict' }>
 
-export const idTaken = (): ConflictError =>
+export const isOfAnotherTenant = ({ differs }: Conflict, { tenants }: Pick<Caller, 'tenants'>): boolean =>
+  tenants !== null && differs.includes('tenant')
+
+export const conflictError = (conflict: Conflict, caller: Pick<Caller, 'tenants'>): RepriseError =>
+  isOfAnotherTenant(conflict, caller) ? idTaken() : new TaskConflictError(conflict.id, conflict.differs)
+
+const idTaken = (): ConflictError =>
   new ConflictError('This id can not be used: it is taken. Nothing was submitted. Use another id, or leave it out.')

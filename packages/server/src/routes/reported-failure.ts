@@ -7,10 +7,10 @@ import {
   type JudgedAttempt,
   judgeThrown,
   type LeaseRef,
-  Permanent,
-  RetryAfter,
+  PermanentError,
+  RetryAfterError,
   type Settlement,
-  Transient,
+  TransientError,
 } from '@reprise/core'
 import type { Context } from '@reprise/operations'
 
@@ -57,7 +57,7 @@ function thrownOf({ message, name, details, retryable, retryAfterMs, ...fields }
 }
 
 function kindOf(message: string, retryable: boolean | undefined, retryAfterMs: number | undefined): Error {
-  if (retryable === false) return new Permanent(message)
-  if (retryAfterMs !== undefined) return new RetryAfter(retryAfterMs, message)
-  return retryable === true ? new Transient(message) : new Error(message)
+  if (retryable === false) return new PermanentError(message)
+  if (retryAfterMs !== undefined) return new RetryAfterError(retryAfterMs, message)
+  return retryable === true ? new TransientError(message) : new Error(message)
 }

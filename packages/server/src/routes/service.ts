@@ -1,10 +1,11 @@
 // Handlers about the server itself: alive, ready, metrics, what it is.
 
-import { type Clock, RequestError, sleep } from '@reprise/core'
-import { type Context, openApiDocument, ROUTES, type serviceRoutes } from '@reprise/operations'
+import { inTime, RequestError } from '@reprise/core'
+import { type Context, openApiDocument, ROUTES, type serviceRoutes, wholeStore } from '@reprise/operations'
 import type { FastifyRequest } from 'fastify'
 import { type Handlers, json, text } from '../http/handler.ts'
 import type { Authenticate } from '../http/route-registration.ts'
+import { storeName } from '../store-patience.ts'
 
 export interface ServiceRoutesOptions {
   /** The text of all metrics, for Prometheus. */
@@ -13,17 +14,24 @@ export interface ServiceRoutesOptions {
   readonly isNear: (request: FastifyRequest) => boolean
   readonly authenticate: Authenticate
   readonly stopping: AbortSignal
+  /** Where callers find this server. */
+  readonly url: () => string
 }
 
 const READY_MS = 2_000
+const SHARED_MS = 1_000
+/** Stands for the address of this server. */
+const ADDRESS = 'https://address.invalid'
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function serviceHandlers(context: Context, options: ServiceRoutesOptions): Handlers<typeof serviceRoutes> {
-  const document = JSON.stringify(openApiDocument(ROUTES, { version: context.version }))
+  const ready = new SharedReadiness(context)
+  // Made at the start, since it takes a while. The port may not be known yet, so the address comes in later.
+  const document = JSON.stringify(openApiDocument(ROUTES, { version: context.version, url: ADDRESS })).split(ADDRESS)
   return {
     health: () => json(200, { status: 'ok' }),
     ready: async () => {
-      const because = options.stopping.aborted ? 'The server is about to stop.' : await trouble(context)
+      const because = options.stopping.aborted ? 'The server is about to stop.' : await ready.look()
       return because === null ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', because })
     },
     metrics: async ({ request }) => {
@@ -35,25 +43,38 @@ export function serviceHandlers(context: Context, options: ServiceRoutesOptions)
           "Metrics are for callers on the same host. All others need the scope 'read'.",
         )
       }
+      // They are about all tenants together, and name actions and pools.
+      if (caller !== null) wholeStore(caller)
       return text(200, await options.metricsText(), METRICS_TYPE)
     },
-    openapi: () => text(200, document, 'application/json; charset=utf-8'),
+    openapi: () => text(200, document.join(options.url()), 'application/json; charset=utf-8'),
+  }
+}
+
+/** Anybody may ask, and as often as they like: the store is asked once a second at the most. */
+class SharedReadiness {
+  readonly #context: Pick<Context, 'engine' | 'clock'>
+  #asked: { readonly at: number; readonly answer: Promise<string | null> } | null = null
+
+  constructor(context: Pick<Context, 'engine' | 'clock'>) {
+    this.#context = context
+  }
+
+  look(): Promise<string | null> {
+    const now = this.#context.clock.monotonic()
+    if (this.#asked === null || now - this.#asked.at >= SHARED_MS) {
+      this.#asked = { at: now, answer: trouble(this.#context) }
+    }
+    return this.#asked.answer
   }
 }
 
 /** Why it can't serve now; null if it can. A store that hangs must not make the question hang. */
 async function trouble({ engine, clock }: Pick<Context, 'engine' | 'clock'>): Promise<string | null> {
-  const late = new AbortController()
   try {
-    return await Promise.race([engine.now().then(() => null), tooLate(clock, late.signal)])
+    const answer = await inTime(clock, READY_MS, engine.now())
+    return answer === 'late' ? `${storeName(engine)} does not answer in time.` : null
   } catch {
-    return 'The store does not answer.'
-  } finally {
-    late.abort()
+    return `${storeName(engine)} does not answer.`
   }
-}
-
-async function tooLate(clock: Clock, signal: AbortSignal): Promise<string> {
-  await sleep(clock, READY_MS, signal)
-  return 'The store does not answer in time.'
 }

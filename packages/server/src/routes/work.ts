@@ -3,17 +3,24 @@
 // credential, and every write is fenced by the token in it.
 
 import {
+  type AttemptLog,
+  type CataloguedAction,
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
   decodeJson,
   encodeJson,
+  escapeUnseen,
+  fittingLog,
+  InvalidError,
   isDrainOrdered,
   isRepriseError,
   type JsonText,
   type JudgedAttempt,
   type LeaseRef,
+  type LogLine,
   NotFoundError,
+  publishActions,
   type RenewRequest,
   RequestError,
   released,
@@ -22,13 +29,15 @@ import {
   SupersededError,
   succeeded,
   type TaskId,
+  turnsOf,
   type Work,
 } from '@reprise/core'
-import { type Context, wholeStore, type workRoutes } from '@reprise/operations'
+import { type Context, wholeStore, workRoutes } from '@reprise/operations'
 import { type GivenCredential, type LeaseCredentials, openLeaseCredentials } from '@reprise/orchestrator'
 import type { FastifyRequest } from 'fastify'
 import type { AccessControl } from '../access/index.ts'
 import { type Handlers, json, text } from '../http/handler.ts'
+import { leaseHeldBy } from '../http/route-registration.ts'
 import { answerWith, claimFor, giveBackUnlessSent } from './claiming.ts'
 import { failedSettlement, type ReportedError } from './reported-failure.ts'
 
@@ -40,7 +49,7 @@ const PAYLOAD_MS = 2 * 3_600_000
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function workHandlers(context: Context, access: AccessControl): Handlers<typeof workRoutes> {
-  const { engine } = context
+  const { engine, clock } = context
   return {
     registerWorker: async ({ body, caller }) => {
       wholeStore(caller)
@@ -57,6 +66,12 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       })
       return json(201, { worker: body.worker, epoch, beatEveryMs: BEAT_EVERY_MS, leaseMs: LEASE_MS })
     },
+    publishActions: async ({ body, caller }) => {
+      wholeStore(caller)
+      // What is missing in JSON is missing, and never undefined.
+      await publishActions(engine, body.actions as readonly CataloguedAction[])
+      return { kind: 'empty' }
+    },
     beat: async ({ params: { id }, body, caller }) => {
       wholeStore(caller)
       const { outcome } = await engine.beat({
@@ -67,7 +82,7 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
         loopLagMs: body.loopLagMs ?? 0,
         memoryBytes: body.memoryBytes ?? 0,
         draining: body.draining ?? false,
-        quietMsMax: 0,
+        maxQuietMs: 0,
         outlook: null,
       })
       return json(200, { outcome, drain: await isDrainOrdered(engine, id, body.epoch) })
@@ -87,10 +102,11 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
         limit: body.limit ?? 1,
         leaseMs: body.leaseMs ?? LEASE_MS,
       }
-      const credentials = await openLeaseCredentials(engine)
+      const credentials = await openLeaseCredentials(engine, clock)
       const drain = await isDrainOrdered(engine, body.worker, body.epoch)
       const waitMs = drain ? 0 : (body.waitMs ?? WAIT_MS)
-      const result = drain ? await nothing(context) : await claimFor(context, request, waitMs, signal)
+      const leave = waitMs > 0 ? context.waits.enter(caller) : () => undefined
+      const result = await (drain ? nothing(context) : claimFor(context, request, waitMs, signal)).finally(leave)
       const { claimed, heldBack, now } = result
       const written = await answerWith(context, claimed, () =>
         JSON.stringify({ claimed: claimed.map((one) => claimedView(one, credentials)), heldBack, drain, now }),
@@ -100,33 +116,39 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
     },
     renew: async ({ body, caller }) => {
       wholeStore(caller)
-      const credentials = await openLeaseCredentials(engine)
+      const credentials = await openLeaseCredentials(engine, clock)
       const leases = body.leases.map((lease): RenewRequest | EntryAnswer => {
         const ref = credentials.read({ ...lease, credential: lease.token })
         if (ref === null) return UNKNOWN
-        const { progress } = lease
+        const { progress, log } = lease
         const seen =
           progress === undefined ? null : { fraction: progress.fraction ?? null, note: progress.note ?? null }
-        return { ...ref, progress: seen }
+        return { ...ref, progress: seen, ...(log === undefined ? {} : { log: logOf(log, clock.now()) }) }
       })
       const leaseMs = body.leaseMs ?? LEASE_MS
       return json(200, { results: await answered(leases, (requests) => engine.renew(requests, leaseMs)) })
     },
     settle: async ({ body, caller }) => {
       wholeStore(caller)
-      const credentials = await openLeaseCredentials(engine)
+      const credentials = await openLeaseCredentials(engine, clock)
       const ends = body.settlements.map((end) => ({ end, ref: credentials.read({ ...end, credential: end.token }) }))
       const settlements = await settlementsOf(context, ends)
       return json(200, { results: await answered(settlements, (good) => settled(context, good)) })
     },
     taskComplete: async ({ body, request }) => {
-      const { taskId, attempt, status, token: credential } = body
-      const ref = await holder(context, access, request, { taskId, attempt, credential })
+      const { taskId, attempt, status, token: credential = '' } = body
+      const held = leaseHeldBy(request)
+      if (held !== null && (held.taskId !== taskId || held.attempt !== attempt)) {
+        throw new InvalidError('The body names another attempt than the query does.')
+      }
+      const ref = held ?? (await holder(context, access, request, { taskId, attempt, credential }))
       const end: ReportedEnd =
         status === 'succeeded'
           ? { outcome: status, result: body.result }
           : { outcome: status, error: body.error ?? { message: 'The worker failed and did not say why.' } }
       const standings = await standingsFor(engine, [{ ref, end }])
+      const turns = turnsOf(context.clock)
+      if (end.outcome === 'failed' && turns.isSpent) await turns.wait()
       const settlement = settlementOf(context, ref, end, standings)
       const [result] = isEntryAnswer(settlement) ? [settlement] : await engine.settle([settlement])
       if (result === undefined) throw new RequestError('REPRISE_INTERNAL', 'The store did not answer the settlement.')
@@ -134,7 +156,7 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       return json(200, result)
     },
     payload: async ({ params: { id, attempt }, request }) => {
-      const [, credential = ''] = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '') ?? []
+      const credential = bearerOf(request) ?? ''
       const { token } = await holder(context, access, request, { taskId: id, attempt, credential })
       const execution = await engine.execution(id, attempt)
       const isHeld = execution?.status === 'running' && execution.token === token
@@ -156,6 +178,21 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
   }
 }
 
+/** What others send is in one line, too. */
+function logOf({ lines, dropped = 0 }: GivenLog, now: number): AttemptLog {
+  const given = lines.map(({ at = now, level = 'info', text: words }) => ({ at, level, text: escapeUnseen(words) }))
+  return fittingLog(given, dropped)
+}
+
+interface GivenLog {
+  readonly lines: readonly {
+    readonly at?: number | undefined
+    readonly level?: LogLine['level'] | undefined
+    readonly text: string
+  }[]
+  readonly dropped?: number | undefined
+}
+
 /** What an entry of a batch gets without the store being asked. */
 type EntryAnswer = { readonly outcome: 'superseded'; readonly because: 'unknown' } | Refused
 interface Refused {
@@ -171,14 +208,14 @@ const UNKNOWN = { outcome: 'superseded', because: 'unknown' } as const
  * attempt, without a look at the store, and counts as a failed sign-in.
  */
 async function holder(
-  { engine }: Context,
+  { engine, clock }: Context,
   access: AccessControl,
   request: FastifyRequest,
   given: GivenCredential,
 ): Promise<LeaseRef> {
-  const credentials = await openLeaseCredentials(engine)
+  const credentials = await openLeaseCredentials(engine, clock)
   try {
-    return await access.guarded(request, given.credential, async () => {
+    return await access.guarded(request, { kind: 'lease', credential: given.credential }, async () => {
       const ref = credentials.read(given)
       if (ref === null) throw new RequestError('REPRISE_UNAUTHENTICATED', WRONG)
       return ref
@@ -188,6 +225,23 @@ async function holder(
     throw new RequestError('REPRISE_FORBIDDEN', WRONG, { cause: error })
   }
 }
+
+/** Looked for before the body of a call-back is read. Null where the head of the request names no attempt or brings no token. */
+export async function leaseOf(
+  context: Context,
+  access: AccessControl,
+  request: FastifyRequest,
+): Promise<LeaseRef | null> {
+  const credential = bearerOf(request)
+  const { task, attempt } = AttemptQuery.safeParse(request.query).data ?? {}
+  if (credential === null || task === undefined || attempt === undefined) return null
+  return holder(context, access, request, { taskId: task, attempt, credential })
+}
+
+const AttemptQuery = workRoutes.taskComplete.query
+
+const bearerOf = ({ headers }: FastifyRequest): string | null =>
+  /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? null
 
 const WRONG = 'This is not the token of that attempt. Send the one that came with it.'
 
@@ -251,9 +305,14 @@ async function settlementsOf(
   reports: readonly Report[],
 ): Promise<readonly (Settlement | EntryAnswer)[]> {
   const standings = await standingsFor(context.engine, reports)
-  return reports.map(({ end, ref }) =>
-    ref === null ? UNKNOWN : refusable(() => settlementOf(context, ref, end, standings)),
-  )
+  const turns = turnsOf(context.clock)
+  const settlements: (Settlement | EntryAnswer)[] = []
+  for (const { end, ref } of reports) {
+    // A thousand failures with long messages are a lot to judge.
+    if (turns.isSpent) await turns.wait()
+    settlements.push(ref === null ? UNKNOWN : refusable(() => settlementOf(context, ref, end, standings)))
+  }
+  return settlements
 }
 
 /** Where the tasks stand whose failures are to be judged, and the store's time. */

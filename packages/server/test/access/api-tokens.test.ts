@@ -299,3 +299,49 @@ test('intruder 7: digests are compared whole, also if they differ in length', ()
   expect(isSameDigest(digest, digest.slice(0, -1))).toBe(false)
   expect(isSameDigest(digest, '')).toBe(false)
 })
+
+test('intruder 7: a token with an end makes none that outlives it', async () => {
+  const server = await startAccess()
+  const { clock } = server
+  const hour = 3_600_000
+  const { token } = await server.access.tokens.create(
+    { name: 'short', scopes: ROLES.admin, expiresAt: clock.now() + hour },
+    admin,
+  )
+  const make = (body: object) => call(server, token, 'POST', '/api/v1/tokens', { role: 'viewer', ...body })
+  const longer = await make({ name: 'longer', expiresIn: '61m' })
+  expect([longer.status, longer.json.detail]).toEqual([403, expect.stringContaining('can not outlive')])
+  expect((await make({ name: 'same' })).json.expiresAt).toBe(clock.now() + hour)
+  expect((await make({ name: 'shorter', expiresIn: '30m' })).json.expiresAt).toBe(clock.now() + hour / 2)
+})
+
+const alike: readonly [title: string, name: string][] = [
+  ['a Cyrillic letter', 'dеploys'],
+  ['a zero-width space', 'deploys\u200b'],
+  ['a zero-width joiner', 'de\u200dploys'],
+  ['a soft hyphen', 'de\u00adploys'],
+  ['a full-width letter', 'ｄeploys'],
+  ['a mark upon a letter', 'deploy\u0301s'],
+  ['a change of direction', '\u202edeploys'],
+  ['a space at the end', 'deploys '],
+  ['two spaces', 'my  deploys'],
+  ['a no-break space', 'my\u00a0deploys'],
+  ['what stands between tenant and name', 'acme/deploys'],
+  ['no letter', '...'],
+]
+
+test.each(alike)(
+  'intruder 7: a name with %s is refused: it would look like another in the journal',
+  async (_, name) => {
+    const server = await startAccess()
+    await expect(made(server, name, ['read'])).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+  },
+)
+
+test.each(['deploys', 'my deploys', 'ci:main:7', 'ann@example.com', 'a', 'v1.2+b_3-x'])(
+  'the name %s is as good as any',
+  async (name) => {
+    const server = await startAccess()
+    expect((await made(server, name, ['read'])).facts.name).toBe(name)
+  },
+)

@@ -10,14 +10,17 @@ import Fastify from 'fastify'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type AccessControl, type AccessOptions, openAccess } from '../../src/access/index.ts'
+import { Doorway } from '../../src/http/doorway.ts'
 import { type Handlers, json } from '../../src/http/handler.ts'
 import { readBodies } from '../../src/http/json-body.ts'
 import { problemOf } from '../../src/http/problem.ts'
 import { RateLimit } from '../../src/http/rate-limit.ts'
 import { registerRoutes } from '../../src/http/route-registration.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
+import { Sending } from '../../src/http/sending.ts'
 import { accessHandlers } from '../../src/routes/access.ts'
 import { operationHandlers } from '../../src/routes/operations.ts'
+import { UNWATCHED } from '../unwatched.ts'
 
 const anything = { 200: { kind: 'json', schema: z.unknown(), description: 'Anything.' } } as const
 
@@ -79,7 +82,7 @@ export async function startAccess(settings: Settings = {}, place: Place = {}): P
   const clock = place.clock ?? newClock()
   const engine = place.engine ?? (await newEngine(clock))
   const app = Fastify()
-  readBodies(app, 100_000)
+  readBodies(app, { maxBodyBytes: 100_000, clock, loop: UNWATCHED })
   let url = ''
   const access = await openAccess({ engine, clock, publicUrl: () => url, ...settings })
   app.addHook('onRequest', async (_request, reply) => void reply.headers(SECURITY_HEADERS))
@@ -94,6 +97,7 @@ export async function startAccess(settings: Settings = {}, place: Place = {}): P
     policies,
     flags,
     tokens: access.tokens,
+    sessions: access.sessions,
     maxRetries: 1,
     version: 'test',
   })
@@ -107,6 +111,10 @@ export async function startAccess(settings: Settings = {}, place: Place = {}): P
       addressOf: (request) => access.addressOf(request),
       limit: new RateLimit({ perSecond: 10_000, burst: 10_000 }, clock),
       stopping: new AbortController().signal,
+      leaseOf: async () => null,
+      loop: UNWATCHED,
+      doorway: new Doorway(clock, (request) => access.addressOf(request)),
+      sending: new Sending({ clock }),
     },
   )
   url = await app.listen({ host: '127.0.0.1', port: 0 })

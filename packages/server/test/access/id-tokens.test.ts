@@ -30,7 +30,8 @@ async function start(google: Partial<NonNullable<Settings['google']>> = {}, sett
   return {
     server,
     issuer,
-    google: (changes = {}) => issuer.claims({ iss: 'https://accounts.google.com', aud: 'web-client', ...changes }),
+    google: (changes = {}) =>
+      issuer.claims({ iss: 'https://accounts.google.com', aud: 'web-client', hd: 'example.com', ...changes }),
     look: (token) => ask(`${server.url}/probe`, bearer(token)),
   }
 }
@@ -40,7 +41,8 @@ test('A12: RS256, as Google signs, is accepted', async () => {
   const issuer = await newIssuer(clock, { alg: 'RS256' })
   const google = { clientIds: CLIENT_IDS, jwksUrl: issuer.jwksUrl }
   const server = await startAccess({ google, admins: ['ann@example.com'] }, { clock })
-  const token = await issuer.sign(issuer.claims({ iss: 'https://accounts.google.com', aud: 'web-client' }))
+  const claims = { iss: 'https://accounts.google.com', aud: 'web-client', hd: 'example.com' }
+  const token = await issuer.sign(issuer.claims(claims))
   expect((await ask(`${server.url}/probe`, bearer(token))).status).toBe(200)
   const confused = await issuer.signedWithPublicKey(issuer.claims({ iss: 'accounts.google.com', aud: 'web-client' }))
   expect((await ask(`${server.url}/probe`, bearer(confused))).status).toBe(401)
@@ -49,9 +51,9 @@ test('A12: RS256, as Google signs, is accepted', async () => {
 test('A12: a Google ID token for one of our client ids lets its owner in, under both names of the issuer', async () => {
   const { issuer, google, look } = await start()
   const one = await look(await issuer.sign(google()))
-  expect([one.status, one.json.actor]).toEqual([200, 'google:ann@example.com'])
+  expect([one.status, one.json.actor]).toEqual([200, expect.stringMatching(/^google:ann@example\.com#[0-9a-f]{8}$/)])
   const other = await look(await issuer.sign(google({ iss: 'accounts.google.com', aud: 'phone-client' })))
-  expect(other.status).toBe(200)
+  expect([other.status, other.json.actor]).toEqual([200, one.json.actor])
 })
 
 test('A12: a token without the header value Bearer, or in another scheme, is refused with a challenge', async () => {
@@ -87,6 +89,14 @@ const bad: readonly [title: string, status: number, make: (setting: Setting) => 
   ['email_verified as a text', 403, ({ issuer, google }) => issuer.sign(google({ email_verified: 'true' }))],
   ['no email', 403, ({ issuer, google }) => issuer.sign(google({ email: undefined }))],
   ['a control character in the email', 403, ({ issuer, google }) => issuer.sign(google({ email: 'a\n@example.com' }))],
+  ['several audiences and no azp', 401, ({ issuer, google }) => issuer.sign(google({ aud: ['web-client', 'x'] }))],
+  [
+    'several audiences and the azp of another',
+    401,
+    ({ issuer, google }) => issuer.sign(google({ aud: ['web-client', 'x'], azp: 'x' })),
+  ],
+  ['an azp that is no text', 401, ({ issuer, google }) => issuer.sign(google({ aud: ['web-client', 'x'], azp: 7 }))],
+  ['a subject that is no line of text', 401, ({ issuer, google }) => issuer.sign(google({ sub: 'a\nb' }))],
   ['text that is no token', 401, () => 'not-a-token'],
   ['10,000 characters', 401, () => `a.${'b'.repeat(10_000)}.c`],
 ]
@@ -136,10 +146,66 @@ test('intruder 1: clocks may differ by half a minute, not more', async () => {
 
 test('intruder 1: where a hosted domain is required, a token without hd or with another one gets 403', async () => {
   const { issuer, google, look } = await start({ hostedDomains: ['example.com'] })
-  expect((await look(await issuer.sign(google()))).status).toBe(403)
+  expect((await look(await issuer.sign(google({ hd: undefined })))).status).toBe(403)
   expect((await look(await issuer.sign(google({ hd: 'example.com.evil.com' })))).status).toBe(403)
   expect((await look(await issuer.sign(google({ hd: ['example.com'] })))).status).toBe(403)
   expect((await look(await issuer.sign(google({ hd: 'example.com' })))).status).toBe(200)
+})
+
+test('intruder 1: of several audiences the one it was made for must be ours', async () => {
+  const { issuer, google, look } = await start()
+  const aud = ['somebody-else', 'phone-client']
+  expect((await look(await issuer.sign(google({ aud, azp: 'phone-client' })))).status).toBe(200)
+  expect((await look(await issuer.sign(google({ aud: ['web-client'] })))).status).toBe(200)
+  // With one audience Google names the app that asked there, for a server of its own.
+  expect((await look(await issuer.sign(google({ azp: 'an-app-of-ours' })))).status).toBe(200)
+})
+
+const unsure: readonly [title: string, hd: unknown][] = [
+  ['no hd', undefined],
+  ['the hd of another organisation', 'evil.com'],
+  ['an hd that is no text', ['example.com']],
+]
+
+test.each(unsure)('intruder 2: a Google account with %s passes no rule about domains or addresses', async (_, hd) => {
+  const byDomain = await start({}, { rules: [{ domain: 'example.com', role: 'admin' }] })
+  expect((await byDomain.look(await byDomain.issuer.sign(byDomain.google({ hd })))).status).toBe(403)
+  const byEmail = await start({}, { rules: [], admins: ['ann@example.com'] })
+  const refused = await byEmail.look(await byEmail.issuer.sign(byEmail.google({ hd })))
+  expect([refused.status, refused.json.detail]).toEqual([403, expect.stringContaining('belongs to no organisation')])
+  const admitted = await start({ domains: ['example.com'] }, { rules: [{ anyone: true, role: 'viewer' }] })
+  expect((await admitted.look(await admitted.issuer.sign(admitted.google({ hd })))).status).toBe(403)
+  expect((await admitted.look(await admitted.issuer.sign(admitted.google()))).status).toBe(200)
+})
+
+test('A12: Google vouches for its own mail, and a trusted organisation for its other domains', async () => {
+  const mail = await start({}, { rules: [], admins: ['ann@gmail.com'] })
+  expect((await mail.look(await mail.issuer.sign(mail.google({ email: 'ann@gmail.com', hd: undefined })))).status).toBe(
+    200,
+  )
+  const rules = [{ email: 'ann@brand.example', role: 'viewer' }] as const
+  const group = await start({ hostedDomains: ['example.com'] }, { rules })
+  expect((await group.look(await group.issuer.sign(group.google({ email: 'ann@brand.example' })))).status).toBe(200)
+})
+
+test('intruder 2: a person is known by issuer and subject, not by an address that changes hands', async () => {
+  const { issuer, google, look } = await start()
+  const actor = async (claims: Claims) => (await look(await issuer.sign(google(claims)))).json.actor
+  const ann = await actor({ sub: '1' })
+  expect(await actor({ sub: '1' })).toBe(ann)
+  expect(await actor({ sub: '2' })).not.toBe(ann)
+})
+
+test('intruder 2: a rule belongs to an issuer: another one that vouches for the address gives nothing', async () => {
+  const clock = newClock()
+  const [ours, other] = [await newIssuer(clock), await newIssuer(clock)]
+  const issuers = [ours, other].map(({ url, clientId }) => ({ issuer: url, audiences: [clientId] }))
+  await expect(startAccess({ issuers, admins: ['ann@example.com'] }, { clock })).rejects.toThrow(/several issuers/)
+  const rules = [{ email: 'ann@example.com', role: 'admin', issuer: ours.url }] as const
+  const server = await startAccess({ issuers, rules }, { clock })
+  const me = async (by: OidcIssuer) => ask(`${server.url}/api/v1/me`, bearer(await by.sign(by.claims())))
+  expect((await me(ours)).status).toBe(200)
+  expect((await me(other)).status).toBe(403)
 })
 
 const strangers = [
@@ -158,7 +224,9 @@ test.each(strangers)('intruder 2: %s is in no allowed domain, 403', async (email
   const { issuer, google, look } = await start({ domains: ['example.com', 'work.example'] }, { rules })
   const answer = await look(await issuer.sign(google({ email })))
   expect([answer.status, answer.json.code]).toEqual([403, 'REPRISE_FORBIDDEN'])
-  expect((await look(await issuer.sign(google({ email: 'X@EXAMPLE.COM' })))).json.actor).toBe('google:x@example.com')
+  expect((await look(await issuer.sign(google({ email: 'X@EXAMPLE.COM' })))).json.actor).toMatch(
+    /^google:x@example\.com#/,
+  )
 })
 
 test.each(strangers)('intruder 2: %s gets nothing from a rule for the domain', async (email) => {
@@ -248,7 +316,7 @@ test('A12: tokens of any configured issuer count, with keys found by its discove
   const me = async (by: OidcIssuer, claims: Claims) => ask(`${server.url}/api/v1/me`, bearer(await by.sign(claims)))
   expect((await me(issuer, issuer.claims({ teams: ['dev', 'ops'] }))).json).toEqual({
     kind: 'user',
-    actor: 'oidc:ann@example.com',
+    actor: expect.stringMatching(/^oidc:ann@example\.com#[0-9a-f]{8}$/) as unknown,
     name: 'Ann Example',
     scopes: ['read', 'submit', 'operate'],
     tenants: ['acme'],
@@ -260,7 +328,7 @@ test('A12: tokens of any configured issuer count, with keys found by its discove
 
 test('A12: somebody whom no rule knows gets 403 and is told what to do', async () => {
   const { issuer, google, look } = await start()
-  const answer = await look(await issuer.sign(google({ email: 'bob@elsewhere.com' })))
+  const answer = await look(await issuer.sign(google({ email: 'bob@elsewhere.com', hd: 'elsewhere.com' })))
   expect([answer.status, answer.json.detail]).toEqual([
     403,
     expect.stringContaining('no rule gives that address a role'),

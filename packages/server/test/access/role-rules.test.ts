@@ -1,13 +1,19 @@
 // Role rules, and what the environment says about access.
 
+import type { Identity } from '@reprise/operations'
 import { expect, test } from 'vitest'
-import type { Identity } from '../../src/access/identity.ts'
 import type { RoleRule } from '../../src/access/index.ts'
 import { RoleRules } from '../../src/access/role-rules.ts'
 
+const GOOGLE = 'https://accounts.google.com'
+const OTHER = 'https://login.example.com'
+
 const person = (email: string, groups: readonly string[] = []): Identity => ({
   source: 'google',
+  issuer: GOOGLE,
+  subject: email,
   email,
+  isEmailTheirs: true,
   name: email,
   groups,
 })
@@ -59,4 +65,28 @@ const wrong: readonly [title: string, rule: unknown, message: RegExp][] = [
 
 test.each(wrong)('A12: a rule with %s is refused', (_, rule, message) => {
   expect(() => new RoleRules([rule as RoleRule])).toThrow(message)
+})
+
+test('A12: a rule is about the people of its issuer, which may be left out if there is one', () => {
+  const both = [GOOGLE, OTHER]
+  const rules = new RoleRules(
+    [
+      { domain: 'example.com', role: 'viewer', issuer: 'oidc' },
+      { anyone: true, role: 'operator', issuer: GOOGLE },
+    ],
+    ['google:ann@example.com'],
+    both,
+  )
+  const elsewhere = (identity: Identity): Identity => ({ ...identity, source: 'oidc', issuer: OTHER })
+  expect(role(rules, person('ann@example.com')).scopes).toContain('configure')
+  expect(role(rules, elsewhere(person('ann@example.com'))).scopes).toEqual(['read'])
+  expect(role(rules, person('bob@example.com')).scopes).toContain('operate')
+  expect(() => rules.principalOf(elsewhere(person('bob@elsewhere.com')))).toThrow(/no rule/)
+  expect(() => new RoleRules([{ anyone: true, role: 'viewer' }], [], both)).toThrow(/several issuers/)
+  expect(() => new RoleRules([], ['ann@example.com'], both)).toThrow(/several issuers/)
+  expect(() => new RoleRules([{ anyone: true, role: 'viewer', issuer: 'https://x' }], [], both)).toThrow(
+    /not configured/,
+  )
+  expect(() => new RoleRules([], ['oidc:a@b.c'], [GOOGLE, OTHER, 'https://third.example'])).toThrow(/means several/)
+  expect(role(new RoleRules([], ['a@b.c'], [OTHER]), elsewhere(person('a@b.c'))).scopes).toContain('configure')
 })

@@ -17,9 +17,9 @@ test('A12: a sign-in at an issuer is in the journal; one that is refused is not'
   expect(await notes(server)).toEqual([
     {
       type: 'note',
-      actor: 'oidc:ann@example.com',
-      reason: 'oidc:ann@example.com signed in at the issuer.',
-      data: { signIn: 'issuer' },
+      actor: expect.stringMatching(/^oidc:ann@example\.com#[0-9a-f]{8}$/) as unknown,
+      reason: expect.stringMatching(/^oidc:ann@example\.com#[0-9a-f]{8} signed in at the issuer\.$/) as unknown,
+      data: { signIn: 'issuer', issuer: issuer.url, subject: 'subject-1' },
     },
   ])
   const strict = await startAccess({ signIn, rules: [{ domain: 'elsewhere.example', role: 'operator' }] }, { clock })

@@ -194,21 +194,26 @@ test('fault 9: while the store is away it is asked once, and every line is refus
 })
 
 test.each(STORES)(
-  'intruder 7: an id that another tenant has is refused without a word about it, on $name',
+  'intruder 7: an id that another tenant has is free, and for the whole store refused without a word about it, on $name',
   async (store) => {
     const api = await startApi(store)
     const token = await api.tokenFor('operator', ['acme'])
     await api.post('/api/v1/tasks', { id: 'theirs', action: 'a', tenant: 'blue' })
     await api.post('/api/v1/tasks', { id: 'ours', action: 'a' }, { token })
     const single = await api.post('/api/v1/tasks', { id: 'theirs', action: 'a' }, { token })
-    expect([single.status, single.body]).toMatchObject([409, { code: 'REPRISE_CONFLICT' }])
-    expect(single.text).not.toContain('blue')
+    expect([single.status, single.body]).toEqual([201, { id: '@acme~theirs', outcome: 'accepted' }])
     const answered = await bulk(api, line('theirs') + line('ours') + line('new'), token)
     expect(linesOf(answered.text)).toMatchObject([
-      { line: 1, outcome: 'refused', code: 'REPRISE_CONFLICT' },
-      { line: 2, outcome: 'duplicate', id: 'ours' },
-      { line: 3, outcome: 'accepted', id: 'new' },
+      { line: 1, outcome: 'duplicate', id: '@acme~theirs' },
+      { line: 2, outcome: 'duplicate', id: '@acme~ours' },
+      { line: 3, outcome: 'accepted', id: '@acme~new' },
     ])
+    const whole = await api.post('/api/v1/tasks', { id: 'theirs', action: 'a', tenant: 'green' })
+    expect([whole.status, whole.body]).toMatchObject([409, { code: 'REPRISE_CONFLICT', differs: ['tenant'] }])
+    expect(whole.text).not.toContain('blue')
+    const lines = await bulk(api, line('theirs'))
+    expect(linesOf(lines.text)).toEqual([{ line: 1, outcome: 'conflict', id: 'theirs', differs: ['tenant'] }])
+    expect(lines.text).not.toContain('blue')
     expect((await api.post('/api/v1/tasks', { id: 'ours', action: 'a' }, { token })).status).toBe(200)
   },
 )

@@ -137,7 +137,26 @@ describe('limits', () => {
   })
 })
 
+const raw = async (api: Api, request: string): Promise<string> => {
+  const { port, hostname } = new URL(api.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(request)
+  return text(socket)
+}
+
 describe('metrics', () => {
+  test('intruder 3: a page that points its own name at this host is not near', async () => {
+    const api = await startApi(SQLITE)
+    const asked = async (host: string) =>
+      (await raw(api, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).split('\r\n', 1)[0]
+    for (const host of ['evil.example', 'evil.example:7440', '127.0.0.1.evil.example', 'localhost.evil.example']) {
+      expect([host, await asked(host)]).toEqual([host, 'HTTP/1.1 401 Unauthorized'])
+    }
+    for (const host of ['localhost', 'LOCALHOST:7440', '127.0.0.1', '[::1]:7440']) {
+      expect([host, await asked(host)]).toEqual([host, 'HTTP/1.1 200 OK'])
+    }
+  })
+
   const look = async (api: Api, headers: Readonly<Record<string, string>>) =>
     (await api.get('/metrics', { token: null, headers })).status
 
@@ -162,12 +181,6 @@ describe('metrics', () => {
 })
 
 describe('requests that are none', () => {
-  const raw = async (api: Api, request: string): Promise<string> => {
-    const { port, hostname } = new URL(api.url)
-    const socket = connect(Number(port), hostname)
-    socket.write(request)
-    return text(socket)
-  }
   const asked = (line: string, headers = '') => `${line} HTTP/1.1\r\nhost: x\r\n${headers}connection: close\r\n\r\n`
 
   test.each([

@@ -1,5 +1,7 @@
 // Input that could only be taken as something else than was sent is refused; and pages stay within bounds that a server can bear.
 
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { claimOne, SQLITE, STORES, startApi } from './fixture.ts'
 
@@ -42,6 +44,24 @@ test('fault 23: a body in another character set than UTF-8 is refused', async ()
   for (const type of ['application/json; charset=utf-8', 'application/json; charset="UTF-8"']) {
     expect([type, (await as(type)).status]).toEqual([type, 201])
   }
+})
+
+/** As a program that sends no headers of its own; fetch always says a type. */
+async function sentWithout(url: string, token: string, method: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${token}`, 'content-length': 14 }
+  const sent = request(`${url}/api/v1/tasks`, { method, headers }).end('{"action":"a"}')
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.resume()
+  return response.statusCode
+}
+
+test('a body without a type, or as the form that curl makes of it, is 415', async () => {
+  const api = await startApi(SQLITE)
+  expect(await sentWithout(api.url, api.tokens.admin, 'POST')).toBe(415)
+  const form = { raw: '{"action":"a"}', headers: { 'content-type': 'application/x-www-form-urlencoded' } }
+  const answered = await api.send('POST', '/api/v1/tasks', form)
+  expect([answered.status, answered.body]).toMatchObject([415, { code: 'REPRISE_UNSUPPORTED_MEDIA' }])
+  expect(answered.text).toContain('content-type: application/json')
 })
 
 test.each(['0x10', '1e3', '1.0', '+5', '%205', '', '0', '1001', '99999999999999999999'])(
@@ -91,7 +111,7 @@ test('fault 25, intruder 8: a page of attempts ends before it is too large, and 
     id: 't1',
     action: 'a',
     payload: 'x'.repeat(1_000_000),
-    settings: { maxRetries: 100 },
+    settings: { retry: { max: 100 } },
   })
   const error = { message: 'x', retryAfterMs: 0, retryable: true }
   for (let attempt = 1; attempt <= 12; attempt++) {
@@ -118,7 +138,7 @@ test('intruder 7: the place in a list of many tenants can be handed back, howeve
   const tenants = Array.from({ length: 14 }, (_, index) => `${'t'.repeat(120)}${index}`)
   const made = await api.post('/api/v1/tokens', { name: 'many', role: 'operator', tenants })
   const { token } = made.body as { readonly token: string }
-  for (const tenant of tenants) await api.post('/api/v1/tasks', { id: `of-${tenant}`, action: 'a', tenant }, { token })
+  for (const tenant of tenants) await api.post('/api/v1/tasks', { id: 'one', action: 'a', tenant }, { token })
   const first = await api.get('/api/v1/tasks?limit=10', { token })
   const { next } = first.body as Page
   const second = await api.get(`/api/v1/tasks?limit=10&cursor=${encodeURIComponent(next ?? '')}`, { token })

@@ -13,10 +13,10 @@ describe.each(STORES)('on $name', (store) => {
   test('a generic client made from the document alone runs a task through its life', async () => {
     const api = await startApi(store)
     const definition = (await (await fetch(`${api.url}/api/v1/openapi.json`)).json()) as Document
+    expect(definition.servers).toMatchObject([{ url: api.url }])
     const clientFor = async (token: string) => {
       const generic = new OpenAPIClientAxios({
         definition,
-        withServer: { url: api.url },
         axiosConfigDefaults: { headers: { authorization: `Bearer ${token}` } },
       })
       return (await generic.init()) as unknown as Readonly<Record<string, Call>>

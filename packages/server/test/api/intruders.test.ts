@@ -154,7 +154,7 @@ test.each(STORES)(
 
 test.each(STORES)('A16, intruder 7: one attempt’s token is worth nothing on another, on $name', async (store) => {
   const api = await startApi(store)
-  await api.post('/api/v1/tasks', { id: 't1', action: 'a', settings: { maxRetries: 3 } })
+  await api.post('/api/v1/tasks', { id: 't1', action: 'a', settings: { retry: { max: 3 } } })
   const first = await claimOne(api)
   const end = (lease: typeof first, attempt: number, status: string) =>
     api.post(

@@ -51,6 +51,20 @@ describe.each(STORES)('on $name', (store) => {
     expect((await complete(api, second)).status).toBe(200)
   })
 
+  test('intruder 7: a key is rotated while leases are out, and both keys are read', async () => {
+    const api = await startApi(store)
+    for (const id of ['before', 'after']) await api.post('/api/v1/tasks', { id, action: 'a' })
+    const before = await claimOne(api)
+    const rotated = await api.post('/api/v1/keys/lease-credentials/rotate', { reason: 'once a year' })
+    expect([rotated.status, rotated.body]).toMatchObject([200, { items: [{ id: '1' }, { id: '2', until: null }] }])
+    expect(rotated.text).not.toContain('secret')
+    expect((await api.get('/api/v1/keys')).body).toMatchObject({ items: [{ id: '1' }, { id: '2' }, { ring: 'seals' }] })
+    const after = await claimOne(api, 'w2')
+    for (const lease of [before, after]) expect((await complete(api, lease)).status).toBe(200)
+    const { entries } = await api.engine.journal.read({ limit: 100 })
+    expect(entries.map(({ reason }) => reason)).toContain('A new key was made for lease-credentials: once a year')
+  })
+
   test('A16: a worker whose id is as long as can be settles and reads like any other', async () => {
     const api = await startApi(store)
     await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
@@ -61,7 +75,7 @@ describe.each(STORES)('on $name', (store) => {
 
   test('fault 17: a settlement that can not be taken is refused alone', async () => {
     const api = await startApi(store)
-    await declare(api, { name: 'a', maxRetries: 3 })
+    await declare(api, { name: 'a', retry: { max: 3 } })
     const leases: Lease[] = []
     for (const id of ['good', 'gone', 'large']) {
       await api.post('/api/v1/tasks', { id, action: 'a' })
@@ -139,14 +153,14 @@ test('intruder 7: a wrong token tells nothing about what there is, and asks the 
     }
   }
   expect([...said]).toEqual([expect.stringMatching(/^\[403,/)])
-  expect(asked).toEqual([])
+  // What kind of store it is, the engine knows by itself.
+  expect(asked.filter((name) => name !== 'info')).toEqual([])
 })
 
-test('intruder 11: guesses at tokens count as failed sign-ins; whoever had a good one goes on', async () => {
+test('intruder 11: guesses at tokens count as failed sign-ins, and hold up no good one, used before or not', async () => {
   const api = await startApi(SQLITE)
   await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
   const lease = await claimOne(api)
-  expect((await payload(api, lease)).status).toBe(200)
   const statuses = new Map<number, number>()
   let last = await payload(api, { ...lease, token: '1.0' })
   for (let guess = 1; guess < 60; guess++) {

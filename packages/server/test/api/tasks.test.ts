@@ -16,7 +16,7 @@ function fits(operation: string, answered: Answered): Answered {
 describe.each(STORES)('on $name', (store) => {
   test('submits, finds, follows and explains a task', async () => {
     const api = await startApi(store)
-    await declare(api, { name: 'invoice.send', timeout: '7s', maxRetries: 4 })
+    await declare(api, { name: 'invoice.send', timeout: '7s', retry: { max: 4 } })
     const submitted = fits(
       'submitTask',
       await api.post('/api/v1/tasks', {
@@ -44,6 +44,12 @@ describe.each(STORES)('on $name', (store) => {
       `/api/v1/tasks?q=${encodeURIComponent('status:live action:invoice.* tenant:acme age<1h')}`,
     )
     expect(fits('listTasks', found).body).toMatchObject({ items: [{ id }], next: null })
+    expect(found.body).not.toHaveProperty('warnings')
+    const quoted = await api.get(`/api/v1/tasks?q=${encodeURIComponent('status:live "not action:other"')}`)
+    expect(fits('listTasks', quoted).body).toMatchObject({
+      items: [],
+      warnings: [expect.stringContaining("If 'not action:other' is a term of the query")],
+    })
     const { taskId, attempt, token } = await claimOne(api)
     expect(JSON.stringify((await api.get(`/api/v1/tasks/${id}`)).body)).not.toContain(token)
     const done = { taskId, attempt, token, outcome: 'succeeded', result: { sent: true } }
@@ -66,6 +72,41 @@ describe.each(STORES)('on $name', (store) => {
     fits('ready', await api.get('/readyz'))
   })
 
+  test('a submission names no dependencies but those of its action, and brings no settings for their breakers', async () => {
+    const api = await startApi(store)
+    const breaker = { minFailures: 7 }
+    await declare(api, { name: 'invoice.send', uses: ['stripe', 'mail'], breaker })
+    await declare(api, { name: 'plain' })
+    const refused = async (action: string, uses: readonly string[]) => {
+      const { status, body } = await api.post('/api/v1/tasks', { action, settings: { uses } })
+      expect(status).toBe(400)
+      return (body as { readonly detail: string }).detail
+    }
+    expect(await refused('invoice.send', ['stripe', 'x'])).toMatch(
+      /settings\.uses: action 'invoice\.send' does not use 'x'\. It uses 'stripe', 'mail'\./,
+    )
+    expect(await refused('plain', ['stripe'])).toMatch(/does not use 'stripe'\. It uses nothing\./)
+    expect(await refused('nobody.knows', ['stripe'])).toMatch(/It uses nothing\./)
+    const { body } = await api.post('/api/v1/tasks', { action: 'invoice.send', settings: { uses: ['mail'] } })
+    const { id } = body as { readonly id: string }
+    expect((await api.get(`/api/v1/tasks/${id}`)).body).toMatchObject({
+      settings: { breakers: [{ name: 'dependency:mail', settings: breaker }] },
+    })
+  })
+
+  test('a time-out below that of the action is marked as the submission’s own', async () => {
+    const api = await startApi(store)
+    await declare(api, { name: 'invoice.send', timeout: '7s' })
+    const settingsOf = async (timeout: string): Promise<unknown> => {
+      const { body } = await api.post('/api/v1/tasks', { action: 'invoice.send', settings: { timeout } })
+      const { id } = body as { readonly id: string }
+      return ((await api.get(`/api/v1/tasks/${id}`)).body as { readonly settings: unknown }).settings
+    }
+    expect(await settingsOf('1ms')).toMatchObject({ timeoutMs: 1, ownTimeout: true })
+    expect(await settingsOf('7s')).not.toHaveProperty('ownTimeout')
+    expect(await settingsOf('8s')).not.toHaveProperty('ownTimeout')
+  })
+
   test('an Idempotency-Key finds the first task again, and refuses another', async () => {
     const api = await startApi(store)
     const headers = { 'idempotency-key': 'order-17' }
@@ -78,6 +119,22 @@ describe.each(STORES)('on $name', (store) => {
     // Another caller's key is another key.
     const theirs = await api.post('/api/v1/tasks', { action: 'a', payload: 2 }, { headers, token: api.tokens.operator })
     expect(theirs.status).toBe(201)
+  })
+
+  test('intruder 7: a token that gets the name of a revoked one inherits none of its keys', async () => {
+    const api = await startApi(store)
+    const headers = { 'idempotency-key': 'order-17' }
+    const make = async () => {
+      const made = await api.post('/api/v1/tokens', { name: 'shop', scopes: ['submit'] })
+      return made.body as { readonly id: string; readonly token: string }
+    }
+    const submit = (token: string) => api.post('/api/v1/tasks', { action: 'a', payload: 1 }, { headers, token })
+    const first = await make()
+    const before = await submit(first.token)
+    await api.send('DELETE', `/api/v1/tokens/${first.id}`)
+    const after = await submit((await make()).token)
+    expect([before.status, after.status]).toEqual([201, 201])
+    expect(after.body).not.toMatchObject({ id: (before.body as { readonly id: string }).id })
   })
 
   test('takes many tasks as lines, and refuses the wrong ones by themselves', async () => {
@@ -113,14 +170,17 @@ describe.each(STORES)('on $name', (store) => {
     expect((await api.post('/api/v1/tasks/theirs/cancel', {}, { token })).status).toBe(404)
     expect((await api.post('/api/v1/tasks/cancel', { ids: ['theirs'] }, { token })).status).toBe(404)
     expect((await api.post('/dashboard/executions/theirs/retry', undefined, { token })).status).toBe(404)
-    expect((await api.get('/api/v1/tasks', { token })).body).toMatchObject({ items: [{ id: 'ours' }], next: null })
+    expect((await api.get('/api/v1/tasks', { token })).body).toMatchObject({
+      items: [{ id: '@acme~ours' }],
+      next: null,
+    })
     expect((await api.get('/api/v1/counts', { token })).body).toMatchObject({ accepted: 1 })
     expect((await api.get('/api/v1/counts?tenant=blue', { token })).status).toBe(404)
     expect((await api.post('/api/v1/tasks', { action: 'a', tenant: 'blue' }, { token })).status).toBe(403)
     expect((await api.get('/api/v1/workers', { token })).status).toBe(403)
     await claimOne(api)
     expect((await api.get('/api/v1/tasks/ours/explain', { token })).body).toMatchObject({ workers: [] })
-    expect((await api.get('/api/v1/tasks/ours/explain')).body).toMatchObject({ workers: [{ worker: 'w1' }] })
+    expect((await api.get('/api/v1/tasks/@acme~ours/explain')).body).toMatchObject({ workers: [{ worker: 'w1' }] })
     // Everything they may cancel is theirs alone.
     await api.post('/api/v1/tasks/cancel', { action: 'a' }, { token })
     expect((await api.get('/api/v1/tasks/theirs')).body).not.toMatchObject({ state: { status: 'cancelled' } })
@@ -186,7 +246,7 @@ describe.each(STORES)('on $name', (store) => {
       attempts: [{}, {}, { decision: { kind: 'dead' } }],
     })
     // Without a policy for it, what the action declares counts.
-    await declare(api, { name: 'patient', maxRetries: 7 })
+    await declare(api, { name: 'patient', retry: { max: 7 } })
     const none = { text: 'policies: []', action: 'patient', failure: { code: 'ECONNRESET' } }
     const own = await api.post('/api/v1/policies/simulate', none)
     expect((own.body as { readonly attempts: readonly unknown[] }).attempts).toHaveLength(8)
@@ -194,6 +254,37 @@ describe.each(STORES)('on $name', (store) => {
     fits('getPolicyVersion', await api.get('/api/v1/policies/versions/1'))
     fits('policyTemplates', await api.get('/api/v1/policies/templates'))
     expect((await api.get('/api/v1/policies/versions/2')).status).toBe(404)
+  })
+
+  test('C3: retries that only the submission asks for are for unknown failures too', async () => {
+    const api = await startApi(store)
+    await declare(api, { name: 'plain' })
+    await declare(api, { name: 'careful', retry: { max: 1, unknown: false } })
+    const retryUnknown = async (action: string, settings: object): Promise<unknown> => {
+      const { body } = await api.post('/api/v1/tasks', { action, settings })
+      const task = await api.get(`/api/v1/tasks/${(body as { readonly id: string }).id}`)
+      return (task.body as { readonly settings: { readonly retryUnknown: boolean } }).settings.retryUnknown
+    }
+    expect(await retryUnknown('plain', { timeout: '1s' })).toBe(false)
+    expect(await retryUnknown('plain', { retry: { max: 0 } })).toBe(false)
+    expect(await retryUnknown('plain', { retry: { max: 2 } })).toBe(true)
+    expect(await retryUnknown('plain', { retry: { max: 2, unknown: false } })).toBe(false)
+    expect(await retryUnknown('careful', { retry: { max: 2 } })).toBe(false)
+  })
+
+  test('a submission can set retries and their backoff, and an old name is answered by the new one', async () => {
+    const api = await startApi(store)
+    await declare(api, { name: 'plain', retry: { max: 1 } })
+    const backoff = { kind: 'fixed', delay: '5s', jitter: 0 }
+    await api.post('/api/v1/tasks', { id: 't1', action: 'plain', settings: { retry: { backoff } } })
+    expect((await api.get('/api/v1/tasks/t1')).body).toMatchObject({
+      settings: { maxRetries: 1, backoff: { kind: 'fixed', delayMs: 5_000, jitter: 0 }, retryUnknown: true },
+    })
+    const old = await api.post('/api/v1/tasks', { action: 'plain', settings: { maxRetries: 2 } })
+    expect(old.status).toBe(400)
+    expect(old.text).toContain("It is called 'retry: { max }'.")
+    const odd = await api.post('/api/v1/tasks', { action: 'plain', settings: { retry: { backoff: { kind: 'odd' } } } })
+    expect(odd.status).toBe(400)
   })
 
   test('D1: a worker that is told to drain gets nothing new, and hears of it', async () => {

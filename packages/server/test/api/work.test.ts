@@ -1,5 +1,6 @@
 // Workers over HTTP, where they meet the rest: waiting for work, going away, losing their leases, and the judgement of failures.
 
+import { once } from 'node:events'
 import { type Engine, latestForTask, type TaskId } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
 import { type Api, claimOne, declare, type Lease, STORES, startApi } from './fixture.ts'
@@ -37,6 +38,33 @@ describe.each(STORES)('on $name', (store) => {
     expect(empty.body).toMatchObject({ claimed: [], heldBack: null })
   })
 
+  test('a renewal brings log lines, of which the last that fit are kept', async () => {
+    const api = await startApi(store)
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+    const { taskId, attempt, token } = await claimOne(api)
+    const renew = (log: object) =>
+      api.post('/api/v1/leases/renew', { leases: [{ taskId, attempt, token, log }] }, { token: api.tokens.worker })
+    const kept = async () => (await api.get('/api/v1/tasks/t1/logs')).body
+    expect((await renew({ lines: [{ at: 5, level: 'warn', text: 'page\n4' }, { text: 'done' }] })).status).toBe(200)
+    expect(await kept()).toMatchObject({
+      items: [
+        {
+          attempt: 1,
+          lines: [
+            { at: 5, level: 'warn', text: expect.stringMatching(/^page.+4$/) as string },
+            { level: 'info', text: 'done' },
+          ],
+          dropped: 0,
+        },
+      ],
+    })
+    const long = Array.from({ length: 10 }, (_, index) => ({ text: `${index}${'x'.repeat(4_000)}` }))
+    expect((await renew({ lines: long, dropped: 2 })).body).toMatchObject({ results: [{ outcome: 'extended' }] })
+    expect(await kept()).toMatchObject({ items: [{ lines: [{}, {}, {}, {}], dropped: 8 }] })
+    const many = Array.from({ length: 101 }, () => ({ text: 'x' }))
+    expect((await renew({ lines: many })).status).toBe(400)
+  })
+
   test('A3: a task that is claimed for a waiting worker that has gone returns to the queue uncharged', async () => {
     const inner = await store.open()
     const waiting = Promise.withResolvers<void>()
@@ -44,10 +72,11 @@ describe.each(STORES)('on $name', (store) => {
     const engine: Engine = {
       ...inner,
       async wait(filter, waitMs, signal) {
+        if (filter.inbox !== 'w1' || signal === undefined) return inner.wait(filter, waitMs, signal)
         waiting.resolve()
-        await inner.wait(filter, waitMs, signal)
+        if (!signal.aborted) await once(signal, 'abort')
         // The worker has gone. The task comes before the server looks once more.
-        if (signal?.aborted === true) await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
+        await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
       },
       async claim(request) {
         const result = await inner.claim(request)
@@ -97,12 +126,13 @@ describe.each(STORES)('on $name', (store) => {
     [{ status: 503, message: 'away' }, 'waiting', 'worker_unavailable'],
     [{ message: 'anything', retryable: true }, 'waiting', 'transient'],
     [{ message: 'later', retryAfterMs: 60_000 }, 'waiting', 'transient'],
-    [{ message: 'a riddle' }, 'dead', 'unknown'],
+    [{ message: 'a riddle' }, 'waiting', 'unknown'],
+    [{ message: 'a bug', name: 'TypeError' }, 'dead', 'unknown'],
     [{ status: 404, message: 'gone' }, 'dead', 'not_found'],
     [{ code: 'ECONNRESET', message: 'no more', retryable: false }, 'dead', 'permanent'],
   ])('B1, C3: a failure reported as %j is %s by reason %s', async (error, status, reason) => {
     const api = await startApi(store)
-    await declare(api, { name: 'a', maxRetries: 3 })
+    await declare(api, { name: 'a', retry: { max: 3 } })
     await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
     const { taskId, attempt, token } = await claimOne(api)
     const settlements = [{ taskId, attempt, token, outcome: 'failed', error }]
@@ -118,7 +148,7 @@ describe.each(STORES)('on $name', (store) => {
 
   test('B1: a worker that asks for patience gets it', async () => {
     const api = await startApi(store)
-    await declare(api, { name: 'a', maxRetries: 3 })
+    await declare(api, { name: 'a', retry: { max: 3 } })
     await api.post('/api/v1/tasks', { id: 't1', action: 'a' })
     const { taskId, attempt, token } = await claimOne(api)
     const error = { message: 'later', retryAfterMs: 60_000 }
@@ -132,7 +162,7 @@ describe.each(STORES)('on $name', (store) => {
     const calls: string[] = []
     const engine = counted(await store.open(), calls)
     const api = await startApi(store, { engine })
-    await declare(api, { name: 'a', maxRetries: 3 })
+    await declare(api, { name: 'a', retry: { max: 3 } })
     await Promise.all(Array.from({ length: 50 }, (_, n) => api.post('/api/v1/tasks', { id: `t${n}`, action: 'a' })))
     const who = await register(api, 'w1')
     const claims = await api.post('/api/v1/claims', { ...who, limit: 50, waitMs: 0 }, { token: api.tokens.worker })

@@ -3,10 +3,12 @@
 import {
   actionName,
   type Claimed,
+  DEFAULT_BREAKER,
   DEFAULT_POOL,
   DEFAULT_SETTINGS,
   type Engine,
   publishActions,
+  RequestError,
   taskId,
   tenantId,
   type WorkerId,
@@ -14,6 +16,7 @@ import {
 import { openLeaseCredentials } from '@reprise/orchestrator'
 import { afterAll, describe, expect, test } from 'vitest'
 import { contextOn, openStore, STORES, spec, stopRedis } from '../../../operations/test/events/fixture.ts'
+import { WorkClock } from '../../../operations/test/work-clock.ts'
 import { type CloudEvent, readCloudEvents } from '../../src/events/cloud-events.ts'
 import type { FailuresIn, Reporter } from '../../src/events/failures-in.ts'
 import { createEvents } from '../../src/events/index.ts'
@@ -64,6 +67,30 @@ const one = async (failuresIn: FailuresIn, given: CloudEvent, by: Reporter = BY)
   (await failuresIn.receive([given], by))[0]
 
 describe.each(STORES)('on %s', (kind) => {
+  test('a reported failure counts for no breaker, no retry quota and no worker', async () => {
+    const engine = await openStore(kind)
+    const { failuresIn } = await failuresInOn(engine)
+    const settings = {
+      ...DEFAULT_SETTINGS,
+      maxRetries: 3,
+      breakers: [{ name: 'dependency:x', settings: { ...DEFAULT_BREAKER, minFailures: 1 } }],
+      quota: { name: 'q', windowMs: 60_000, limit: 1, share: null, allTenants: true },
+    }
+    await publishActions(engine, [{ name: actionName('render'), pool: DEFAULT_POOL, settings }])
+    for (const key of ['k1', 'k2', 'k3']) {
+      await one(failuresIn, event({ action: 'render', payload: {}, idempotencyKey: key }, { id: key }))
+    }
+    await engine.submit([{ ...spec('t1'), settings }])
+    const lease = await claimOne(engine)
+    const { taskId: id, attempt } = lease
+    await one(failuresIn, event({ taskId: id, attempt, token: await credentialOf(engine, lease) }))
+    const { items } = await engine.tasks({})
+    expect(items.map(({ state }) => state)).toMatchObject(items.map(() => ({ status: 'waiting', quota: null })))
+    expect(items).toHaveLength(4)
+    expect((await engine.breakers()).items).toEqual([])
+    expect((await engine.workers()).items).toMatchObject([{ consecutiveFailures: 0, recentOutcomes: 0 }])
+  })
+
   test('B5: with attempt and token it ends the attempt; the same event again is answered the same', async () => {
     const engine = await openStore(kind)
     const { failuresIn } = await failuresInOn(engine)
@@ -296,5 +323,56 @@ describe('B5: CloudEvents are read', () => {
   test('and other types are passed over', async () => {
     const { failuresIn } = await failuresInOn(await openStore())
     expect(await one(failuresIn, event({}, { type: 'com.example.other' }))).toMatchObject({ outcome: 'ignored' })
+  })
+})
+
+describe('many reports about one task', () => {
+  const many = (count: number, from = 0): CloudEvent[] =>
+    Array.from({ length: count }, (_, index) => event({ taskId: 't1' }, { id: `e${from + index}` }))
+
+  test('leave turns to others, however long its journal is', async () => {
+    const clock = new WorkClock()
+    const store = await openStore('sqlite')
+    await store.submit([spec('t1')])
+    const reading: Engine['journal']['read'] = async (query) => {
+      const page = await store.journal.read(query)
+      // An entry takes a hundredth of a millisecond.
+      clock.work(page.entries.length / 100)
+      return page
+    }
+    const engine = Object.assign(Object.create(store) as Engine, { journal: { ...store.journal, read: reading } })
+    const { failuresIn } = await failuresInOn(engine, { clock })
+    await failuresIn.receive(many(100), BY)
+    await failuresIn.receive(many(100), BY)
+    expect(clock.longestMs).toBeLessThanOrEqual(20)
+  })
+
+  test.each(STORES)('are noted up to a number, and the same ones are still known (%s)', async (kind) => {
+    const engine = await openStore(kind)
+    const { failuresIn } = await failuresInOn(engine)
+    await engine.submit([spec('t1')])
+    const outcomes = await failuresIn.receive(many(103), BY)
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+      ...Array.from({ length: 100 }, () => 'noted'),
+      ...Array.from({ length: 3 }, () => 'refused'),
+    ])
+    expect((await failuresIn.receive(many(1, 50), BY))[0]).toMatchObject({ outcome: 'noted' })
+    expect((await engine.journal.read({ taskId: taskId('t1'), limit: 1_000 })).entries).toHaveLength(100)
+  })
+
+  test('take from the rate of its tenant, and can be sent again', async () => {
+    const engine = await openStore('sqlite')
+    const context = await contextOn(engine)
+    await engine.submit([spec('t1')])
+    let left = 2
+    const intake = {
+      check: async () => undefined,
+      takeNote: () => {
+        if (left-- === 0) throw new RequestError('REPRISE_RATE_LIMITED', 'Wait.', { retryAfterMs: 1 })
+      },
+    }
+    const { failuresIn } = createEvents(context, () => undefined, intake)
+    const outcomes = await failuresIn.receive(many(3), BY)
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['noted', 'noted', 'unavailable'])
   })
 })

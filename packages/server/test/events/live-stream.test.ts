@@ -32,11 +32,10 @@ async function serve(engine: Awaited<ReturnType<typeof openStore>>, { redact, re
     call.raw.once('close', () => gone.abort())
     reply.header('x-request-id', 'r1')
     await streams.open(reply, {
-      actor: query.actor ?? 'token:one',
-      tenants: null,
+      caller: { actor: query.actor ?? 'token:one', tenants: null },
       cursor: call.headers['last-event-id']?.toString() ?? query.cursor ?? null,
       types: query.type?.split(',') ?? [],
-      taskId: null,
+      taskIds: null,
       signal: gone.signal,
       ...request,
     })
@@ -182,7 +181,9 @@ test('B5: within a page each event has its own id where the store has one for it
 test('B5: only the types and the tenants that are asked for, and the place is told all the same', async () => {
   const engine = await openStore()
   await engine.submit([spec('a1', { tenant: tenantId('acme') }), spec('b1', { tenant: tenantId('other') })])
-  const { url, feed } = await serve(engine, { request: { tenants: [tenantId('acme')], types: ['lanes.*', 'note'] } })
+  const { url, feed } = await serve(engine, {
+    request: { caller: { actor: 'token:one', tenants: [tenantId('acme')] }, types: ['lanes.*', 'note'] },
+  })
   const client = await Client.open(url)
   await client.block()
   const by = { actor: 'operator:ann', reason: 'pause' }
@@ -217,7 +218,7 @@ test('intruder 4, 6: what an entry says can not break out of its event, and secr
 
 test('intruder 11: at most so many streams for one caller and in all; one that ends makes room', async () => {
   const engine = await openStore()
-  const { url, streams } = await serve(engine, { streamsPerActorMax: 2, streamsMax: 3 })
+  const { url, streams } = await serve(engine, { places: { all: 3, perCaller: 2, perTenant: 3, kept: 0 } })
   const [first] = [await Client.open(`${url}?actor=a`), await Client.open(`${url}?actor=a`)]
   expect((await fetch(`${url}?actor=a`)).status).toBe(429)
   await Client.open(`${url}?actor=b`)

@@ -8,12 +8,15 @@ import { expect, onTestFinished } from 'vitest'
 import { openStore } from '../../../operations/test/events/fixture.ts'
 import { type Delivering, delivering } from '../../../operations/test/events/webhook-fixture.ts'
 import { createEvents } from '../../src/events/index.ts'
+import { Doorway } from '../../src/http/doorway.ts'
 import { readBodies } from '../../src/http/json-body.ts'
 import { problemOf } from '../../src/http/problem.ts'
 import { RateLimit } from '../../src/http/rate-limit.ts'
 import { registerRoutes } from '../../src/http/route-registration.ts'
+import { Sending } from '../../src/http/sending.ts'
 import { eventHandlers } from '../../src/routes/events.ts'
 import { operationHandlers } from '../../src/routes/operations.ts'
+import { UNWATCHED } from '../unwatched.ts'
 
 interface Served {
   readonly engine: Engine
@@ -48,7 +51,7 @@ export async function serve(clock?: Clock): Promise<Served> {
     return caller
   }
   const app = Fastify({ forceCloseConnections: true })
-  readBodies(app, 1_000_000)
+  readBodies(app, { maxBodyBytes: 1_000_000, clock: systemClock, loop: UNWATCHED })
   app.setErrorHandler((error, request, reply) => {
     const { status, body } = problemOf(error, request.id)
     return reply.code(status).type('application/problem+json').send(JSON.stringify(body))
@@ -60,6 +63,10 @@ export async function serve(clock?: Clock): Promise<Served> {
     addressOf: () => 'here',
     limit: new RateLimit({ perSecond: 1_000, burst: 1_000 }, systemClock),
     stopping: new AbortController().signal,
+    leaseOf: async () => null,
+    loop: UNWATCHED,
+    doorway: new Doorway(systemClock, () => 'here'),
+    sending: new Sending({ clock: systemClock }),
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {

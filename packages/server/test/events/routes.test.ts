@@ -16,7 +16,7 @@ test('B5: the journal is read as events, page by page, by type, by task, by tena
     note('three', { taskId: taskId('a1'), type: 'task.promoted' }),
   ])
   const first = await call('GET', '/api/v1/events?limit=2')
-  expect(first).toMatchObject({ status: 200, body: { more: true } })
+  expect(first).toMatchObject({ status: 200, body: { next: expect.any(String) as unknown } })
   expect(reasons(first)).toEqual(['one', 'two'])
   const { cursor } = first.body as { cursor: string }
   expect(reasons(await call('GET', `/api/v1/events?limit=2&cursor=${cursor}`))).toEqual(['three'])
@@ -42,7 +42,7 @@ test('B5: the journal is read since a moment or for a while back, and from the n
   // Entries of the minute before the moment, that the store gives too, stay out.
   expect(reasons(await call('GET', `/api/v1/events?since=${moment + 1}`))).toEqual(['4', '5', '6'])
   const page = await call('GET', '/api/v1/events?since=30m&limit=3')
-  expect(page.body).toMatchObject({ more: true })
+  expect(page.body).toMatchObject({ next: expect.any(String) as unknown })
   const { cursor } = page.body as { cursor: string }
   expect(reasons(await call('GET', `/api/v1/events?since=30m&cursor=${cursor}`))).toEqual(['6'])
   const end = (await call('GET', `/api/v1/events?since=${clock.now() + 1}`)).body as { cursor: string }
@@ -50,17 +50,43 @@ test('B5: the journal is read since a moment or for a while back, and from the n
   expect(reasons(await call('GET', `/api/v1/events?cursor=${end.cursor}`))).toEqual(['7'])
 
   const newest = await call('GET', '/api/v1/events?newest=true&limit=2')
-  expect(newest.body).toMatchObject({ more: true })
+  expect(newest.body).toMatchObject({ next: expect.any(String) as unknown })
   expect(reasons(newest)).toEqual(['7', '6'])
   const back = (newest.body as { cursor: string }).cursor
   expect(reasons(await call('GET', `/api/v1/events?newest=true&limit=2&cursor=${back}`))).toEqual(['5', '4'])
   expect(reasons(await call('GET', '/api/v1/events?newest=true&task=odd'))).toEqual(['5', '3', '1'])
   const lately = await call('GET', '/api/v1/events?newest=true&since=15m&limit=4')
-  expect(lately.body).toMatchObject({ more: false })
+  expect(lately.body).toMatchObject({ next: null })
   expect(reasons(lately)).toEqual(['7', '6', '5'])
   for (const nonsense of ['soon', '2030-13-99T00:00:00Z', '-5m']) {
     expect(await call('GET', `/api/v1/events?since=${nonsense}`)).toMatchObject({ status: 400 })
   }
+})
+
+test('B5: the journal is read by a query about the tasks, as the caller sees them', async () => {
+  const { engine, call, as } = await serve()
+  await engine.submit([
+    spec('a1', { tenant: tenantId('acme'), labels: { region: 'eu' } }),
+    spec('b1', { labels: { region: 'eu' } }),
+    spec('c1', { labels: { region: 'us' } }),
+  ])
+  await engine.journal.append([
+    note('one', { taskId: taskId('a1') }),
+    note('two', { taskId: taskId('b1') }),
+    note('three', { taskId: taskId('c1') }),
+    note('of no task'),
+    note('of a task that is gone', { taskId: taskId('gone') }),
+  ])
+  const eu = encodeURIComponent('label.region:eu')
+  expect(reasons(await call('GET', `/api/v1/events?q=${eu}`))).toEqual(['one', 'two'])
+  expect(reasons(await call('GET', `/api/v1/events?newest=true&q=-${eu}`))).toEqual(['three'])
+  const page = await call('GET', `/api/v1/events?limit=1&q=${encodeURIComponent('id:c1')}`)
+  // A page may be empty and have more.
+  expect(page.body).toMatchObject({ items: [], next: expect.any(String) as unknown })
+  expect(await call('GET', '/api/v1/events?limit=1000&q=status:nonsense')).toMatchObject({ status: 400 })
+  as(only('acme'))
+  expect(reasons(await call('GET', `/api/v1/events?q=${eu}`))).toEqual(['one'])
+  expect(reasons(await call('GET', '/api/v1/events?q=id:b1'))).toEqual([])
 })
 
 test('B5: the live stream goes on from Last-Event-ID, and ends when its caller is nobody any more', async () => {

@@ -1,0 +1,27 @@
+// The data folder belongs to one user: the store and a token are in it. A new one is made so. One that is there already and
+// that others may write to is mended, and it is said; one of another user is refused, unless root asks.
+
+import { chmod, mkdir, stat } from 'node:fs/promises'
+import { CommandError } from './output/errors.ts'
+
+const OWNER_ONLY = 0o700
+const WRITABLE_BY_OTHERS = 0o022
+const ROOT = 0
+
+/** Gives a sentence to tell if not all was well; null if it was. */
+export async function makePrivateFolder(path: string): Promise<string | null> {
+  await mkdir(path, { recursive: true, mode: OWNER_ONLY })
+  // Windows has neither owners nor modes of this kind.
+  const ownId = process.getuid?.()
+  if (ownId === undefined) return null
+  const { uid, mode } = await stat(path)
+  if (uid !== ownId) {
+    const says = `The data folder ${path} belongs to another user, who can read and change what is in it.`
+    // In a container root often works in a folder of somebody else, on purpose.
+    if (ownId === ROOT) return says
+    throw new CommandError(says, { hint: 'Choose another folder with --data, or make it yours.' })
+  }
+  if ((mode & WRITABLE_BY_OTHERS) === 0) return null
+  await chmod(path, OWNER_ONLY)
+  return `Other users could write to the data folder ${path}. Now only you can. Look whether all that is in it is yours.`
+}

@@ -1,0 +1,31 @@
+// A line in which everybody has a turn: of those who wait, the next is the first of the name whose turn it is. Whoever waits a
+// hundredfold keeps nobody else waiting for longer.
+
+export class FairLine<T> {
+  /** By name; the name whose turn it is comes first. */
+  readonly #waiting = new Map<string, T[]>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(name: string, one: T): void {
+    const line = this.#waiting.get(name)
+    if (line === undefined) this.#waiting.set(name, [one])
+    else line.push(one)
+    this.#size++
+  }
+
+  /** Takes the next out of the line. */
+  next(): T | undefined {
+    const [first] = this.#waiting
+    if (first === undefined) return undefined
+    const [name, line] = first
+    this.#waiting.delete(name)
+    const next = line.shift()
+    if (line.length > 0) this.#waiting.set(name, line)
+    this.#size--
+    return next
+  }
+}

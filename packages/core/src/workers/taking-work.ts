@@ -1,0 +1,21 @@
+// Which workers get work when they ask for it, as the store's claims decide: an unhealthy one gets none, unless only its failures
+// speak against it and no better worker shares a pool with it. Pure, so that status and doctor say what claims do.
+
+import type { WorkerView } from '../port/queries.ts'
+import { assessHealth, type HealthThresholds, NO_OUTCOMES } from './health.ts'
+
+export function takingWork(
+  workers: readonly WorkerView[],
+  now: number,
+  thresholds: HealthThresholds,
+): readonly WorkerView[] {
+  const wellServed = new Set(
+    workers.filter(({ health }) => health.status !== 'unhealthy').flatMap(({ pools }) => pools),
+  )
+  return workers.filter((worker) => {
+    if (worker.draining) return false
+    if (worker.health.status !== 'unhealthy') return true
+    if (worker.pools.some((pool) => wellServed.has(pool))) return false
+    return assessHealth({ ...worker, ...NO_OUTCOMES }, now, thresholds).status !== 'unhealthy'
+  })
+}

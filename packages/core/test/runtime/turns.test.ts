@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { REST_TURNS, SLICE_MS, Turns } from '../../src/runtime/turns.ts'
+
+/** Time that moves by hand, and a loop that turns by hand. */
+function loop() {
+  const soon: (() => void)[] = []
+  const clock = { ms: 0, monotonic: () => clock.ms, soon: (callback: () => void) => void soon.push(callback) }
+  const turn = async (): Promise<void> => {
+    for (const callback of soon.splice(0)) {
+      callback()
+      for (let wait = 0; wait < 5; wait++) await Promise.resolve()
+    }
+  }
+  /** Until the next slice: the turn in which one was spent, and those that are left to others. */
+  const rest = async (): Promise<void> => {
+    for (let turns = 0; turns <= REST_TURNS; turns++) await turn()
+  }
+  return { clock, rest, turns: new Turns(clock) }
+}
+
+test('all paced work has one slice, then leaves a few turns to others; those who wait come one by one', async () => {
+  const { clock, rest, turns } = loop()
+  const done: string[] = []
+  const work = async (name: string): Promise<void> => {
+    for (let step = 0; step < 3; step++) {
+      if (turns.isSpent) await turns.wait()
+      clock.ms += SLICE_MS
+      done.push(name)
+    }
+  }
+  const all = Promise.all([work('a'), work('b')])
+  expect(done).toEqual(['a'])
+  for (let count = 2; count <= 6; count++) {
+    await rest()
+    expect(done).toHaveLength(count)
+  }
+  await all
+  expect(done).toEqual(['a', 'a', 'b', 'a', 'b', 'b'])
+})
+
+test('many small waits share the slice of a turn, in their order', async () => {
+  const { clock, rest, turns } = loop()
+  expect(turns.isSpent).toBe(false)
+  clock.ms += SLICE_MS
+  const done: number[] = []
+  const all = Promise.all(
+    Array.from({ length: 100 }, async (_, number) => {
+      if (turns.isSpent) await turns.wait()
+      clock.ms += 1
+      done.push(number)
+    }),
+  )
+  for (let count = 1; count <= 20; count++) {
+    expect(done).toHaveLength((count - 1) * SLICE_MS)
+    await rest()
+  }
+  await all
+  expect(done).toEqual(Array.from({ length: 100 }, (_, number) => number))
+})
+
+test('work that takes no time never waits', async () => {
+  const { turns } = loop()
+  for (let step = 0; step < 1_000; step++) expect(turns.isSpent).toBe(false)
+})

@@ -1,0 +1,5 @@
+// Lends a `require` to the packages that redis.ts imports next: see lendRequire.
+
+import { lendRequire } from '@reprise/core'
+
+export const takeBack = lendRequire()

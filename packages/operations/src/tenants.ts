@@ -1,0 +1,43 @@
+// The operation that tells what each tenant has in the store, and how much of it is allowed.
+
+import type { TenantFigures, TenantLimits } from '@reprise/core'
+import { z } from 'zod'
+import { given } from './given.ts'
+import { operation, viewOf } from './operation.ts'
+import { PageQuery, pageOf } from './schemas/names.ts'
+
+const Limit = z.int().nullable()
+
+const TenantView = z
+  .object({
+    tenant: z.string(),
+    backlog: z.int().meta({ description: 'Tasks that have not ended.' }),
+    running: z.int(),
+    bytes: z.int().meta({ description: 'Payloads of its tasks that were not removed.' }),
+    limits: z
+      .object({
+        backlog: Limit,
+        running: z.union([z.int(), z.string()]).nullable().meta({ description: 'Tasks, or a share of all slots.' }),
+        bytes: Limit,
+        submitsPerSecond: Limit,
+      })
+      .meta({ description: 'As they hold for callers who are limited to the tenant; null for none.' }),
+  })
+  .meta({ id: 'Tenant' })
+
+export const tenantOperations = {
+  listTenants: operation({
+    route: 'GET /api/v1/tenants',
+    summary: 'List tenants with their figures and limits',
+    tag: 'figures',
+    right: 'read',
+    tenants: 'all',
+    input: PageQuery,
+    output: pageOf(viewOf<TenantFigures & { readonly limits: TenantLimits }>(TenantView), 'TenantPage'),
+    answer: 'By name.',
+    run: async ({ engine, tenantLimits }, _, page) => {
+      const { items, next } = await engine.tenants(given(page))
+      return { items: items.map((figures) => ({ ...figures, limits: tenantLimits.of(figures.tenant, true) })), next }
+    },
+  }),
+}
