@@ -172,6 +172,7 @@ export {
   type LaunchOutcome,
   type LaunchRef,
   type LaunchSighting,
+  type LossCause,
   launchKey,
 } from './port/launcher.ts'
 export type {

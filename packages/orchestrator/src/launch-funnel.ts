@@ -1,6 +1,6 @@
 // The one way from a reservation to a running worker (A7): launch, then note what the launcher knows it by. A launch that
 // fails leaves nothing behind: the reservation is deleted, the slot is free, and the task comes again later (A3); only if
-// that happens time after time does the attempt count as failed. A crash in between is found by the reconciliation (A15).
+// that happens time after time does the attempt count as failed. A platform without room is no failure: the pool waits. A crash in between is found by the reconciliation (A15).
 
 import {
   backoffMs,
@@ -52,6 +52,9 @@ export function voidAtOf(claimed: Pick<Claimed, 'leaseUntil'>, storeNow: number,
   return sentAt + leaseMs - Math.min(VOID_MARGIN_MS, leaseMs / 4)
 }
 
+/** Whether a worker runs now. `no_room`: the launcher's platform has none for it. */
+export type FunnelOutcome = 'launched' | 'failed' | 'no_room'
+
 export class LaunchFunnel {
   readonly #settings: LaunchSettings
   readonly #worker: WorkerId
@@ -63,8 +66,8 @@ export class LaunchFunnel {
     this.#calls = new LauncherCalls(settings)
   }
 
-  /** Takes a slot that was acquired. Says whether a worker runs now. Never throws: what goes wrong is put in order here. */
-  async launch(reservation: Reservation, stop: AbortSignal): Promise<boolean> {
+  /** Takes a slot that was acquired. Never throws: what goes wrong is put in order here. */
+  async launch(reservation: Reservation, stop: AbortSignal): Promise<FunnelOutcome> {
     const { claimed, storeNow } = reservation
     const { ledger, at } = this.#settings
     const key = launchKey(claimed)
@@ -74,29 +77,30 @@ export class LaunchFunnel {
       const tooLate = mayStart(this.#settings.policies.current(), claimed, storeNow)
       if (tooLate !== null) {
         await this.#settings.engine.settle([failedBy(claimed, tooLate)])
-        return false
+        return 'failed'
       }
       let handle: string | null = null
       try {
         const launched = await this.#launch(claimed, orderOf(reservation, key), stop)
-        if (launched === 'stopped') return false
+        if (launched === 'stopped') return 'failed'
         handle = launched.handle
       } catch (error) {
         // Somebody launched it before, under this very key: look() will say what became of it.
         if (!isRepriseError(error, 'REPRISE_DUPLICATE_EXECUTION')) {
           await this.#takeBack(claimed, error, storeNow, stop)
-          return false
+          return isRepriseError(error, 'REPRISE_NO_AVAILABLE_SLOT') ? 'no_room' : 'failed'
         }
       }
       await at('launched', key)
       ledger.started(key, launchOf(claimed, this.#worker, handle))
       await this.#note(claimed, key, handle)
       await at('noted', key)
-      return true
+      ledger.hasRoom()
+      return 'launched'
     } catch (error) {
       // What was started, if anything, stands in the ledger, or is found in the store's list.
       this.#report('A launch was not noted; the reconciliation will.', claimed, error)
-      return ledger.get(key) !== undefined
+      return ledger.get(key) === undefined ? 'failed' : 'launched'
     } finally {
       if (ledger.isLaunching(key)) ledger.done(key)
     }
@@ -164,9 +168,14 @@ export class LaunchFunnel {
   }
 
   #rollback(claimed: Claimed, error: unknown, now: number, stop: AbortSignal): Settlement {
-    const { policies, random, backoff, maxLaunchFailures } = this.#settings
+    const { policies, random, clock, ledger, backoff, maxLaunchFailures } = this.#settings
     const ref = refOf(claimed)
     if (stop.aborted) return released(ref, 'The orchestrator stopped before it was launched.')
+    if (isRepriseError(error, 'REPRISE_NO_AVAILABLE_SLOT')) {
+      // The task has nothing to do with it: it goes back to where it stood, and nothing counts against it.
+      ledger.holdOff(clock.monotonic(), backoff, retryAfterMsOf(error))
+      return released(ref, wordsOf(error))
+    }
     const asked = outcomeRequest(error)
     if (asked?.says === 'dead' || claimed.deferrals + 1 >= maxLaunchFailures) {
       const judgement = judgeThrown(policies.current(), claimed, error, { now, roll: random.next() })
@@ -198,5 +207,8 @@ export const refOf = ({ taskId, attempt, token }: LeaseRef): LeaseRef => ({ task
 
 const failedBy = (claimed: Claimed, { failure, decision, guards }: Judgement): Settlement =>
   failed(refOf(claimed), failure, decision, guards)
+
+const retryAfterMsOf = (error: unknown): number =>
+  error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : 0
 
 const wordsOf = (error: unknown): string => messageOf(error).slice(0, MESSAGE_LENGTH_MAX).toWellFormed()

@@ -2,7 +2,18 @@
 // its end is settled. Kept in memory only; the truth is the store's list of launches, with which it is compared at every
 // pass. A limit over all processes is an operator's (`limit`), and the store keeps it.
 
-import { type Claimed, type Launch, NoAvailableSlotError, type PoolName, WakeUp, type WorkerId } from '@reprise/core'
+import {
+  type Backoff,
+  backoffMs,
+  type Claimed,
+  type Launch,
+  NoAvailableSlotError,
+  type PoolName,
+  WakeUp,
+  type WorkerId,
+} from '@reprise/core'
+
+const HOLD_OFF_MS_MAX = 300_000
 
 export class LaunchLedger {
   readonly pool: PoolName
@@ -17,6 +28,9 @@ export class LaunchLedger {
   /** Promised to reservations that are under way. */
   #promised = 0
   #waiting: (() => void)[] = []
+  /** How often in a row the platform had no room, and until when it is not asked for some. */
+  #refusals = 0
+  #heldUntil = 0
 
   constructor(pool: PoolName, slots: number) {
     this.pool = pool
@@ -29,6 +43,34 @@ export class LaunchLedger {
 
   get free(): number {
     return Math.max(this.slots - this.taken, 0)
+  }
+
+  /**
+   * The same as far as the platform has room, at a moment of the monotonic clock: none while it is left alone, and one at a time
+   * from there on, until a launch shows that there is room again.
+   */
+  freeAt(now: number): number {
+    if (this.#refusals === 0) return this.free
+    if (now < this.#heldUntil) return 0
+    return this.#launching.size + this.#promised > 0 ? 0 : Math.min(this.free, 1)
+  }
+
+  /** The platform had no room, and is not asked for some now. */
+  isHeldOff(now: number): boolean {
+    return this.#refusals > 0 && this.freeAt(now) === 0
+  }
+
+  /** The platform has no room: it is left alone for a while, longer from time to time. */
+  holdOff(now: number, backoff: Backoff, askedMs: number): void {
+    // What was sent off together is refused together.
+    if (now >= this.#heldUntil) this.#refusals += 1
+    const restMs = Math.max(backoffMs(backoff, this.#refusals - 1, 0.5), askedMs)
+    this.#heldUntil = Math.max(this.#heldUntil, now + Math.min(restMs, HOLD_OFF_MS_MAX))
+  }
+
+  hasRoom(): void {
+    this.#refusals = 0
+    this.#heldUntil = 0
   }
 
   /** The first step of the funnel (A7): the slots, before anything is reserved. */

@@ -1,9 +1,18 @@
 // The launch service of one launch pool: takes slots, claims as many tasks and sends each through the funnel. It also takes
 // in messages of an outside queue, by the same way. What was launched is looked after by the reconciliation.
 
-import { BATCH_MAX, type Engine, isRepriseError, messageAttempt, type Service, type TaskSpec } from '@reprise/core'
+import {
+  BATCH_MAX,
+  type Engine,
+  isRepriseError,
+  messageAttempt,
+  NoAvailableSlotError,
+  type Service,
+  type TaskSpec,
+} from '@reprise/core'
 import { type Claim, Claimant, serviceId } from './claimant.ts'
 import { LaunchFunnel, voidAtOf } from './launch-funnel.ts'
+import type { LaunchLedger } from './launch-ledger.ts'
 import { type LaunchOptions, type LaunchSettings, launchSettings } from './launch-settings.ts'
 import { openLeaseCredentials } from './lease-credentials.ts'
 import { createLoop, type Run } from './service.ts'
@@ -46,6 +55,7 @@ export function createLaunch(options: LaunchOptions): LaunchService {
     ...service,
     async receive({ task, attempt }) {
       const credentials = await openLeaseCredentials(engine, clock)
+      if (ledger.isHeldOff(clock.monotonic())) throw noRoom(ledger)
       await ledger.acquireOne()
       const sentAt = systemMonotonic()
       const request = { task, attempt: messageAttempt(attempt), maxRetries, worker, leaseMs, stage: 'launch' } as const
@@ -62,11 +72,15 @@ export function createLaunch(options: LaunchOptions): LaunchService {
       const voidAt = voidAtOf(claimed, claimed.startedAt, sentAt)
       const storeNow = claimed.startedAt
       const reservation = { claimed, credential: credentials.issue(claimed), storeNow, voidAt }
-      const launched = await funnel.launch(reservation, new AbortController().signal)
-      return launched ? 'launched' : 'launch_failed'
+      const outcome = await funnel.launch(reservation, new AbortController().signal)
+      if (outcome === 'no_room') throw noRoom(ledger)
+      return outcome === 'launched' ? 'launched' : 'launch_failed'
     },
   }
 }
+
+const noRoom = ({ pool, slots }: LaunchLedger): Error =>
+  new NoAvailableSlotError(`pool '${pool}' on its platform`, slots)
 
 class LaunchRun implements Run {
   readonly #settings: LaunchSettings
@@ -94,7 +108,7 @@ class LaunchRun implements Run {
     const { engine, ledger, clock, leaseMs, systemMonotonic } = this.#settings
     // Before the claim: what could not be handed out must not be taken.
     const credentials = await openLeaseCredentials(engine, clock)
-    const limit = Math.min(ledger.free, LAUNCHES_AT_ONCE - this.#underWay.size, BATCH_MAX)
+    const limit = Math.min(ledger.freeAt(clock.monotonic()), LAUNCHES_AT_ONCE - this.#underWay.size, BATCH_MAX)
     if (signal.aborted) return null
     if (limit <= 0) {
       await ledger.freed.waitFor(clock, FULL_MS, signal)

@@ -1,7 +1,7 @@
 // A launcher as the services call it: it is somebody else's code, so that each call has an end, and what it says of a launch is
 // checked before anything is done about it. One launch that it can't tell of must not stop the others.
 
-import type { LaunchOutcome, LaunchRef, LaunchSighting } from '@reprise/core'
+import type { LaunchOutcome, LaunchRef, LaunchSighting, LossCause } from '@reprise/core'
 import { boundedCall } from './bounded-call.ts'
 import type { LaunchSettings } from './launch-settings.ts'
 
@@ -135,9 +135,10 @@ export class LauncherCalls {
 /** Null if it is none. */
 function sightingOf(given: unknown): LaunchSighting | null {
   if (!isRecord(given)) return null
-  const { status, handle, outcome } = given
+  const { status, handle, outcome, cause } = given
   switch (status) {
     case 'vanished':
+      return isCause(cause) ? { status, cause } : { status }
     case 'never':
     case 'unknown':
       return { status }
@@ -149,6 +150,11 @@ function sightingOf(given: unknown): LaunchSighting | null {
       return null
   }
 }
+
+const CAUSE_CODE = /^[\w.:-]{1,100}$/
+
+const isCause = (given: unknown): given is LossCause =>
+  isRecord(given) && typeof given.code === 'string' && CAUSE_CODE.test(given.code) && typeof given.message === 'string'
 
 function isOutcome(given: unknown): given is LaunchOutcome {
   if (!isRecord(given)) return false

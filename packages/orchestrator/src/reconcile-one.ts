@@ -2,7 +2,7 @@
 // first: others look only when its lease is not renewed, and at one that was never noted only when its lease has ended,
 // because until then it may be just about to start.
 
-import { type Launch, type LaunchSighting, TIMEOUT_GRACE_MS } from '@reprise/core'
+import { type Launch, type LaunchSighting, type LossCause, TIMEOUT_GRACE_MS } from '@reprise/core'
 
 export interface Sighted {
   readonly key: string
@@ -21,8 +21,8 @@ export type Verdict =
   | { readonly kind: 'settle'; readonly sighting: LaunchSighting & { readonly status: 'ended' } }
   /** It has run for too long. */
   | { readonly kind: 'end'; readonly handle: string | null }
-  /** Gone without a trace. */
-  | { readonly kind: 'lost' }
+  /** Gone without a report. */
+  | { readonly kind: 'lost'; readonly cause: LossCause | null }
   /** Nothing was ever started. */
   | { readonly kind: 'release' }
 
@@ -57,7 +57,7 @@ export function verdictOn(
       return !isNoted || isRenewalDue(launch, isOwn, context) ? renewed : LEAVE
     }
     case 'vanished':
-      return isLapsed ? { kind: 'lost' } : LEAVE
+      return isLapsed ? { kind: 'lost', cause: sighting.cause ?? null } : LEAVE
     case 'never':
       return isLapsed ? { kind: 'release' } : LEAVE
     case 'unknown':
@@ -66,7 +66,7 @@ export function verdictOn(
         return isRenewalDue(launch, isOwn, context) ? { kind: 'renew', handle: null } : LEAVE
       }
       // Nobody who could tell is left, and its time is over.
-      return isLapsed && now >= launch.timeoutAt + TIMEOUT_GRACE_MS ? { kind: 'lost' } : LEAVE
+      return isLapsed && now >= launch.timeoutAt + TIMEOUT_GRACE_MS ? { kind: 'lost', cause: null } : LEAVE
   }
 }
 

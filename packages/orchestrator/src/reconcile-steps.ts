@@ -12,6 +12,7 @@ import {
   type Launch,
   type LaunchOutcome,
   type LaunchRef,
+  type LossCause,
   launchKey,
   lost,
   type RenewRequest,
@@ -78,7 +79,12 @@ export class ReconcileSteps {
           break
         }
         case 'lost':
-          endings.push({ key, launch, settlement: this.#lossOf(launch, now), forget: { key, handle: launch.handle } })
+          endings.push({
+            key,
+            launch,
+            settlement: this.#lossOf(launch, verdict.cause, now),
+            forget: { key, handle: launch.handle },
+          })
           break
         case 'release': {
           const settlement = released(refOf(launch), `'${launch.worker}' reserved it and launched nothing.`)
@@ -178,12 +184,15 @@ export class ReconcileSteps {
     return failed(refOf(launch), judgement.failure, judgement.decision, judgement.guards)
   }
 
-  #lossOf(launch: Launch, now: number): Settlement {
+  #lossOf(launch: Launch, cause: LossCause | null, now: number): Settlement {
     const { policies, random, launcher } = this.#settings
-    const words = `The worker that launcher '${launcher.name}' had started is gone without a result.`
+    const words = cause?.message ?? `The worker that launcher '${launcher.name}' had started is gone without a result.`
     const circumstances = { now, roll: random.next() }
     // Whatever is launched has no hook that could be asked, now or at the next attempt.
-    const judged = judgeLost(policies.current(), launch, words, circumstances, { hook: 'none' })
+    const judged = judgeLost(policies.current(), launch, words, circumstances, {
+      hook: 'none',
+      code: cause?.code ?? null,
+    })
     const { failure, decision, guards } = judged
     return lost(refOf(launch), failure, decision, guards)
   }

@@ -1,31 +1,10 @@
 // The one funnel of launch pools: acquire a slot, reserve, launch, note; and what a failed launch leaves behind.
 
-import {
-  isRepriseError,
-  latestForTask,
-  PermanentError,
-  RetryAfterError,
-  type TaskId,
-  type TaskSpec,
-} from '@reprise/core'
+import { isRepriseError, latestForTask, PermanentError, RetryAfterError, type TaskId } from '@reprise/core'
 import { openLeaseCredentials } from '@reprise/orchestrator'
 import { describe, expect, test } from 'vitest'
 import { claimed, LEASE_MS, submitted, taskOf } from './fixture.ts'
-import { launching, POOL } from './launching.ts'
-
-/** The same task as an outside message brings it. */
-async function specOf(id: string, change: Parameters<typeof submitted>[2] = {}): Promise<TaskSpec> {
-  let spec: TaskSpec | undefined
-  const taking = {
-    submit: async (specs: readonly TaskSpec[]) => {
-      spec = specs[0]
-      return []
-    },
-  }
-  await submitted(taking as never, id, { pool: POOL, ...change })
-  if (spec === undefined) throw new Error('no spec')
-  return spec
-}
+import { launching, POOL, specOf } from './launching.ts'
 
 describe('A7: acquire → reserve → launch', () => {
   test('a task is reserved, launched with everything its worker needs, and the handle is noted', async () => {

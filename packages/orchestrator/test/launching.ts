@@ -1,6 +1,6 @@
 // One launch pool on a virtual clock: its launcher, its ledger, and any number of processes that see to it.
 
-import { type Backoff, type Engine, type PoolName, type Service, seededRandom } from '@reprise/core'
+import { type Backoff, type Engine, type PoolName, type Service, seededRandom, type TaskSpec } from '@reprise/core'
 import {
   createLaunch,
   createReconcile,
@@ -79,4 +79,18 @@ export async function launching(): Promise<Launching> {
       return { ledger, launch, reconcile, errors, stop }
     },
   }
+}
+
+/** A task of the pool as an outside message brings it. */
+export async function specOf(id: string, change: Parameters<typeof submitted>[2] = {}): Promise<TaskSpec> {
+  let spec: TaskSpec | undefined
+  const taking = {
+    submit: async (specs: readonly TaskSpec[]) => {
+      spec = specs[0]
+      return []
+    },
+  }
+  await submitted(taking as never, id, { pool: POOL, ...change })
+  if (spec === undefined) throw new Error('no spec')
+  return spec
 }

@@ -17,6 +17,9 @@ const allowedLicences: ReadonlySet<string> = new Set([
 const toolLicences: readonly (readonly [name: RegExp, licence: string])[] = [
   [/^lightningcss(?:-|$)/, 'MPL-2.0'],
   [/^argparse$/, 'Python-2.0'],
+  // Of @kubernetes/client-node, which users install themselves, or not.
+  [/^argparse$/, 'PSF-2.0'],
+  [/^stream-buffers$/, 'Unlicense'],
 ]
 
 interface Manifest {

@@ -169,6 +169,20 @@ export class NoAvailableSlotError extends RepriseError {
   }
 }
 
+/** The same beyond our own slots: the platform of a launcher has no room for another worker, or wants fewer calls. */
+export class PlatformFullError extends RepriseError {
+  /** How long the platform wants to be left alone; null if it does not say. */
+  readonly retryAfterMs: number | null
+
+  constructor(
+    message: string,
+    { retryAfterMs = null, ...options }: ErrorOptions & { retryAfterMs?: number | null } = {},
+  ) {
+    super('REPRISE_NO_AVAILABLE_SLOT', message, options)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
 export class BacklogFullError extends RepriseError {
   constructor(backlog: number, added: number, maxBacklog: number) {
     super(

@@ -80,15 +80,18 @@ export function judgeObserved(
 export const timeoutMessage = (timeoutMs: number): string =>
   `The attempt ran past its timeout of ${formatDuration(timeoutMs)}.`
 
-/** Its worker vanished. `hook: 'none'` where nobody can ask a `reconcile` hook, as in a launch pool: it is held then. */
+/**
+ * Its worker vanished. `hook: 'none'` where nobody can ask a `reconcile` hook, as in a launch pool: it is held then. `code` where
+ * somebody knows why it vanished: such losses are failures of their own, and policies may name them.
+ */
 export function judgeLost(
   book: PolicyBook,
   attempt: JudgedAttempt,
   message: string,
   circumstances: Circumstances,
-  { hook = 'ours' }: { readonly hook?: 'ours' | 'none' } = {},
+  { hook = 'ours', code = null }: { readonly hook?: 'ours' | 'none'; readonly code?: string | null } = {},
 ): Judgement {
-  const { failure, ruling } = rulingOn(book, attempt, observed('worker_lost', message), NO_RULES)
+  const { failure, ruling } = rulingOnLoss(book, attempt, message, code)
   if (hook === 'none' && ruling.settings.onLost === 'reconcile') {
     const decision = stamped(ruling, { ...HELD_WITHOUT_HOOK, rule: failure.rule })
     return { failure, decision, guards: {} }
@@ -196,6 +199,17 @@ function rulingOn(book: PolicyBook, attempt: JudgedAttempt, seen: Normalised, ru
       spentBy: budget.spentBy ?? null,
     },
   }
+}
+
+function rulingOnLoss(book: PolicyBook, attempt: JudgedAttempt, message: string, code: string | null): Ruled {
+  const seen = observed('worker_lost', message)
+  const ruled = rulingOn(book, attempt, seen, NO_RULES)
+  if (code === null) return ruled
+  const { reason, retriable, rule } = ruled.failure
+  const own = rulingOn(book, attempt, { ...seen, code }, NO_RULES)
+  // It is a loss all the same: a policy for lost workers counts, unless there is one for this cause.
+  const ruling = own.ruling.policy === null ? ruled.ruling : own.ruling
+  return { failure: { ...own.failure, reason, retriable, rule }, ruling }
 }
 
 /** Without a code of its own a failure is known by what the built-in rules make of it. */

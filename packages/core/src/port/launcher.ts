@@ -36,12 +36,19 @@ export type LaunchSighting =
   /** It lives, or may still do so. */
   | { readonly status: 'running'; readonly handle: string }
   | { readonly status: 'ended'; readonly handle: string; readonly outcome: LaunchOutcome }
-  /** It was started, and is gone without a trace of how it ended. */
-  | { readonly status: 'vanished' }
+  /** It was started, and is gone without a report of its own. Its platform may say why. */
+  | { readonly status: 'vanished'; readonly cause?: LossCause }
   /** Nothing was ever started under this key, and, the order being void, nothing will be. */
   | { readonly status: 'never' }
   /** The launcher can't tell now. */
   | { readonly status: 'unknown' }
+
+/** Why a worker ended before it could report, as its platform tells it. Failure groups and policies go by the code. */
+export interface LossCause {
+  /** `WORKER_OUT_OF_MEMORY`, `EXIT_137`. */
+  readonly code: string
+  readonly message: string
+}
 
 export interface Launched {
   /** What the launcher, or its platform, knows the worker by. */
@@ -63,7 +70,8 @@ export interface Launcher {
   readonly name: string
   /**
    * Starts a worker. Throws if none was started, and leaves nothing behind then. What it throws says, as what a handler
-   * throws does, whether trying again can help: PermanentError, TransientError, RetryAfterError. DuplicateExecutionError: the key is taken.
+   * throws does, whether trying again can help: PermanentError, TransientError, RetryAfterError. DuplicateExecutionError: the key is taken;
+   * a launcher whose platform knows the order again may answer the same handle instead. PlatformFullError: there is no room now.
    */
   launch(order: LaunchOrder, signal: AbortSignal): Promise<Launched>
   /** What became of these, in their order. A process that does not launch them itself asks once their orders are void. */
