@@ -21,6 +21,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
   policies: { packages: ['core'], npm: ['yaml', 'zod'], node: true },
   orchestrator: { packages: ['core'], node: true },
   launchers: { packages: ['core'], npm: ['ipaddr.js'], node: true },
+  jobs: { packages: ['core'], node: true },
   connect: { packages: ['core', 'engine-redis', 'engine-sqlite'], node: true },
   client: { packages: ['core', 'connect', 'operations'], npm: ['@opentelemetry/api'], node: true },
   worker: { packages: ['core', 'connect', 'orchestrator', 'policies'], npm: ['@opentelemetry/api'], node: true },

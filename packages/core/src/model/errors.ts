@@ -31,6 +31,7 @@ export const ERRORS = {
   REPRISE_SCHEMA_TOO_NEW: { status: 500, title: 'The store was written by a newer version' },
   REPRISE_UNKNOWN_ENGINE: { status: 400, title: 'The engine address is not understood' },
   REPRISE_TASK_FAILED: { status: 409, title: 'The task did not succeed' },
+  REPRISE_CHUNK_FAILED: { status: 409, title: 'A chunk of a job failed' },
   REPRISE_UNAUTHENTICATED: { status: 401, title: 'Nobody known is asking' },
   REPRISE_FORBIDDEN: { status: 403, title: 'This is not allowed' },
   REPRISE_OUTRANKED: { status: 403, title: 'The platform set this' },
@@ -286,6 +287,20 @@ export class TaskFailedError extends RepriseError {
     this.taskId = taskId
     this.taskStatus = taskStatus
     this.failure = failure
+  }
+}
+
+/** A chunk of a job ended with an exit code other than 0 (E2). */
+export class ChunkFailedError extends RepriseError {
+  readonly chunkId: string
+  readonly exitCode: number
+  readonly stderr: string
+
+  constructor(chunkId: string, exitCode: number, stderr: string) {
+    super('REPRISE_CHUNK_FAILED', `Chunk ${chunkId} failed with exit code ${exitCode}: ${stderr}`)
+    this.chunkId = chunkId
+    this.exitCode = exitCode
+    this.stderr = stderr
   }
 }
 
