@@ -129,6 +129,7 @@ export type {
   Rank,
   RetainResult,
   RetentionRules,
+  RetryRequest,
   RetryResult,
   Scope,
   TaskSelector,

@@ -52,6 +52,7 @@ local CHANGES = {
     state.losses = 0
     state.deferrals = nil
     state.parks = nil
+    state.policy = nil
     state.retryReason = 'manual'
     requeue(task)
     noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. keyNote(task) .. '}')

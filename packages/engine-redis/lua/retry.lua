@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
 -- retry: an operator runs a failed task once more in the same generation, within its budget.
--- ARGV: time, request id, task id, maxRetries, actor, reason.
+-- ARGV: time, request id, task id, maxRetries, actor, reason, the policy for its further attempts ('' for the one it has).
 -- Answers { 'queued', attempt }, { 'not_found', '' }, { 'wrong_status', status } or { 'exhausted', budget }.
 -- Checks before the first write: that the latest attempt failed, that the task is dead or waiting, and the budget.
 
 -- @once
 -- @include base answers lanes tasks queue wake journal endings operators
 
-local id, maxRetries, actor, reason = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local id, maxRetries, actor, reason, policy = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]
 
 local task = loadTask(id)
 local latest = task and call('HGET', taskKey(id), int(task.state.attempt))
@@ -20,9 +20,14 @@ local budget = operatorRetries(task.profile, maxRetries)
 if state.failures > budget then return { 'exhausted', int(budget) } end
 
 local attempt = int(state.attempt + 1)
+local policyNote = ''
 state.retryReason = 'manual'
+if policy ~= '' then
+  state.policy = policy
+  policyNote = ',"policy":' .. cjson.encode(policy)
+end
 requeue(task)
-noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. keyNote(task) .. '}')
+noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. policyNote .. keyNote(task) .. '}')
 flushOperators()
 flushLanes()
 flushWake()

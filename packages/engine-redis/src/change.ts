@@ -3,9 +3,9 @@
 
 import {
   BATCH_MAX,
-  type By,
   type ChangeRequest,
   type ChangeResult,
+  type RetryRequest,
   type RetryResult,
   StoreFailedError,
   type TaskId,
@@ -68,8 +68,12 @@ async function overAll(step: Step, which: readonly string[], after: number, limi
 }
 
 /** An operator's retry of one failed task, within its budget (A8, A9). */
-export async function retry(partition: Partition, id: TaskId, by: By, maxRetries: number): Promise<RetryResult> {
-  const args = [id, String(maxRetries), by.actor, by.reason]
+export async function retry(
+  partition: Partition,
+  id: TaskId,
+  { by, maxRetries, policy = '' }: RetryRequest,
+): Promise<RetryResult> {
+  const args = [id, String(maxRetries), by.actor, by.reason, policy]
   const [outcome, detail = ''] = asTexts(await partition.once(retryScript, args))
   switch (outcome) {
     case 'queued':

@@ -70,7 +70,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     expired: async (max) => expired(inOrder(), max),
 
     change: async (request) => change(inOrder(), request),
-    retry: async (id, { by, maxRetries }) => retry(inOrder(), id, by, maxRetries),
+    retry: async (id, request) => retry(inOrder(), id, request),
 
     pause: async (scope, by) => pause(inOrder(), scope, by),
     resume: async (scope, by) => resume(inOrder(), scope, by),

@@ -117,6 +117,8 @@ export interface State {
   readonly fingerprint?: Fingerprint
   /** Its settings ask for an event at its end. */
   readonly notify?: true
+  /** The one that an operator's retry named. */
+  readonly policy?: string
 }
 
 export const FRESH = { generation: 1, before: 0, failures: 0, losses: 0 } as const
@@ -138,19 +140,21 @@ export function plainState(head: Head, first: AttemptRecord | null): State {
 /** What a claim makes of a plain task. */
 export const CLAIMED_PLAIN: State = { ...FRESH, status: 'running', attempt: 1 }
 
-/** What was spent in a task's generation, as callers see it. */
+/** What was spent in a task's generation, and the policy that was named for it, as callers see it. */
 export const spentOf = ({
   generation,
   failures,
   losses,
   parks = 0,
   deferrals = 0,
+  policy,
 }: Omit<State, 'status' | 'attempt'>) => ({
   generation,
   failures,
   losses,
   parks,
   deferrals,
+  ...(policy === undefined ? {} : { policy }),
 })
 
 export const parseState = (text: string): State => JSON.parse(text) as State

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_d586e4253da1',
-  text: `#!lua name=reprise_d586e4253da1
+  name: 'reprise_8b33df8c207f',
+  text: `#!lua name=reprise_8b33df8c207f
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -339,7 +339,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify',
+  'fingerprint', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -360,6 +360,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
+    policy = state.policy,
   }
 end
 function waitingMember(task)
@@ -2882,7 +2883,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_d586e4253da1_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8b33df8c207f_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2896,7 +2897,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_d586e4253da1_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8b33df8c207f_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2927,7 +2928,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_d586e4253da1_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8b33df8c207f_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2938,7 +2939,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_d586e4253da1_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8b33df8c207f_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2955,7 +2956,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_d586e4253da1_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8b33df8c207f_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3192,15 +3193,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_d586e4253da1_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_d586e4253da1_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_d586e4253da1_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_d586e4253da1_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_d586e4253da1_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_8b33df8c207f_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_8b33df8c207f_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_8b33df8c207f_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_8b33df8c207f_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_8b33df8c207f_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_9d3d5050ecfc',
-  text: `#!lua name=reprise_9d3d5050ecfc
+  name: 'reprise_cdc1a3814c0d',
+  text: `#!lua name=reprise_cdc1a3814c0d
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3546,7 +3547,7 @@ local function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify',
+  'fingerprint', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -3567,6 +3568,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
+    policy = state.policy,
   }
 end
 local function waitingMember(task)
@@ -4406,14 +4408,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_9d3d5050ecfc_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cdc1a3814c0d_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_9d3d5050ecfc_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cdc1a3814c0d_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4447,7 +4449,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_9d3d5050ecfc_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cdc1a3814c0d_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4468,7 +4470,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_9d3d5050ecfc_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cdc1a3814c0d_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4487,7 +4489,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_9d3d5050ecfc_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cdc1a3814c0d_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4545,7 +4547,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_9d3d5050ecfc_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cdc1a3814c0d_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4560,7 +4562,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_9d3d5050ecfc_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_cdc1a3814c0d_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4587,17 +4589,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_9d3d5050ecfc_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_9d3d5050ecfc_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_9d3d5050ecfc_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_9d3d5050ecfc_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_9d3d5050ecfc_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_9d3d5050ecfc_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_9d3d5050ecfc_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_cdc1a3814c0d_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_cdc1a3814c0d_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_cdc1a3814c0d_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_cdc1a3814c0d_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_cdc1a3814c0d_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_cdc1a3814c0d_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_cdc1a3814c0d_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_b1c4dbdd3a30',
-  text: `#!lua name=reprise_b1c4dbdd3a30
+  name: 'reprise_6ad9f0593296',
+  text: `#!lua name=reprise_6ad9f0593296
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -4943,7 +4945,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify',
+  'fingerprint', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -4964,6 +4966,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
+    policy = state.policy,
   }
 end
 function waitingMember(task)
@@ -6704,7 +6707,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6745,7 +6748,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6763,7 +6766,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6804,6 +6807,7 @@ local CHANGES = {
     state.losses = 0
     state.deferrals = nil
     state.parks = nil
+    state.policy = nil
     state.retryReason = 'manual'
     requeue(task)
     noteTask('task.redriven', task, actor, reason, '{"generation":' .. int(state.generation) .. keyNote(task) .. '}')
@@ -6910,7 +6914,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -6935,7 +6939,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -6953,7 +6957,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6988,7 +6992,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7005,11 +7009,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7101,7 +7105,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7113,7 +7117,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7126,7 +7130,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7146,13 +7150,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7169,7 +7173,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7199,7 +7203,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7213,7 +7217,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7231,7 +7235,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7254,7 +7258,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7275,7 +7279,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7301,7 +7305,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7329,7 +7333,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7382,7 +7386,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7413,7 +7417,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7440,7 +7444,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7590,7 +7594,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7598,13 +7602,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7622,7 +7626,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7649,7 +7653,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7746,7 +7750,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7763,7 +7767,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7895,12 +7899,12 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
 local answer, isKept = (function()
-local id, maxRetries, actor, reason = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local id, maxRetries, actor, reason, policy = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]
 local task = loadTask(id)
 local latest = task and call('HGET', taskKey(id), int(task.state.attempt))
 if not latest then return { 'not_found', '' } end
@@ -7911,9 +7915,14 @@ if state.status ~= 'dead' and state.status ~= 'waiting' then return { 'wrong_sta
 local budget = operatorRetries(task.profile, maxRetries)
 if state.failures > budget then return { 'exhausted', int(budget) } end
 local attempt = int(state.attempt + 1)
+local policyNote = ''
 state.retryReason = 'manual'
+if policy ~= '' then
+  state.policy = policy
+  policyNote = ',"policy":' .. cjson.encode(policy)
+end
 requeue(task)
-noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. keyNote(task) .. '}')
+noteTask('task.retried', task, actor, reason, '{"attempt":' .. attempt .. policyNote .. keyNote(task) .. '}')
 flushOperators()
 flushLanes()
 flushWake()
@@ -7922,7 +7931,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -7989,7 +7998,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8049,7 +8058,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8063,14 +8072,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8103,7 +8112,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8122,7 +8131,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b1c4dbdd3a30_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_6ad9f0593296_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8137,50 +8146,50 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_b1c4dbdd3a30_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_b1c4dbdd3a30_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_b1c4dbdd3a30_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_b1c4dbdd3a30_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_b1c4dbdd3a30_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_b1c4dbdd3a30_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_b1c4dbdd3a30_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_b1c4dbdd3a30_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_b1c4dbdd3a30_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_b1c4dbdd3a30_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_b1c4dbdd3a30_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_b1c4dbdd3a30_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_b1c4dbdd3a30_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_b1c4dbdd3a30_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_b1c4dbdd3a30_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_b1c4dbdd3a30_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_b1c4dbdd3a30_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_b1c4dbdd3a30_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_b1c4dbdd3a30_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_b1c4dbdd3a30_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_b1c4dbdd3a30_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_b1c4dbdd3a30_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_b1c4dbdd3a30_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_b1c4dbdd3a30_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_b1c4dbdd3a30_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_b1c4dbdd3a30_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_b1c4dbdd3a30_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_b1c4dbdd3a30_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_b1c4dbdd3a30_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_b1c4dbdd3a30_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_b1c4dbdd3a30_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_b1c4dbdd3a30_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_b1c4dbdd3a30_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_b1c4dbdd3a30_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_b1c4dbdd3a30_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_b1c4dbdd3a30_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_b1c4dbdd3a30_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_b1c4dbdd3a30_tenant_figures', library: library, readOnly: true }
-export const watchScript: Script = { name: 'reprise_b1c4dbdd3a30_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_b1c4dbdd3a30_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_6ad9f0593296_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_6ad9f0593296_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_6ad9f0593296_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_6ad9f0593296_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_6ad9f0593296_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_6ad9f0593296_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_6ad9f0593296_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_6ad9f0593296_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_6ad9f0593296_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_6ad9f0593296_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_6ad9f0593296_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_6ad9f0593296_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_6ad9f0593296_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_6ad9f0593296_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_6ad9f0593296_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_6ad9f0593296_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_6ad9f0593296_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_6ad9f0593296_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_6ad9f0593296_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_6ad9f0593296_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_6ad9f0593296_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_6ad9f0593296_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_6ad9f0593296_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_6ad9f0593296_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_6ad9f0593296_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_6ad9f0593296_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_6ad9f0593296_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_6ad9f0593296_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_6ad9f0593296_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_6ad9f0593296_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_6ad9f0593296_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_6ad9f0593296_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_6ad9f0593296_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_6ad9f0593296_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_6ad9f0593296_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_6ad9f0593296_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_6ad9f0593296_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_6ad9f0593296_tenant_figures', library: library, readOnly: true }
+export const watchScript: Script = { name: 'reprise_6ad9f0593296_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_6ad9f0593296_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_dcbbef506586',
-  text: `#!lua name=reprise_dcbbef506586
+  name: 'reprise_fef3b17a33cf',
+  text: `#!lua name=reprise_fef3b17a33cf
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -8526,7 +8535,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify',
+  'fingerprint', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -8547,6 +8556,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
+    policy = state.policy,
   }
 end
 function waitingMember(task)
@@ -9303,7 +9313,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9543,7 +9553,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9591,7 +9601,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9634,7 +9644,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9682,7 +9692,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9704,7 +9714,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9823,7 +9833,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9933,7 +9943,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_dcbbef506586_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10163,11 +10173,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_dcbbef506586_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_dcbbef506586_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_dcbbef506586_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_dcbbef506586_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_dcbbef506586_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_dcbbef506586_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_dcbbef506586_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_dcbbef506586_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_fef3b17a33cf_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_fef3b17a33cf_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_fef3b17a33cf_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_fef3b17a33cf_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_fef3b17a33cf_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_fef3b17a33cf_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_fef3b17a33cf_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_fef3b17a33cf_inspect_tasks', library: inspectLibrary, readOnly: false }

@@ -89,8 +89,9 @@ function taskOf(names: Names, sight: Sight): Task {
   const latest = sight.record === '' ? null : parseRecord(sight.record)
   const state = sight.state === '' ? plainState(head, latest?.record ?? null) : parseState(sight.state)
   const snapshot = snapshotOf(names, sight.id, head, sight.payload)
+  const { policy } = state
   // Written out: of a page of tasks, copying member by member would be the larger part.
-  return {
+  const task: Task = {
     id: snapshot.id,
     action: snapshot.action,
     pool: snapshot.pool,
@@ -112,6 +113,7 @@ function taskOf(names: Names, sight: Sight): Task {
     lastWorker: lastWorkerOf(latest?.record ?? null),
     state: taskState(sight, state, latest),
   }
+  return policy === undefined ? task : { ...task, policy }
 }
 
 function taskState(sight: Sight, state: State, latest: ReturnType<typeof parseRecord> | null): TaskState {

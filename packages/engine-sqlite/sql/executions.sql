@@ -4,7 +4,7 @@
 -- A queue entry r and its task t, with what a worker needs; since is null for one that was never tried.
 -- part: entryColumns
   r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures, t.losses,
-  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals, t.policy,
   iif(t.attempt = 0, NULL, r.since) AS since
 
 -- The next entries of a lane in claim order after the place (?3, ?4).

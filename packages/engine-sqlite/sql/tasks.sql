@@ -107,7 +107,7 @@ UPDATE tasks SET status = $LIVE, since = ?, rank = ?, due_at = NULL, wait_reason
 -- name: requeueTask
 UPDATE tasks SET
   status = $LIVE, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
-  generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?
+  generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?, policy = ?
 WHERE seq = ?;
 
 -- Its attempt ended badly.
@@ -156,7 +156,7 @@ SELECT
   t.priority, t.generation, coalesce(e.attempt, s.attempt, t.attempt) AS attempt, t.failures, t.losses, t.parks,
   -- A success does not write the task's row, and puts an end to deferrals all the same.
   CASE WHEN s.seq IS NULL THEN t.deferrals ELSE 0 END AS deferrals,
-  t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels,
+  t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels, t.policy,
   t.payload, coalesce(s.resolved_at, r.since, t.since) AS at,
   CASE
     WHEN s.seq IS NOT NULL THEN octet_length(s.result)

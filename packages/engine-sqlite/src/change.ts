@@ -9,6 +9,8 @@ import {
   type ChangeResult,
   type JournalEntryInput,
   operatorMayRetry,
+  present,
+  type RetryRequest,
   type RetryResult,
   type TaskId,
   type TaskStatus,
@@ -84,7 +86,7 @@ function applyTo(transaction: Transaction, kind: ChangeKind, task: TaskRow, by: 
     case 'redrive': {
       const generation = task.generation + 1
       leaveGroup(transaction, task)
-      const unspent = { failures: 0, losses: 0, parks: 0, deferrals: 0 }
+      const unspent = { failures: 0, losses: 0, parks: 0, deferrals: 0, policy: null }
       requeue(transaction, task, {
         ...task,
         generation,
@@ -136,7 +138,7 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
 }
 
 /** An operator's retry of one failed task, within its budget (A8, A9). */
-export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: number): RetryResult {
+export function retry(transaction: Transaction, id: TaskId, { by, maxRetries, policy }: RetryRequest): RetryResult {
   const task = transaction.db.get<TaskRow>('taskById', id)
   if (task === undefined) return { outcome: 'not_found' }
   if (task.lease_attempt !== null) return { outcome: 'wrong_status', status: 'running' }
@@ -151,9 +153,9 @@ export function retry(transaction: Transaction, id: TaskId, by: By, maxRetries: 
     return { outcome: 'exhausted', budget: operatorRetries(settings, maxRetries) }
   if (status === 'dead') leaveGroup(transaction, task)
   else leaveDelayQueue(transaction, task)
-  requeue(transaction, task, { ...task, retry_reason: 'manual' })
+  requeue(transaction, task, { ...task, retry_reason: 'manual', policy: policy ?? task.policy })
   const attempt = task.attempt + 1
-  note(transaction, 'task.retried', task, by, { attempt, ...keyNote(transaction, task) })
+  note(transaction, 'task.retried', task, by, { attempt, ...present({ policy }), ...keyNote(transaction, task) })
   return { outcome: 'queued', attempt }
 }
 
@@ -167,10 +169,10 @@ function requeue(transaction: Transaction, task: TaskRow, as: TaskRow = task): v
 
 /** Writes a task as one that is queued. Answers its rank. */
 export function saveRequeued(transaction: Transaction, as: TaskRow): number {
-  const { generation, attempt_base, failures, losses, parks, deferrals, retry_reason, seq } = as
+  const { generation, attempt_base, failures, losses, parks, deferrals, retry_reason, policy, seq } = as
   const spent = [generation, attempt_base, failures, losses, parks, deferrals]
   const rank = transaction.nextRank()
-  transaction.db.run('requeueTask', transaction.now, rank, ...spent, retry_reason, seq)
+  transaction.db.run('requeueTask', transaction.now, rank, ...spent, retry_reason, policy, seq)
   return rank
 }
 

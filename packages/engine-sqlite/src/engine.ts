@@ -129,7 +129,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     expired: (max) => commits.write((transaction) => expired(transaction, max, thresholds.heartbeatStaleMs)),
 
     change: (request) => commits.write((transaction) => change(transaction, request)),
-    retry: (id, { by, maxRetries }) => commits.write((transaction) => retry(transaction, id, by, maxRetries)),
+    retry: (id, request) => commits.write((transaction) => retry(transaction, id, request)),
 
     pause: (scope, by) => commits.write((transaction) => pause(transaction, scope, by)),
     resume: (scope, by) => commits.write((transaction) => resume(transaction, scope, by)),

@@ -46,7 +46,8 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
   const id = entry[ENTRY.id]
   const settings = transaction.profiles.settingsOf(entry[ENTRY.profile])
   const lease = leases.start(lane, { seq, id, attempt: entry[ENTRY.attempt] + 1, from: 'queued', settings })
-  return {
+  const policy = entry[ENTRY.policy]
+  const claimed: Claimed = {
     ...lease,
     snapshot: {
       id,
@@ -69,6 +70,7 @@ export function reserveEntry(transaction: Transaction, lane: Lane, entry: EntryR
     retryReason: entry[ENTRY.retry_reason],
     acceptedAt: entry[ENTRY.accepted_at],
   }
+  return policy === null ? claimed : { ...claimed, policy }
 }
 
 function longPayload(transaction: Transaction, seq: number): JsonText {

@@ -53,6 +53,7 @@ export interface TaskRow {
   readonly retry_token: RetryToken | null
   readonly dedupe_key: string | null
   readonly labels: string | null
+  readonly policy: string | null
   readonly result: JsonText | null
   readonly payload: JsonText
   readonly pool: PoolName
@@ -188,9 +189,10 @@ export function snapshotOf(row: TaskRow): Snapshot {
   }
 }
 
-/** What was spent in a task's generation. */
-export const spentOf = ({ generation, failures, losses, parks, deferrals }: TaskRow) => {
-  return { generation, failures, losses, parks, deferrals }
+/** What was spent in a task's generation, and the policy that was named for it. */
+export const spentOf = ({ generation, failures, losses, parks, deferrals, policy }: TaskRow) => {
+  const spent = { generation, failures, losses, parks, deferrals }
+  return policy === null ? spent : { ...spent, policy }
 }
 
 /** When the entry outlives its TTL, as wall-clock time. */

@@ -408,6 +408,37 @@ FROM tasks t
   LEFT JOIN leases e ON e.seq = t.seq
   LEFT JOIN successes s ON s.seq = t.seq
   LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
+  { version: 10, name: 'named_policies', sql: `DROP VIEW task_view;
+
+ALTER TABLE tasks ADD COLUMN policy TEXT;
+
+CREATE VIEW task_view AS
+SELECT
+  t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.attempt_base, t.failures, t.losses,
+  t.parks, t.deferrals, t.accepted_at, t.since, t.rank, t.due_at, t.deadline_at, t.wait_reason, t.wait_quota, t.retry_reason,
+  t.dead_reason, t.fingerprint, t.retry_token, t.dedupe_key, t.labels, t.policy,
+  coalesce(t.payload, (SELECT payload FROM payloads WHERE payloads.seq = t.seq)) AS payload,
+  l.pool, l.action, l.tenant, l.held_since, l.held_ms,
+  p.settings,
+  r.place, r.since AS queued_since, r.expires,
+  e.attempt AS lease_attempt, e.token AS lease_token, e.worker AS lease_worker_number,
+  (SELECT name FROM worker_names w WHERE w.id = e.worker) AS lease_worker,
+  (SELECT build FROM worker_names w WHERE w.id = e.worker) AS lease_build,
+  e.started_at AS lease_started_at,
+  e.until AS lease_until, e.timeout_at AS lease_timeout_at, e.renewed_at AS lease_renewed_at, e.progress AS lease_progress,
+  e.stage AS lease_stage, e.handle AS lease_handle,
+  s.attempt AS success_attempt, s.token AS success_token, s.dispatched_at AS success_dispatched_at,
+  s.resolved_at AS success_resolved_at, s.result,
+  (SELECT name FROM worker_names w WHERE w.id = s.worker) AS success_worker,
+  (SELECT build FROM worker_names w WHERE w.id = s.worker) AS success_build,
+  f.failure
+FROM tasks t
+  CROSS JOIN lanes l ON l.id = t.lane
+  CROSS JOIN profiles p ON p.id = t.profile
+  LEFT JOIN ready r ON r.lane = t.lane AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank AND t.status = 0
+  LEFT JOIN leases e ON e.seq = t.seq
+  LEFT JOIN successes s ON s.seq = t.seq
+  LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
 ] as const
 
 export const statements = {
@@ -441,12 +472,12 @@ WHERE i.collection = ? AND i.name = ? AND i.value = ? AND i.number > ? ORDER BY 
   insertDocumentIndex: `INSERT INTO document_indexes (collection, name, value, number) VALUES (?, ?, ?, ?);`,
   deleteDocumentIndexes: `DELETE FROM document_indexes WHERE number = ?;`,
   nextEntries: `SELECT r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures, t.losses,
-  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals, t.policy,
   iif(t.attempt = 0, NULL, r.since) AS since
 FROM ready r CROSS JOIN tasks t ON t.seq = r.seq
 WHERE r.lane = ?1 AND (r.place, r.rank) > (?3, ?4) AND r.place < 10 ORDER BY r.place, r.rank LIMIT ?2 + 0;`,
   oldestEntry: `SELECT r.seq, r.rank, r.expires, t.id, t.payload, t.profile, t.priority, t.generation, t.attempt, t.failures, t.losses,
-  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals,
+  t.accepted_at, t.deadline_at, t.retry_reason, t.retry_token, t.dedupe_key, t.labels, t.parks, t.deferrals, t.policy,
   iif(t.attempt = 0, NULL, r.since) AS since
 FROM json_each(?2) p
 CROSS JOIN ready r ON r.lane = ?1 AND r.place = p.key
@@ -715,7 +746,7 @@ WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ? + 0;`,
   enterQueue: `UPDATE tasks SET status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL WHERE seq = ?;`,
   requeueTask: `UPDATE tasks SET
   status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
-  generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?
+  generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?, policy = ?
 WHERE seq = ?;`,
   taskAfterBadEnd: `UPDATE tasks SET
   status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
@@ -735,7 +766,7 @@ WHERE seq = ?;`,
   CASE WHEN s.seq IS NOT NULL THEN 3 WHEN e.seq IS NOT NULL THEN 2 ELSE t.status END AS status,
   t.priority, t.generation, coalesce(e.attempt, s.attempt, t.attempt) AS attempt, t.failures, t.losses, t.parks,
   CASE WHEN s.seq IS NULL THEN t.deferrals ELSE 0 END AS deferrals,
-  t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels,
+  t.accepted_at, t.deadline_at, t.retry_token, t.dedupe_key, t.labels, t.policy,
   t.payload, coalesce(s.resolved_at, r.since, t.since) AS at,
   CASE
     WHEN s.seq IS NOT NULL THEN octet_length(s.result)
@@ -845,7 +876,7 @@ ORDER BY t.seq LIMIT ?5;`,
 } as const
 
 export const columns = {
-  nextEntries: { seq: 0, rank: 1, expires: 2, id: 3, payload: 4, profile: 5, priority: 6, generation: 7, attempt: 8, failures: 9, losses: 10, accepted_at: 11, deadline_at: 12, retry_reason: 13, retry_token: 14, dedupe_key: 15, labels: 16, parks: 17, deferrals: 18, since: 19 },
+  nextEntries: { seq: 0, rank: 1, expires: 2, id: 3, payload: 4, profile: 5, priority: 6, generation: 7, attempt: 8, failures: 9, losses: 10, accepted_at: 11, deadline_at: 12, retry_reason: 13, retry_token: 14, dedupe_key: 15, labels: 16, parks: 17, deferrals: 18, policy: 19, since: 20 },
   leasesOf: { seq: 0, attempt: 1, token: 2, worker: 3, id: 4, lane: 5, profile: 6 },
-  tasksBySeq: { seq: 0, id: 1, lane: 2, profile: 3, status: 4, priority: 5, generation: 6, attempt: 7, failures: 8, losses: 9, parks: 10, deferrals: 11, accepted_at: 12, deadline_at: 13, retry_token: 14, dedupe_key: 15, labels: 16, payload: 17, at: 18, until: 19, reason: 20, detail: 21, worker: 22 },
+  tasksBySeq: { seq: 0, id: 1, lane: 2, profile: 3, status: 4, priority: 5, generation: 6, attempt: 7, failures: 8, losses: 9, parks: 10, deferrals: 11, accepted_at: 12, deadline_at: 13, retry_token: 14, dedupe_key: 15, labels: 16, policy: 17, payload: 18, at: 19, until: 20, reason: 21, detail: 22, worker: 23 },
 } as const

@@ -9,6 +9,7 @@ import {
   LEFT_OUT,
   type Page,
   type Progress,
+  present,
   type RetryToken,
   type StandingsResult,
   type Task,
@@ -72,8 +73,8 @@ export function findStandings(db: Database, ids: readonly TaskId[], now: number)
     const task = findTask(db, id, now, LIGHT)
     if (task === null) return null
     const { payload: _payload, state: _state, attempt: _attempt, lastWorker: _worker, ...known } = task
-    const { acceptedAt, generation, failures, losses, parks, deferrals, ...snapshot } = known
-    return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals }
+    const { acceptedAt, generation, failures, losses, parks, deferrals, policy, ...snapshot } = known
+    return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals, ...present({ policy }) }
   })
   return { standings, now }
 }
@@ -228,7 +229,8 @@ class LongTexts {
 function taskOf(row: SeenTask, names: Names, texts: LongTexts): Task {
   const id = row[SEEN.id]
   const lane = names.lane(row[SEEN.lane])
-  return {
+  const policy = row[SEEN.policy]
+  const task: Task = {
     id,
     action: lane.action,
     pool: lane.pool,
@@ -250,6 +252,7 @@ function taskOf(row: SeenTask, names: Names, texts: LongTexts): Task {
     lastWorker: names.lastWorker(row[SEEN.worker]),
     state: stateOf(row, texts),
   }
+  return policy === null ? task : { ...task, policy }
 }
 
 function stateOf(row: SeenTask, texts: LongTexts): TaskState {

@@ -6,6 +6,7 @@ import {
   latestForTask,
   NotFoundError,
   policiesFor,
+  present,
   type RepriseError,
   RequestError,
   type Task,
@@ -41,7 +42,10 @@ export const RetryInput = TaskParams.extend({
   maxRetries: z.int().min(0).max(1_000).optional().meta({
     description: 'Takes the place of the budget, up to what MAX_RETRIES, the action or a policy allows.',
   }),
-  policy: NameInput.optional().meta({ description: 'The retries of this policy take the place of the budget.' }),
+  policy: NameInput.optional().meta({
+    description:
+      'From now on this policy counts for the task, whatever it matches: rules, retries, backoff, breaker, quota, SLA. Its retries take the place of the budget.',
+  }),
   reason: ReasonInput.optional(),
 })
 
@@ -86,7 +90,7 @@ async function retried(
   if (task.state.status === 'dead') await refuseUnlessOn(context, 'dlq-inspector')
   const budget = await budgetOf(context, caller, task, { policy, maxRetries })
   if ((await latestForTask(engine, id)) === null) throw new NotFoundError('execution of task', id)
-  const result = await engine.retry(id, { by: byOf(caller, reason), maxRetries: budget })
+  const result = await engine.retry(id, { by: byOf(caller, reason), maxRetries: budget, ...present({ policy }) })
   switch (result.outcome) {
     case 'queued':
       return { taskId: id, attempt: result.attempt, status: 'queued' } as const
@@ -127,11 +131,13 @@ async function budgetOf(
   const { policies, maxRetries } = context
   const named = await policyRetries(context, caller, policy, task)
   const failure = task.state.status === 'dead' ? task.state.failure : null
-  const usual = operatorBudget({ terms: task, failure }, { book: policies.current(), maxRetries })
+  const usual = operatorBudget({ ...task, terms: task, failure }, { book: policies.current(), maxRetries })
   return asked === undefined ? (named ?? usual) : Math.min(asked, Math.max(usual, named ?? 0))
 }
 
-/** For a caller who is limited to tenants there are the policies that may be about their task, and no others. */
+/**
+ * The retries of the policy that is named; null if it does not say. For a caller who is limited to tenants there are the policies that may be about their task, and no others.
+ */
 async function policyRetries(
   { policies }: Context,
   { tenants }: Caller,
@@ -144,5 +150,5 @@ async function policyRetries(
   const known = tenants === null ? book.policies : policiesFor(book, task)
   const policy = known.find((one) => one.name === name)
   if (policy === undefined) throw new NotFoundError('policy', name)
-  return policy.retries ?? 0
+  return policy.retries ?? null
 }

@@ -16,6 +16,7 @@ import {
   NO_POLICIES,
   type PolicyBook,
   type Progress,
+  present,
   REDACTED,
   retriesInForce,
   retryChain,
@@ -219,14 +220,14 @@ function seenState(state: TaskState, sight: Sight): TaskState {
 }
 
 /** What the budget of retries is counted for. */
-type Budgeted = Pick<Task, 'failures'> & { readonly terms: TaskTerms; readonly failure: Failure | null }
+type Budgeted = Pick<Task, 'failures' | 'policy'> & { readonly terms: TaskTerms; readonly failure: Failure | null }
 
 /** How many retries an operator may ask for: MAX_RETRIES, or what the action or the policies in force allow if that is more. */
 export function operatorBudget(
-  { terms, failure }: Pick<Budgeted, 'terms' | 'failure'>,
+  { terms, failure, policy }: Omit<Budgeted, 'failures'>,
   { book, maxRetries }: NonNullable<Sight['rules']>,
 ): number {
-  return Math.max(maxRetries, terms.settings.maxRetries ?? 0, retriesInForce(book, terms, failure))
+  return Math.max(maxRetries, terms.settings.maxRetries ?? 0, retriesInForce(book, terms, failure, policy))
 }
 
 const NO_RULES = { book: NO_POLICIES, maxRetries: DEFAULT_MAX_RETRIES }
@@ -237,16 +238,16 @@ const hasBudget = (of: Budgeted, { rules = NO_RULES }: Sight): boolean => of.fai
 function isRetryable(task: Task, sight: Sight): boolean {
   const { state, failures, losses, deferrals } = task
   if (state.status === 'dead') {
-    return state.failure.reason !== 'worker_lost' && hasBudget({ failures, terms: task, failure: state.failure }, sight)
+    return state.failure.reason !== 'worker_lost' && hasBudget({ ...task, terms: task, failure: state.failure }, sight)
   }
   if (state.status !== 'waiting' || failures === 0 || state.reason === 'worker_lost') return false
   // Put off after an attempt that may have been lost: the attempts tell.
   if (losses > 0 && deferrals > 0) return false
-  return hasBudget({ failures, terms: task, failure: null }, sight)
+  return hasBudget({ ...task, terms: task, failure: null }, sight)
 }
 
 export function taskView(task: Task, redaction: Sight = NO_REDACTION): z.output<typeof TaskView> {
-  const { acceptedAt, generation, attempt, failures, losses, parks, deferrals } = task
+  const { acceptedAt, generation, attempt, failures, losses, parks, deferrals, policy } = task
   return {
     ...snapshotView(task, redaction),
     acceptedAt,
@@ -256,6 +257,7 @@ export function taskView(task: Task, redaction: Sight = NO_REDACTION): z.output<
     losses,
     parks,
     deferrals,
+    ...present({ policy }),
     retryable: isRetryable(task, redaction),
     lastWorker: lastWorkerView(task, redaction),
     state: stateView(task.state, redaction),
@@ -291,7 +293,7 @@ export function executionView(
       isRetryable(task, redaction),
     taskSnapshot: snapshotView(execution.taskSnapshot, redaction),
     chain: {
-      ...retryChain(execution, redaction.rules?.book),
+      ...retryChain(execution, redaction.rules?.book, task?.policy),
       previousExecution: attempt > 1 ? { taskId, attempt: attempt - 1 } : null,
     },
   }

@@ -143,7 +143,7 @@ async function sampleOf(engine: Observing, lane: LaneView, look: LevelLook): Pro
 
 function waitOf(task: Task, { now, book }: LevelLook): Wait {
   const { action, tenant, acceptedAt, state } = task
-  const deadlineAt = deadlineUnder(book, { snapshot: task, generation: task.generation, acceptedAt })
+  const deadlineAt = deadlineUnder(book, { ...task, snapshot: task })
   return {
     action,
     tenant,

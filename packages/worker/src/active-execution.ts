@@ -95,8 +95,9 @@ export class ActiveExecution {
 
   /** Its last attempt was lost, and the action is to be asked what became of that before it runs again. */
   get mustReconcile(): boolean {
-    const { retryReason, snapshot } = this.claimed
-    return retryReason === 'worker_lost' && lostMeaning(this.#owner.policies.current(), snapshot) === 'reconcile'
+    const { retryReason, snapshot, policy } = this.claimed
+    if (retryReason !== 'worker_lost') return false
+    return lostMeaning(this.#owner.policies.current(), snapshot, policy) === 'reconcile'
   }
 
   /**

@@ -43,6 +43,7 @@ export function tellStory(
     ...(task.dedupeKey === null ? [] : [['dedupe key', task.dedupeKey] as const]),
     ...(task.deadlineAt === null ? [] : [['deadline', relativeTime(task.deadlineAt, now)] as const]),
     ...(task.generation === 1 ? [] : [['generation', task.generation] as const]),
+    ...(task.policy === undefined ? [] : [['policy', `${plain(task.policy)} (named by a retry)`] as const]),
   ])
   for (const text of noteLines(task.notes, now)) line(text)
   line()

@@ -75,10 +75,14 @@ export async function latestForTask(
   return task === null ? null : engine.execution(id, task.attempt)
 }
 
-/** The chain of C1: how this attempt came to be, where the chain starts, and how long the policies in force let it get. */
+/**
+ * The chain of C1: how this attempt came to be, where the chain starts, and how long the policies in force, or the one that an operator named
+ * for the task, let it get.
+ */
 export function retryChain(
   execution: Execution,
   book: PolicyBook = NO_POLICIES,
+  named?: string,
 ): {
   readonly retryCount: number
   readonly maxRetries: number
@@ -87,7 +91,7 @@ export function retryChain(
 } {
   return {
     retryCount: execution.attempt - 1,
-    maxRetries: retriesInForce(book, execution.taskSnapshot, execution.failure),
+    maxRetries: retriesInForce(book, execution.taskSnapshot, execution.failure, named),
     retryReason: execution.retryReason,
     originalExecution: { taskId: execution.taskId, attempt: 1 },
   }

@@ -180,6 +180,11 @@ export interface Task extends Snapshot {
   readonly parks: number
   /** How often in a row an attempt was put off before it began. */
   readonly deferrals: number
+  /**
+   * The policy that an operator's retry named for its further attempts, whatever that policy matches (B5); missing if none did. Until
+   * another retry names another one, or a redrive starts over.
+   */
+  readonly policy?: string
   /** Who has or had the latest attempt, whether or not it is still there; null if that attempt had no worker. */
   readonly lastWorker: LastWorker | null
   readonly state: TaskState

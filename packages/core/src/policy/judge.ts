@@ -185,7 +185,7 @@ function judgedBy(
 
 function rulingOn(book: PolicyBook, attempt: JudgedAttempt, seen: Normalised, rules?: readonly Rules[]): Ruled {
   const { snapshot } = attempt
-  const found = policyForFailure(book, snapshot, codesOf(seen))
+  const found = policyForFailure(book, snapshot, codesOf(seen), attempt.policy)
   const own = rules ?? found?.rules ?? bookRules(book)
   const policy = found?.policy ?? null
   const budget: RuleBudget = stepBudget()

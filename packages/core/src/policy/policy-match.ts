@@ -28,6 +28,7 @@ interface Entry extends CompiledPolicy {
 interface CompiledBook {
   readonly entries: readonly Entry[]
   readonly rules: readonly Rules[]
+  readonly byName: ReadonlyMap<string, Entry>
   /** By action, tenant and pack: what may match, in order, up to the first that matches whatever the code. */
   readonly found: Map<string, readonly Entry[]>
 }
@@ -36,23 +37,34 @@ const FOUND_MAX = 10_000
 const NOTHING: readonly Entry[] = []
 const compiledBooks = new WeakMap<PolicyBook, CompiledBook>()
 
-/** The policy for a failure with one of these codes; null if none matches. */
+/**
+ * The policy for a failure with one of these codes; null if none matches. The one that an operator named for the task counts
+ * before all others, while the book has it.
+ */
 export function policyForFailure(
   book: PolicyBook,
   subject: PolicySubject,
   codes: readonly string[],
+  named?: string,
 ): CompiledPolicy | null {
+  const chosen = policyNamed(book, named)
+  if (chosen !== null) return chosen
   for (const entry of candidates(book, subject)) {
     if (entry.codes === null || codes.some(entry.codes)) return entry
   }
   return null
 }
 
-/** The policy of a task as such: the first that matches without asking for a code; null if there is none. */
-export function policyForTask(book: PolicyBook, subject: PolicySubject): CompiledPolicy | null {
+/** The policy of a task as such: the one named for it, or the first that matches without asking for a code; null if there is none. */
+export function policyForTask(book: PolicyBook, subject: PolicySubject, named?: string): CompiledPolicy | null {
+  const chosen = policyNamed(book, named)
+  if (chosen !== null) return chosen
   const last = candidates(book, subject).at(-1)
   return last?.codes === null ? last : null
 }
+
+const policyNamed = (book: PolicyBook, name: string | undefined): CompiledPolicy | null =>
+  name === undefined ? null : (compiled(book).byName.get(name) ?? null)
 
 /** Those that may count for a task, whatever its failure. */
 export const policiesFor = (book: PolicyBook, subject: PolicySubject): readonly Policy[] =>
@@ -84,15 +96,18 @@ export function retriesInForce(
   book: PolicyBook,
   terms: TaskTerms,
   failure: { readonly code: string; readonly reason: string } | null = null,
+  named?: string,
 ): number {
   const found =
-    failure === null ? policyForTask(book, terms) : policyForFailure(book, terms, [failure.code, failure.reason])
+    failure === null
+      ? policyForTask(book, terms, named)
+      : policyForFailure(book, terms, [failure.code, failure.reason], named)
   return automaticRetries(settingsUnder(found?.policy ?? null, terms))
 }
 
 /** What a lost attempt of this task means: for the worker that runs it next, and may have to ask `reconcile` first. */
-export function lostMeaning(book: PolicyBook, snapshot: TaskTerms): LostMeaning {
-  const policy = policyForFailure(book, snapshot, ['worker_lost'])?.policy
+export function lostMeaning(book: PolicyBook, snapshot: TaskTerms, named?: string): LostMeaning {
+  const policy = policyForFailure(book, snapshot, ['worker_lost'], named)?.policy
   return policy?.onLost ?? snapshot.settings.onLost ?? 'retry'
 }
 
@@ -102,11 +117,16 @@ export function lostMeaning(book: PolicyBook, snapshot: TaskTerms): LostMeaning 
  */
 export function deadlineUnder(
   book: PolicyBook,
-  attempt: { readonly snapshot: TaskTerms; readonly generation: number; readonly acceptedAt: number },
+  attempt: {
+    readonly snapshot: TaskTerms
+    readonly generation: number
+    readonly acceptedAt: number
+    readonly policy?: string
+  },
 ): number | null {
-  const { snapshot, generation, acceptedAt } = attempt
+  const { snapshot, generation, acceptedAt, policy } = attempt
   if (generation > 1) return null
-  const slaMs = policyForTask(book, snapshot)?.policy.slaMs ?? snapshot.settings.slaMs
+  const slaMs = policyForTask(book, snapshot, policy)?.policy.slaMs ?? snapshot.settings.slaMs
   if (slaMs === undefined) return snapshot.deadlineAt
   return Math.min(snapshot.deadlineAt ?? Number.POSITIVE_INFINITY, acceptedAt + slaMs)
 }
@@ -156,7 +176,8 @@ function compiled(book: PolicyBook): CompiledBook {
       codes: match.codes === undefined ? null : compileGlobs(match.codes),
     }
   })
-  const made: CompiledBook = { entries, rules, found: new Map() }
+  const byName = new Map(entries.map((entry) => [entry.policy.name, entry]))
+  const made: CompiledBook = { entries, rules, byName, found: new Map() }
   compiledBooks.set(book, made)
   return made
 }

@@ -54,6 +54,13 @@ export interface ChangeResult {
   readonly next: string | null
 }
 
+export interface RetryRequest {
+  readonly by: By
+  readonly maxRetries: number
+  /** Its further attempts are judged by the policy of this name. As before if missing. */
+  readonly policy?: string
+}
+
 /** An operator's retry of one failed task, within its budget (A8, A9). */
 export type RetryResult =
   | { readonly outcome: 'queued'; readonly attempt: number }

@@ -13,7 +13,16 @@ import type { Task, TaskSpec } from '../model/task.ts'
 import type { Breaker } from '../policy/breaker.ts'
 import type { HealthThresholds } from '../workers/health.ts'
 import type { BreakerQuery } from './breakers.ts'
-import type { By, ChangeRequest, ChangeResult, RetainResult, RetentionRules, RetryResult, Scope } from './changes.ts'
+import type {
+  By,
+  ChangeRequest,
+  ChangeResult,
+  RetainResult,
+  RetentionRules,
+  RetryRequest,
+  RetryResult,
+  Scope,
+} from './changes.ts'
 import type { Collection, CollectionDefinition, Document } from './collection.ts'
 import type { InspectRequest, InspectResult } from './inspect.ts'
 import type { Journal } from './journal.ts'
@@ -134,7 +143,7 @@ export interface Upkeep {
 export interface Operating {
   /** Changes many tasks, a bounded number per call; one journal entry for each. */
   change(request: ChangeRequest): Promise<ChangeResult>
-  retry(id: TaskId, options: { readonly by: By; readonly maxRetries: number }): Promise<RetryResult>
+  retry(id: TaskId, request: RetryRequest): Promise<RetryResult>
   /**
    * Holds every lane in the scope, present and future, until it is resumed. Queue TTLs stand still meanwhile. Like `resume`
    * and `limit`, it throws `OutrankedError` where the platform set what a tenant's caller wants to change.

@@ -34,6 +34,8 @@ export interface Standing<Asked = Snapshot> {
   readonly losses: number
   readonly parks: number
   readonly deferrals: number
+  /** The policy that an operator's retry named for it: see `Task`. */
+  readonly policy?: string
 }
 
 /** One reserved execution under a lease: everything a worker needs to run it and to settle it. */

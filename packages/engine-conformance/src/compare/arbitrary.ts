@@ -69,7 +69,12 @@ function commandsOf({ task, settlements, claim }: Theme): Readonly<Record<Verb, 
     }),
     expire: fc.record({ do: fc.constant('expire'), back: fc.nat(3) }),
     bulk: bulk.map((draft) => ({ do: 'bulk', ...draft })),
-    retry: fc.record({ do: fc.constant('retry'), id, maxRetries: fc.nat(2) }),
+    retry: fc.record({
+      do: fc.constant('retry'),
+      id,
+      maxRetries: fc.nat(2),
+      named: seldom(fc.constantFrom('patient', 'strict')),
+    }),
     reserve: fc.record({
       do: fc.constant('reserve'),
       task,

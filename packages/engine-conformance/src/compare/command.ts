@@ -111,7 +111,7 @@ export type Command =
   /** Settles entries that some sweep saw earlier. */
   | { readonly do: 'expire'; readonly back: number }
   | { readonly do: 'bulk'; readonly verb: ChangeKind; readonly select: SelectDraft; readonly limit: number }
-  | { readonly do: 'retry'; readonly id: number; readonly maxRetries: number }
+  | { readonly do: 'retry'; readonly id: number; readonly maxRetries: number; readonly named?: string | undefined }
   | {
       readonly do: 'reserve'
       readonly task: TaskDraft

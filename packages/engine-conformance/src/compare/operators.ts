@@ -56,7 +56,7 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
     case 'retry': {
       const id = idOf(command.id)
       const answers = await pair.both(doing, ({ engine }) =>
-        engine.retry(id, { by: BY, maxRetries: command.maxRetries }),
+        engine.retry(id, { by: BY, maxRetries: command.maxRetries, ...present({ policy: command.named }) }),
       )
       if (answers?.engine.outcome !== 'queued') return
       observer.dueNow(id)

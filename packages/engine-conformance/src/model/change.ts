@@ -8,6 +8,8 @@ import {
   type ChangeRequest,
   type ChangeResult,
   type JournalEntry,
+  present,
+  type RetryRequest,
   type RetryResult,
   type TaskId,
   type TaskSelector,
@@ -36,6 +38,7 @@ const CHANGES: Readonly<Record<ChangeKind, Change>> = {
       task.losses = 0
       task.parks = 0
       task.deferrals = 0
+      task.policy = null
       task.retryReason = 'manual'
       enqueue(state, task, 'at the end')
       noteTask(state, task, 'task.redriven', by, { generation: task.generation, ...keyNote(task) })
@@ -103,23 +106,20 @@ function candidates(
     .map((task) => ({ position: task.seq, task }))
 }
 
-export function retry(
-  state: State,
-  id: TaskId,
-  options: { readonly by: By; readonly maxRetries: number },
-): RetryResult {
+export function retry(state: State, id: TaskId, { by, maxRetries, policy }: RetryRequest): RetryResult {
   const task = state.tasks.get(id)
   const latest = task === undefined ? undefined : latestExecution(task)
   if (task === undefined || latest === undefined) return { outcome: 'not_found' }
   if (latest.status !== 'failed') return { outcome: 'wrong_status', status: latest.status }
   const { status } = task.state
   if (status !== 'dead' && status !== 'waiting') return { outcome: 'wrong_status', status }
-  const budget = operatorRetries(task.snapshot.settings, options.maxRetries)
+  const budget = operatorRetries(task.snapshot.settings, maxRetries)
   if (task.failures > budget) return { outcome: 'exhausted', budget }
   const attempt = task.attempt + 1
   task.retryReason = 'manual'
+  task.policy = policy ?? task.policy
   enqueue(state, task, 'at the end')
-  noteTask(state, task, 'task.retried', options.by, { attempt, ...keyNote(task) })
+  noteTask(state, task, 'task.retried', by, { attempt, ...present({ policy }), ...keyNote(task) })
   return { outcome: 'queued', attempt }
 }
 

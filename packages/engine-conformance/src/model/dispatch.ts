@@ -9,6 +9,7 @@ import {
   type Launch,
   type LaunchPage,
   type LaunchQuery,
+  present,
   TIMEOUT_GRACE_MS,
 } from '@reprise/core'
 import { pageLimit } from '@reprise/core/engine'
@@ -59,7 +60,7 @@ export function collect(state: State, request: ClaimRequest, limit: number): Cla
 
 /** A lease as the one who holds it is told of it. */
 export function claimedOf(task: TaskRecord): Claimed {
-  const { state, snapshot, generation, failures, losses, parks, deferrals, retryReason, acceptedAt } = task
+  const { state, snapshot, generation, failures, losses, parks, deferrals, policy, retryReason, acceptedAt } = task
   if (state.status !== 'running') throw new Error('Only a running task has a lease.')
   const { attempt, token, startedAt, leaseUntil, timeoutAt } = state
   return {
@@ -72,6 +73,7 @@ export function claimedOf(task: TaskRecord): Claimed {
     losses,
     parks,
     deferrals,
+    ...present({ policy }),
     retryReason,
     acceptedAt,
     startedAt,

@@ -1,6 +1,6 @@
 // The list of what is past its time, for sweeps. It only looks.
 
-import type { ExpiredResult, Overdue } from '@reprise/core'
+import { type ExpiredResult, type Overdue, present } from '@reprise/core'
 import { checkLimit } from './checks.ts'
 import { overdueSince } from './lane.ts'
 import { isUnderWay, type Running } from './leases.ts'
@@ -24,13 +24,14 @@ export function expired(state: State, limit: number): ExpiredResult {
   return { overdue: [...leases.sort(bySince), ...entries.sort(bySince)].slice(0, limit), now: state.now }
 }
 
-const factsOf = ({ snapshot, generation, failures, losses, parks, deferrals, acceptedAt }: TaskRecord) => ({
+const factsOf = ({ snapshot, generation, failures, losses, parks, deferrals, policy, acceptedAt }: TaskRecord) => ({
   snapshot,
   generation,
   failures,
   losses,
   parks,
   deferrals,
+  ...present({ policy }),
   acceptedAt,
 })
 

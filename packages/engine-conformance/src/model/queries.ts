@@ -15,6 +15,7 @@ import {
   LEFT_OUT,
   type Page,
   type PageRequest,
+  present,
   type Scope,
   SERIES_POINTS_MAX,
   SERIES_STEP_MS,
@@ -47,9 +48,10 @@ import { workerViews } from './registry.ts'
 import type { Lane, State, TaskRecord } from './state.ts'
 
 function viewOf(state: State, record: TaskRecord): Task {
-  const { snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals, lane } = record
+  const { snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals, policy, lane } = record
   const lastWorker = lastWorkerOf(record)
-  const known = { ...snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals, lastWorker }
+  const spent = { generation, attempt, failures, losses, parks, deferrals, ...present({ policy }) }
+  const known = { ...snapshot, acceptedAt, ...spent, lastWorker }
   if (record.state.status !== 'queued') return { ...known, state: record.state }
   const { since, expires } = record.state
   return {
@@ -85,9 +87,9 @@ export function standings(state: State, ids: readonly TaskId[]): StandingsResult
   const found = ids.map((id) => {
     const record = state.tasks.get(id)
     if (record === undefined) return null
-    const { acceptedAt, generation, failures, losses, parks, deferrals } = record
+    const { acceptedAt, generation, failures, losses, parks, deferrals, policy } = record
     const { payload: _, ...snapshot } = record.snapshot
-    return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals }
+    return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals, ...present({ policy }) }
   })
   return { standings: found, now: state.now }
 }

@@ -61,6 +61,7 @@ export interface TaskRecord {
   losses: number
   parks: number
   deferrals: number
+  policy: string | null
   /** Why there will be a next attempt; null if it is the first. */
   retryReason: WaitReason | null
   /** Until when it holds its dedupe key; null: until it has ended or died. */

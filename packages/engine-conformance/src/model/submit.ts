@@ -94,6 +94,7 @@ export function accept(state: State, spec: TaskSpec, attempt: number): TaskRecor
     losses: 0,
     parks: 0,
     deferrals: 0,
+    policy: null,
     retryReason: null,
     renewedAt: null,
     assignedAs: null,

@@ -1,13 +1,14 @@
 // Dead letters: the failure groups they form, and what an operator can do with them: redrive, discard, retry.
 
-import { actionName, type TaskId, taskId } from '@reprise/core'
+import { actionName, present, type TaskId, taskId } from '@reprise/core'
 import { expect } from 'vitest'
 import { BY, dead, failure, ids, retryIn, START, type Store } from './fixture.ts'
 import { subject } from './subject.ts'
 
 const sizeMissing = failure('validation', 'The size is missing.')
 const noAccess = failure('permission', 'No access.')
-const retry = (store: Store, id: string, maxRetries = 1) => store.engine.retry(taskId(id), { by: BY, maxRetries })
+const retry = (store: Store, id: string, maxRetries = 1, policy?: string) =>
+  store.engine.retry(taskId(id), { by: BY, maxRetries, ...present({ policy }) })
 
 export const deadLetters = subject('dead letters', (check) => {
   check('dead letters with one fingerprint form one group', async (store) => {
@@ -169,6 +170,48 @@ export const deadLetters = subject('dead letters', (check) => {
     expect(await retry(store, 'a')).toEqual({ outcome: 'queued', attempt: 2 })
     expect(await (await store.worker('w2')).claimOne()).toMatchObject({ attempt: 2, retryReason: 'manual' })
   })
+
+  check('B5: retry: the policy that it names comes along with every attempt from then on', async (store) => {
+    await store.deadLetter({ id: 'a', settings: { maxRetries: 9 } })
+    expect(await store.task('a')).not.toHaveProperty('policy')
+    await retry(store, 'a', 1, 'patient')
+    expect((await store.journal('a')).at(-1)).toMatchObject({
+      type: 'task.retried',
+      data: { attempt: 2, policy: 'patient' },
+    })
+    expect(await store.task('a')).toMatchObject({ policy: 'patient' })
+    const second = await (await store.worker('w2')).claimOne()
+    expect(second).toMatchObject({ attempt: 2, policy: 'patient' })
+    await store.engine.settle([{ kind: 'failed', ref: second, failure: failure(), decision: retryIn(1_000) }])
+    store.clock.jump(1_000)
+    expect(await (await store.worker('w3')).claimOne()).toMatchObject({ attempt: 3, policy: 'patient' })
+    store.clock.jump(60_000)
+    const { overdue } = await store.engine.expired(10)
+    expect(overdue).toMatchObject([{ kind: 'lease', policy: 'patient' }])
+    expect((await store.engine.standings(ids('a'))).standings).toMatchObject([{ policy: 'patient' }])
+  })
+
+  check(
+    'B5: retry: the policy stays with a retry that names none, gives way to another, and goes with a redrive',
+    async (store) => {
+      await store.deadLetter({ id: 'a', settings: { maxRetries: 9 } })
+      const failOn = async (worker: string) => {
+        const ref = await (await store.worker(worker)).claimOne()
+        await store.engine.settle([{ kind: 'failed', ref, failure: sizeMissing, decision: dead() }])
+      }
+      await retry(store, 'a', 1, 'patient')
+      await failOn('w2')
+      await retry(store, 'a', 3)
+      expect(await store.task('a')).toMatchObject({ policy: 'patient' })
+      await failOn('w3')
+      await retry(store, 'a', 3, 'strict')
+      expect(await store.task('a')).toMatchObject({ policy: 'strict' })
+      await failOn('w4')
+      await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
+      expect(await store.task('a')).not.toHaveProperty('policy')
+      expect(await (await store.worker('w5')).claimOne()).not.toHaveProperty('policy')
+    },
+  )
 
   check('A8: retry: takes the task out of its failure group, with a journal entry', async (store) => {
     await store.deadLetter({ id: 'a' })

@@ -90,7 +90,7 @@ end
 
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify',
+  'fingerprint', 'keyLost', 'notify', 'policy',
 }
 
 -- Status and attempt come first: see those who look for them by a pattern.
@@ -116,6 +116,7 @@ local function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
+    policy = state.policy,
   }
 end
 

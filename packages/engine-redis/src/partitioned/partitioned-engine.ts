@@ -87,7 +87,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     },
 
     change: async (request) => changeAll(inOrder(), request),
-    retry: async (id, { by, maxRetries }) => retry(inOrder().of(id), id, by, maxRetries),
+    retry: async (id, request) => retry(inOrder().of(id), id, request),
 
     pause: async (scope, by) => pauseAll(inOrder(), scope, by),
     resume: async (scope, by) => resumeAll(inOrder(), scope, by),

@@ -51,8 +51,9 @@ export const taskRoutes = routeTable({
   retryInternally: {
     method: 'POST',
     path: '/internal/tasks/retry',
-    summary: 'Retry a failed task with another budget',
-    description: 'For other services. `maxRetries`, or the retries of a named `policy`, takes the place of the budget.',
+    summary: 'Retry a failed task with another budget or policy',
+    description:
+      'For other services. `maxRetries`, or the retries of a named `policy`, takes the place of the budget. The policy counts for all further attempts of the task.',
     tag: 'tasks',
     access: 'operate',
     body: RetryInput.omit({ id: true }).extend({ taskId: TaskIdInput }).strict(),

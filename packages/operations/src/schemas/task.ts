@@ -112,6 +112,9 @@ export const TaskView = SnapshotView.extend({
   losses: z.int(),
   parks: z.int(),
   deferrals: z.int(),
+  policy: z.string().optional().meta({
+    description: "The policy that an operator's retry named for its further attempts. Missing if none did.",
+  }),
   retryable: z.boolean().meta({
     description: 'Whether an operator may retry it now: its latest attempt has failed, and the budget allows one more.',
   }),

@@ -16,6 +16,16 @@ async function failedTask(api: Api, id: string): Promise<void> {
   expect(settled.body).toEqual({ results: [{ outcome: 'settled', status: 'dead', repeated: false }] })
 }
 
+/** Matches no action: it counts only where a retry names it. */
+const PATIENT = `
+policies:
+  - name: patient
+    match: { actions: [nothing-at-all] }
+    retries: 3
+    backoff: { kind: fixed, delay: 7s, jitter: 0 }
+    rules: [{ name: odd-words, when: { message: "the moon is full" }, then: { reason: transient } }]
+`
+
 describe.each(STORES)('on $name', (store) => {
   test('A8: 401 dashboard_unauthorized comes first, also for a task that does not exist', async () => {
     const api = await startApi(store)
@@ -82,6 +92,22 @@ describe.each(STORES)('on $name', (store) => {
       reason: 'because',
       actor: 'token:operator-all',
     })
+  })
+
+  test('B5: /internal/tasks/retry takes a whole policy, by which the server judges what a worker reports', async () => {
+    const api = await startApi(store)
+    await api.send('PUT', '/api/v1/policies', { body: { text: PATIENT } })
+    await failedTask(api, 't1')
+    const token = api.tokens.operator
+    const queued = await api.post('/internal/tasks/retry', { taskId: 't1', policy: 'patient' }, { token })
+    expect(queued.body).toEqual({ taskId: 't1', attempt: 2, status: 'queued' })
+    const { taskId, attempt, token: lease } = await claimOne(api, 'w2')
+    const error = { message: 'the moon is full' }
+    const settlements = [{ taskId, attempt, token: lease, outcome: 'failed', error }]
+    await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
+    expect((await api.get('/api/v1/tasks/t1')).body).toMatchObject({ policy: 'patient', state: { status: 'waiting' } })
+    const { decision } = (await api.engine.execution('t1' as TaskId, 2)) ?? {}
+    expect(decision).toMatchObject({ kind: 'retry', delayMs: 7_000, policy: { name: 'patient', version: 1 } })
   })
 
   test('A8: a store that can not be read is 502', async () => {
