@@ -6,20 +6,11 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { UsageError } from '../arguments.ts'
+import { HELP, type HttpArguments, parseArguments } from './arguments.ts'
 import type { LoadResult } from './load.ts'
 import type { LoadOrder } from './load-process.ts'
 import type { Figures, Ready, ServerOrder } from './server-process.ts'
-
-const { values: wanted } = parseArgs({
-  options: {
-    tasks: { type: 'string', default: '1000000' },
-    seconds: { type: 'string', default: '8' },
-    rounds: { type: 'string', default: '3' },
-    connections: { type: 'string', default: '64' },
-    json: { type: 'boolean', default: false },
-  },
-})
 
 const TARGETS = { submit: 0.4, list: 0.2, differing: null } as const
 const BODY = '{"action":"measured","payload":{"text":"task number #","at":#},"labels":{"region":"eu"}}'
@@ -54,52 +45,70 @@ async function figuresOf({ process: child }: Running): Promise<Figures> {
   return figures
 }
 
-async function loadOn({ port, token }: Running, question: Question): Promise<LoadResult> {
+async function loadOn(
+  { port, token }: Running,
+  question: Question,
+  { connections, seconds }: HttpArguments,
+): Promise<LoadResult> {
   const child = fork(new URL('./load-process.ts', import.meta.url))
   const order: LoadOrder = {
     port,
     token,
     ...QUESTIONS[question],
-    connections: Number(wanted.connections),
-    seconds: Number(wanted.seconds),
+    connections,
+    seconds,
   }
   child.send(order)
   const [result] = (await once(child, 'message')) as [LoadResult]
   return result
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'reprise-http-'))
-try {
-  tell(`storing ${wanted.tasks} tasks`)
-  const file = join(folder, 'reprise.db')
-  const ours = await startServer({ kind: 'reprise', file, tasks: Number(wanted.tasks) })
-  const bare = await startServer({ kind: 'bare', file, tasks: 0 })
-  const report: Record<string, unknown> = {}
-  for (const question of Object.keys(QUESTIONS) as Question[]) {
-    const rounds: { readonly bare: LoadResult; readonly ours: LoadResult }[] = []
-    await loadOn(ours, question)
-    const before = await figuresOf(ours)
-    for (let round = 1; round <= Number(wanted.rounds); round++) {
-      tell(`${question}, round ${round}`)
-      rounds.push({ bare: await loadOn(bare, question), ours: await loadOn(ours, question) })
+async function measure(wanted: HttpArguments): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-http-'))
+  try {
+    tell(`storing ${wanted.tasks} tasks`)
+    const file = join(folder, 'reprise.db')
+    const ours = await startServer({ kind: 'reprise', file, tasks: wanted.tasks })
+    const bare = await startServer({ kind: 'bare', file, tasks: 0 })
+    const report: Record<string, unknown> = {}
+    for (const question of Object.keys(QUESTIONS) as Question[]) {
+      const rounds: { readonly bare: LoadResult; readonly ours: LoadResult }[] = []
+      await loadOn(ours, question, wanted)
+      const before = await figuresOf(ours)
+      for (let round = 1; round <= wanted.rounds; round++) {
+        tell(`${question}, round ${round}`)
+        rounds.push({ bare: await loadOn(bare, question, wanted), ours: await loadOn(ours, question, wanted) })
+      }
+      const after = await figuresOf(ours)
+      const ratio = median(rounds.map((one) => one.ours.perSecond / one.bare.perSecond))
+      report[question] = {
+        perSecond: Math.round(median(rounds.map((one) => one.ours.perSecond))),
+        bare: Math.round(median(rounds.map((one) => one.bare.perSecond))),
+        ratio: Number(ratio.toFixed(2)),
+        target: TARGETS[question],
+        p99Ratio: Number(median(rounds.map((one) => one.ours.p99Ms / one.bare.p99Ms)).toFixed(2)),
+        p99Ms: Number(median(rounds.map((one) => one.ours.p99Ms)).toFixed(1)),
+        errors: rounds.reduce((sum, one) => sum + one.ours.errors, 0),
+        memoryMegabytes: [before, after].map(({ bytes }) => Math.round(bytes / 1_048_576)),
+        loopHeldMs: Number(after.heldMs.toFixed(1)),
+      }
     }
-    const after = await figuresOf(ours)
-    const ratio = median(rounds.map((one) => one.ours.perSecond / one.bare.perSecond))
-    report[question] = {
-      perSecond: Math.round(median(rounds.map((one) => one.ours.perSecond))),
-      bare: Math.round(median(rounds.map((one) => one.bare.perSecond))),
-      ratio: Number(ratio.toFixed(2)),
-      target: TARGETS[question],
-      p99Ratio: Number(median(rounds.map((one) => one.ours.p99Ms / one.bare.p99Ms)).toFixed(2)),
-      p99Ms: Number(median(rounds.map((one) => one.ours.p99Ms)).toFixed(1)),
-      errors: rounds.reduce((sum, one) => sum + one.ours.errors, 0),
-      memoryMegabytes: [before, after].map(({ bytes }) => Math.round(bytes / 1_048_576)),
-      loopHeldMs: Number(after.heldMs.toFixed(1)),
-    }
+    for (const child of [ours, bare]) child.process.kill()
+    if (wanted.json) process.stdout.write(`${JSON.stringify(report)}\n`)
+    else console.table(report)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
-  for (const child of [ours, bare]) child.process.kill()
-  if (wanted.json) process.stdout.write(`${JSON.stringify(report)}\n`)
-  else console.table(report)
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+}
+
+const USAGE_EXIT_CODE = 2
+
+try {
+  const wanted = parseArguments(process.argv.slice(2))
+  if (wanted.help) process.stdout.write(HELP)
+  else await measure(wanted)
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error
+  process.stderr.write(`${error.message}\nnpm run bench:http -- --help says what there is.\n`)
+  process.exitCode = USAGE_EXIT_CODE
 }

@@ -144,12 +144,23 @@ const mutants: Readonly<Record<string, () => void>> = {
   },
 }
 
+/** Faults that take thousands of sequences to show. A long run looks for them (`npm run test:long -- rule-mutants`). */
+const RARE: ReadonlySet<string> = new Set([
+  'lets a straggler open a breaker again',
+  'holds only the tenants that failed',
+  'never lets a probe through',
+  'does not say when a breaker lets probes through',
+  'forgets to count what a quota has given out',
+])
+const isLong = process.env.REPRISE_LONG === '1'
+const tried = Object.entries(mutants).filter(([name]) => isLong || !RARE.has(name))
+
 afterEach(() => {
   for (const part of ['breakers', 'quotas', 'dispatch', 'avoid', 'registry', 'claim'])
     vi.doUnmock(`../src/model/${part}.ts`)
 })
 
-test.each(Object.entries(mutants))('an engine that %s is caught', { timeout: 60_000 }, async (name, breakRule) => {
+test.each(tried)('an engine that %s is caught', { timeout: 300_000 }, async (name, breakRule) => {
   vi.resetModules()
   breakRule()
   const { createModel } = await import('../src/model/model.ts')
