@@ -1,6 +1,8 @@
 // Launchers: start an ephemeral worker for one execution, and tell later what became of it. They know no store. What an HTTP
 // launcher is careful with, others that call addresses from outside have to be careful with too: those parts are here as well.
 
+export { createEcsLauncher } from './ecs/launcher.ts'
+export type { EcsCapacityProvider, EcsLauncherOptions, EcsTask } from './ecs/options.ts'
 export { AddressPolicy, parseAddress, type Resolve } from './http/addresses.ts'
 export { retryAfterMs } from './http/answer.ts'
 export { createHttpLauncher, type HttpLauncher } from './http/launcher.ts'

@@ -20,7 +20,17 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
   'engine-conformance': { packages: ['core'], npm: ['fast-check', 'vitest'], node: true },
   policies: { packages: ['core'], npm: ['yaml', 'zod'], node: true },
   orchestrator: { packages: ['core'], node: true },
-  launchers: { packages: ['core'], npm: ['ipaddr.js'], node: true },
+  launchers: {
+    packages: ['core'],
+    npm: [
+      '@aws-sdk/client-ecs',
+      '@aws-sdk/client-lambda',
+      '@kubernetes/client-node',
+      'google-auth-library',
+      'ipaddr.js',
+    ],
+    node: true,
+  },
   jobs: { packages: ['core'], node: true },
   connect: { packages: ['core', 'engine-redis', 'engine-sqlite'], node: true },
   client: { packages: ['core', 'connect', 'operations'], npm: ['@opentelemetry/api'], node: true },
@@ -60,7 +70,11 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
 }
 
 /** What a package offers beside its front door, for those who need no more than that. */
-const SIDE_DOORS: readonly string[] = ['@reprise/policies/fields', '@reprise/policies/tenant-fields']
+const SIDE_DOORS: readonly string[] = [
+  '@reprise/launchers/clients',
+  '@reprise/policies/fields',
+  '@reprise/policies/tenant-fields',
+]
 /** What only engines need of core stands behind a door of its own. */
 const ENGINE_DOOR = '@reprise/core/engine'
 
