@@ -19,7 +19,7 @@ export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>
   /** By their paths in the folder. */
   readonly files?: Readonly<Record<string, string>>
-  /** The width of the terminal that standard output is; none if missing. */
+  /** The width of the terminal that standard output and error are; none if missing. */
   readonly columns?: number
   readonly stdin?: string
   readonly clock?: Clock
@@ -64,6 +64,7 @@ export function shell(options: ShellOptions = {}): Shell {
         stderr.push(text)
         hear(text)
       },
+      isTTY: options.columns !== undefined,
     },
     stdin: { isTTY: false, text: async () => options.stdin ?? '' },
     env: options.env ?? {},

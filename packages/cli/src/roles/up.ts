@@ -24,7 +24,7 @@ export async function runUp(
   host: Host,
   output: Output,
 ): Promise<void> {
-  const resolved = isDemo ? forDemo(given) : given
+  const resolved = isDemo ? forDemo(given, host) : given
   const demo = isDemo ? await import('../demo/demo.ts') : null
   await refuseSecond(resolved.values.data)
   const actions = [...(await loadActions(modules, host)), ...(demo?.demoActions(host.clock) ?? [])]
@@ -73,12 +73,16 @@ async function refuseSecond(data: string): Promise<void> {
   })
 }
 
-/** A store of its own, unless one is named; and what it leaves there is not kept for ever, unless somebody says what is. */
-function forDemo(resolved: Resolved): Resolved {
+/**
+ * A store of its own, unless one is named; and what it leaves there is not kept for ever, unless somebody says what is. At a
+ * terminal its failures are not logged: they would push the first lines, with the commands to try, out of sight.
+ */
+function forDemo(resolved: Resolved, { stderr }: Host): Resolved {
   const { values, origins } = resolved
   const engine = values.engine ?? `sqlite:${join(values.data, 'demo.db')}`
   const retention = origins.retention.kind === 'default' ? { succeeded: '1h', journal: '6h' } : values.retention
-  return { ...resolved, values: { ...values, engine, retention } }
+  const isQuiet = stderr.isTTY === true && origins.logLevel.kind === 'default'
+  return { ...resolved, values: { ...values, engine, retention, logLevel: isQuiet ? 'error' : values.logLevel } }
 }
 
 /** Such as work here, in this folder. */
@@ -119,6 +123,8 @@ function tell(output: Output, { url, link, resolved, isDemo, toTry }: Told): voi
       line(
         'A few sample tasks come in each second. Some fail: they are retried, parked by a breaker, or end as dead letters.',
       )
+      if (resolved.values.logLevel === 'error')
+        line('To see each failure: npx reprise watch, or --log-level info here.')
       line('Ctrl-C ends it in order. Without the demo: --no-demo.')
     }
   })
