@@ -133,22 +133,15 @@ test('21: up says where tasks are kept and what chose that place, and proposes a
 })
 
 test.each([
-  ['at a terminal the demo leaves its first lines in sight', { columns: 100 }, [], '', 'npx reprise watch'],
-  [
-    'at a terminal the demo logs what it is asked to log',
-    { columns: 100 },
-    ['--log-level', 'info'],
-    'The worker runs',
-    '',
-  ],
-  ['elsewhere the demo logs as usual', {}, [], 'The worker runs', ''],
-] as const)('%s', async (_, terminal, options, logged, hint) => {
+  ['at a terminal the demo leaves its first lines in sight', { columns: 100 }, [], /^$/, true],
+  ['at a terminal the demo logs as it is told', { columns: 100 }, ['--log-level', 'info'], /The worker runs/, false],
+  ['elsewhere the demo logs as usual', {}, [], /The worker runs/, false],
+] as const)('%s', async (_, terminal, options, logged, isQuiet) => {
   const here = shell(terminal)
   const running = here.reprise('up', '--demo', '--port', '0', ...options)
   await here.heard(/Without the demo/, running)
   here.ask('SIGTERM')
   const ran = await running
-  expect(ran.stderr).toContain(logged)
-  if (logged === '') expect(ran.stderr).toBe('')
-  expect(ran.stdout.includes('npx reprise watch')).toBe(hint !== '')
+  expect(ran.stderr).toMatch(logged)
+  expect(ran.stdout.includes('npx reprise watch')).toBe(isQuiet)
 })
