@@ -16,6 +16,7 @@ export {
   AVOIDED_MAX,
   COVERING_MAX,
   checkBatch,
+  checkChange,
   checkLeaseMs,
   checkLimit,
   checkReserve,

@@ -1,8 +1,9 @@
 #!lua flags=allow-oom
--- change: redrives, discards, cancels or promotes tasks: those named, as they are listed, or those of a scope, in order of
+-- change: redrives, discards, cancels, promotes or reverts tasks: those named, as they are listed, or those of a scope, in order of
 -- acceptance. Tasks in another status are passed over. It looks at a bounded number of tasks, and at a bounded size of them.
 -- ARGV: time, request id, kind, actor, reason, limit, then either 'ids' and the ids, or 'all', the seq after which to
---   begin, scope (3), fingerprint ('' for any, else '=' and the fingerprint).
+--   begin, scope (3), fingerprint ('' for any, else '=' and the fingerprint), or 'fenced' and, for each id, the id and the
+--   generation that the task must still be in.
 -- Answers { where to go on or '' when nothing is left to look at, then the ids of what was changed }. Where to go on: the
 -- number of ids looked at, or a seq.
 -- Nothing can be refused; a call that changed something answers its repetition (same request id) alike.
@@ -77,6 +78,23 @@ local CHANGES = {
     requeue(task)
     noteTask('task.promoted', task, actor, reason, '{}')
   end,
+  revert = function(task)
+    local state = task.state
+    local from = state.status
+    local last = cjson.decode(call('HGET', taskKey(task.id), int(state.attempt)))
+    if from == 'waiting' then leave(task) elseif from == 'queued' then dequeue(task) end
+    move(task.lane, from, 'dead')
+    local dead = nextState(state, 'dead')
+    dead.at = last.resolvedAt
+    dead.reason = last.decision.reason
+    dead.fingerprint = last.failure.fingerprint
+    dead.retryReason = nil
+    task.state = dead
+    rejoinGroup(task, dead.fingerprint)
+    saveState(task)
+    ended(task.id)
+    noteTask('task.reverted', task, actor, reason, '{"from":"' .. from .. '"}')
+  end,
 }
 
 local FROM = {
@@ -84,10 +102,19 @@ local FROM = {
   discard = { dead = true },
   cancel = { queued = true, waiting = true, running = true },
   promote = { waiting = true },
+  revert = { queued = true, waiting = true, discarded = true },
 }
 
 local change = CHANGES[kind]
 local applies = FROM[kind]
+
+-- Whether there is a redrive or a discard to take back: the task has not started since, and its last attempt ended it.
+local function canRevert(task)
+  local state = task.state
+  if state.status ~= 'discarded' and (state.generation == 1 or state.attempt ~= state.before) then return false end
+  local record = call('HGET', taskKey(task.id), int(state.attempt))
+  return record and string.match(record, DECISION_PATTERN) == 'dead'
+end
 
 local function look(id)
   local task = loadTask(id)
@@ -97,6 +124,7 @@ end
 
 local function changeIfApplies(task)
   if not applies[task.state.status] then return end
+  if kind == 'revert' and not canRevert(task) then return end
   change(task)
   changed[#changed + 1] = task.id
 end
@@ -106,6 +134,15 @@ local function goOverIds(first)
     local task = look(ARGV[at])
     if task then changeIfApplies(task) end
     if isEnough() and at < #ARGV then return at - first + 1 end
+  end
+  return nil
+end
+
+local function goOverFenced(first)
+  for at = first, #ARGV, 2 do
+    local task = look(ARGV[at])
+    if task and task.state.generation == tonumber(ARGV[at + 1]) then changeIfApplies(task) end
+    if isEnough() and at + 1 < #ARGV then return (at - first) / 2 + 1 end
   end
   return nil
 end
@@ -154,6 +191,8 @@ end
 local goOnAt
 if ARGV[7] == 'ids' then
   goOnAt = goOverIds(8)
+elseif ARGV[7] == 'fenced' then
+  goOnAt = goOverFenced(8)
 elseif kind == 'redrive' or kind == 'discard' then
   goOnAt = goOverDead(tonumber(ARGV[8]), parseScope(9), ARGV[12])
 else

@@ -1,4 +1,4 @@
-// What operators do to tasks: redrive, discard, cancel and promote in bulk, and the retry of one. A script looks at a
+// What operators do to tasks: redrive, discard, cancel, promote and revert in bulk, and the retry of one. A script looks at a
 // bounded number of tasks; while it finds nothing to change, the next one goes on where it stopped.
 
 import {
@@ -9,8 +9,9 @@ import {
   type RetryResult,
   StoreFailedError,
   type TaskId,
+  type TaskSelector,
 } from '@reprise/core'
-import { checkBatch, checkLimit, pageCursor } from '@reprise/core/engine'
+import { checkChange, checkLimit, pageCursor } from '@reprise/core/engine'
 import { asTexts, type Partition } from './partition.ts'
 import { changeScript, retryScript } from './scripts.generated.ts'
 import { given, givenScope } from './tasks.ts'
@@ -21,6 +22,7 @@ const ROUNDS_MAX = 50
 export async function change(partition: Partition, request: ChangeRequest): Promise<ChangeResult> {
   const limit = request.limit ?? BATCH_MAX
   checkLimit(limit)
+  checkChange(request)
   const after = pageCursor(request) ?? 0
   const { kind, select, by } = request
   const step: Step = async (left, rest) => {
@@ -29,8 +31,7 @@ export async function change(partition: Partition, request: ChangeRequest): Prom
     return { next: next === '' ? null : Number(next), changed: changed as TaskId[] }
   }
   if ('ids' in select) {
-    checkBatch(select.ids.length)
-    return overIds(step, select.ids, after, limit)
+    return overIds(step, select, after, limit)
   }
   const { fingerprint } = select
   // Only dead letters have one: a fingerprint names nothing that could be cancelled or promoted.
@@ -44,11 +45,21 @@ type Step = (
   rest: readonly string[],
 ) => Promise<{ readonly next: number | null; readonly changed: readonly TaskId[] }>
 
-async function overIds(step: Step, ids: readonly TaskId[], after: number, limit: number): Promise<ChangeResult> {
+async function overIds(
+  step: Step,
+  { ids, generations }: Extract<TaskSelector, { readonly ids: readonly TaskId[] }>,
+  after: number,
+  limit: number,
+): Promise<ChangeResult> {
   const changed: TaskId[] = []
   for (let position = after; position < ids.length; ) {
     if (changed.length === limit) return { changed, next: String(position) }
-    const result = await step(limit - changed.length, ['ids', ...ids.slice(position)])
+    const from = position
+    const named =
+      generations === undefined
+        ? ['ids', ...ids.slice(from)]
+        : ['fenced', ...ids.slice(from).flatMap((id, at) => [id, String(generations[from + at])])]
+    const result = await step(limit - changed.length, named)
     changed.push(...result.changed)
     position = result.next === null ? ids.length : position + result.next
   }

@@ -114,6 +114,9 @@ INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_
 ON CONFLICT (fingerprint) DO UPDATE SET
   count = count + 1, last_at = excluded.last_at, last_task = excluded.last_task, sample = excluded.sample;
 
+-- name: rejoinFailureGroup
+UPDATE failure_groups SET count = count + 1 WHERE fingerprint = ?;
+
 -- name: leaveFailureGroup
 UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;
 

@@ -133,6 +133,13 @@ UPDATE tasks SET
   status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL, attempt = ?
 WHERE seq = ?;
 
+-- Dead again, as it was before an operator sent it back to work or gave it up.
+-- name: reviveDead
+UPDATE tasks SET
+  status = $DEAD, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, wait_quota = NULL, retry_reason = NULL,
+  dead_reason = ?, fingerprint = ?
+WHERE seq = ?;
+
 -- name: taskById
 SELECT * FROM task_view WHERE id = ?;
 

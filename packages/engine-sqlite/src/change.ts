@@ -1,5 +1,5 @@
-// What operators do to many tasks: redrive, discard, cancel, promote; and the retry of one. Bounded per call, resumable
-// by cursor, one journal entry per task.
+// What operators do to many tasks: redrive, discard, cancel, promote, revert; and the retry of one. Bounded per call,
+// resumable by cursor, one journal entry per task.
 
 import {
   BATCH_MAX,
@@ -7,6 +7,8 @@ import {
   type ChangeKind,
   type ChangeRequest,
   type ChangeResult,
+  type Decision,
+  type Failure,
   type JournalEntryInput,
   operatorMayRetry,
   present,
@@ -15,8 +17,9 @@ import {
   type TaskId,
   type TaskStatus,
 } from '@reprise/core'
-import { checkBatch, checkLimit, operatorRetries, pageCursor } from '@reprise/core/engine'
+import { checkChange, checkLimit, operatorRetries, pageCursor } from '@reprise/core/engine'
 import { endedAttempt, endLease, recordAttempt } from './ending.ts'
+import type { ExecutionRow } from './execution-rows.ts'
 import { latestAttempt, scopeValues, snapshotOf, statusOf, type TaskRow } from './rows.ts'
 import { CANCELLED, DISCARDED, EXECUTION_STATUS, RETIRED_PLACE } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
@@ -26,6 +29,7 @@ const APPLIES_TO: Readonly<Record<ChangeKind, ReadonlySet<TaskStatus>>> = {
   discard: new Set<TaskStatus>(['dead']),
   cancel: new Set<TaskStatus>(['queued', 'waiting', 'running']),
   promote: new Set<TaskStatus>(['waiting']),
+  revert: new Set<TaskStatus>(['queued', 'waiting', 'discarded']),
 }
 
 /** How many tasks one call looks at when no index leads to the right ones. */
@@ -34,11 +38,14 @@ const WINDOW = 10_000
 export function change(transaction: Transaction, request: ChangeRequest): ChangeResult {
   const { kind, by, limit = BATCH_MAX } = request
   checkLimit(limit)
+  checkChange(request)
   const { rows, next } = selectTasks(transaction, request, limit)
   const changed: TaskId[] = []
   for (const task of rows) {
     if (!APPLIES_TO[kind].has(statusOf(task))) continue
-    applyTo(transaction, kind, task, by)
+    if (kind === 'revert') {
+      if (!revertOne(transaction, task, by)) continue
+    } else applyTo(transaction, kind, task, by)
     changed.push(task.id)
   }
   return { changed, next }
@@ -53,10 +60,13 @@ function selectTasks(
   const { kind } = request
   const after = pageCursor(request) ?? 0
   if ('ids' in request.select) {
-    checkBatch(request.select.ids.length)
-    const ids = [...new Set(request.select.ids.slice(after, after + limit))]
-    const rows = ids.flatMap((id) => db.get<TaskRow>('taskById', id) ?? [])
-    return { rows, next: after + limit < request.select.ids.length ? String(after + limit) : null }
+    const { ids: all, generations } = request.select
+    const found = new Map<TaskId, TaskRow>()
+    for (let at = after; at < Math.min(after + limit, all.length); at++) {
+      const row = db.get<TaskRow>('taskById', all[at] ?? '')
+      if (row !== undefined && (generations?.[at] ?? row.generation) === row.generation) found.set(row.id, row)
+    }
+    return { rows: found.values(), next: after + limit < all.length ? String(after + limit) : null }
   }
   const scope = scopeValues(request.select)
   const { fingerprint } = request.select
@@ -81,7 +91,7 @@ function selectTasks(
   return { rows, next: last === null ? null : String(last) }
 }
 
-function applyTo(transaction: Transaction, kind: ChangeKind, task: TaskRow, by: By): void {
+function applyTo(transaction: Transaction, kind: Exclude<ChangeKind, 'revert'>, task: TaskRow, by: By): void {
   switch (kind) {
     case 'redrive': {
       const generation = task.generation + 1
@@ -119,10 +129,8 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
   const lane = transaction.lane(task.lane)
   const from = statusOf(task)
   if (from === 'waiting') leaveDelayQueue(transaction, task)
-  else if (from === 'queued') {
-    db.run('deleteReady', task.lane, task.place, task.rank)
-    if (task.place !== RETIRED_PLACE) lane.ready--
-  } else {
+  else if (from === 'queued') leaveQueue(transaction, task)
+  else {
     endLease(db, task.seq, task.lease_stage)
     recordAttempt(transaction, { ...task, attempt: task.lease_attempt ?? 0 }, 'cancelled', {
       worker: task.lease_worker_number,
@@ -135,6 +143,32 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
   transaction.count(lane, 'cancelled')
   transaction.ended(task.id)
   note(transaction, 'task.cancelled', task, by, { from })
+}
+
+/** Takes back a redrive whose task has not started since, or a discard. False if there is nothing to take back. */
+function revertOne(transaction: Transaction, task: TaskRow, by: By): boolean {
+  const { db } = transaction
+  const from = statusOf(task)
+  const isUnstarted = task.generation > 1 && task.attempt === task.attempt_base
+  if (from !== 'discarded' && !isUnstarted) return false
+  const last = db.get<ExecutionRow>('executionOf', task.seq, task.attempt)
+  const decision = JSON.parse(last?.decision ?? 'null') as Decision | null
+  const failure = JSON.parse(last?.failure ?? 'null') as Failure | null
+  if (last === undefined || failure === null || decision?.kind !== 'dead') return false
+  const lane = transaction.lane(task.lane)
+  if (from === 'waiting') leaveDelayQueue(transaction, task)
+  else if (from === 'queued') leaveQueue(transaction, task)
+  db.run('reviveDead', last.resolved_at, decision.reason, failure.fingerprint, task.seq)
+  db.run('rejoinFailureGroup', failure.fingerprint)
+  transaction.move(lane, from, 'dead')
+  transaction.ended(task.id)
+  note(transaction, 'task.reverted', task, by, { from })
+  return true
+}
+
+function leaveQueue(transaction: Transaction, task: TaskRow): void {
+  transaction.db.run('deleteReady', task.lane, task.place, task.rank)
+  if (task.place !== RETIRED_PLACE) transaction.lane(task.lane).ready--
 }
 
 /** An operator's retry of one failed task, within its budget (A8, A9). */

@@ -13,7 +13,7 @@ export type Event = OperationOutput<'listEvents'>['items'][number]
 const STYLES: readonly (readonly [RegExp, Style])[] = [
   [/failed|lost|expired|opened|dropped|dead/, 'red'],
   [/closed|resumed|redriven|succeeded/, 'green'],
-  [/paused|half_open|ramping|retried|cancelled|discarded/, 'yellow'],
+  [/paused|half_open|ramping|retried|cancelled|discarded|reverted/, 'yellow'],
 ]
 
 export function eventLine(event: Event, { line, paint }: People): void {

@@ -9,6 +9,7 @@ import { PRIORITY_MAX, type Priority } from '../model/task.ts'
 import { type BreakerRef, checkedBreaker } from '../policy/breaker.ts'
 import type { Decision } from '../policy/decide.ts'
 import { checkedQuota, type RetryQuota } from '../policy/quota.ts'
+import type { ChangeRequest } from './changes.ts'
 import type { ReserveRequest } from './leases.ts'
 
 /** The most one call takes or changes. Larger work is done in several calls. */
@@ -65,6 +66,19 @@ export const LEASE_MS_MAX = 86_400_000
 export function checkBatch(size: number): void {
   if (size > BATCH_MAX) {
     throw new InvalidError(`One call takes at most ${BATCH_MAX} items, not ${size}. Send them in several calls.`)
+  }
+}
+
+/** What a change names: a bounded number of ids, each with its generation if there are any; a revert always names ids. */
+export function checkChange({ kind, select }: ChangeRequest): void {
+  if (!('ids' in select)) {
+    if (kind === 'revert') throw new InvalidError('A revert names its tasks by their ids.')
+    return
+  }
+  checkBatch(select.ids.length)
+  const { ids, generations } = select
+  if (generations !== undefined && generations.length !== ids.length) {
+    throw new InvalidError(`There are ${generations.length} generations for ${ids.length} ids: give one for each.`)
   }
 }
 

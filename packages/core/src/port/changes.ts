@@ -25,7 +25,11 @@ export interface Scope {
 
 /** Which tasks a change is about: these ids, or all that agree with what is given. */
 export type TaskSelector =
-  | { readonly ids: readonly TaskId[] }
+  | {
+      readonly ids: readonly TaskId[]
+      /** One for each id: only tasks that are still in this generation. A change that is made again then does no harm. */
+      readonly generations?: readonly number[]
+    }
   | (Scope & { readonly fingerprint?: Failure['fingerprint'] })
 
 /** What an operator can do to many tasks. Tasks in another status than these are passed over. */
@@ -38,6 +42,11 @@ export type ChangeKind =
   | 'cancel'
   /** Waiting tasks become due now. */
   | 'promote'
+  /**
+   * A redrive whose task has not started since, or a discard, is taken back: the task is dead again, of the same cause and since
+   * the same moment. Names its tasks by ids.
+   */
+  | 'revert'
 
 export interface ChangeRequest {
   readonly kind: ChangeKind

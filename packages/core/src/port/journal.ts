@@ -18,6 +18,7 @@ export const JOURNAL_TYPES = [
   'task.discarded',
   'task.cancelled',
   'task.promoted',
+  'task.reverted',
   'lanes.paused',
   'lanes.resumed',
   'lanes.limited',

@@ -26,13 +26,13 @@ const beat: fc.Arbitrary<BeatDraft> = fc.record({
 })
 
 const select: fc.Arbitrary<SelectDraft> = fc.oneof(
-  fc.record({ ids: fc.array(id, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ ids: fc.array(id, { minLength: 1, maxLength: 3 }), generation: seldom(fc.constantFrom(1, 2), 2) }),
   fc.record({ scope }),
   fc.record({ failure, action: bit }),
 )
 
 const bulk = fc.record({
-  verb: fc.constantFrom('redrive', 'redrive', 'discard', 'cancel', 'promote'),
+  verb: fc.constantFrom('redrive', 'redrive', 'discard', 'cancel', 'promote', 'revert'),
   select,
   limit: fc.integer({ min: 1, max: 4 }),
 })

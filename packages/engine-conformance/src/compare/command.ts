@@ -80,7 +80,8 @@ export interface BeatDraft {
 }
 
 export type SelectDraft =
-  | { readonly ids: readonly number[] }
+  /** With a generation, only tasks in it. */
+  | { readonly ids: readonly number[]; readonly generation?: number | undefined }
   | { readonly scope: ScopeDraft }
   /** The failure group of this failure of this action. */
   | { readonly failure: number; readonly action: number }

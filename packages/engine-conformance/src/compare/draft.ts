@@ -150,7 +150,13 @@ export function scopeOf({ pool, action, tenant }: ScopeDraft): Scope {
 }
 
 export function selectorOf(draft: SelectDraft): TaskSelector {
-  if ('ids' in draft) return { ids: draft.ids.map(idOf) }
+  if ('ids' in draft) {
+    const { generation } = draft
+    return {
+      ids: draft.ids.map(idOf),
+      ...(generation === undefined ? {} : { generations: draft.ids.map(() => generation) }),
+    }
+  }
   if ('scope' in draft) return scopeOf(draft.scope)
   return { fingerprint: failureOf(draft.failure, actionOf(draft.action)).fingerprint }
 }

@@ -37,6 +37,7 @@ const TALLIED = [
   'task.discarded',
   'task.cancelled',
   'task.promoted',
+  'task.reverted',
   'task.retried',
   'lanes.paused',
 ] as const satisfies JournalType[]
@@ -89,6 +90,11 @@ export class Observer {
   dueNow(id: TaskId): void {
     this.#broughtBack.add(id)
     this.#dueAt.delete(id)
+  }
+
+  /** An operator took its end back. */
+  broughtBack(id: TaskId): void {
+    this.#endedTasks.delete(id)
   }
 
   /** Whether this task must hold its dedupe key now. One that was brought back may: another task can have taken it meanwhile. */

@@ -40,6 +40,7 @@ const ENTRY_OF_KIND = {
   discard: 'task.discarded',
   cancel: 'task.cancelled',
   promote: 'task.promoted',
+  revert: 'task.reverted',
 } as const
 
 export async function runOperatorCommand(run: Run, command: OperatorCommand, doing: string): Promise<void> {
@@ -49,7 +50,10 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
       const { verb: kind, limit } = command
       const request = { kind, select: selectorOf(command.select), by: BY, limit }
       const answers = await pair.both(doing, ({ engine }) => wholeChange(engine, request))
-      for (const id of answers?.engine ?? []) observer.dueNow(id)
+      for (const id of answers?.engine ?? []) {
+        observer.dueNow(id)
+        if (kind === 'revert') observer.broughtBack(id)
+      }
       observer.owe(ENTRY_OF_KIND[kind], answers?.engine.length ?? 0)
       return
     }

@@ -1,4 +1,4 @@
-// What operators do to tasks: redrive, discard, cancel and promote many, and the retry of one task within its budget.
+// What operators do to tasks: redrive, discard, cancel, promote and revert many, and the retry of one task within its budget.
 // A change goes over the tasks in order, changes at most its limit, and says where to go on.
 
 import {
@@ -15,7 +15,7 @@ import {
   type TaskSelector,
   type TaskStatus,
 } from '@reprise/core'
-import { operatorRetries, pageCursor, scopeMatches } from '@reprise/core/engine'
+import { checkChange, operatorRetries, pageCursor, scopeMatches } from '@reprise/core/engine'
 import { checkBatch, checkLimit } from './checks.ts'
 import { fingerprintOfDead } from './dead-letter.ts'
 import { note, tally } from './journal.ts'
@@ -25,6 +25,7 @@ import { KEY_LOST } from './submit.ts'
 
 interface Change {
   readonly from: readonly TaskStatus[]
+  readonly isFor?: (task: TaskRecord) => boolean
   readonly apply: (state: State, task: TaskRecord, by: By) => void
 }
 
@@ -71,19 +72,35 @@ const CHANGES: Readonly<Record<ChangeKind, Change>> = {
       noteTask(state, task, 'task.promoted', by, {})
     },
   },
+  revert: {
+    from: ['queued', 'waiting', 'discarded'],
+    isFor: (task) =>
+      (task.state.status === 'discarded' || (task.generation > 1 && task.attempt === task.attemptsBefore)) &&
+      task.executions.get(task.attempt)?.decision?.kind === 'dead',
+    apply(state, task, by) {
+      const from = task.state.status
+      const { decision, failure, resolvedAt } = task.executions.get(task.attempt) ?? {}
+      if (decision?.kind !== 'dead' || !failure) return
+      task.state = { status: 'dead', at: resolvedAt ?? 0, reason: decision.reason, failure }
+      task.retryReason = null
+      noteTask(state, task, 'task.reverted', by, { from })
+    },
+  },
 }
 
 export function change(state: State, request: ChangeRequest): ChangeResult {
-  const { from, apply } = CHANGES[request.kind]
+  checkChange(request)
+  const { from, isFor, apply } = CHANGES[request.kind]
   const limit = checkLimit(request.limit ?? BATCH_MAX)
   const after = pageCursor(request) ?? 0
   const changed: TaskId[] = []
   let last = after
-  for (const { position, task } of candidates(state, request.select)) {
+  for (const { position, task, generation } of candidates(state, request.select)) {
     if (position <= after) continue
     if (changed.length === limit) return { changed, next: String(last) }
     last = position
-    if (task === undefined || !from.includes(task.state.status)) continue
+    if (task === undefined || !from.includes(task.state.status) || isFor?.(task) === false) continue
+    if (generation !== undefined && generation !== task.generation) continue
     apply(state, task, request.by)
     state.changes++
     changed.push(task.snapshot.id)
@@ -95,10 +112,15 @@ export function change(state: State, request: ChangeRequest): ChangeResult {
 function candidates(
   state: State,
   select: TaskSelector,
-): { readonly position: number; readonly task: TaskRecord | undefined }[] {
+): readonly {
+  readonly position: number
+  readonly task: TaskRecord | undefined
+  readonly generation?: number | undefined
+}[] {
   if ('ids' in select) {
     checkBatch(select.ids, 'task ids')
-    return select.ids.map((id, index) => ({ position: index + 1, task: state.tasks.get(id) }))
+    const { ids, generations } = select
+    return ids.map((id, at) => ({ position: at + 1, task: state.tasks.get(id), generation: generations?.[at] }))
   }
   return [...state.tasks.values()]
     .filter((task) => scopeMatches(select, task.lane))
@@ -131,7 +153,7 @@ const keyNote = ({ keyUntil }: TaskRecord) => (keyUntil === KEY_LOST ? { without
 function noteTask(
   state: State,
   task: TaskRecord,
-  type: 'task.redriven' | 'task.retried' | 'task.cancelled' | 'task.discarded' | 'task.promoted',
+  type: 'task.redriven' | 'task.retried' | 'task.cancelled' | 'task.discarded' | 'task.promoted' | 'task.reverted',
   by: By,
   data: JournalEntry['data'],
 ): void {

@@ -127,6 +127,63 @@ export const deadLetters = subject('dead letters', (check) => {
     ])
   })
 
+  const revert = (store: Store, ...which: string[]) =>
+    store.engine.change({ kind: 'revert', select: { ids: ids(...which) }, by: BY })
+
+  check('a change of named generations passes over tasks that are in another', async (store) => {
+    await store.deadLetter({ id: 'a' })
+    const select = { ids: ids('a', 'a'), generations: [2, 1] }
+    expect((await store.engine.change({ kind: 'redrive', select, by: BY })).changed).toEqual(['a'])
+    expect((await store.engine.change({ kind: 'redrive', select, by: BY })).changed).toEqual([])
+    const odd = { ids: ids('a'), generations: [1, 2] }
+    await expect(store.engine.change({ kind: 'redrive', select: odd, by: BY })).rejects.toThrow(/one for each/)
+  })
+
+  check(
+    'a revert takes back a redrive that has not started: dead again, of the same cause and moment',
+    async (store) => {
+      await store.deadLetter({ id: 'a' }, sizeMissing)
+      await store.deadLetter({ id: 'b' }, sizeMissing)
+      const before = await store.task('a')
+      const groups = await store.engine.failureGroups()
+      store.clock.jump(1_000)
+      await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
+      expect((await revert(store, 'a', 'b', 'nobody')).changed).toEqual(['a'])
+      expect(await store.task('a')).toEqual({ ...before, generation: 2, failures: 0 })
+      expect(await store.engine.failureGroups()).toEqual(groups)
+      expect(await store.engine.counts()).toMatchObject({ dead: 2, queued: 0 })
+      expect(await (await store.worker('w2')).claimIds()).toEqual([])
+      expect((await store.journal('a')).at(-1)).toMatchObject({ type: 'task.reverted', data: { from: 'queued' } })
+      await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
+      expect(await (await store.worker('w3')).claimOne()).toMatchObject({ attempt: 2, generation: 3 })
+    },
+  )
+
+  check('a revert leaves alone what has started since, and what nobody redrove', async (store) => {
+    await store.deadLetter({ id: 'a' })
+    await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
+    const lease = await (await store.worker('w2')).claimOne()
+    await store.submit({ id: 'b' })
+    expect((await revert(store, 'a', 'b')).changed).toEqual([])
+    await store.engine.settle([{ kind: 'failed', ref: lease, failure: failure(), decision: retryIn(1_000) }])
+    expect((await revert(store, 'a')).changed).toEqual([])
+  })
+
+  check('a revert takes back a discard, and counts and groups have it again', async (store) => {
+    await store.deadLetter({ id: 'a' }, sizeMissing)
+    const before = await store.task('a')
+    await store.engine.change({ kind: 'discard', select: {}, by: BY })
+    expect((await revert(store, 'a')).changed).toEqual(['a'])
+    expect(await store.task('a')).toEqual(before)
+    expect(await store.engine.counts()).toMatchObject({ dead: 1, discarded: 0 })
+    expect((await store.engine.failureGroups()).items).toMatchObject([{ count: 1, lastTask: 'a' }])
+    expect((await store.engine.change({ kind: 'redrive', select: {}, by: BY })).changed).toEqual(['a'])
+  })
+
+  check('a revert names its tasks', async (store) => {
+    await expect(store.engine.change({ kind: 'revert', select: {}, by: BY })).rejects.toThrow(/by their ids/)
+  })
+
   check('A8: retry: no task, or no execution, is not found', async (store) => {
     await store.submit({ id: 'a' })
     expect(await retry(store, 'nobody')).toEqual({ outcome: 'not_found' })

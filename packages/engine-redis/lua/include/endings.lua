@@ -26,6 +26,14 @@ local function joinGroup(task, fingerprint, sample)
   call('ZADD', key('dead'), int(task.head.seq), task.id)
 end
 
+-- A dead letter comes back to its group, which was there before: when it last grew stays as it was.
+local function rejoinGroup(task, fingerprint)
+  local group = call('HMGET', groupKey(fingerprint), 'number', 'lastAt')
+  call('ZADD', key('groups'), group[2], string.format('%016d', tonumber(group[1])) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
+
 local function leaveGroup(fingerprint, ids)
   call('ZREM', key('dead'), unpack(ids))
   call('ZREM', key('dead:' .. fingerprint), unpack(ids))

@@ -1,8 +1,8 @@
 // What operators do to many tasks, over all partitions: named ones in the order given, the others partition after partition.
 // Each step is atomic in its partition; where a later one fails, what was changed before is answered with a cursor.
 
-import { BATCH_MAX, type ChangeRequest, type ChangeResult, type TaskId } from '@reprise/core'
-import { checkBatch, checkLimit, pageCursor } from '@reprise/core/engine'
+import { BATCH_MAX, type ChangeRequest, type ChangeResult, type TaskId, type TaskSelector } from '@reprise/core'
+import { checkChange, checkLimit, pageCursor } from '@reprise/core/engine'
 import { change } from '../change.ts'
 import { placeAndPosition, wholeCursor } from './merge.ts'
 import type { Partitions } from './partitions.ts'
@@ -13,16 +13,16 @@ const ROUNDS_MAX = 50
 export function changeAll(store: Partitions, request: ChangeRequest): Promise<ChangeResult> {
   const limit = request.limit ?? BATCH_MAX
   checkLimit(limit)
+  checkChange(request)
   const after = pageCursor(request)
   const { select } = request
   if (!('ids' in select)) return overPartitions(store, request, limit, after)
-  checkBatch(select.ids.length)
   return overIds(store, { ...request, select }, limit, after ?? 0)
 }
 
 async function overIds(
   store: Partitions,
-  request: ChangeRequest & { readonly select: { readonly ids: readonly TaskId[] } },
+  request: ChangeRequest & { readonly select: Extract<TaskSelector, { readonly ids: readonly TaskId[] }> },
   limit: number,
   after: number,
 ): Promise<ChangeResult> {
@@ -32,12 +32,16 @@ async function overIds(
   for (let round = 0; round < ROUNDS_MAX && position < select.ids.length && changed.length < limit; round++) {
     // No more than may be changed: all of these can be looked at.
     const ids = select.ids.slice(position, position + limit - changed.length)
+    const from = position
     try {
       const parts = store.split(ids, (id) => id)
       const found = new Set<number>()
       await Promise.all(
         parts.map(async ({ partition, items, positions }) => {
-          const part = await change(partition, { kind, by, select: { ids: items } })
+          const { generations } = select
+          const fence =
+            generations === undefined ? {} : { generations: positions.map((at) => generations[from + at] ?? 0) }
+          const part = await change(partition, { kind, by, select: { ids: items, ...fence } })
           let at = 0
           for (const [index, id] of items.entries()) {
             if (part.changed[at] !== id) continue
