@@ -115,6 +115,8 @@ export interface State {
   readonly quota?: string
   readonly at?: number
   readonly fingerprint?: Fingerprint
+  /** Another task has its dedupe key. */
+  readonly keyLost?: true
   /** Its settings ask for an event at its end. */
   readonly notify?: true
   /** The one that an operator's retry named. */

@@ -135,7 +135,8 @@ function taskState(sight: Sight, state: State, latest: ReturnType<typeof parseRe
       return { status, at, result: known(latest).result }
     case 'dead': {
       const failure = failureOf(known(latest).record)
-      return { status, at, reason: state.reason as DeadReason, failure: known(failure) }
+      const taken = state.keyLost === true ? ({ keyTaken: true } as const) : {}
+      return { status, at, reason: state.reason as DeadReason, failure: known(failure), ...taken }
     }
     case 'discarded':
     case 'cancelled':

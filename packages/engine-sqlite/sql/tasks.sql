@@ -150,7 +150,7 @@ SELECT * FROM task_view WHERE seq = ?;
 -- settings stay numbers, and what only some states have shares its columns: node:sqlite asks its price for each of them.
 --   status: as in tasks; a live task by the row it has beside that.
 --   at: since when it is there.
---   until: when a queued one expires, or a waiting one is due; how long the result is.
+--   until: when a queued one expires, or a waiting one is due; how long the result is; 1 if another task took the key of a dead one.
 --   reason: why it waits or is dead.
 --   detail: the result, the quota, or the lease, as JSON.
 --   worker: the one of the latest attempt.
@@ -168,6 +168,7 @@ SELECT
   CASE
     WHEN s.seq IS NOT NULL THEN octet_length(s.result)
     WHEN t.status = $WAITING THEN t.due_at
+    WHEN t.status = $DEAD THEN t.dedupe_until = 0
     WHEN r.expires IS NOT NULL THEN
       r.expires + ?2 - (SELECT coalesce(l.held_since, ?2) - l.held_ms FROM lanes l WHERE l.id = t.lane)
   END AS until,

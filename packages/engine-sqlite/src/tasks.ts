@@ -283,6 +283,7 @@ function stateOf(row: SeenTask, texts: LongTexts): TaskState {
         at,
         reason: (reason as DeadReason | null) ?? 'not_retriable',
         failure: JSON.parse(texts.failure(row[SEEN.seq], row[SEEN.attempt])) as Failure,
+        ...(until === 1 ? { keyTaken: true } : {}),
       }
     case DISCARDED:
       return { status: 'discarded', at }

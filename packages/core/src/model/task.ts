@@ -143,7 +143,14 @@ export type TaskState =
   /** The end. */
   | { readonly status: 'succeeded'; readonly at: number; readonly result: JsonText | null }
   /** Automatic retries have ended. Left by an operator: redrive or discard. */
-  | { readonly status: 'dead'; readonly at: number; readonly reason: DeadReason; readonly failure: Failure }
+  | {
+      readonly status: 'dead'
+      readonly at: number
+      readonly reason: DeadReason
+      readonly failure: Failure
+      /** Another task has taken its dedupe key since: it was superseded. */
+      readonly keyTaken?: true
+    }
   /** The end: an operator gave a dead letter up. */
   | { readonly status: 'discarded'; readonly at: number }
   /** The end. */

@@ -19,6 +19,7 @@ export const JOURNAL_TYPES = [
   'task.cancelled',
   'task.promoted',
   'task.reverted',
+  'redrive.changed',
   'lanes.paused',
   'lanes.resumed',
   'lanes.limited',

@@ -46,12 +46,16 @@ import { gatesOf, holdsOn } from './gates.ts'
 import { limitsOn, wallTime } from './lane.ts'
 import { workerViews } from './registry.ts'
 import type { Lane, State, TaskRecord } from './state.ts'
+import { KEY_LOST } from './submit.ts'
 
 function viewOf(state: State, record: TaskRecord): Task {
   const { snapshot, acceptedAt, generation, attempt, failures, losses, parks, deferrals, policy, lane } = record
   const lastWorker = lastWorkerOf(record)
   const spent = { generation, attempt, failures, losses, parks, deferrals, ...present({ policy }) }
   const known = { ...snapshot, acceptedAt, ...spent, lastWorker }
+  if (record.state.status === 'dead' && record.keyUntil === KEY_LOST && snapshot.dedupeKey !== null) {
+    return { ...known, state: { ...record.state, keyTaken: true } }
+  }
   if (record.state.status !== 'queued') return { ...known, state: record.state }
   const { since, expires } = record.state
   return {

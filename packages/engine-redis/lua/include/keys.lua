@@ -12,6 +12,7 @@ local BAR_MS = 86400000
 -- One name for all of them: a library has room for 200.
 local dedupe = {}
 
+local CAN_COME_BACK = { dead = true, discarded = true }
 local LIVING = { queued = true, waiting = true, running = true }
 
 function dedupe.name(tenant, action, dedupeKey)
@@ -48,7 +49,7 @@ end
 -- Another task has the key of this one, which does not hold it: a dead letter goes without it, should it come back.
 function dedupe.lose(id)
   local task = loadTask(id)
-  if not task or task.state.status ~= 'dead' or task.head.keyUntil then return end
+  if not task or not CAN_COME_BACK[task.state.status] or task.head.keyUntil then return end
   task.state.keyLost = true
   saveState(task)
 end
