@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_8b33df8c207f',
-  text: `#!lua name=reprise_8b33df8c207f
+  name: 'reprise_691b6bd8bf14',
+  text: `#!lua name=reprise_691b6bd8bf14
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -1556,6 +1556,12 @@ local function joinGroup(task, fingerprint, sample)
   call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
   call('ZADD', key('dead'), int(task.head.seq), task.id)
 end
+local function rejoinGroup(task, fingerprint)
+  local group = call('HMGET', groupKey(fingerprint), 'number', 'lastAt')
+  call('ZADD', key('groups'), group[2], string.format('%016d', tonumber(group[1])) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
 local function leaveGroup(fingerprint, ids)
   call('ZREM', key('dead'), unpack(ids))
   call('ZREM', key('dead:' .. fingerprint), unpack(ids))
@@ -2823,6 +2829,7 @@ local TICKET = 10
 local TICKET_MS_MAX = 600000
 local BAR_MS = 86400000
 dedupe = {}
+local CAN_COME_BACK = { dead = true, discarded = true }
 local LIVING = { queued = true, waiting = true, running = true }
 function dedupe.name(tenant, action, dedupeKey)
   return tenant .. '\\n' .. action .. '\\n' .. dedupeKey
@@ -2850,7 +2857,7 @@ function dedupe.holder(name, dedupeKey)
 end
 function dedupe.lose(id)
   local task = loadTask(id)
-  if not task or task.state.status ~= 'dead' or task.head.keyUntil then return end
+  if not task or not CAN_COME_BACK[task.state.status] or task.head.keyUntil then return end
   task.state.keyLost = true
   saveState(task)
 end
@@ -2883,7 +2890,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_8b33df8c207f_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_691b6bd8bf14_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2897,7 +2904,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8b33df8c207f_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_691b6bd8bf14_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2928,7 +2935,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_8b33df8c207f_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_691b6bd8bf14_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2939,7 +2946,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_8b33df8c207f_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_691b6bd8bf14_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2956,7 +2963,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_8b33df8c207f_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_691b6bd8bf14_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3193,11 +3200,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_8b33df8c207f_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_8b33df8c207f_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_8b33df8c207f_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_8b33df8c207f_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_8b33df8c207f_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_691b6bd8bf14_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_691b6bd8bf14_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_691b6bd8bf14_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_691b6bd8bf14_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_691b6bd8bf14_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_cdc1a3814c0d',
@@ -4598,8 +4605,8 @@ export const shareEndScript: Script = { name: 'reprise_cdc1a3814c0d_share_end', 
 export const shareLimitScript: Script = { name: 'reprise_cdc1a3814c0d_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_6ad9f0593296',
-  text: `#!lua name=reprise_6ad9f0593296
+  name: 'reprise_4ebd73c9fee5',
+  text: `#!lua name=reprise_4ebd73c9fee5
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -5431,7 +5438,7 @@ function startAttempt(task, worker, workerJson, leaseMs, stage)
   return token
 end
 end
-local becauseOf, leaveGroup
+local becauseOf, rejoinGroup, leaveGroup
 do
 function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
@@ -5451,6 +5458,12 @@ local function joinGroup(task, fingerprint, sample)
   end
   call('HSET', groupKey(fingerprint), 'lastAt', int(now), 'lastTask', task.id, 'sample', sample)
   call('ZADD', key('groups'), int(now), string.format('%016d', tonumber(number)) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
+function rejoinGroup(task, fingerprint)
+  local group = call('HMGET', groupKey(fingerprint), 'number', 'lastAt')
+  call('ZADD', key('groups'), group[2], string.format('%016d', tonumber(group[1])) .. fingerprint)
   call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
   call('ZADD', key('dead'), int(task.head.seq), task.id)
 end
@@ -5719,6 +5732,7 @@ local TICKET = 10
 local TICKET_MS_MAX = 600000
 local BAR_MS = 86400000
 dedupe = {}
+local CAN_COME_BACK = { dead = true, discarded = true }
 local LIVING = { queued = true, waiting = true, running = true }
 function dedupe.name(tenant, action, dedupeKey)
   return tenant .. '\\n' .. action .. '\\n' .. dedupeKey
@@ -5746,7 +5760,7 @@ function dedupe.holder(name, dedupeKey)
 end
 function dedupe.lose(id)
   local task = loadTask(id)
-  if not task or task.state.status ~= 'dead' or task.head.keyUntil then return end
+  if not task or not CAN_COME_BACK[task.state.status] or task.head.keyUntil then return end
   task.state.keyLost = true
   saveState(task)
 end
@@ -6707,7 +6721,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_6ad9f0593296_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6748,7 +6762,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6766,7 +6780,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6832,15 +6846,39 @@ local CHANGES = {
     requeue(task)
     noteTask('task.promoted', task, actor, reason, '{}')
   end,
+  revert = function(task)
+    local state = task.state
+    local from = state.status
+    local last = cjson.decode(call('HGET', taskKey(task.id), int(state.attempt)))
+    if from == 'waiting' then leave(task) elseif from == 'queued' then dequeue(task) end
+    move(task.lane, from, 'dead')
+    local dead = nextState(state, 'dead')
+    dead.at = last.resolvedAt
+    dead.reason = last.decision.reason
+    dead.fingerprint = last.failure.fingerprint
+    dead.retryReason = nil
+    task.state = dead
+    rejoinGroup(task, dead.fingerprint)
+    saveState(task)
+    ended(task.id)
+    noteTask('task.reverted', task, actor, reason, '{"from":"' .. from .. '"}')
+  end,
 }
 local FROM = {
   redrive = { dead = true },
   discard = { dead = true },
   cancel = { queued = true, waiting = true, running = true },
   promote = { waiting = true },
+  revert = { queued = true, waiting = true, discarded = true },
 }
 local change = CHANGES[kind]
 local applies = FROM[kind]
+local function canRevert(task)
+  local state = task.state
+  if state.status ~= 'discarded' and (state.generation == 1 or state.attempt ~= state.before) then return false end
+  local record = call('HGET', taskKey(task.id), int(state.attempt))
+  return record and string.match(record, '"decision":{"kind":"(%a+)"') == 'dead'
+end
 local function look(id)
   local task = loadTask(id)
   if task then bytes = bytes + #task.text + (task.first and #task.first or 0) end
@@ -6848,6 +6886,7 @@ local function look(id)
 end
 local function changeIfApplies(task)
   if not applies[task.state.status] then return end
+  if kind == 'revert' and not canRevert(task) then return end
   change(task)
   changed[#changed + 1] = task.id
 end
@@ -6856,6 +6895,14 @@ local function goOverIds(first)
     local task = look(ARGV[at])
     if task then changeIfApplies(task) end
     if isEnough() and at < #ARGV then return at - first + 1 end
+  end
+  return nil
+end
+local function goOverFenced(first)
+  for at = first, #ARGV, 2 do
+    local task = look(ARGV[at])
+    if task and task.state.generation == tonumber(ARGV[at + 1]) then changeIfApplies(task) end
+    if isEnough() and at + 1 < #ARGV then return (at - first) / 2 + 1 end
   end
   return nil
 end
@@ -6898,6 +6945,8 @@ end
 local goOnAt
 if ARGV[7] == 'ids' then
   goOnAt = goOverIds(8)
+elseif ARGV[7] == 'fenced' then
+  goOnAt = goOverFenced(8)
 elseif kind == 'redrive' or kind == 'discard' then
   goOnAt = goOverDead(tonumber(ARGV[8]), parseScope(9), ARGV[12])
 else
@@ -6914,7 +6963,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -6939,7 +6988,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -6957,7 +7006,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6992,7 +7041,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7009,11 +7058,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7105,7 +7154,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7117,7 +7166,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7130,7 +7179,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7150,13 +7199,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7173,7 +7222,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7203,7 +7252,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7217,7 +7266,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7235,7 +7284,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7258,7 +7307,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7279,7 +7328,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7305,7 +7354,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7333,7 +7382,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7386,7 +7435,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7417,7 +7466,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7444,7 +7493,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7594,7 +7643,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7602,13 +7651,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7626,7 +7675,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7653,7 +7702,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7750,7 +7799,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7767,7 +7816,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7899,7 +7948,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7931,7 +7980,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -7998,7 +8047,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8058,7 +8107,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8072,14 +8121,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8112,7 +8161,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8131,7 +8180,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_6ad9f0593296_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ebd73c9fee5_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8146,50 +8195,50 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_6ad9f0593296_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_6ad9f0593296_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_6ad9f0593296_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_6ad9f0593296_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_6ad9f0593296_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_6ad9f0593296_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_6ad9f0593296_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_6ad9f0593296_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_6ad9f0593296_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_6ad9f0593296_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_6ad9f0593296_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_6ad9f0593296_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_6ad9f0593296_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_6ad9f0593296_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_6ad9f0593296_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_6ad9f0593296_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_6ad9f0593296_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_6ad9f0593296_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_6ad9f0593296_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_6ad9f0593296_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_6ad9f0593296_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_6ad9f0593296_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_6ad9f0593296_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_6ad9f0593296_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_6ad9f0593296_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_6ad9f0593296_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_6ad9f0593296_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_6ad9f0593296_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_6ad9f0593296_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_6ad9f0593296_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_6ad9f0593296_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_6ad9f0593296_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_6ad9f0593296_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_6ad9f0593296_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_6ad9f0593296_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_6ad9f0593296_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_6ad9f0593296_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_6ad9f0593296_tenant_figures', library: library, readOnly: true }
-export const watchScript: Script = { name: 'reprise_6ad9f0593296_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_6ad9f0593296_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_4ebd73c9fee5_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_4ebd73c9fee5_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_4ebd73c9fee5_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_4ebd73c9fee5_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_4ebd73c9fee5_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_4ebd73c9fee5_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_4ebd73c9fee5_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_4ebd73c9fee5_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_4ebd73c9fee5_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_4ebd73c9fee5_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_4ebd73c9fee5_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_4ebd73c9fee5_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_4ebd73c9fee5_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_4ebd73c9fee5_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_4ebd73c9fee5_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_4ebd73c9fee5_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_4ebd73c9fee5_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_4ebd73c9fee5_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_4ebd73c9fee5_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_4ebd73c9fee5_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_4ebd73c9fee5_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_4ebd73c9fee5_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_4ebd73c9fee5_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_4ebd73c9fee5_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_4ebd73c9fee5_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_4ebd73c9fee5_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_4ebd73c9fee5_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_4ebd73c9fee5_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_4ebd73c9fee5_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_4ebd73c9fee5_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_4ebd73c9fee5_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_4ebd73c9fee5_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_4ebd73c9fee5_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_4ebd73c9fee5_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_4ebd73c9fee5_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_4ebd73c9fee5_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_4ebd73c9fee5_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_4ebd73c9fee5_tenant_figures', library: library, readOnly: true }
+export const watchScript: Script = { name: 'reprise_4ebd73c9fee5_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_4ebd73c9fee5_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_fef3b17a33cf',
-  text: `#!lua name=reprise_fef3b17a33cf
+  name: 'reprise_ff2133118d7d',
+  text: `#!lua name=reprise_ff2133118d7d
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -9045,6 +9094,12 @@ function joinGroup(task, fingerprint, sample)
   call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
   call('ZADD', key('dead'), int(task.head.seq), task.id)
 end
+local function rejoinGroup(task, fingerprint)
+  local group = call('HMGET', groupKey(fingerprint), 'number', 'lastAt')
+  call('ZADD', key('groups'), group[2], string.format('%016d', tonumber(group[1])) .. fingerprint)
+  call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
+  call('ZADD', key('dead'), int(task.head.seq), task.id)
+end
 local function leaveGroup(fingerprint, ids)
   call('ZREM', key('dead'), unpack(ids))
   call('ZREM', key('dead:' .. fingerprint), unpack(ids))
@@ -9209,6 +9264,7 @@ local TICKET = 10
 local TICKET_MS_MAX = 600000
 local BAR_MS = 86400000
 dedupe = {}
+local CAN_COME_BACK = { dead = true, discarded = true }
 local LIVING = { queued = true, waiting = true, running = true }
 function dedupe.name(tenant, action, dedupeKey)
   return tenant .. '\\n' .. action .. '\\n' .. dedupeKey
@@ -9236,7 +9292,7 @@ function dedupe.holder(name, dedupeKey)
 end
 function dedupe.lose(id)
   local task = loadTask(id)
-  if not task or task.state.status ~= 'dead' or task.head.keyUntil then return end
+  if not task or not CAN_COME_BACK[task.state.status] or task.head.keyUntil then return end
   task.state.keyLost = true
   saveState(task)
 end
@@ -9313,7 +9369,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9553,7 +9609,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9601,7 +9657,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9644,7 +9700,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9692,7 +9748,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9714,7 +9770,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9833,7 +9889,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9943,7 +9999,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fef3b17a33cf_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10173,11 +10229,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_fef3b17a33cf_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_fef3b17a33cf_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_fef3b17a33cf_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_fef3b17a33cf_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_fef3b17a33cf_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_fef3b17a33cf_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_fef3b17a33cf_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_fef3b17a33cf_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_ff2133118d7d_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_ff2133118d7d_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_ff2133118d7d_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_ff2133118d7d_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_ff2133118d7d_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_ff2133118d7d_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_ff2133118d7d_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_ff2133118d7d_inspect_tasks', library: inspectLibrary, readOnly: false }

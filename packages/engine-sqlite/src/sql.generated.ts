@@ -524,6 +524,7 @@ WHERE l.ready > 0 LIMIT ?2;`,
   upsertFailureGroup: `INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?, ?, 1, ?, ?, ?, ?)
 ON CONFLICT (fingerprint) DO UPDATE SET
   count = count + 1, last_at = excluded.last_at, last_task = excluded.last_task, sample = excluded.sample;`,
+  rejoinFailureGroup: `UPDATE failure_groups SET count = count + 1 WHERE fingerprint = ?;`,
   leaveFailureGroup: `UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;`,
   failureGroups: `SELECT * FROM failure_groups
 WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
@@ -759,6 +760,10 @@ WHERE seq = ?;`,
   endTask: `UPDATE tasks SET
   status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL, attempt = ?
 WHERE seq = ?;`,
+  reviveDead: `UPDATE tasks SET
+  status = 4, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, wait_quota = NULL, retry_reason = NULL,
+  dead_reason = ?, fingerprint = ?
+WHERE seq = ?;`,
   taskById: `SELECT * FROM task_view WHERE id = ?;`,
   taskBySeq: `SELECT * FROM task_view WHERE seq = ?;`,
   tasksBySeq: `SELECT
@@ -771,6 +776,7 @@ WHERE seq = ?;`,
   CASE
     WHEN s.seq IS NOT NULL THEN octet_length(s.result)
     WHEN t.status = 1 THEN t.due_at
+    WHEN t.status = 4 THEN t.dedupe_until = 0
     WHEN r.expires IS NOT NULL THEN
       r.expires + ?2 - (SELECT coalesce(l.held_since, ?2) - l.held_ms FROM lanes l WHERE l.id = t.lane)
   END AS until,
