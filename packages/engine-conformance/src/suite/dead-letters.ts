@@ -180,15 +180,18 @@ export const deadLetters = subject('dead letters', (check) => {
     expect((await store.engine.change({ kind: 'redrive', select: {}, by: BY })).changed).toEqual(['a'])
   })
 
-  check('a dead letter says that another task has its dedupe key, also one whose discard was taken back', async (store) => {
-    await store.deadLetter({ id: 'a', dedupeKey: 'k' })
-    await store.engine.change({ kind: 'discard', select: {}, by: BY })
-    await store.submit({ id: 'b', dedupeKey: 'k' })
-    await revert(store, 'a')
-    expect((await store.task('a')).state).toMatchObject({ status: 'dead', keyTaken: true })
-    await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
-    expect((await store.journal('a')).at(-1)).toMatchObject({ data: { generation: 2, withoutKey: true } })
-  })
+  check(
+    'a dead letter says that another task has its dedupe key, also one whose discard was taken back',
+    async (store) => {
+      await store.deadLetter({ id: 'a', dedupeKey: 'k' })
+      await store.engine.change({ kind: 'discard', select: {}, by: BY })
+      await store.submit({ id: 'b', dedupeKey: 'k' })
+      await revert(store, 'a')
+      expect((await store.task('a')).state).toMatchObject({ status: 'dead', keyTaken: true })
+      await store.engine.change({ kind: 'redrive', select: { ids: ids('a') }, by: BY })
+      expect((await store.journal('a')).at(-1)).toMatchObject({ data: { generation: 2, withoutKey: true } })
+    },
+  )
 
   check('a revert names its tasks', async (store) => {
     await expect(store.engine.change({ kind: 'revert', select: {}, by: BY })).rejects.toThrow(/by their ids/)
