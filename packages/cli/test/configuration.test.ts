@@ -62,7 +62,7 @@ describe('A14: flag before environment before file before default', () => {
     expect(values[name]).toEqual(value)
   })
 
-  test('the address in IMPLEMENTATION_SQS_QUEUE_URL is read and checked; nothing publishes to it yet', async () => {
+  test('the address in IMPLEMENTATION_SQS_QUEUE_URL is read and checked', async () => {
     const env = { IMPLEMENTATION_SQS_QUEUE_URL: 'https://sqs.example/q' }
     expect((await resolveConfiguration(given({ env }))).values.sqsQueueUrl).toBe('https://sqs.example/q')
     const problems = await problemsOf(given({ env: { IMPLEMENTATION_SQS_QUEUE_URL: 'q' } }))

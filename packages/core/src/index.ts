@@ -110,7 +110,7 @@ export {
 } from './model/task.ts'
 export { LABELS_MAX, taskSpecOf, withLabel } from './model/task-spec.ts'
 
-// port: the Engine port, what it answers, and the Launcher port
+// port: the Engine port, what it answers, and the ports of launchers and outside queues
 
 export { allPages } from './port/all-pages.ts'
 export {
@@ -194,6 +194,15 @@ export type {
   StandingsResult,
   SubmitResult,
 } from './port/leases.ts'
+export {
+  messageBytes,
+  type OutgoingMessage,
+  type OutsideQueue,
+  type QueueDelivery,
+  type QueueFacts,
+  type QueueProblem,
+  type ReceiveOptions,
+} from './port/outside-queue.ts'
 export {
   type Counts,
   type CountsQuery,
@@ -360,6 +369,9 @@ export {
   HEARTBEAT_LAG_SECONDS,
   type Meter,
   type MeterLabels,
+  QUEUE_DEPTH,
+  QUEUE_MESSAGES_TOTAL,
+  QUEUE_PUBLISHED_TOTAL,
   STALE_WORKER_RETRY_TOTAL,
   silentMeter,
 } from './runtime/meter.ts'

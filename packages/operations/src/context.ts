@@ -8,6 +8,7 @@ import {
   type FlagName,
   KnownActions,
   type Logger,
+  type OutsideQueue,
   type Random,
   RequestError,
   silentLogger,
@@ -52,6 +53,8 @@ export interface Context {
   readonly room: LaneRoom
   /** Requests that wait for something to happen. */
   readonly waits: Places
+  /** By which tasks come in, and their retries go out; null if there is none. */
+  readonly queue: OutsideQueue | null
   /** MAX_RETRIES: how many retries an operator may ask for (A9). */
   readonly maxRetries: number
   readonly version: string
@@ -82,6 +85,7 @@ export interface ContextOptions {
   readonly flags: FeatureFlags
   readonly maxRetries: number
   readonly version: string
+  readonly queue?: OutsideQueue | null
   readonly clock?: Clock
   readonly random?: Random
   readonly log?: Logger
@@ -128,6 +132,7 @@ export function createContext(options: ContextOptions): Context {
     searches: new AtOnce('searches', SEARCHES),
     room: new LaneRoom(engine, clock),
     waits: new Places('waiting requests', WAITS),
+    queue: options.queue ?? null,
     maxRetries: options.maxRetries,
     version: options.version,
     monitoringThresholds: { ...MONITORING_THRESHOLDS, ...options.monitoringThresholds },

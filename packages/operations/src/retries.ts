@@ -17,6 +17,7 @@ import { byOf, type Caller } from './access/caller.ts'
 import { ownTask, visibleTask } from './access/own-tasks.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { operation } from './operation.ts'
+import { retryByQueue } from './queue-retries.ts'
 import { NameInput, ReasonInput, TaskParams } from './schemas/names.ts'
 import { operatorBudget } from './views.ts'
 
@@ -62,7 +63,7 @@ export const retryOperations = {
     answer: 'The next attempt is queued.',
     status: 202,
     repeatable: false,
-    problems: [404, 409, 502],
+    problems: [404, 409, 413, 502],
     run: async (context, caller, input) => {
       try {
         return await retried(context, caller, { ...input, id: await taskOf(context, caller, input.id) })
@@ -84,13 +85,17 @@ async function retried(
   caller: Caller,
   { id: named, policy, reason, maxRetries }: z.output<typeof RetryInput>,
 ) {
-  const { engine } = context
+  const { engine, queue, maxRetries: ceiling } = context
   const task = await visibleTask(engine, caller, named, { light: true })
   const { id } = task
   if (task.state.status === 'dead') await refuseUnlessOn(context, 'dlq-inspector')
   const budget = await budgetOf(context, caller, task, { policy, maxRetries })
   if ((await latestForTask(engine, id)) === null) throw new NotFoundError('execution of task', id)
-  const result = await engine.retry(id, { by: byOf(caller, reason), maxRetries: budget, ...present({ policy }) })
+  const asked = { by: byOf(caller, reason), maxRetries: budget, ...present({ policy }) }
+  // A policy for all further attempts is noted by the store, which then queues the task itself.
+  const published =
+    queue === null || policy !== undefined ? null : await retryByQueue(engine, queue, task, { ...asked, ceiling })
+  const result = published ?? (await engine.retry(id, asked))
   switch (result.outcome) {
     case 'queued':
       return { taskId: id, attempt: result.attempt, status: 'queued' } as const

@@ -12,6 +12,7 @@ import { logOperations } from './logs.ts'
 import { noteOperations } from './notes.ts'
 import type { Operation } from './operation.ts'
 import { policyOperations } from './policies.ts'
+import { queueOperations } from './queues.ts'
 import { retryOperations } from './retries.ts'
 import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
@@ -32,6 +33,7 @@ export const OPERATIONS = {
   ...figureOperations,
   ...tenantOperations,
   ...policyOperations,
+  ...queueOperations,
   ...administrationOperations,
   ...sessionOperations,
   ...keyOperations,

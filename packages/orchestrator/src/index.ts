@@ -13,6 +13,7 @@ export {
 export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
 export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 export { type HealthAddress, type HealthAnswer, type HealthServer, serveHealth } from './health-server.ts'
+export { KEPT_MAX, type KeptMessage, keptIn, keptPage, removeKept, textOfKept } from './kept-messages.ts'
 export {
   KEEP_KEY_MS,
   KEY_RINGS,
@@ -41,6 +42,19 @@ export {
   type OrchestratorStatus,
 } from './orchestrator.ts'
 export { type Ask, createProbe, type ProbeOptions, probeOnce } from './probe.ts'
+export { createQueueIntake, type IntakePoint, type QueueIntakeOptions } from './queue-intake.ts'
+export {
+  derivedId,
+  GROUP_LABEL,
+  ID_ATTRIBUTE,
+  type MessageContext,
+  QUEUE_LABEL,
+  readMessage,
+  refuseTooLarge,
+  retryMessage,
+  TYPE_ATTRIBUTE,
+} from './queue-message.ts'
+export { askRetry, createQueueOutbox, type OutboxPoint, type QueueOutboxOptions } from './queue-outbox.ts'
 export { RecentAssignments } from './recent-assignments.ts'
 export { createReconcile } from './reconcile.ts'
 export { registrySnapshot } from './registry-snapshot.ts'

@@ -36,6 +36,8 @@ export interface Reservation {
   readonly storeNow: number
   /** A moment of the system-wide monotonic clock. */
   readonly voidAt: number
+  /** After a failed launch the store waits for at least this long. */
+  readonly putOffMs: number
 }
 
 /** Nothing is started so shortly before the lease ends. */
@@ -87,7 +89,7 @@ export class LaunchFunnel {
       } catch (error) {
         // Somebody launched it before, under this very key: look() will say what became of it.
         if (!isRepriseError(error, 'REPRISE_DUPLICATE_EXECUTION')) {
-          await this.#takeBack(claimed, error, storeNow, stop)
+          await this.#takeBack(reservation, error, stop)
           return isRepriseError(error, 'REPRISE_NO_AVAILABLE_SLOT') ? 'no_room' : 'failed'
         }
       }
@@ -152,7 +154,8 @@ export class LaunchFunnel {
     ledger.done(key)
   }
 
-  async #takeBack(claimed: Claimed, error: unknown, storeNow: number, stop: AbortSignal): Promise<void> {
+  async #takeBack(reservation: Reservation, error: unknown, stop: AbortSignal): Promise<void> {
+    const { claimed } = reservation
     const { engine, onError, log } = this.#settings
     if (!stop.aborted) {
       onError(error)
@@ -160,14 +163,15 @@ export class LaunchFunnel {
       log.warn(words, { ...about(claimed), error })
     }
     try {
-      await engine.settle([this.#rollback(claimed, error, storeNow, stop)])
+      await engine.settle([this.#rollback(reservation, error, stop)])
     } catch (settleError) {
       // The lease ends by itself, and the reconciliation finds that nothing was launched.
       this.#report('A failed launch could not be taken back now.', claimed, settleError)
     }
   }
 
-  #rollback(claimed: Claimed, error: unknown, now: number, stop: AbortSignal): Settlement {
+  #rollback(reservation: Reservation, error: unknown, stop: AbortSignal): Settlement {
+    const { claimed, storeNow: now, putOffMs } = reservation
     const { policies, random, clock, ledger, backoff, maxLaunchFailures } = this.#settings
     const ref = refOf(claimed)
     if (stop.aborted) return released(ref, 'The orchestrator stopped before it was launched.')
@@ -181,7 +185,8 @@ export class LaunchFunnel {
       const judgement = judgeThrown(policies.current(), claimed, error, { now, roll: random.next() })
       return failedBy(claimed, judgement)
     }
-    const delayMs = Math.max(backoffMs(backoff, claimed.deferrals, random.next()), asked?.retryAfterMs ?? 0)
+    const usualMs = backoffMs(backoff, claimed.deferrals, random.next())
+    const delayMs = Math.max(usualMs, asked?.retryAfterMs ?? 0, putOffMs)
     const words = `Launch ${claimed.deferrals + 1} of ${maxLaunchFailures} failed: ${wordsOf(error)}`
     return released(ref, words, { delayMs, reason: 'worker_unavailable' })
   }

@@ -18,8 +18,9 @@ const HOLD_OFF_MS_MAX = 300_000
 export class LaunchLedger {
   readonly pool: PoolName
   readonly slots: number
-  /** Called when a slot has become free. */
+  /** Called when a slot has become free: for the service that claims, and for the one that takes in messages. */
   readonly freed = new WakeUp()
+  readonly freedForMessages = new WakeUp()
   /** Told of each launch that has begun. */
   onStarted: ((key: string) => void) | null = null
   /** Reserved here, and the launcher is at it. */
@@ -88,7 +89,12 @@ export class LaunchLedger {
   /** Slots that no reservation came for. */
   giveBack(count: number): void {
     this.#keep(count)
-    if (count > 0) this.freed.call()
+    if (count > 0) this.tellFreed()
+  }
+
+  tellFreed(): void {
+    this.freed.call()
+    this.freedForMessages.call()
   }
 
   /** A slot that was acquired goes to this launch. */
@@ -121,7 +127,7 @@ export class LaunchLedger {
   /** Its end is settled, or it never began: the slot is free. */
   done(key: string): void {
     const had = this.#launching.delete(key)
-    if (this.#launches.delete(key) || had) this.freed.call()
+    if (this.#launches.delete(key) || had) this.tellFreed()
   }
 
   get(key: string): Launch | undefined {

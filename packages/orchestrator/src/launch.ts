@@ -22,6 +22,8 @@ export interface LaunchMessage {
   readonly task: TaskSpec
   /** Whatever the message says; anything but a positive whole number counts as 1 (A6). */
   readonly attempt: unknown
+  /** If the launch fails, the store leaves the task to the message for this long before it tries by itself. */
+  readonly putOffMs?: number
 }
 
 export type MessageOutcome =
@@ -53,7 +55,7 @@ export function createLaunch(options: LaunchOptions): LaunchService {
   })
   return {
     ...service,
-    async receive({ task, attempt }) {
+    async receive({ task, attempt, putOffMs = 0 }) {
       const credentials = await openLeaseCredentials(engine, clock)
       if (ledger.isHeldOff(clock.monotonic())) throw noRoom(ledger)
       await ledger.acquireOne()
@@ -71,7 +73,7 @@ export function createLaunch(options: LaunchOptions): LaunchService {
       }
       const voidAt = voidAtOf(claimed, claimed.startedAt, sentAt)
       const storeNow = claimed.startedAt
-      const reservation = { claimed, credential: credentials.issue(claimed), storeNow, voidAt }
+      const reservation = { claimed, credential: credentials.issue(claimed), storeNow, voidAt, putOffMs }
       const outcome = await funnel.launch(reservation, new AbortController().signal)
       if (outcome === 'no_room') throw noRoom(ledger)
       return outcome === 'launched' ? 'launched' : 'launch_failed'
@@ -125,7 +127,7 @@ class LaunchRun implements Run {
         begun++
         const voidAt = voidAtOf(claimed, result.now, sentAt)
         const credential = credentials.issue(claimed)
-        this.#watch(this.#funnel.launch({ claimed, credential, storeNow: result.now, voidAt }, signal))
+        this.#watch(this.#funnel.launch({ claimed, credential, storeNow: result.now, voidAt, putOffMs: 0 }, signal))
       }
       return { result, limit }
     } finally {
@@ -136,7 +138,7 @@ class LaunchRun implements Run {
   #watch(launch: Promise<unknown>): void {
     const watched = launch.finally(() => {
       this.#underWay.delete(watched)
-      this.#settings.ledger.freed.call()
+      this.#settings.ledger.tellFreed()
     })
     this.#underWay.add(watched)
   }

@@ -6,8 +6,10 @@ import {
   createService,
   type Engine,
   InvalidError,
+  KnownActions,
   type Launcher,
   type Meter,
+  type OutsideQueue,
   type PolicySource,
   poolName,
   present,
@@ -23,6 +25,8 @@ import { createLaunch, type LaunchMessage, type LaunchService, type MessageOutco
 import { LaunchLedger } from './launch-ledger.ts'
 import { isLauncher, LAUNCH_CHECKS, type LaunchOptions } from './launch-settings.ts'
 import { createProbe, PROBE_CHECKS, type ProbeOptions } from './probe.ts'
+import { createQueueIntake, type QueueIntakeOptions } from './queue-intake.ts'
+import { createQueueOutbox } from './queue-outbox.ts'
 import { createReconcile } from './reconcile.ts'
 import { errorHook, type ServiceOptions } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
@@ -52,6 +56,9 @@ export interface OrchestratorOptions extends ServiceOptions {
     LaunchOptions,
     'leaseMs' | 'backoff' | 'maxLaunchFailures' | 'endGraceMs' | 'systemMonotonic' | 'at' | 'intervalMs' | 'graceMs'
   >
+  /** By which tasks come in, and operators' retries of them go out; it needs a launch pool. */
+  readonly queue?: OutsideQueue
+  readonly queueIntake?: Tuned<QueueIntakeOptions, 'catalogue' | 'visibilityMs' | 'waitMs' | 'backoff' | 'at'>
   /** MAX_RETRIES (A14): messages for attempts above `maxRetries + 1` are dropped (A6); 1 if not given. */
   readonly maxRetries?: number
   /** Whether workers with an endpoint are asked; not if left out. */
@@ -93,6 +100,8 @@ const CHECKS: check.Table<OrchestratorOptions> = {
     }
     return null
   },
+  queue: check.having('receive', 'remove', 'hide', 'send'),
+  queueIntake: check.anything,
   maxRetries: check.whole(0),
   launch: check.within(LAUNCH_CHECKS, 'launch option'),
   probes(value, name) {
@@ -123,6 +132,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
     ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),
     ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),
     ...launches.values(),
+    ...queueServices(options, shared, { ledgers, launches }),
   ]
   let state: OrchestratorStatus['state'] = 'stopped'
   const service = createService(
@@ -176,4 +186,23 @@ function launchServices(options: OrchestratorOptions, shared: ServiceOptions & {
     reconciliations.push(createReconcile(settings))
   }
   return { ledgers, launches, reconciliations }
+}
+
+function queueServices(
+  { queue, queueIntake = {} }: OrchestratorOptions,
+  shared: ServiceOptions & { readonly engine: Engine; readonly meter: Meter | undefined },
+  { ledgers, launches }: Pick<ReturnType<typeof launchServices>, 'ledgers' | 'launches'>,
+): readonly Service[] {
+  if (queue === undefined) return []
+  if (ledgers.length === 0) {
+    throw new InvalidError(`The queue '${queue.name}' brings tasks for launch pools. Name one in launchPools first.`)
+  }
+  const { catalogue = new KnownActions(shared.engine, shared.clock ?? systemClock), ...tuned } = queueIntake
+  const pools = new Map(
+    ledgers.flatMap((ledger) => {
+      const launch = launches.get(ledger.pool)
+      return launch === undefined ? [] : [[ledger.pool, { launch, ledger }] as const]
+    }),
+  )
+  return [createQueueOutbox({ ...shared, queue }), createQueueIntake({ ...shared, ...tuned, queue, catalogue, pools })]
 }

@@ -1,12 +1,13 @@
 // The start/stop contract of every service in this package, hammered: any number of calls at any moment, and at the
 // end it is either at rest or at work, as asked.
 
-import { type Clock, DEFAULT_POOL, type Engine, type Service, seededRandom } from '@reprise/core'
+import { type Clock, DEFAULT_POOL, type Engine, type OutsideQueue, type Service, seededRandom } from '@reprise/core'
 import {
   createDispatch,
   createLaunch,
   createOrchestrator,
   createProbe,
+  createQueueOutbox,
   createReconcile,
   createSweep,
   LaunchLedger,
@@ -18,7 +19,7 @@ import { openStore } from './fixture.ts'
 interface Subject {
   readonly create: (engine: Engine, clock: Clock) => Service
   /** The verb of the engine with which each of its rounds begins. */
-  readonly looksBy: 'expired' | 'claim' | 'launches' | 'workers'
+  readonly looksBy: 'expired' | 'claim' | 'launches' | 'workers' | 'now'
 }
 
 const around = (engine: Engine, clock: Clock) => ({ engine, clock, random: seededRandom(1) })
@@ -39,6 +40,10 @@ const services: Record<string, Subject> = {
   probe: {
     looksBy: 'workers',
     create: (engine, clock) => createProbe({ ...around(engine, clock), intervalMs: 1_000 }),
+  },
+  'queue outbox': {
+    looksBy: 'now',
+    create: (engine, clock) => createQueueOutbox({ ...around(engine, clock), queue: { name: 'work' } as OutsideQueue }),
   },
   orchestrator: {
     looksBy: 'expired',

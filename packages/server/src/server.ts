@@ -9,6 +9,7 @@ import {
   type FeatureFlags,
   KnownActions,
   type Logger,
+  type OutsideQueue,
   present,
   type Random,
   type RedactionOptions,
@@ -65,6 +66,8 @@ export interface ServerOptions {
   readonly maxBodyBytes?: number
   readonly rateLimit?: RateLimitOptions
   readonly redaction?: RedactionOptions
+  /** By which tasks come in, and operators' retries of them go out. */
+  readonly queue?: OutsideQueue
   /** How much each tenant may have, where the policies say nothing. */
   readonly tenantRules?: TenantRules
   /** Addresses of webhooks that may be called though they are not public. */
@@ -130,7 +133,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     maxRetries: options.maxRetries,
     version: options.version,
     onError,
-    ...present({ monitoringThresholds: options.monitoringThresholds }),
+    ...present({ monitoringThresholds: options.monitoringThresholds, queue: options.queue }),
     ...(options.webhookAllow === undefined ? {} : { webhookAllow: options.webhookAllow }),
     ...(options.tenantRules === undefined ? {} : { tenantRules: options.tenantRules }),
   })

@@ -1,7 +1,13 @@
 // Every metric that Reprise shows, in one table: name, type, labels and meaning. What sets them is elsewhere; a test keeps
 // docs/observability.md equal to this. Labels are few and have few values: a pool, a reason, a status. Never a task id.
 
-import { HEARTBEAT_LAG_SECONDS, STALE_WORKER_RETRY_TOTAL } from '@reprise/core'
+import {
+  HEARTBEAT_LAG_SECONDS,
+  QUEUE_DEPTH,
+  QUEUE_MESSAGES_TOTAL,
+  QUEUE_PUBLISHED_TOTAL,
+  STALE_WORKER_RETRY_TOTAL,
+} from '@reprise/core'
 
 type Type = 'counter' | 'gauge' | 'histogram'
 
@@ -129,6 +135,21 @@ export const CATALOGUE = {
     HEARTBEAT_LAG_SECONDS,
     ['statistic'],
     'How long ago workers were heard of when this dispatcher last looked: p50, p90, p99 and max.',
+  ),
+  queueMessages: counter(
+    QUEUE_MESSAGES_TOTAL,
+    ['queue', 'outcome'],
+    'Deliveries of the outside queue that this process took in, by what became of them: launched, duplicate, dropped, kept, launch_failed, no_slot, not_yet, no_pool, error or put_back.',
+  ),
+  queuePublished: counter(
+    QUEUE_PUBLISHED_TOTAL,
+    ['queue', 'outcome'],
+    'Retries that this process published to the outside queue: sent, or refused by it.',
+  ),
+  queueMessagesIn: gauge(
+    QUEUE_DEPTH,
+    ['queue', 'state'],
+    'Messages of the outside queue as it counts them: visible, in_flight, delayed, and dead_letters.',
   ),
   storeUp: gauge(
     'reprise_store_up',

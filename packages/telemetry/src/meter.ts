@@ -10,6 +10,9 @@ const VALUES_MAX = 500
 export function prometheusMeter(registry: MetricsRegistry): Meter {
   counter(registry, CATALOGUE.staleWorkerRetry)
   gauge(registry, CATALOGUE.dispatchLag)
+  counter(registry, CATALOGUE.queueMessages)
+  counter(registry, CATALOGUE.queuePublished)
+  gauge(registry, CATALOGUE.queueMessagesIn)
   const bounds = new Map<string, (value: string) => string>()
   /** The same labels, with few values each. */
   const bounded = (name: string, labels: MeterLabels): Record<string, string> =>

@@ -20,6 +20,7 @@ import { note } from './note.ts'
 import { policyCheck } from './policy-check.ts'
 import { policySimulate } from './policy-simulate.ts'
 import { policyList, policyPublish, policyShow, policyTemplates } from './policy-versions.ts'
+import { queueDeadLetters, queueDrop, queueKept, queueRead, queueRedrive, queueResend, queueShow } from './queue.ts'
 import { retry } from './retry.ts'
 import { scaling } from './scaling.ts'
 import { series } from './series.ts'
@@ -36,6 +37,7 @@ import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
 
 export const FAMILIES: readonly FamilyDefinition[] = [
+  { name: 'queue', group: 'Operate', summary: 'Look into the SQS queue, and move its dead letters' },
   { name: 'policy', group: 'Policies', summary: 'Check, try and change retry policies' },
   { name: 'token', group: 'Set up', summary: 'Make, list and revoke API tokens' },
   { name: 'session', group: 'Set up', summary: 'List and revoke sessions of browsers' },
@@ -71,6 +73,13 @@ export const COMMANDS: readonly CommandDefinition[] = [
   scaling,
   series,
   webhooks,
+  queueShow,
+  queueDeadLetters,
+  queueRedrive,
+  queueKept,
+  queueRead,
+  queueResend,
+  queueDrop,
   inspect,
   retryInspect,
   policyCheck,

@@ -87,7 +87,27 @@ export const SERVICE_SETTINGS = {
     variables: ['IMPLEMENTATION_SQS_QUEUE_URL'],
     key: 'sqs.queue_url',
     default: null,
-    about: 'The SQS queue for retries. Only checked so far: nothing publishes to it yet.',
+    about: 'The SQS queue by which tasks come in, and by which retries of them go out.',
+  }),
+  sqsRegion: setting({
+    kind: text,
+    key: 'sqs.region',
+    default: null,
+    defaultText: 'AWS_REGION, or that of the address',
+    about: 'The AWS region of the queue.',
+  }),
+  sqsEndpoint: setting({
+    kind: webAddress,
+    key: 'sqs.endpoint',
+    default: null,
+    defaultText: 'that of the region',
+    about: 'Where SQS is reached, if not at its usual address: a VPC endpoint, or a server for tests.',
+  }),
+  sqsVisibility: setting({
+    kind: duration,
+    key: 'sqs.visibility',
+    default: 30_000,
+    about: 'How long a message is hidden from other orchestrators at a time, while one takes it in.',
   }),
 
   concurrency: setting({

@@ -55,6 +55,7 @@ export const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   REPRISE_STORE_CLOSED: EXIT.error,
   REPRISE_STORE_UNREACHABLE: EXIT.error,
   REPRISE_SCHEMA_TOO_NEW: EXIT.error,
+  REPRISE_QUEUE_FAILED: EXIT.error,
   REPRISE_INTERNAL: EXIT.error,
   REPRISE_UNREACHABLE: EXIT.error,
 }

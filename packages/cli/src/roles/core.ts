@@ -10,7 +10,9 @@ import { CommandError } from '../output/errors.ts'
 import type { Output } from '../output/output.ts'
 import { VERSION } from '../version.ts'
 import { unlessAskedToEnd, untilAskedToEnd } from './asked-to-end.ts'
+import { declaredActions } from './declared-actions.ts'
 import { redactionOf } from './log.ts'
+import { openOutsideQueue } from './outside-queue.ts'
 import { openRoleContext, type RoleContext } from './role-context.ts'
 
 /** Comes back when it has stopped. */
@@ -53,6 +55,7 @@ export async function startCore(context: RoleContext): Promise<RunningCore> {
   const { engine, host, log, metrics, policies, resolved } = context
   const { values } = resolved
   const { createServer } = await import('@reprise/server')
+  const queue = await openOutsideQueue(resolved, host.clock)
   const flags = await openFlags({
     engine,
     clock: host.clock,
@@ -78,6 +81,7 @@ export async function startCore(context: RoleContext): Promise<RunningCore> {
     actions: await declaredActions(values.packs),
     defaults: settingDefaults(values),
     monitoringThresholds: values.monitoringThresholds,
+    ...(queue === undefined ? {} : { queue }),
     ...(values.publicUrl === null ? {} : { publicUrl: values.publicUrl }),
   })
   await flags.start()
@@ -89,6 +93,7 @@ export async function startCore(context: RoleContext): Promise<RunningCore> {
     async stop() {
       await server.stop()
       await flags.stop()
+      queue?.close()
     },
   }
 }
@@ -129,11 +134,4 @@ function accessOf(values: Configuration): NonNullable<ServerOptions['access']> {
           },
         }),
   }
-}
-
-async function declaredActions(paths: readonly string[]): Promise<NonNullable<ServerOptions['actions']>> {
-  if (paths.length === 0) return []
-  const { loadPacks } = await import('@reprise/policies')
-  const packs = (await Promise.all(paths.map(loadPacks))).flat()
-  return packs.flatMap(({ actions }) => actions.map(({ action }) => action))
 }

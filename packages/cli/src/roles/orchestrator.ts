@@ -1,13 +1,16 @@
 // The orchestrator as a process: the services that move tasks over one store, with the policies in force. It listens for
 // nothing but health and metrics, on loopback (A13). SIGTERM ends it when what is under way has come to rest.
 
-import { type Clock, type Engine, inTime, type Service } from '@reprise/core'
+import { type Clock, type Engine, inTime, KnownActions, resolveDefaults, type Service } from '@reprise/core'
 import type { OrchestratorOptions } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
+import { settingDefaults } from '../configuration/setting-defaults.ts'
 import type { Host } from '../host.ts'
 import { untilAskedToEnd } from './asked-to-end.ts'
+import { declaredActions } from './declared-actions.ts'
 import { serveRoleHealth } from './health-server.ts'
 import { launchPools } from './launch-pools.ts'
+import { openOutsideQueue } from './outside-queue.ts'
 import { openRoleContext, type RoleContext } from './role-context.ts'
 
 /** Comes back when it has stopped. */
@@ -35,16 +38,42 @@ export async function startOrchestrator(context: RoleContext): Promise<Service> 
   const { createOrchestrator } = await import('@reprise/orchestrator')
   const { prometheusMeter } = await import('@reprise/telemetry')
   const { engine, policies, log, metrics, resolved, host } = context
+  const configuration = await configured(resolved, host.clock)
+  const queue = await queueOf(context, configuration)
   const orchestrator = createOrchestrator({
     engine,
     policies,
     log,
     clock: host.clock,
     meter: prometheusMeter(metrics),
-    ...(await configured(resolved, host.clock)),
+    ...configuration,
+    ...queue,
   })
   await orchestrator.start()
-  return orchestrator
+  return {
+    ...orchestrator,
+    async stop() {
+      await orchestrator.stop()
+      queue.queue?.close()
+    },
+  }
+}
+
+/** Messages bring tasks for launch pools: without one, the queue is left to others. */
+async function queueOf(
+  { resolved, host, engine, log }: RoleContext,
+  { launchPools: pools = [] }: Pick<OrchestratorOptions, 'launchPools'>,
+): Promise<Pick<OrchestratorOptions, 'queue' | 'queueIntake'>> {
+  const { values } = resolved
+  if (values.sqsQueueUrl !== null && pools.length === 0) {
+    log.warn('This process has no launch pool (pools.launch), so it takes nothing from the SQS queue.')
+    return {}
+  }
+  const queue = await openOutsideQueue(resolved, host.clock)
+  if (queue === undefined) return {}
+  const actions = await declaredActions(values.packs)
+  const catalogue = new KnownActions(engine, host.clock, actions, resolveDefaults(settingDefaults(values)))
+  return { queue, queueIntake: { catalogue, visibilityMs: values.sqsVisibility } }
 }
 
 /** What the configuration says about it. */

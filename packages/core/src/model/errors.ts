@@ -41,6 +41,7 @@ export const ERRORS = {
   REPRISE_NOT_RETRYABLE: { status: 409, title: 'The task can not be retried now' },
   REPRISE_FEATURE_OFF: { status: 403, title: 'The feature is switched off' },
   REPRISE_STORE_UNREACHABLE: { status: 502, title: 'The store did not answer' },
+  REPRISE_QUEUE_FAILED: { status: 502, title: 'The outside queue did not do it' },
   REPRISE_INTERNAL: { status: 500, title: 'Something went wrong inside' },
   REPRISE_UNREACHABLE: { status: 503, title: 'The server can not be reached' },
   REPRISE_TIMED_OUT: { status: 504, title: 'Waiting took too long' },

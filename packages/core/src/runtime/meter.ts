@@ -14,3 +14,9 @@ export const silentMeter: Meter = { count: () => undefined, observe: () => undef
 export const STALE_WORKER_RETRY_TOTAL = 'scheduler_stale_worker_retry_total'
 /** How long ago workers were heard of when a dispatcher looked, in seconds. Label: statistic (D4). */
 export const HEARTBEAT_LAG_SECONDS = 'scheduler_heartbeat_lag_seconds'
+/** Messages of an outside queue, by what became of them. Labels: queue, outcome (A14). */
+export const QUEUE_MESSAGES_TOTAL = 'reprise_queue_messages_total'
+/** Messages in an outside queue, as it says itself. Labels: queue, state. */
+export const QUEUE_DEPTH = 'reprise_queue_depth'
+/** Retries that were published to an outside queue. Labels: queue, outcome. */
+export const QUEUE_PUBLISHED_TOTAL = 'reprise_queue_published_total'

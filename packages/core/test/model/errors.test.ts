@@ -56,6 +56,7 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
   [new core.RequestError('REPRISE_NOT_RETRYABLE', 'no'), 'REPRISE_NOT_RETRYABLE', 409, 'no'],
   [new core.RequestError('REPRISE_FEATURE_OFF', 'no'), 'REPRISE_FEATURE_OFF', 403, 'no'],
   [new core.RequestError('REPRISE_STORE_UNREACHABLE', 'no'), 'REPRISE_STORE_UNREACHABLE', 502, 'no'],
+  [new core.RequestError('REPRISE_QUEUE_FAILED', 'no'), 'REPRISE_QUEUE_FAILED', 502, 'no'],
   [new core.RequestError('REPRISE_INTERNAL', 'no'), 'REPRISE_INTERNAL', 500, 'no'],
   [new core.RequestError('REPRISE_UNREACHABLE', 'no'), 'REPRISE_UNREACHABLE', 503, 'no'],
   [new core.TimedOutError('too long'), 'REPRISE_TIMED_OUT', 504, 'too long'],

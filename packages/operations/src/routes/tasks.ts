@@ -46,7 +46,7 @@ export const taskRoutes = routeTable({
     access: 'operate',
     params: z.object({ taskId: TaskIdInput }),
     answers: retried,
-    problems: [404, 409, 502],
+    problems: [404, 409, 413, 502],
   },
   retryInternally: {
     method: 'POST',
@@ -58,6 +58,6 @@ export const taskRoutes = routeTable({
     access: 'operate',
     body: RetryInput.omit({ id: true }).extend({ taskId: TaskIdInput }).strict(),
     answers: retried,
-    problems: [404, 409, 502],
+    problems: [404, 409, 413, 502],
   },
 })
