@@ -325,6 +325,7 @@ export {
 export { Forecast } from './workers/forecast.ts'
 export {
   blamesWorker,
+  CLAIMS_NOTHING,
   DEFAULT_HEALTH_THRESHOLDS,
   type Health,
   type HealthStatus,

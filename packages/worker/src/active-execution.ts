@@ -33,6 +33,7 @@ import {
   turnsOf,
 } from '@reprise/core'
 import { KeptLog } from './kept-log.ts'
+import { watchfulSignal } from './watchful-signal.ts'
 
 /** Who wants to know about the end of an execution. */
 export interface ExecutionOwner {
@@ -45,9 +46,18 @@ export interface ExecutionOwner {
   hasNews(execution: ActiveExecution): void
   /** The handler of an execution that had ended before has come to rest. */
   handlerReturned(): void
+  /** Renews its lease now; it has ended afterwards if that is gone. Rejects if the store can't be asked. */
+  renewNow(execution: ActiveExecution): Promise<void>
 }
 
 const NOTE_LENGTH_MAX = 1_000
+
+/** When it was claimed, on this process's monotonic clock; and the store's mark from before. */
+export interface ClaimMoments {
+  readonly receivedAt: number
+  readonly leaseEndsAt: number
+  readonly mark: Mark
+}
 
 export class ActiveExecution {
   readonly claimed: Claimed
@@ -56,19 +66,23 @@ export class ActiveExecution {
   readonly deadlineAt: number
   /** Taken before the claim. */
   readonly mark: Mark
+  /** When the lease ends unless it is renewed: on the monotonic clock, counted from before the store was asked. */
+  leaseEndsAt: number
   settlement: Settlement | null = null
   ended = false
   /** From the call of the handler until it comes back, be that long after the end. */
   handlerRuns = false
   readonly #owner: ExecutionOwner
-  #stopping = false
+  /** Why it goes back to the queue if its handler does not succeed; null while that is no question. */
+  #giveBack: string | null = null
   #progress: Progress | null = null
   #log: KeptLog | null = null
   #controller: AbortController | null = null
   #abortReason: Error | null = null
 
-  constructor(claimed: Claimed, receivedAt: number, mark: Mark, owner: ExecutionOwner) {
+  constructor(claimed: Claimed, { receivedAt, leaseEndsAt, mark }: ClaimMoments, owner: ExecutionOwner) {
     this.claimed = claimed
+    this.leaseEndsAt = leaseEndsAt
     this.receivedAt = receivedAt
     this.mark = mark
     this.deadlineAt = receivedAt + claimed.snapshot.settings.timeoutMs
@@ -78,9 +92,32 @@ export class ActiveExecution {
   get signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController()
+      watchfulSignal(this.#controller.signal, () => this.checkLease())
       if (this.#abortReason !== null) this.#controller.abort(this.#abortReason)
     }
     return this.#controller.signal
+  }
+
+  get leaseMsLeft(): number {
+    return Math.max(Math.floor(this.leaseEndsAt - this.#owner.clock.monotonic()), 0)
+  }
+
+  /** The store has extended it, at the earliest then. */
+  leaseRenewed(endsAt: number): void {
+    this.leaseEndsAt = Math.max(this.leaseEndsAt, endsAt)
+  }
+
+  /** A lease that was not renewed in time may be somebody else's: the handler is asked to stop, and settles if it is not. */
+  checkLease(): void {
+    if (this.ended || this.#abortReason !== null || this.leaseMsLeft > 0) return
+    this.#giveBack = LATE_REASON
+    const { taskId, attempt } = this.claimed
+    this.#abort(new SupersededError(taskId, attempt, LATE_REASON))
+  }
+
+  async stillMine(): Promise<boolean> {
+    if (!this.ended) await this.#owner.renewNow(this)
+    return !this.ended
   }
 
   /** Of the process that it runs in. */
@@ -105,8 +142,8 @@ export class ActiveExecution {
    * late, or nobody wants it any more, the execution has ended.
    */
   begins(now: number = this.claimed.startedAt): boolean {
-    if (this.ended || this.#stopping) {
-      if (!this.#returnedLate()) this.#end(released(this.claimed, STOP_REASON))
+    if (this.ended || this.#giveBack !== null) {
+      if (!this.#returnedLate()) this.#end(released(this.claimed, this.#giveBack ?? STOP_REASON))
       return false
     }
     const judgement = mayStart(this.#owner.policies.current(), this.claimed, now)
@@ -119,7 +156,7 @@ export class ActiveExecution {
   /** Nobody can tell what became of the attempt before: a person has to look. */
   leaveToPerson(message: string): void {
     if (this.#returnedLate()) return
-    if (this.#stopping) this.#end(released(this.claimed, STOP_REASON))
+    if (this.#giveBack !== null) this.#end(released(this.claimed, this.#giveBack))
     else this.#end(this.#failed(judgeOutcomeUnknown(this.#owner.policies.current(), this.claimed, message)))
   }
 
@@ -132,13 +169,13 @@ export class ActiveExecution {
   /** The handler failed. If it was asked to stop, that is no failure of the task: it goes back to the queue. */
   fail(thrown: unknown): void {
     if (this.#returnedLate()) return
-    this.#end(this.#stopping ? released(this.claimed, STOP_REASON) : this.#thrown(thrown))
+    this.#end(this.#giveBack === null ? this.#thrown(thrown) : released(this.claimed, this.#giveBack))
   }
 
   /** It could not begin, or its result can't be stored: the worker itself found so. */
   refuse(reason: FailureReason, message: string): void {
     if (this.#returnedLate()) return
-    this.#end(this.#stopping ? released(this.claimed, STOP_REASON) : this.#observed(reason, message))
+    this.#end(this.#giveBack === null ? this.#observed(reason, message) : released(this.claimed, this.#giveBack))
   }
 
   /** It has run for too long. The handler is asked to stop, and not waited for. */
@@ -159,8 +196,8 @@ export class ActiveExecution {
 
   /** The worker is about to stop: the handler may still finish, for a moment. */
   askToStop(): void {
-    if (this.ended || this.#stopping) return
-    this.#stopping = true
+    if (this.ended || this.#giveBack !== null) return
+    this.#giveBack = STOP_REASON
     this.#abort(new SupersededError(this.claimed.taskId, this.claimed.attempt, STOP_REASON))
   }
 
@@ -241,3 +278,4 @@ export class ActiveExecution {
 }
 
 const STOP_REASON = 'released: its worker stops'
+const LATE_REASON = 'its lease was not renewed in time'

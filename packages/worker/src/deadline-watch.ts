@@ -1,10 +1,12 @@
-// Ends executions that run past their timeout, with one timer for all of them rather than one each. It is set for the
-// earliest deadline, and never fires more often than every 50 ms: timeouts are coarse on purpose.
+// Ends executions that run past their timeout, and asks those to stop whose lease has ended unrenewed: with one timer for all
+// of them rather than one each. It is set for the earliest of these, and never fires more often than every 50 ms: timeouts are
+// coarse on purpose.
 
 import type { Clock, Timer } from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
 
 const TICK_MS = 50
+const LOOK_AGAIN_MS = 1_000
 
 export class DeadlineWatch {
   readonly #clock: Clock
@@ -19,7 +21,8 @@ export class DeadlineWatch {
 
   /** Cheap when an earlier deadline is watched already, which is nearly always so. */
   watch(execution: ActiveExecution): void {
-    if (execution.deadlineAt < this.#firesAt) this.#arm(execution.deadlineAt)
+    const at = Math.min(execution.deadlineAt, execution.leaseEndsAt)
+    if (at < this.#firesAt) this.#arm(at)
   }
 
   stop(): void {
@@ -41,8 +44,14 @@ export class DeadlineWatch {
     const now = this.#clock.monotonic()
     let earliest = Number.POSITIVE_INFINITY
     for (const execution of this.#active) {
-      if (execution.deadlineAt <= now) execution.timeOut()
-      else if (execution.deadlineAt < earliest) earliest = execution.deadlineAt
+      if (execution.deadlineAt <= now) {
+        execution.timeOut()
+        continue
+      }
+      execution.checkLease()
+      // One that has ended may be renewed yet; then its next end counts.
+      const leaseEndsAt = execution.leaseEndsAt > now ? execution.leaseEndsAt : now + LOOK_AGAIN_MS
+      earliest = Math.min(earliest, execution.deadlineAt, leaseEndsAt)
     }
     if (earliest !== Number.POSITIVE_INFINITY) this.#arm(earliest)
   }

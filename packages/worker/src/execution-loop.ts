@@ -5,7 +5,6 @@ import {
   BATCH_MAX,
   type Backoff,
   backoffMs,
-  type Claimed,
   type ClaimRequest,
   type ClaimResult,
   type Clock,
@@ -54,6 +53,8 @@ export interface ExecutionLoopOptions extends Surroundings {
   readonly onStarted: () => void
   /** A handler has told something that the store does not have yet. */
   readonly onNews: (execution: ActiveExecution) => void
+  /** Renews the lease of one, at the wish of its handler. */
+  readonly renewNow: (execution: ActiveExecution) => Promise<void>
 }
 
 /** Between a claim that was refused for its epoch and the next. */
@@ -65,6 +66,8 @@ const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 50, maxMs: 2_000 
 interface Trip {
   readonly settled: readonly SettleResult[]
   readonly claim: ClaimResult | null
+  /** Before the claim was sent, on the monotonic clock. */
+  readonly sentAt: number
 }
 
 export class ExecutionLoop implements ExecutionOwner {
@@ -106,6 +109,12 @@ export class ExecutionLoop implements ExecutionOwner {
   /** Handlers that run on though their execution has ended. */
   get abandoned(): number {
     return this.#abandoned
+  }
+
+  /** Why nothing is claimed though there is room; null if nothing is wrong. */
+  get trouble(): string | null {
+    if (this.#abandoned < this.#options.concurrency * ABANDONED_PER_SLOT) return null
+    return `${this.#abandoned} handlers run on though their attempts have ended; restart it`
   }
 
   get unsettled(): number {
@@ -167,6 +176,10 @@ export class ExecutionLoop implements ExecutionOwner {
     this.#options.onNews(execution)
   }
 
+  renewNow(execution: ActiveExecution): Promise<void> {
+    return this.#options.renewNow(execution)
+  }
+
   #abandon(): void {
     this.#abandoned++
     if (this.#abandoned !== this.#options.concurrency * ABANDONED_PER_SLOT) return
@@ -214,7 +227,7 @@ export class ExecutionLoop implements ExecutionOwner {
   #claimLimit(settling: number): number {
     if (this.#mode !== 'claiming' || (this.#idle !== null && settling === 0)) return 0
     // Handlers that run on after their end take memory and time too: at some point nothing more is added.
-    if (this.#abandoned >= this.#options.concurrency * ABANDONED_PER_SLOT) return 0
+    if (this.trouble !== null) return 0
     return Math.min(Math.max(this.#room(), 0), this.#share)
   }
 
@@ -232,7 +245,7 @@ export class ExecutionLoop implements ExecutionOwner {
     this.#options.settlementLog.settled(batch, trip.settled)
     if (trip.claim === null) return
     const { claimed } = trip.claim
-    this.#startAll(claimed, mark)
+    this.#startAll(trip.claim, trip.sentAt, mark)
     this.#idle = claimed.length >= limit ? null : idleAfter(trip.claim, mark, this.clock)
   }
 
@@ -241,23 +254,25 @@ export class ExecutionLoop implements ExecutionOwner {
     for (const { settlement } of batch) if (settlement !== null) settlements.push(settlement)
     const lines = bringLastLines(this.#engine, batch, this.#options.claimant().leaseMs)
     if (lines !== null) await lines
+    const sentAt = this.clock.monotonic()
     if (limit === 0) {
-      return { settled: await inSettlement(batch, () => this.#engine.settle(settlements)), claim: null }
+      return { settled: await inSettlement(batch, () => this.#engine.settle(settlements)), claim: null, sentAt }
     }
     const request: ClaimRequest = { ...this.#options.claimant(), limit }
-    if (settlements.length === 0) return { settled: [], claim: await this.#engine.claim(request) }
+    if (settlements.length === 0) return { settled: [], claim: await this.#engine.claim(request), sentAt }
     const both = await inSettlement(batch, () => this.#engine.settleAndClaim(settlements, request))
-    return { settled: both.settled, claim: both }
+    return { settled: both.settled, claim: both, sentAt }
   }
 
-  #startAll(claimed: readonly Claimed[], mark: Mark): void {
+  #startAll({ claimed, now }: ClaimResult, sentAt: number, mark: Mark): void {
     const first = claimed[0]
     // Halted meanwhile: the leases are gone, and the sweep brings the tasks back.
     if (first === undefined || this.#mode === 'halted') return
     const receivedAt = this.clock.monotonic()
     const { actions, handlerLog } = this.#options
     for (const one of claimed) {
-      const execution = new ActiveExecution(one, receivedAt, mark, this)
+      const moments = { receivedAt, leaseEndsAt: sentAt + one.leaseUntil - now, mark }
+      const execution = new ActiveExecution(one, moments, this)
       // Told to drain while the claim was under way: it goes back untouched.
       if (this.#mode === 'draining') {
         execution.release()

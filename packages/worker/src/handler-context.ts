@@ -34,6 +34,14 @@ export class HandlerContext implements RunContext {
     return keptLogger(this.#execution, this.#log, { task: taskId, attempt, action: snapshot.action })
   }
 
+  get leaseMsLeft(): RunContext['leaseMsLeft'] {
+    return () => this.#execution.leaseMsLeft
+  }
+
+  get stillMine(): RunContext['stillMine'] {
+    return () => this.#execution.stillMine()
+  }
+
   get progress(): RunContext['progress'] {
     return (fraction, note) => this.#execution.report(fraction, note)
   }

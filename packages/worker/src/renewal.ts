@@ -1,15 +1,7 @@
 // Renews the leases of everything that runs here, in batches, off the handlers' path. It also brings their progress to
 // the store, and ends those whose lease turns out to be gone: cancelled, timed out by the sweep, or taken over.
 
-import {
-  BATCH_MAX,
-  type Backoff,
-  type Logger,
-  present,
-  type RenewRequest,
-  type Service,
-  type Work,
-} from '@reprise/core'
+import { BATCH_MAX, type Backoff, present, type RenewRequest, type Service, type Work } from '@reprise/core'
 import { createLoop, type Surroundings } from '@reprise/orchestrator'
 import type { ActiveExecution } from './active-execution.ts'
 
@@ -34,30 +26,30 @@ export function createRenewal(options: RenewalOptions): Service {
 
 /** Those that turn out to be gone have ended afterwards. */
 export async function renewLeases(
-  { engine, leaseMs, log }: Pick<RenewalOptions, 'engine' | 'leaseMs' | 'log'>,
+  options: Pick<RenewalOptions, 'engine' | 'leaseMs' | 'log' | 'clock'>,
   executions: readonly ActiveExecution[],
 ): Promise<void> {
   for (let start = 0; start < executions.length; start += BATCH_MAX) {
     // Those that ended while the batch before was under way need no lease any more.
     const batch = executions.slice(start, start + BATCH_MAX).filter(({ ended }) => !ended)
-    if (batch.length > 0) await renewBatch(engine, batch, leaseMs, log)
+    if (batch.length > 0) await renewBatch(options, batch)
   }
 }
 
 async function renewBatch(
-  engine: Pick<Work, 'renew'>,
+  { engine, leaseMs, log, clock }: Pick<RenewalOptions, 'engine' | 'leaseMs' | 'log' | 'clock'>,
   batch: readonly ActiveExecution[],
-  leaseMs: number,
-  log: Logger,
 ): Promise<void> {
   const requests = batch.map((execution): RenewRequest => {
     const { taskId, attempt, token } = execution.claimed
     return { taskId, attempt, token, progress: execution.takeProgress(), ...present({ log: execution.takeLog() }) }
   })
   try {
+    const leaseEndsAt = clock.monotonic() + leaseMs
     const results = await engine.renew(requests, leaseMs)
     for (const [index, execution] of batch.entries()) {
       const result = results[index]
+      if (result?.outcome === 'extended') execution.leaseRenewed(leaseEndsAt)
       // An execution that has ended here meanwhile is expected to be gone there.
       if (result?.outcome !== 'superseded' || execution.ended) continue
       const { taskId, attempt, snapshot } = execution.claimed

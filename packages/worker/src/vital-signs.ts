@@ -1,7 +1,7 @@
 // What a worker tells the store about itself with each heartbeat, and anybody who asks at its endpoint. It only looks:
 // what the figures mean is for core's health to say, and what is coming for core's forecast.
 
-import { type BeatReport, type Clock, Forecast, type HealthThresholds } from '@reprise/core'
+import { type BeatReport, CLAIMS_NOTHING, type Clock, Forecast, type HealthThresholds } from '@reprise/core'
 import type { ActiveExecution } from './active-execution.ts'
 import { LoopLag } from './loop-lag.ts'
 import type { SettlementLog } from './settlement-log.ts'
@@ -13,6 +13,8 @@ export interface VitalSignsOptions {
   readonly active: ReadonlySet<ActiveExecution>
   readonly settlementLog: SettlementLog
   readonly thresholds: HealthThresholds
+  /** Why it claims nothing any more; null while it does. */
+  readonly trouble: () => string | null
 }
 
 /** Of the outcomes up to one heartbeat, what still counts at the next: enough that chance does not look like a trend. */
@@ -48,18 +50,16 @@ export class VitalSigns {
     const queueDepth = 0
     const loopLagMs = this.lag.ms
     const failureRate = this.#failureRate()
+    const at = this.#options.clock.monotonic()
+    const forecast = this.#forecast.sample({ at, failureRate, loopLagMs, queueDepth })
+    const trouble = this.#options.trouble()
     return {
       inFlight: this.inFlight,
       queueDepth,
       loopLagMs,
       memoryBytes: process.memoryUsage.rss(),
       maxQuietMs: this.#maxQuietMs(),
-      outlook: this.#forecast.sample({
-        at: this.#options.clock.monotonic(),
-        failureRate,
-        loopLagMs,
-        queueDepth,
-      }),
+      outlook: trouble === null ? forecast : CLAIMS_NOTHING + trouble,
     }
   }
 

@@ -144,13 +144,15 @@ export class Worker {
       onFatal: (error) => this.#giveUp(error),
       onStarted: () => endWatch.started(),
       onNews: (execution) => this.#leaseNews.add(execution),
+      renewNow: (execution) => renew([execution]),
     })
     const { active } = this.#executions
     const renew = (executions: readonly ActiveExecution[]) => renewLeases({ ...config, engine }, executions)
     const endWatch = new EndWatch({ engine, clock, active, renew })
     this.#leaseNews = new LeaseNews(clock, renew)
     const thresholds = engine.healthThresholds
-    this.#vitalSigns = new VitalSigns({ clock, active, settlementLog: this.#settlementLog, thresholds })
+    const trouble = (): string | null => this.trouble
+    this.#vitalSigns = new VitalSigns({ clock, active, settlementLog: this.#settlementLog, thresholds, trouble })
     const lookForOrder = drainOrder({ ...shared, worker: config.id, onOrdered: () => this.#drainAsOrdered() })
     this.#heartbeat = {
       ...shared,
@@ -185,6 +187,11 @@ export class Worker {
 
   get state(): WorkerState {
     return this.#state
+  }
+
+  /** Why it takes no tasks though it runs; null if nothing is wrong. */
+  get trouble(): string | null {
+    return this.#executions.trouble
   }
 
   /** Where it answers probes; null if it was not asked to. */
@@ -284,7 +291,9 @@ export class Worker {
 
   #healthAnswer(): HealthAnswer {
     const { inFlight, lag } = this.#vitalSigns
-    return { ok: this.#state === 'running', body: { state: this.#state, inFlight, loopLagMs: lag.ms } }
+    const { trouble } = this
+    const body = { state: this.#state, inFlight, loopLagMs: lag.ms, ...present({ trouble }) }
+    return { ok: this.#state === 'running' && trouble === null, body }
   }
 
   /** An operator wants it to finish what it has and take nothing new. It stays registered, as draining, until it is stopped. */

@@ -2,7 +2,7 @@
 
 import { EventEmitter } from 'node:events'
 import { StoreBusyError } from '@reprise/core'
-import { createWorker, defineAction, stopOnSignals, type WorkerState } from '@reprise/worker'
+import { createWorker, defineAction, stopOnSignals, type WorkerState, type WorkerStats } from '@reprise/worker'
 import { expect, test } from 'vitest'
 import { setUp, taskOf } from './fixture.ts'
 
@@ -184,7 +184,7 @@ test('an engine that was opened for it is closed with it', async () => {
 })
 
 test('stopOnSignals: the first signal stops gracefully, the second at once; then the hooks are gone', async () => {
-  const source = new EventEmitter()
+  const source = Object.assign(new EventEmitter(), { exit: () => calls.push('exit') })
   const calls: unknown[] = []
   const stopped = Promise.withResolvers<void>()
   stopOnSignals(
@@ -193,6 +193,7 @@ test('stopOnSignals: the first signal stops gracefully, the second at once; then
         calls.push(options)
         return stopped.promise
       },
+      stats: () => ({ abandoned: 0 }) as WorkerStats,
     },
     source,
   )

@@ -102,10 +102,19 @@ test('handlers that never end are left behind up to a point; then nothing more i
   const errors: string[] = []
   const stuck = defineAction({ name: 'stuck', timeout: '1s', run: () => new Promise<never>(() => {}) })
   const log = { ...silentLogger, error: (message: string) => void errors.push(message) }
-  const { client, clock, worker } = await setUp({ actions: [stuck], concurrency: 1, log })
-  await client.submitMany(stuck, Array<undefined>(12).fill(undefined))
+  const { client, clock, worker } = await setUp({ actions: [stuck], concurrency: 1, log, health: {} })
+  const tasks = await client.submitMany(stuck, Array<undefined>(12).fill(undefined))
   await clock.advance(60_000)
   expect(worker.stats().abandoned).toBe(10)
   expect(await client.counts()).toMatchObject({ dead: 10, queued: 2 })
   expect(errors).toEqual([expect.stringContaining('restart this worker')])
+  // Its heartbeat goes on: it says itself that it is of no use, at its endpoint and to everybody who asks the store.
+  const trouble = '10 handlers run on though their attempts have ended; restart it'
+  const answer = await fetch(worker.endpoint ?? '')
+  expect([answer.status, await answer.json()]).toMatchObject([503, { state: 'running', trouble }])
+  const reasons = [`claims nothing: ${trouble}`, '10 failures in a row']
+  expect(await client.getWorker({ id: 'w1' })).toMatchObject({ health: { status: 'unhealthy', reasons } })
+  expect(await client.explainTask({ id: tasks[11]?.id ?? '' })).toMatchObject({
+    workers: [{ verdict: 'unhealthy', reasons }],
+  })
 })

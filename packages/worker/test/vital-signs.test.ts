@@ -34,7 +34,8 @@ const failed = (code: string) =>
 function setUp(active: ReadonlySet<ActiveExecution> = new Set()) {
   const clock = new VirtualClock()
   const log = new SettlementLog({}, silentLogger, true)
-  const signs = new VitalSigns({ clock, active, settlementLog: log, thresholds: DEFAULT_HEALTH_THRESHOLDS })
+  const thresholds = DEFAULT_HEALTH_THRESHOLDS
+  const signs = new VitalSigns({ clock, active, settlementLog: log, thresholds, trouble: () => null })
   const settle = (count: number, execution: ActiveExecution, status: 'succeeded' | 'dead' | 'queued'): void => {
     const result: SettleResult = { outcome: 'settled', status, repeated: false }
     log.settled(Array<ActiveExecution>(count).fill(execution), Array<SettleResult>(count).fill(result))

@@ -114,11 +114,12 @@ const processPool = fields('a process launcher', {
   runtimes: z.record(z.string(), textsOf(), { error: ({ input }) => mustBe('a map, by runtime', input) }).default({}),
   input: oneOf(['stdin', 'file']).default('stdin'),
   kill_grace: duration().default(10_000),
-  ...optional({ inherit_env: textsOf() }),
-}).transform(({ killGrace, inheritEnv = null, ...given }) => ({
+  ...optional({ inherit_env: textsOf(), callback_url: webAddress.schema }),
+}).transform(({ killGrace, inheritEnv = null, callbackUrl = null, ...given }) => ({
   kind: 'process' as const,
   ...given,
   inheritEnv,
+  callbackUrl,
   killGraceMs: killGrace,
 }))
 

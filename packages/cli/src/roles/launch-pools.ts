@@ -7,24 +7,51 @@ import { type Clock, InvalidError, messageOf, present } from '@reprise/core'
 import type { HttpTarget } from '@reprise/launchers'
 import type { LaunchPool } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
-import type { HttpPool, LaunchCommand, ProcessPool } from '../configuration/structures.ts'
+import type { HttpPool, LaunchCommand, LaunchPoolSettings, ProcessPool } from '../configuration/structures.ts'
 
-export async function launchPools(resolved: Resolved, clock: Clock): Promise<readonly LaunchPool[]> {
+/** `serverUrl` is where the API of this very process listens; null in a process without one. */
+export async function launchPools(
+  resolved: Resolved,
+  clock: Clock,
+  serverUrl: string | null = null,
+): Promise<readonly LaunchPool[]> {
   const pools = resolved.values.launchPools
   if (pools.length === 0) return []
   return Promise.all(
-    pools.map(async (settings) => ({
-      pool: settings.pool,
-      slots: settings.slots,
-      launcher:
+    pools.map(async (settings) => {
+      const { pool, slots } = settings
+      const callbackUrl = callbackUrlOf(settings, resolved, serverUrl)
+      const launcher =
         settings.kind === 'process'
-          ? await byProcess(settings, resolved, clock)
-          : await byHttp(settings, resolved, clock),
-    })),
+          ? await byProcess(settings, resolved, clock, callbackUrl)
+          : await byHttp(settings, resolved, clock, callbackUrl)
+      return { pool, slots, launcher }
+    }),
   )
 }
 
-async function byProcess(settings: ProcessPool, { values, folder }: Resolved, clock: Clock) {
+/** Where workers of a pool call back: as it is configured, else at the public address, else at the server of this process. */
+function callbackUrlOf(
+  { callbackUrl }: LaunchPoolSettings,
+  { values: { publicUrl } }: Resolved,
+  serverUrl: string | null,
+): string | null {
+  const server = publicUrl ?? serverUrl
+  return callbackUrl ?? (server === null ? null : `${server}/task-complete`)
+}
+
+/** The launch pools whose workers are told no address to call back to: there is neither one for the pool nor a public one. */
+export function poolsWithoutCallback(resolved: Resolved): readonly string[] {
+  const silent = resolved.values.launchPools.filter((settings) => callbackUrlOf(settings, resolved, null) === null)
+  return silent.map(({ pool }) => pool)
+}
+
+async function byProcess(
+  settings: ProcessPool,
+  { values, folder }: Resolved,
+  clock: Clock,
+  callbackUrl: string | null,
+) {
   const { createProcessLauncher } = await import('@reprise/launchers')
   const { pool, input, inheritEnv, killGraceMs } = settings
   const named = Object.entries(settings.commands).map(
@@ -38,7 +65,7 @@ async function byProcess(settings: ProcessPool, { values, folder }: Resolved, cl
     input,
     killGrace: killGraceMs,
     clock,
-    ...present({ inheritEnv }),
+    ...present({ inheritEnv, callbackUrl }),
   })
 }
 
@@ -66,10 +93,9 @@ const inFolder = (command: LaunchCommand, folder: string): LaunchCommand => ({
   cwd: resolve(folder, command.cwd ?? '.'),
 })
 
-async function byHttp(settings: HttpPool, { values, folder }: Resolved, clock: Clock) {
+async function byHttp(settings: HttpPool, { folder }: Resolved, clock: Clock, callbackUrl: string | null) {
   const { createHttpLauncher } = await import('@reprise/launchers')
   const { pool, baseUrl, allow, secretFile, signatures } = settings
-  const callbackUrl = settings.callbackUrl ?? (values.publicUrl === null ? null : `${values.publicUrl}/task-complete`)
   const secret = secretFile === null ? null : await secretIn(secretFile, pool, folder)
   return createHttpLauncher({
     name: `http:${pool}`,

@@ -9,9 +9,12 @@ import type { Host } from '../host.ts'
 import { untilAskedToEnd } from './asked-to-end.ts'
 import { declaredActions } from './declared-actions.ts'
 import { serveRoleHealth } from './health-server.ts'
-import { launchPools } from './launch-pools.ts'
+import { launchPools, poolsWithoutCallback } from './launch-pools.ts'
 import { openOutsideQueue } from './outside-queue.ts'
 import { openRoleContext, type RoleContext } from './role-context.ts'
+
+const NO_CALLBACK =
+  'Launched workers get no address to call back to: set public_url to the address of the core, or callback_url of the pool. Without it only their exit codes and answers count.'
 
 /** Comes back when it has stopped. */
 export async function runOrchestrator(resolved: Resolved, host: Host): Promise<void> {
@@ -19,6 +22,8 @@ export async function runOrchestrator(resolved: Resolved, host: Host): Promise<v
   const { log, engine } = context
   try {
     const orchestrator = await startOrchestrator(context)
+    const silent = poolsWithoutCallback(resolved)
+    if (silent.length > 0) log.warn(NO_CALLBACK, { pools: silent })
     const health = await serveRoleHealth(context, async () =>
       (await storeAnswers(engine, host.clock)) ? null : 'The store does not answer.',
     )
@@ -33,12 +38,12 @@ export async function runOrchestrator(resolved: Resolved, host: Host): Promise<v
   log.info('The orchestrator has stopped.')
 }
 
-/** All services, running: what `up` runs beside the server as well. */
-export async function startOrchestrator(context: RoleContext): Promise<Service> {
+/** All services, running: what `up` runs beside the server as well, with the address of that. */
+export async function startOrchestrator(context: RoleContext, serverUrl: string | null = null): Promise<Service> {
   const { createOrchestrator } = await import('@reprise/orchestrator')
   const { prometheusMeter } = await import('@reprise/telemetry')
   const { engine, policies, log, metrics, resolved, host } = context
-  const configuration = await configured(resolved, host.clock)
+  const configuration = await configured(resolved, host.clock, serverUrl)
   const queue = await queueOf(context, configuration)
   const orchestrator = createOrchestrator({
     engine,
@@ -80,6 +85,7 @@ async function queueOf(
 export async function configured(
   resolved: Resolved,
   clock: Clock,
+  serverUrl: string | null = null,
 ): Promise<
   Pick<OrchestratorOptions, 'maxRetries' | 'dispatch' | 'directedPools' | 'launchPools' | 'probes' | 'retention'>
 > {
@@ -88,7 +94,7 @@ export async function configured(
     maxRetries: values.maxRetries,
     directedPools: values.directedPools,
     dispatch: { maxDispatchRetries: values.dispatchRetries, repickJitterMs: values.dispatchJitter },
-    launchPools: await launchPools(resolved, clock),
+    launchPools: await launchPools(resolved, clock, serverUrl),
     probes: values.probes,
     retention: values.retention,
   }

@@ -32,7 +32,7 @@ export async function runUp(
   const { log } = context
   try {
     const core = await unlessAskedToEnd(host, startCore(context), (late) => late.stop())
-    const orchestrator = await startOrchestrator(context)
+    const orchestrator = await startOrchestrator(context, core.server.url())
     const worker =
       actions.length === 0 ? null : await startWorker(context, actions, { endpoint: null, sweep: false, modules })
     const stream = demo === null ? null : await demo.startDemoStream(context)

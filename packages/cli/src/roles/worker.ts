@@ -15,16 +15,17 @@ export async function runWorker(module: string, resolved: Resolved, host: Host):
   const actions = await loadActions([module], host)
   const context = await openRoleContext(resolved, host, 'worker')
   try {
-    let state = (): string => 'starting'
-    const health = await serveRoleHealth(context, async () =>
-      state() === 'running' ? null : `The worker is ${state()}.`,
-    )
+    let running: Worker | null = null
+    const health = await serveRoleHealth(context, async () => {
+      if (running?.state !== 'running') return `The worker is ${running?.state ?? 'starting'}.`
+      return running.trouble === null ? null : `The worker claims nothing: ${running.trouble}.`
+    })
     const worker = await startWorker(context, actions, {
       endpoint: `${health.url}/readyz`,
       sweep: true,
       modules: [module],
     })
-    state = () => worker.state
+    running = worker
     context.log.info('The worker takes tasks.', { worker: worker.id, health: health.url, module })
     const drain = (): void => void worker.stop({ signal: host.urged })
     if (host.asked.aborted) drain()

@@ -34,8 +34,15 @@ export interface RunContext {
   /** The same at every attempt: pass it on to make effects idempotent. */
   readonly retryToken: RetryToken
   readonly labels: Readonly<Record<string, string>>
-  /** Fires on time-out, cancellation, a lost lease and the end of a graceful stop. */
+  /** Fires on time-out, cancellation, a lost lease, the end of a lease that was not renewed, and that of a graceful stop. */
   readonly signal: AbortSignal
+  /** How long the lease lasts, by this host's monotonic clock, unless it is renewed; 0 if it may be over. */
+  readonly leaseMsLeft: () => number
+  /**
+   * Asks the store whether this attempt is still this worker's, and renews its lease: right before an effect that must not
+   * happen twice. Rejects if the store can't be asked.
+   */
+  readonly stillMine: () => Promise<boolean>
   readonly log: Logger
   /** Tells how far it has come: a share from 0 to 1, a note, or both. */
   readonly progress: (fraction: number | null, note?: string) => void

@@ -30,7 +30,7 @@ export interface BeatReport {
    * finished nothing for longer than that is stuck.
    */
   readonly maxQuietMs: number
-  /** What it sees coming, in words, if its figures are about to cross a threshold; null if all is well. */
+  /** What it sees coming, in words, if its figures are about to cross a threshold, or why it claims nothing (`CLAIMS_NOTHING`); null if all is well. */
   readonly outlook: string | null
   /** The version of the policies that it judges failures by, 0 for none; missing if others judge for it. */
   readonly policyVersion?: number

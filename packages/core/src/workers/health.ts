@@ -67,6 +67,9 @@ export const FAILING_TENANTS_MAX = 8
 /** How long a success of one tenant speaks for a worker when another tenant's tasks fail on it. */
 export const SERVED_MS = 60_000
 
+/** How the outlook of a worker begins that takes no work any more, though it lives: that is no forecast, it has happened. */
+export const CLAIMS_NOTHING = 'claims nothing: '
+
 /** What the store knows about a worker. */
 export interface HealthEvidence extends Outcomes {
   readonly lastBeatAt: number
@@ -142,7 +145,8 @@ export function assessHealth(
   if (evidence.inFlight > 0 && evidence.maxQuietMs > 0 && quietMs >= evidence.maxQuietMs + limits.stuckMs) {
     unhealthy.push(`runs ${evidence.inFlight} and has finished none for ${Math.round(quietMs / 1_000)} s`)
   }
-  if (evidence.outlook !== null) degraded.push(evidence.outlook)
+  const { outlook } = evidence
+  if (outlook !== null) (outlook.startsWith(CLAIMS_NOTHING) ? unhealthy : degraded).push(outlook)
 
   // A worker shut out for its failures must be able to prove itself again: after a while it counts as degraded only.
   const cooledDown = evidence.lastFailureAt === null || now - evidence.lastFailureAt >= limits.cooldownMs

@@ -1,6 +1,13 @@
 // Health by evidence: an unhealthy worker gets nothing, a degraded one little, and the last worker of a pool goes on.
 
-import { DEFAULT_HEALTH_THRESHOLDS, type HealthThresholds, succeeded, tenantId, workerId } from '@reprise/core'
+import {
+  CLAIMS_NOTHING,
+  DEFAULT_HEALTH_THRESHOLDS,
+  type HealthThresholds,
+  succeeded,
+  tenantId,
+  workerId,
+} from '@reprise/core'
 import { SERVED_MS } from '@reprise/core/engine'
 import { expect } from 'vitest'
 import { dead, failure, IDLE, pool, START, type Store, type TestWorker } from './fixture.ts'
@@ -317,6 +324,17 @@ export const health = subject('health', (check) => {
       reasons: ['its failure rate will cross 30 % in 2 min'],
     })
     expect(await worker.claimIds(5)).toHaveLength(1)
+    await worker.beat()
+    expect((await worker.claim(1)).heldBack).toBe(null)
+  })
+
+  check('C5: a worker that says that it claims nothing any more is unhealthy, and says why', async (store) => {
+    const worker = await store.worker()
+    await store.submit(...backlog)
+    const outlook = `${CLAIMS_NOTHING}10 handlers never returned`
+    await worker.beat({ outlook })
+    expect((await viewOf(store, 'w1'))?.health).toEqual({ status: 'unhealthy', reasons: [outlook] })
+    expect(await worker.claim(1)).toMatchObject({ claimed: [], heldBack: 'unhealthy' })
     await worker.beat()
     expect((await worker.claim(1)).heldBack).toBe(null)
   })

@@ -29,7 +29,9 @@ local function assess(evidence, limits)
   if evidence.inFlight > 0 and evidence.maxQuietMs > 0 and now - evidence.lastProgressAt >= evidence.maxQuietMs + limits.stuckMs then
     unhealthy = true
   end
-  if evidence.outlook then degraded = true end
+  if evidence.outlook then
+    if string.find(evidence.outlook, CLAIMS_NOTHING, 1, true) == 1 then unhealthy = true else degraded = true end
+  end
   local cooledDown = not evidence.lastFailureAt or now - evidence.lastFailureAt >= limits.cooldownMs
   local function weighFailures(isTooMuch, atDegraded, atUnhealthy)
     if isTooMuch(atUnhealthy) then

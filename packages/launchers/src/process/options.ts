@@ -15,6 +15,7 @@ import {
   systemClock,
 } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
+import { workerEnvironment } from '../worker-environment.ts'
 import { EXIT_CODES, type ExitMeaning } from './outcome.ts'
 import { type Command, FILE } from './protocol.ts'
 import type { Run } from './runs.ts'
@@ -37,6 +38,8 @@ export interface ProcessLauncherOptions {
   readonly inheritEnv?: readonly string[]
   /** How the payload comes: on standard input, or as a file that REPRISE_INPUT names. */
   readonly input?: 'stdin' | 'file'
+  /** Where a command that is an ephemeral worker calls back: `https://<server>/task-complete`. */
+  readonly callbackUrl?: string
   /** Between SIGTERM and SIGKILL when its time is up. */
   readonly killGrace?: Duration
   /** What exit codes say about trying again, beside those that are known. */
@@ -66,6 +69,7 @@ const CHECKS: check.Table<ProcessLauncherOptions> = {
   commands: check.anything,
   inheritEnv: check.texts("['PATH', 'HOME']"),
   input: check.oneOf('stdin', 'file'),
+  callbackUrl: check.text,
   killGrace: check.anything,
   exitCodes: check.anything,
   poll: check.anything,
@@ -89,6 +93,7 @@ export function processSettings(options: ProcessLauncherOptions) {
     commands: new Map(Object.entries(options.commands).map(([action, command]) => checkedCommand(action, command))),
     inheritEnv: options.inheritEnv ?? INHERITED_ENV,
     input: options.input ?? 'stdin',
+    callbackUrl: options.callbackUrl ?? null,
     killGraceMs: durationMs(options.killGrace ?? KILL_GRACE_MS, 'killGrace'),
     exitCodes: { ...EXIT_CODES, ...checkedExitCodes(options.exitCodes ?? {}) },
     pollMs: Math.max(durationMs(options.poll ?? POLL_MS, 'poll'), POLL_MS_MIN),
@@ -180,14 +185,7 @@ export function environmentOf(settings: ProcessSettings, order: LaunchOrder, run
   return {
     ...Object.fromEntries(inherited),
     ...settings.commands.get(order.action)?.env,
-    REPRISE_TASK_ID: order.taskId,
-    REPRISE_ATTEMPT: String(order.attempt),
-    REPRISE_LEASE_TOKEN: order.token,
-    REPRISE_RETRY_TOKEN: order.retryToken,
-    REPRISE_ACTION: order.action,
-    REPRISE_TENANT: order.tenant,
-    REPRISE_LABELS: JSON.stringify(order.labels),
-    REPRISE_TIMEOUT_MS: String(order.timeoutMs),
+    ...workerEnvironment(order, settings.callbackUrl),
     REPRISE_RESULT: resolve(run.path, FILE.result),
     ...(settings.input === 'file' ? { REPRISE_INPUT: resolve(run.path, FILE.input) } : {}),
   }

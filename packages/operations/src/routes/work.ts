@@ -105,6 +105,24 @@ const CompleteInput = z.strictObject({
   error: ErrorInput.optional(),
 })
 
+/** How far it has come, and all that is kept of its log. */
+const NewsInput = {
+  progress: z
+    .strictObject({
+      fraction: z.number().min(0).max(1).nullable().optional(),
+      note: z.string().max(1_000).nullable().optional(),
+    })
+    .optional(),
+  log: LogInput.optional(),
+}
+
+const HeartbeatInput = z.strictObject({
+  taskId: TaskIdInput,
+  attempt: z.int().min(1),
+  token: CredentialInput.optional(),
+  ...NewsInput,
+})
+
 export const workRoutes = routeTable({
   registerWorker: {
     method: 'POST',
@@ -229,20 +247,7 @@ export const workRoutes = routeTable({
     tag: 'work',
     access: 'work',
     body: z.strictObject({
-      leases: z
-        .array(
-          LeaseInput.extend({
-            progress: z
-              .strictObject({
-                fraction: z.number().min(0).max(1).nullable().optional(),
-                note: z.string().max(1_000).nullable().optional(),
-              })
-              .optional(),
-            log: LogInput.optional(),
-          }),
-        )
-        .min(1)
-        .max(BATCH_MAX),
+      leases: z.array(LeaseInput.extend(NewsInput)).min(1).max(BATCH_MAX),
       leaseMs: z.int().min(1_000).max(86_400_000).optional(),
     }),
     answers: {
@@ -291,6 +296,32 @@ export const workRoutes = routeTable({
     answers: { 200: { kind: 'json', schema: SettledView, description: 'It is settled.' } },
     problems: [403, 409, 413],
   },
+  taskHeartbeat: {
+    method: 'POST',
+    path: '/task-heartbeat',
+    summary: 'An ephemeral worker says that it lives',
+    description:
+      'Renews the lease of its attempt, and brings progress and log lines. The token is the only credential, as for `/task-complete`. 403 if it is not that of this attempt; 409 if the attempt has ended otherwise: stop working on it.',
+    tag: 'work',
+    access: 'public',
+    query: z.object({ task: TaskIdInput.optional(), attempt: digitsInput(1).optional() }),
+    body: HeartbeatInput,
+    answers: {
+      200: {
+        kind: 'json',
+        schema: z
+          .object({
+            outcome: z.literal('extended'),
+            leaseUntil: Moment,
+            leaseMs: Milliseconds,
+            beatEveryMs: Milliseconds,
+          })
+          .meta({ id: 'Heard' }),
+        description: 'The attempt is still its own. Come again after `beatEveryMs`.',
+      },
+    },
+    problems: [403, 409],
+  },
   payload: {
     method: 'GET',
     path: '/task-payload/{id}/{attempt}',
@@ -313,6 +344,8 @@ export const workRoutes = routeTable({
             labels: z.record(z.string(), z.string()),
             retryToken: z.string(),
             timeoutAt: Moment,
+            leaseUntil: Moment,
+            now: Moment,
           })
           .meta({ id: 'Payload' }),
         description: 'What it needs to run.',

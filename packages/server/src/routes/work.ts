@@ -120,10 +120,7 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       const leases = body.leases.map((lease): RenewRequest | EntryAnswer => {
         const ref = credentials.read({ ...lease, credential: lease.token })
         if (ref === null) return UNKNOWN
-        const { progress, log } = lease
-        const seen =
-          progress === undefined ? null : { fraction: progress.fraction ?? null, note: progress.note ?? null }
-        return { ...ref, progress: seen, ...(log === undefined ? {} : { log: logOf(log, clock.now()) }) }
+        return renewalOf(ref, lease, clock.now())
       })
       const leaseMs = body.leaseMs ?? LEASE_MS
       return json(200, { results: await answered(leases, (requests) => engine.renew(requests, leaseMs)) })
@@ -136,12 +133,8 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       return json(200, { results: await answered(settlements, (good) => settled(context, good)) })
     },
     taskComplete: async ({ body, request }) => {
-      const { taskId, attempt, status, token: credential = '' } = body
-      const held = leaseHeldBy(request)
-      if (held !== null && (held.taskId !== taskId || held.attempt !== attempt)) {
-        throw new InvalidError('The body names another attempt than the query does.')
-      }
-      const ref = held ?? (await holder(context, access, request, { taskId, attempt, credential }))
+      const { taskId, attempt, status } = body
+      const ref = await callerLease(context, access, request, body)
       const end: ReportedEnd =
         status === 'succeeded'
           ? { outcome: status, result: body.result }
@@ -155,15 +148,23 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       if (result.outcome === 'superseded') throw new SupersededError(taskId, attempt, result.because)
       return json(200, result)
     },
+    taskHeartbeat: async ({ body, request }) => {
+      const ref = await callerLease(context, access, request, body)
+      const [result] = await engine.renew([renewalOf(ref, body, clock.now())], LEASE_MS)
+      if (result === undefined) throw new RequestError('REPRISE_INTERNAL', 'The store did not answer the heartbeat.')
+      if (result.outcome === 'superseded') throw new SupersededError(ref.taskId, ref.attempt, result.because)
+      return json(200, { ...result, leaseMs: LEASE_MS, beatEveryMs: BEAT_EVERY_MS })
+    },
     payload: async ({ params: { id, attempt }, request }) => {
       const credential = bearerOf(request) ?? ''
       const { token } = await holder(context, access, request, { taskId: id, attempt, credential })
       const execution = await engine.execution(id, attempt)
       const isHeld = execution?.status === 'running' && execution.token === token
-      const task = isHeld && (await engine.now()) - execution.dispatchedAt <= PAYLOAD_MS ? await engine.task(id) : null
+      const now = await engine.now()
+      const task = isHeld && now - execution.dispatchedAt <= PAYLOAD_MS ? await engine.task(id) : null
       if (task?.state.status !== 'running') throw new NotFoundError('payload for attempt', `${id}:${attempt}`)
       const { payload, labels, retryToken, action, tenant } = task
-      const { timeoutAt } = task.state
+      const { timeoutAt, leaseUntil } = task.state
       return json(200, {
         taskId: id,
         attempt,
@@ -173,9 +174,42 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
         labels,
         retryToken,
         timeoutAt,
+        leaseUntil,
+        now,
       })
     },
   }
+}
+
+/** The lease of an ephemeral worker: found by the head of its request, or by what its body says. */
+async function callerLease(
+  context: Context,
+  access: AccessControl,
+  request: FastifyRequest,
+  { taskId, attempt, token: credential = '' }: Called,
+): Promise<LeaseRef> {
+  const held = leaseHeldBy(request)
+  if (held === null) return holder(context, access, request, { taskId, attempt, credential })
+  if (held.taskId === taskId && held.attempt === attempt) return held
+  throw new InvalidError('The body names another attempt than the query does.')
+}
+
+interface Called {
+  readonly taskId: TaskId
+  readonly attempt: number
+  readonly token?: string | undefined
+}
+
+interface GivenNews {
+  readonly progress?:
+    | { readonly fraction?: number | null | undefined; readonly note?: string | null | undefined }
+    | undefined
+  readonly log?: GivenLog | undefined
+}
+
+function renewalOf(ref: LeaseRef, { progress, log }: GivenNews, now: number): RenewRequest {
+  const seen = progress === undefined ? null : { fraction: progress.fraction ?? null, note: progress.note ?? null }
+  return { ...ref, progress: seen, ...(log === undefined ? {} : { log: logOf(log, now) }) }
 }
 
 /** What others send is in one line, too. */

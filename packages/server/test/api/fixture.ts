@@ -1,6 +1,15 @@
 // A whole server over a real store, reached by real HTTP on a port of its own.
 
-import { type Action, defineAction, type Engine, openFlags, publishActions, tenantId } from '@reprise/core'
+import {
+  type Action,
+  type Clock,
+  defineAction,
+  type Engine,
+  openFlags,
+  publishActions,
+  systemClock,
+  tenantId,
+} from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { type Caller, ROLES, type Role } from '@reprise/operations'
@@ -11,20 +20,23 @@ import { createServer, type Server, type ServerOptions } from '../../src/server.
 
 interface Store {
   readonly name: string
-  open(): Promise<Engine>
+  open(clock?: Clock): Promise<Engine>
 }
 
 /** For what has nothing to do with the store. */
-export const SQLITE: Store = { name: 'sqlite', open: () => openSqliteEngine({ path: ':memory:' }) }
+export const SQLITE: Store = {
+  name: 'sqlite',
+  open: (clock = systemClock) => openSqliteEngine({ path: ':memory:', clock }),
+}
 
 export const STORES: readonly Store[] = [
   SQLITE,
   {
     name: 'redis',
-    async open() {
+    async open(clock) {
       const redis = await startRedis()
       onTestFinished(() => redis.stop())
-      return openRedisEngine({ url: redis.url })
+      return openRedisEngine({ url: redis.url, ...(clock === undefined ? {} : { clock }) })
     },
   },
 ]

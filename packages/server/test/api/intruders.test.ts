@@ -1,8 +1,7 @@
 // What strangers send, and what must come of it: a clear refusal, no leak, and a server that is as well as before.
 
 import { gzipSync } from 'node:zlib'
-import { type Clock, type Engine, type Logger, silentLogger, systemClock } from '@reprise/core'
-import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { type Clock, type Engine, type Logger, silentLogger, systemClock, type TaskId } from '@reprise/core'
 import { expect, test } from 'vitest'
 import { claimOne, SQLITE, STORES, startApi } from './fixture.ts'
 
@@ -186,17 +185,40 @@ test.each(STORES)('A16, intruder 7: one attempt’s token is worth nothing on an
   })
 })
 
-test('A11: the payload is not handed out for longer than 2 h', async () => {
+test.each(STORES)('A11: the payload is not handed out for longer than 2 h, on $name', async (store) => {
   // By the store's clock: the server's may be hours off.
   const start = Date.now()
   let offsetMs = 0
   const shifted = (now: () => number): Clock => ({ ...systemClock, now })
-  const engine = await openSqliteEngine({ path: ':memory:', clock: shifted(() => start + offsetMs) })
-  const api = await startApi(SQLITE, { engine, clock: shifted(() => start + 86_400_000) })
-  await api.post('/api/v1/tasks', { id: 't1', action: 'a', settings: { timeout: '5h' } })
+  const engine = await store.open(shifted(() => start + offsetMs))
+  const api = await startApi(store, { engine, clock: shifted(() => start + 86_400_000) })
+  await api.post('/api/v1/tasks', { id: 't1', action: 'a', payload: { n: 1 }, settings: { timeout: '5h' } })
   const { token } = await claimOne(api)
-  offsetMs = 2 * 3_600_000 - 60_000
-  expect((await api.get('/task-payload/t1/1', { token })).status).toBe(200)
-  offsetMs = 2 * 3_600_000 + 60_000
+  const fetched = () => api.get('/task-payload/t1/1', { token })
+  offsetMs = 2 * 3_600_000
+  expect((await fetched()).body).toMatchObject({ payload: { n: 1 }, now: start + offsetMs })
+  offsetMs++
+  expect((await fetched()).status).toBe(404)
+  // The attempt goes on, and its record never held the payload.
+  expect((await engine.execution('t1' as TaskId, 1))?.status).toBe('running')
+  const ended = { taskId: 't1', attempt: 1, token, status: 'succeeded' }
+  expect((await api.post('/task-complete', ended, { token: null })).status).toBe(200)
+  offsetMs = 0
+  expect((await fetched()).status).toBe(404)
+})
+
+test.each(STORES)('A11: the payload goes when the attempt ends in another way, on $name', async (store) => {
+  const api = await startApi(store)
+  await api.post('/api/v1/tasks', { id: 't1', action: 'a', payload: 1 })
+  const { token } = await claimOne(api)
+  const beat = (given: string, more: object = {}) =>
+    api.post('/task-heartbeat', { taskId: 't1', attempt: 1, token: given, ...more }, { token: null })
+  expect((await beat('x')).status).toBe(403)
+  const news = { progress: { fraction: 0.5 }, log: { lines: [{ text: 'half' }] } }
+  expect((await beat(token, news)).body).toMatchObject({ outcome: 'extended', beatEveryMs: 5_000 })
+  expect((await api.get('/api/v1/tasks/t1/logs')).body).toMatchObject({ items: [{ lines: [{ text: 'half' }] }] })
+  expect((await api.get('/api/v1/tasks/t1')).body).toMatchObject({ state: { progress: { fraction: 0.5 } } })
+  expect((await api.post('/api/v1/tasks/t1/cancel', { reason: 'x' })).status).toBe(200)
   expect((await api.get('/task-payload/t1/1', { token })).status).toBe(404)
+  expect((await beat(token)).body).toMatchObject({ code: 'REPRISE_SUPERSEDED' })
 })

@@ -1,0 +1,41 @@
+// A worker whose handlers have an effect: they append a line to a file. It says on standard output when a handler begins.
+
+import { appendFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createWorker, defineAction, silentLogger, stopOnSignals } from '@reprise/worker'
+
+const [, , engine = '', file = ''] = process.argv
+
+/** Has its effect after a while, unless it is asked to stop by then. */
+const careful = defineAction({
+  name: 'careful',
+  maxLosses: 5,
+  async run(_: null, { signal, attempt, leaseMsLeft, stillMine }) {
+    console.log(`attempt ${attempt} begins`)
+    // Due long before the lease ends, and before any timer that watches it.
+    await sleep(200)
+    const seen = { aborted: signal.aborted, leaseMsLeft: leaseMsLeft(), stillMine: await stillMine().catch(() => null) }
+    appendFileSync(file, `attempt ${attempt} ${JSON.stringify(seen)}\n`)
+    signal.throwIfAborted()
+    return null
+  },
+})
+
+/** Never looks at its signal. */
+const deaf = defineAction({
+  name: 'deaf',
+  async run(_: null, { attempt }) {
+    console.log(`attempt ${attempt} begins`)
+    await sleep(3_000)
+    appendFileSync(file, `effect of attempt ${attempt}\n`)
+  },
+})
+
+const worker = await createWorker({
+  engine,
+  actions: [careful, deaf],
+  lease: '1s',
+  stopGrace: '200ms',
+  log: silentLogger,
+})
+stopOnSignals(worker)
