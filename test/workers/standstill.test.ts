@@ -10,7 +10,6 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createClient } from '@reprise/client'
 import { connectEngine } from '@reprise/connect'
-import type { TaskId } from '@reprise/core'
 import { createSweep } from '@reprise/orchestrator'
 import { type RedisServer, startRedis } from '@reprise/test-servers'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
@@ -33,8 +32,9 @@ async function setUp(addressIn: (folder: string) => Promise<string>) {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-standstill-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const address = await addressIn(folder)
-  const { engine, close } = await connectEngine(address)
-  onTestFinished(() => close())
+  const connection = await connectEngine(address)
+  const { engine } = connection
+  onTestFinished(() => connection.close())
   const client = await createClient({ engine })
   onTestFinished(() => client.close())
   const file = join(folder, 'effects')
@@ -72,9 +72,9 @@ test.each(Object.entries(STORES))(
     onTestFinished(() => sweep.stop())
     // The next attempt waits: no worker is there for it.
     for (;;) {
-      const execution = await engine.execution(task.id as TaskId, 1)
+      const execution = await engine.execution(task.id, 1)
       if (execution?.status === 'lost') break
-      await engine.wait({ tasks: [task.id as TaskId] }, 100)
+      await engine.wait({ tasks: [task.id] }, 100)
     }
     stopped.child.kill('SIGCONT')
     await task.result({ timeout: '30s' })

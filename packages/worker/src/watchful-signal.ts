@@ -4,14 +4,14 @@
 
 /** `look` fires the signal if it is time to. */
 export function watchfulSignal(signal: AbortSignal, look: () => void): void {
-  const { get } = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted') ?? {}
+  const aborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')
   Object.defineProperties(signal, {
     aborted: {
       configurable: true,
       enumerable: true,
       get(): boolean {
         look()
-        return get?.call(signal) === true
+        return aborted?.get?.call(signal) === true
       },
     },
     throwIfAborted: {

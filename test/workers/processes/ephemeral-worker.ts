@@ -21,7 +21,8 @@ await runEphemeral(
       case 'large':
         return 'x'.repeat(2_000_000)
       case 'wait':
-        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        signal.throwIfAborted()
         return null
       case 'stubborn':
         // Holds the process and never looks at its signal.

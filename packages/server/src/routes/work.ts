@@ -12,7 +12,6 @@ import {
   encodeJson,
   escapeUnseen,
   fittingLog,
-  InvalidError,
   isDrainOrdered,
   isRepriseError,
   type JsonText,
@@ -32,13 +31,12 @@ import {
   turnsOf,
   type Work,
 } from '@reprise/core'
-import { type Context, wholeStore, workRoutes } from '@reprise/operations'
-import { type GivenCredential, type LeaseCredentials, openLeaseCredentials } from '@reprise/orchestrator'
-import type { FastifyRequest } from 'fastify'
+import { type Context, wholeStore, type workRoutes } from '@reprise/operations'
+import { type LeaseCredentials, openLeaseCredentials } from '@reprise/orchestrator'
 import type { AccessControl } from '../access/index.ts'
 import { type Handlers, json, text } from '../http/handler.ts'
-import { leaseHeldBy } from '../http/route-registration.ts'
 import { answerWith, claimFor, giveBackUnlessSent } from './claiming.ts'
+import { bearerOf, callerLease, holder } from './lease-holder.ts'
 import { failedSettlement, type ReportedError } from './reported-failure.ts'
 
 const LEASE_MS = 30_000
@@ -181,25 +179,6 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
   }
 }
 
-/** The lease of an ephemeral worker: found by the head of its request, or by what its body says. */
-async function callerLease(
-  context: Context,
-  access: AccessControl,
-  request: FastifyRequest,
-  { taskId, attempt, token: credential = '' }: Called,
-): Promise<LeaseRef> {
-  const held = leaseHeldBy(request)
-  if (held === null) return holder(context, access, request, { taskId, attempt, credential })
-  if (held.taskId === taskId && held.attempt === attempt) return held
-  throw new InvalidError('The body names another attempt than the query does.')
-}
-
-interface Called {
-  readonly taskId: TaskId
-  readonly attempt: number
-  readonly token?: string | undefined
-}
-
 interface GivenNews {
   readonly progress?:
     | { readonly fraction?: number | null | undefined; readonly note?: string | null | undefined }
@@ -236,48 +215,6 @@ interface Refused {
 }
 
 const UNKNOWN = { outcome: 'superseded', because: 'unknown' } as const
-
-/**
- * The lease whose credential an outsider brings. A wrong one gets the same answer whether or not there is such a task or
- * attempt, without a look at the store, and counts as a failed sign-in.
- */
-async function holder(
-  { engine, clock }: Context,
-  access: AccessControl,
-  request: FastifyRequest,
-  given: GivenCredential,
-): Promise<LeaseRef> {
-  const credentials = await openLeaseCredentials(engine, clock)
-  try {
-    return await access.guarded(request, { kind: 'lease', credential: given.credential }, async () => {
-      const ref = credentials.read(given)
-      if (ref === null) throw new RequestError('REPRISE_UNAUTHENTICATED', WRONG)
-      return ref
-    })
-  } catch (error) {
-    if (!isRepriseError(error, 'REPRISE_UNAUTHENTICATED')) throw error
-    throw new RequestError('REPRISE_FORBIDDEN', WRONG, { cause: error })
-  }
-}
-
-/** Looked for before the body of a call-back is read. Null where the head of the request names no attempt or brings no token. */
-export async function leaseOf(
-  context: Context,
-  access: AccessControl,
-  request: FastifyRequest,
-): Promise<LeaseRef | null> {
-  const credential = bearerOf(request)
-  const { task, attempt } = AttemptQuery.safeParse(request.query).data ?? {}
-  if (credential === null || task === undefined || attempt === undefined) return null
-  return holder(context, access, request, { taskId: task, attempt, credential })
-}
-
-const AttemptQuery = workRoutes.taskComplete.query
-
-const bearerOf = ({ headers }: FastifyRequest): string | null =>
-  /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? null
-
-const WRONG = 'This is not the token of that attempt. Send the one that came with it.'
 
 /** The entries that are requests get what `ask` says of them, the others have their answers already. */
 async function answered<Request extends object, Result>(
