@@ -27,6 +27,8 @@ const Tenants = OPERATIONS.listTenants.output.shape.items
 const Workers = OPERATIONS.listWorkers.output.shape.items
 const Breakers = OPERATIONS.listBreakers.output.shape.items
 const FailureGroups = OPERATIONS.listFailureGroups.output.shape.items
+const CaseIn = (status: string) =>
+  OPERATIONS.reopenFailureGroup.output.and(z.object({ state: z.object({ status: z.literal(status) }) }))
 const Flag = OPERATIONS.setFlag.output
 const PolicyVersion = OPERATIONS.getPolicyVersion.output
 const Published = OPERATIONS.publishPolicies.output
@@ -56,7 +58,7 @@ export interface CommandCase {
 }
 
 /** Commands that change nothing. */
-export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly CommandCase[] => [
+export const reads = ({ dead, queued, running, succeeded, group }: Seeded): readonly CommandCase[] => [
   { argv: ['status', '-o', 'json'], json: Overview },
   { argv: ['status', '--json'], json: Overview },
   {
@@ -101,6 +103,19 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
   { argv: ['groups', 'tenant:acme', '-o', 'json'], json: exactly(1, FailureGroups) },
   { argv: ['groups', 'died>10m', '--order', 'recent', '-o', 'json'], json: z.array(z.never()) },
   { argv: ['groups', '--action', GREET, '-o', 'json'], json: z.array(z.never()) },
+  { argv: ['groups', 'list', '--state', 'open', '-o', 'json'], json: exactly(1, FailureGroups) },
+  { argv: ['groups', '--state', 'resolved', '-o', 'json'], json: z.array(z.never()) },
+  { argv: ['groups', 'show', 'none'], exit: 3, says: /There is no failure group/ },
+  { argv: ['groups', 'show', group, '-o', 'json'], json: OPERATIONS.getFailureGroup.output },
+  { argv: ['groups', 'show', group], text: /dead now +2\n/ },
+  { argv: ['groups', 'cause', group, '-o', 'json'], json: OPERATIONS.explainFailureGroup.output },
+  { argv: ['groups', 'cause', group], text: /What is different\n.* successes .*\n/ },
+  { argv: ['groups', 'cause'], exit: 2, says: /Which group/ },
+  { argv: ['groups', 'ignore', group], exit: 2, says: /Until when/ },
+  { argv: ['groups', 'merge', group], exit: 2, says: /Merge which groups/ },
+  { argv: ['groups', 'ack', group, '-n', '3'], exit: 2, says: /--limit is for the list/ },
+  { argv: ['diff', dead, '-o', 'json'], json: OPERATIONS.diffAttempt.output },
+  { argv: ['diff', 'nobody'], exit: 3, says: /There is no task/ },
   { argv: ['workers', '-o', 'json'], json: exactly(1, Workers) },
   { argv: ['workers', 'w1', '-o', 'json'], json: OPERATIONS.getWorker.output },
   { argv: ['workers', 'nobody', '-o', 'json'], exit: 3, says: /There is no worker/ },
@@ -171,7 +186,7 @@ export const reads = ({ dead, queued, running, succeeded }: Seeded): readonly Co
 ]
 
 /** Commands that change something, in this order. */
-export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly CommandCase[] => [
+export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): readonly CommandCase[] => [
   { argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-o', 'json'], json: SubmittedView },
   {
     argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-q', '-o', 'json'],
@@ -213,6 +228,12 @@ export const changes = ({ dead, deadToo, queued, waiting }: Seeded): readonly Co
   { argv: ['note', 'nobody', 'x'], exit: 3, says: /There is no task 'nobody'/ },
   { argv: ['note', deadToo], exit: 2, says: /one text in quotes/ },
   { argv: ['note', '--remove', 'nothing'], exit: 3, says: /There is no note/ },
+  { argv: ['groups', 'ack', group, '--owner', 'team:mail', '-o', 'json'], json: CaseIn('acknowledged') },
+  { argv: ['groups', 'resolve', group, '--in-version', '2.1'], text: /is resolved in version 2.1 \(team:mail\)/ },
+  { argv: ['groups', 'ignore', group, '--for', '2h', '--count', '5', '-o', 'json'], json: CaseIn('ignored') },
+  { argv: ['groups', 'split', group, '--by', 'tenant', '-o', 'json'], json: CaseIn('ignored') },
+  { argv: ['groups', 'show', group], text: /TENANT +DEAD +QUERY/ },
+  { argv: ['groups', 'reopen', group, '-o', 'json'], json: CaseIn('open') },
   {
     argv: ['retry', dead, '-o', 'json', '--reason', 'once more'],
     json: OPERATIONS.retryExecution.output.extend({ attempt: z.literal(2) }),

@@ -85,6 +85,8 @@ export interface Seeded {
   readonly parked: TaskId
   readonly running: TaskId
   readonly queued: TaskId
+  /** Of what is dead. */
+  readonly group: string
 }
 
 /** A worker that is there and takes nothing by itself. */
@@ -118,6 +120,7 @@ export async function seeded(engine: Engine): Promise<Seeded> {
   const waiting = await client.submit(GREET, { name: 'Bob' }, { delay: '1h' })
   await client.pauseLanes({ action: SLOW, reason: 'the printer is out of paper' })
   await client.close()
+  const [group] = (await engine.failureGroups()).items
   return {
     succeeded: done.id,
     dead: dead.id,
@@ -126,5 +129,6 @@ export async function seeded(engine: Engine): Promise<Seeded> {
     parked: parked.id,
     running: running.id,
     queued: queued.id,
+    group: group?.fingerprint ?? '',
   }
 }

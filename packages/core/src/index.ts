@@ -384,3 +384,11 @@ export { formatTraceparent, parseTraceparent, TRACEPARENT_LABEL, type TraceParen
 export { Turns, turnsOf } from './runtime/turns.ts'
 export { WakeUp } from './runtime/wake-up.ts'
 export { VERSION } from './version.ts'
+
+// cases: what people do about failure groups
+
+export * from './cases/index.ts'
+
+// causes: what is different about failures
+
+export * from './causes/index.ts'

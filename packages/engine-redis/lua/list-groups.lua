@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- failureGroups: a part of a page of groups that have dead letters, the most recent first.
 -- ARGV: time, last death and number of the group that comes before the page ('' and '' for none), how many are wanted,
---   action ('' or '=' and its name).
+--   action ('' or '=' and its name), fingerprint ('' or '=' and the fingerprint of the only one that is wanted).
 -- Answers { '' when all were looked at, else last death of the group to go on from, its number, then per group a
 --   GROUP_ROW }.
 
@@ -14,6 +14,7 @@ local groups = key('groups')
 local lastAt, lastNumber = ARGV[2], tonumber(ARGV[3])
 local wanted = tonumber(ARGV[4])
 local action = ARGV[5]
+local only = ARGV[6]
 
 local function numberOf(member)
   return tonumber(string.sub(member, 1, 16))
@@ -47,6 +48,14 @@ local function add(member)
   answer[size + GROUP_ROW.number] = int(numberOf(member))
   answer[size + GROUP_ROW.count] = int(call('ZCARD', key('dead:' .. fingerprint)))
   for index = 1, #GROUP_FIELDS do answer[size + GROUP_ROW.count + index] = values[index] end
+end
+
+if only ~= '' then
+  local fingerprint = string.sub(only, 2)
+  local number = call('HGET', key('group:' .. fingerprint), 'number')
+  local isListed = number and lastAt == '' and call('EXISTS', key('dead:' .. fingerprint)) == 1
+  if isListed then add(string.format('%016d', tonumber(number)) .. fingerprint) end
+  return answer
 end
 
 local place = startPlace()

@@ -45,7 +45,7 @@ export async function groupRows(
   let after = parseCursor(cursor)
   const rows: GroupRow[] = []
   do {
-    const args = [...after, String(wanted - rows.length), given(query.action)]
+    const args = [...after, String(wanted - rows.length), given(query.action), given(query.fingerprint)]
     const fields = asTexts(await partition.run(listGroupsScript, args))
     for (const row of records(GROUP_ROW, fields, 2)) {
       rows.push({ cursor: `${row.lastAt}.${row.number}`, group: groupOf(row) })

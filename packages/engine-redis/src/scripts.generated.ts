@@ -4607,8 +4607,8 @@ export const shareEndScript: Script = { name: 'reprise_cdc1a3814c0d_share_end', 
 export const shareLimitScript: Script = { name: 'reprise_cdc1a3814c0d_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_7605f98ee7fd',
-  text: `#!lua name=reprise_7605f98ee7fd
+  name: 'reprise_7fb065232af3',
+  text: `#!lua name=reprise_7fb065232af3
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -6725,7 +6725,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6766,7 +6766,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6784,7 +6784,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6967,7 +6967,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -6992,7 +6992,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7010,7 +7010,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7045,7 +7045,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7062,11 +7062,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7158,7 +7158,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7170,7 +7170,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7183,7 +7183,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7203,13 +7203,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7226,7 +7226,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7256,7 +7256,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7270,7 +7270,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7288,7 +7288,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7311,7 +7311,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7332,7 +7332,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7358,7 +7358,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7386,7 +7386,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7395,6 +7395,7 @@ local groups = key('groups')
 local lastAt, lastNumber = ARGV[2], tonumber(ARGV[3])
 local wanted = tonumber(ARGV[4])
 local action = ARGV[5]
+local only = ARGV[6]
 local function numberOf(member)
   return tonumber(string.sub(member, 1, 16))
 end
@@ -7424,6 +7425,13 @@ local function add(member)
   answer[size + 3] = int(call('ZCARD', key('dead:' .. fingerprint)))
   for index = 1, 5 do answer[size + 3 + index] = values[index] end
 end
+if only ~= '' then
+  local fingerprint = string.sub(only, 2)
+  local number = call('HGET', key('group:' .. fingerprint), 'number')
+  local isListed = number and lastAt == '' and call('EXISTS', key('dead:' .. fingerprint)) == 1
+  if isListed then add(string.format('%016d', tonumber(number)) .. fingerprint) end
+  return answer
+end
 local place = startPlace()
 while true do
   local page = call('ZRANGE', groups, place, place + PAGE_MAX - 1, 'REV', 'WITHSCORES')
@@ -7439,7 +7447,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7470,7 +7478,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7497,7 +7505,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7647,7 +7655,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7655,13 +7663,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7679,7 +7687,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7706,7 +7714,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7803,7 +7811,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7820,7 +7828,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7952,7 +7960,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7984,7 +7992,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8051,7 +8059,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8111,7 +8119,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8125,14 +8133,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8165,7 +8173,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8184,7 +8192,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7605f98ee7fd_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_7fb065232af3_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8199,46 +8207,46 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_7605f98ee7fd_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_7605f98ee7fd_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_7605f98ee7fd_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_7605f98ee7fd_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_7605f98ee7fd_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_7605f98ee7fd_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_7605f98ee7fd_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_7605f98ee7fd_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_7605f98ee7fd_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_7605f98ee7fd_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_7605f98ee7fd_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_7605f98ee7fd_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_7605f98ee7fd_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_7605f98ee7fd_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_7605f98ee7fd_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_7605f98ee7fd_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_7605f98ee7fd_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_7605f98ee7fd_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_7605f98ee7fd_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_7605f98ee7fd_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_7605f98ee7fd_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_7605f98ee7fd_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_7605f98ee7fd_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_7605f98ee7fd_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_7605f98ee7fd_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_7605f98ee7fd_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_7605f98ee7fd_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_7605f98ee7fd_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_7605f98ee7fd_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_7605f98ee7fd_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_7605f98ee7fd_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_7605f98ee7fd_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_7605f98ee7fd_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_7605f98ee7fd_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_7605f98ee7fd_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_7605f98ee7fd_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_7605f98ee7fd_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_7605f98ee7fd_tenant_figures', library: library, readOnly: true }
-export const watchScript: Script = { name: 'reprise_7605f98ee7fd_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_7605f98ee7fd_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_7fb065232af3_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_7fb065232af3_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_7fb065232af3_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_7fb065232af3_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_7fb065232af3_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_7fb065232af3_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_7fb065232af3_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_7fb065232af3_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_7fb065232af3_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_7fb065232af3_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_7fb065232af3_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_7fb065232af3_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_7fb065232af3_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_7fb065232af3_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_7fb065232af3_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_7fb065232af3_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_7fb065232af3_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_7fb065232af3_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_7fb065232af3_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_7fb065232af3_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_7fb065232af3_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_7fb065232af3_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_7fb065232af3_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_7fb065232af3_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_7fb065232af3_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_7fb065232af3_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_7fb065232af3_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_7fb065232af3_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_7fb065232af3_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_7fb065232af3_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_7fb065232af3_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_7fb065232af3_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_7fb065232af3_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_7fb065232af3_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_7fb065232af3_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_7fb065232af3_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_7fb065232af3_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_7fb065232af3_tenant_figures', library: library, readOnly: true }
+export const watchScript: Script = { name: 'reprise_7fb065232af3_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_7fb065232af3_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
   name: 'reprise_ff2133118d7d',

@@ -120,6 +120,9 @@ UPDATE failure_groups SET count = count + 1 WHERE fingerprint = ?;
 -- name: leaveFailureGroup
 UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;
 
+-- name: failureGroup
+SELECT * FROM failure_groups WHERE fingerprint = ?1 AND count > 0 AND (?2 = '' OR action = ?2);
+
 -- name: failureGroups
 SELECT * FROM failure_groups
 WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)

@@ -160,22 +160,28 @@ interface GroupRow {
 export function listFailureGroups(db: Database, query: FailureGroupQuery | undefined): Page<FailureGroup> {
   const limit = pageLimit(query)
   const [lastAt, id] = groupCursor(query?.cursor)
-  const rows = db.all<GroupRow>('failureGroups', query?.action ?? '', lastAt, id, limit)
-  const items = rows.map(
-    (row) =>
-      ({
-        fingerprint: row.fingerprint,
-        action: row.action,
-        count: row.count,
-        firstAt: row.first_at,
-        lastAt: row.last_at,
-        lastTask: row.last_task,
-        sample: JSON.parse(row.sample) as Failure,
-      }) as FailureGroup,
-  )
+  const action = query?.action ?? ''
+  if (query?.fingerprint !== undefined) {
+    const isOver = query.cursor !== undefined
+    const rows = isOver ? [] : db.all<GroupRow>('failureGroup', query.fingerprint, action)
+    return { items: rows.map(groupOf), next: null }
+  }
+  const rows = db.all<GroupRow>('failureGroups', action, lastAt, id, limit)
+  const items = rows.map(groupOf)
   const last = rows.at(-1)
   return { items, next: rows.length === limit && last !== undefined ? `${last.last_at}.${last.id}` : null }
 }
+
+const groupOf = (row: GroupRow): FailureGroup =>
+  ({
+    fingerprint: row.fingerprint,
+    action: row.action,
+    count: row.count,
+    firstAt: row.first_at,
+    lastAt: row.last_at,
+    lastTask: row.last_task,
+    sample: JSON.parse(row.sample) as Failure,
+  }) as FailureGroup
 
 function groupCursor(cursor: string | undefined): [lastAt: number, id: number] {
   if (cursor === undefined) return [Number.MAX_SAFE_INTEGER, 0]

@@ -526,6 +526,7 @@ ON CONFLICT (fingerprint) DO UPDATE SET
   count = count + 1, last_at = excluded.last_at, last_task = excluded.last_task, sample = excluded.sample;`,
   rejoinFailureGroup: `UPDATE failure_groups SET count = count + 1 WHERE fingerprint = ?;`,
   leaveFailureGroup: `UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;`,
+  failureGroup: `SELECT * FROM failure_groups WHERE fingerprint = ?1 AND count > 0 AND (?2 = '' OR action = ?2);`,
   failureGroups: `SELECT * FROM failure_groups
 WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
 ORDER BY last_at DESC, id DESC LIMIT ?4;`,

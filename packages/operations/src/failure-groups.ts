@@ -1,11 +1,13 @@
 // Dead letters by their cause. All of them are read off groups that the store keeps; those that a query finds are looked through,
-// a bounded number in one call. The largest first is what people want to know, and needs a look at every group: of up to
-// 10,000 groups a page keeps as many as it shows.
+// a bounded number in one call. With each comes its case: what people have done about it.
 
 import {
+  CASE_STATUSES,
+  type Clock,
+  type Engine,
   type FailureGroup,
-  type FailureGroupQuery,
   InvalidError,
+  mapLimited,
   PAGE_LIMIT_DEFAULT,
   type Page,
   searchTasks,
@@ -19,20 +21,22 @@ import { boundedPage } from './bounded-page.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { askedFilter, inStatus, lookOf } from './found.ts'
 import { given } from './given.ts'
+import { bySize, rankedGroups, type Sized } from './group-ranking.ts'
+import { besideGroups, type Families, familiesIn, familyGroup, foldedPage, notOpenIn, withCase } from './group-views.ts'
 import { notesOnGroups, withNotes } from './notes.ts'
 import { operation, Written } from './operation.ts'
 import { ActionNameInput, PageQuery, pageOf, QueryInput } from './schemas/names.ts'
 import { FailureGroupView } from './schemas/operations.ts'
 import { failureGroupView } from './views.ts'
 
-const GROUPS_MAX = 10_000
-/** How many groups are read at once: each has a failure with its stack. */
-const STEP = 100
 /** How many dead letters one call looks at for a query. */
 const SCAN_MAX = 20_000
 const LETTERS_AT_ONCE = 250
 /** How many groups one call finds for a query. */
 const FOUND_MAX = 200
+/** How many pages of the store one call looks through for groups in a state. */
+const PAGES_MAX = 20
+const GROUPS_AT_ONCE = 20
 
 export const failureGroupOperations = {
   listFailureGroups: operation({
@@ -50,28 +54,76 @@ export const failureGroupOperations = {
         .optional()
         .meta({ description: 'The most recent first if missing; or those with the most dead letters.' }),
       q: QueryInput.shape.q,
+      state: z
+        .enum(CASE_STATUSES)
+        .optional()
+        .meta({ description: 'Only groups in this state. A page may then be short, or empty, though more follow.' }),
     }),
-    output: pageOf(FailureGroupView.extend(withNotes).meta({ id: 'NotedFailureGroup' }), 'FailureGroupPage'),
+    output: pageOf(
+      FailureGroupView.extend(withNotes).extend(withCase).meta({ id: 'NotedFailureGroup' }),
+      'FailureGroupPage',
+    ),
     answer: 'The most recent first, or the largest.',
-    run: async (context, caller, { q, order = 'recent', action, limit = PAGE_LIMIT_DEFAULT, cursor }) => {
+    run: async (context, caller, { q, order = 'recent', action, state, limit = PAGE_LIMIT_DEFAULT, cursor }) => {
       await refuseUnlessOn(context, 'dlq-inspector')
-      const { clock, redaction } = context
-      const notes = await notesOnGroups(context)
+      const { clock, redaction, engine } = context
+      const [notes, families, notOpen] = await Promise.all([
+        notesOnGroups(context),
+        familiesIn(engine),
+        state === undefined ? undefined : notOpenIn(engine),
+      ])
+      const isWanted = ({ fingerprint }: Sized): boolean =>
+        notOpen === undefined || (notOpen.get(fingerprint) ?? 'open') === state
+      let beside: Beside = () => ({})
+      const known = async (page: Page<FailureGroup>): Promise<Page<FailureGroup>> => {
+        beside = await besideGroups(engine, page.items, families)
+        return page
+      }
       const textOf = (group: FailureGroup): string =>
-        JSON.stringify({ ...failureGroupView(group, redaction), notes: notes.get(group.fingerprint) ?? [] })
+        JSON.stringify({
+          ...failureGroupView(group, redaction),
+          notes: notes.get(group.fingerprint) ?? [],
+          ...beside(group.fingerprint),
+        })
       const kept = keptGroups(q, action, caller)
       if ('filter' in kept) {
-        const found = await foundGroups(context, caller, kept.filter, cursor, order)
-        return new Written(await textInTurns(clock, found, textOf))
+        const found = await foundGroups(context, caller, kept.filter, cursor, order, families)
+        const page = await known({ ...found, items: found.items.filter(isWanted) })
+        return new Written(await textInTurns(clock, page, textOf))
       }
-      const read = (some: number, from: string | undefined): Promise<Page<FailureGroup>> => {
-        const query = { limit: some, ...given({ action: kept.action, cursor: from }) }
-        return order === 'count' ? largest(context, query) : context.engine.failureGroups(query)
-      }
+      const source = { engine, clock, families, isWanted, action: kept.action }
+      const read = async (some: number, from: string | undefined): Promise<Page<FailureGroup>> =>
+        known(order === 'count' ? await largest(source, some, from) : await recent(source, some, from))
       const { items, next } = await boundedPage({ limit, cursor, clock, read, textOf })
       return new Written(`{"items":${items},"next":${JSON.stringify(next)}}`)
     },
   }),
+}
+
+type Beside = Awaited<ReturnType<typeof besideGroups>>
+
+interface Source {
+  readonly engine: Engine
+  readonly clock: Clock
+  readonly families: Families
+  readonly isWanted: (group: Sized) => boolean
+  readonly action: FailureGroup['action'] | undefined
+}
+
+/** The most recent first. Where a state is asked for, a bounded number of groups is looked through. */
+async function recent(
+  { engine, families, isWanted, action }: Source,
+  limit: number,
+  from: string | undefined,
+): Promise<Page<FailureGroup>> {
+  let cursor = from
+  for (let pages = 1; ; pages++) {
+    const read = await engine.failureGroups({ limit, ...given({ action, cursor }) })
+    const { items, next } = await foldedPage(engine, read, families)
+    const wanted = items.filter(isWanted)
+    if (wanted.length > 0 || next === null || pages === PAGES_MAX) return { items: wanted, next }
+    cursor = next
+  }
 }
 
 type Kept = { readonly action: FailureGroup['action'] | undefined } | { readonly filter: TaskFilter }
@@ -111,42 +163,22 @@ function onlyAction({ terms }: TaskFilter): FailureGroup['action'] | null | unde
   return name === undefined || others.length > 0 || name.includes('*') ? undefined : (name as FailureGroup['action'])
 }
 
-type Sized = Pick<FailureGroup, 'count' | 'fingerprint' | 'action'>
-
-/** The largest first; among equals by name, so that each has one place. */
-function bySize(one: Sized, other: Sized): number {
-  if (one.count !== other.count) return other.count - one.count
-  const [a, b] = [`${one.fingerprint} ${one.action}`, `${other.fingerprint} ${other.action}`]
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
 /** A page of the largest groups: those that come after the cursor, as many as are wanted. */
 async function largest(
-  context: Pick<Context, 'engine' | 'clock'>,
-  query: FailureGroupQuery,
+  { engine, clock, families, isWanted, action }: Source,
+  limit: number,
+  cursor: string | undefined,
 ): Promise<Page<FailureGroup>> {
-  const { limit = PAGE_LIMIT_DEFAULT } = query
-  const after = query.cursor === undefined ? null : placeOf(query.cursor)
-  const turns = turnsOf(context.clock)
-  let kept: FailureGroup[] = []
-  let looked = 0
-  let cursor: string | null = null
-  do {
-    if (turns.isSpent) await turns.wait()
-    const from: { readonly cursor?: string } = cursor === null ? {} : { cursor }
-    const page: Page<FailureGroup> = await context.engine.failureGroups({
-      ...given({ action: query.action }),
-      limit: STEP,
-      ...from,
-    })
-    kept.push(...page.items.filter((group) => after === null || bySize(after, group) < 0))
-    kept = kept.sort(bySize).slice(0, limit + 1)
-    looked += page.items.length
-    cursor = page.next
-  } while (cursor !== null && looked < GROUPS_MAX)
-  const items = kept.slice(0, limit)
-  const last = items.at(-1)
-  return { items, next: kept.length > limit && last !== undefined ? cursorAt(last) : null }
+  const after = cursor === undefined ? null : placeOf(cursor)
+  const all = await rankedGroups(engine, clock, action, families)
+  const rest = all.filter((group) => (after === null || bySize(after, group) < 0) && isWanted(group))
+  const shown = rest.slice(0, limit)
+  const read = await mapLimited(shown, GROUPS_AT_ONCE, ({ fingerprint }) => familyGroup(engine, fingerprint, families))
+  const last = shown.at(-1)
+  return {
+    items: read.filter((group) => group !== null),
+    next: rest.length > limit && last !== undefined ? cursorAt(last) : null,
+  }
 }
 
 const cursorAt = ({ count, fingerprint, action }: Sized): string => `${count}.${fingerprint}.${action}`
@@ -164,6 +196,7 @@ async function foundGroups(
   filter: TaskFilter,
   cursor: string | undefined,
   order: 'recent' | 'count',
+  families: Families,
 ): Promise<Page<FailureGroup>> {
   const groups = new Map<string, FailureGroup>()
   const look = { ...lookOf(context, caller), limit: LETTERS_AT_ONCE, light: true }
@@ -172,7 +205,7 @@ async function foundGroups(
   await context.searches.run(caller, async () => {
     do {
       const page = await searchTasks(context.engine, filter, { ...look, ...(next === null ? {} : { cursor: next }) })
-      for (const task of page.items) addTo(groups, task)
+      for (const task of page.items) addTo(groups, task, families)
       scanned += page.scanned
       next = page.next
     } while (next !== null && scanned < SCAN_MAX && groups.size < FOUND_MAX)
@@ -181,10 +214,10 @@ async function foundGroups(
   return { items: items.sort(order === 'count' ? bySize : (one, other) => other.lastAt - one.lastAt), next }
 }
 
-function addTo(groups: Map<string, FailureGroup>, { id, action, state }: Task): void {
+function addTo(groups: Map<string, FailureGroup>, { id, action, state }: Task, families: Families): void {
   if (state.status !== 'dead') return
   const { failure, at } = state
-  const { fingerprint } = failure
+  const fingerprint = families.rootOf(failure.fingerprint) as FailureGroup['fingerprint']
   const key = `${fingerprint} ${action}`
   const known = groups.get(key) ?? {
     fingerprint,

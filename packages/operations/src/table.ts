@@ -6,6 +6,9 @@ import { countingOperations } from './counting.ts'
 import { eventOperations } from './events.ts'
 import { failureGroupOperations } from './failure-groups.ts'
 import { figureOperations } from './figures.ts'
+import { groupCaseOperations } from './group-cases.ts'
+import { groupCauseOperations } from './group-cause.ts'
+import { groupFigureOperations } from './group-figures.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
 import { logOperations } from './logs.ts'
@@ -29,6 +32,9 @@ export const OPERATIONS = {
   ...noteOperations,
   ...laneOperations,
   ...failureGroupOperations,
+  ...groupFigureOperations,
+  ...groupCaseOperations,
+  ...groupCauseOperations,
   ...workerOperations,
   ...figureOperations,
   ...tenantOperations,

@@ -1,6 +1,15 @@
 // What tests of operations share: a store with a function that performs operations on it, and tasks that have died.
 
-import { decideFailed, describeFailure, type Engine, failed, type TaskSpec, tenantId, workerId } from '@reprise/core'
+import {
+  type Clock,
+  decideFailed,
+  describeFailure,
+  type Engine,
+  failed,
+  type TaskSpec,
+  tenantId,
+  workerId,
+} from '@reprise/core'
 import { expect } from 'vitest'
 import { type Caller, localCaller } from '../src/access/caller.ts'
 import { perform } from '../src/run.ts'
@@ -10,8 +19,8 @@ import { contextOn, openStore, type STORES, spec } from './events/fixture.ts'
 export const ANN = localCaller('operator:ann')
 export const ACME: Caller = { ...ANN, kind: 'token', actor: 'token:acme', tenants: [tenantId('acme')] }
 
-export async function storeWithCaller(kind: (typeof STORES)[number] = 'sqlite') {
-  const engine = await openStore(kind)
+export async function storeWithCaller(kind: (typeof STORES)[number] = 'sqlite', clock?: Clock) {
+  const engine = await openStore(kind, clock)
   const context = await contextOn(engine)
   const call = (caller: Caller, name: OperationName, input: object): Promise<never> =>
     perform(context, caller, [name, ALL_OPERATIONS[name]], input, new AbortController().signal) as Promise<never>

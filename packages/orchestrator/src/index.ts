@@ -10,6 +10,7 @@ export {
   STALE_WORKER_RETRY_TOTAL,
   silentMeter,
 } from '@reprise/core'
+export { type CasesOptions, createCases, followOnce, onTheClock } from './cases.ts'
 export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
 export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 export { type HealthAddress, type HealthAnswer, type HealthServer, serveHealth } from './health-server.ts'

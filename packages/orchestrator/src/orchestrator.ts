@@ -20,6 +20,7 @@ import {
   sleep,
   systemClock,
 } from '@reprise/core'
+import { createCases } from './cases.ts'
 import { createDispatch, DISPATCH_CHECKS, type DispatchOptions } from './dispatch.ts'
 import { createLaunch, type LaunchMessage, type LaunchService, type MessageOutcome } from './launch.ts'
 import { LaunchLedger } from './launch-ledger.ts'
@@ -65,7 +66,7 @@ export interface OrchestratorOptions extends ServiceOptions {
   readonly probes?: boolean | Tuned<ProbeOptions, 'intervalMs' | 'timeoutMs' | 'concurrency' | 'ask'>
   /** How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. */
   readonly retention?: RetentionOptions
-  /** Whether it runs the sweep; true if not given. At least one process must. */
+  /** Whether it looks after the store: sweeps, and keeps the cases of failure groups; true if not given. At least one process must. */
   readonly sweep?: boolean
   readonly meter?: Meter
 }
@@ -127,7 +128,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { ledgers, launches, reconciliations } = launchServices(options, shared)
   // What takes work comes last and goes first, so that nothing is taken that nobody looks after.
   const services: readonly Service[] = [
-    ...(options.sweep === false ? [] : [createSweep({ ...shared, retention })]),
+    ...(options.sweep === false ? [] : [createSweep({ ...shared, retention }), createCases(shared)]),
     ...reconciliations,
     ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),
     ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),

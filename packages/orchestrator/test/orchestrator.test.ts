@@ -37,7 +37,7 @@ test('each task goes its way: pulled, directed, launched', async () => {
   expect((await taskOf(engine, pulled)).state.status).toBe('queued')
   expect(orchestrator.status()).toEqual({
     state: 'running',
-    services: ['sweep', 'reconcile', 'probe', 'dispatch', 'launch'],
+    services: ['sweep', 'cases', 'reconcile', 'probe', 'dispatch', 'launch'],
     launchPools: [{ pool: 'ephemeral', slots: 4, taken: 1 }],
   })
   await orchestrator.stop()
@@ -109,7 +109,7 @@ test('a store that is away ends no service', async () => {
   const down = new Proxy(engine, {
     get(target, name: keyof Engine) {
       const member = target[name]
-      if (typeof member !== 'function' || name === 'mark' || name === 'close') return member
+      if (typeof member !== 'function' || name === 'mark' || name === 'close' || name === 'collection') return member
       return (...input: never[]) =>
         isDown
           ? Promise.reject(new StoreBusyError('down'))
@@ -134,7 +134,7 @@ test('a store that is away ends no service', async () => {
 describe('options', () => {
   test('nothing but the sweep, or not even that', async () => {
     const { engine } = await openStore()
-    expect(createOrchestrator({ engine }).status().services).toEqual(['sweep'])
+    expect(createOrchestrator({ engine }).status().services).toEqual(['sweep', 'cases'])
     expect(createOrchestrator({ engine, sweep: false }).status().services).toEqual([])
   })
 })

@@ -6,6 +6,7 @@ import { completion } from './completion.ts'
 import { configCheck } from './config-check.ts'
 import { configPrint } from './config-print.ts'
 import { count } from './count.ts'
+import { diff } from './diff.ts'
 import { doctor } from './doctor.ts'
 import { events } from './events.ts'
 import { explain } from './explain.ts'
@@ -63,6 +64,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   promote,
   note,
   groups,
+  diff,
   redrive,
   discard,
   workers,

@@ -65,6 +65,8 @@ export const groupColumns = (now: number): readonly Column<FailureGroup>[] => [
   { title: 'DEAD', value: ({ count }) => count, right: true },
   { title: 'FIRST', value: ({ firstAt }) => `${shortSpan(now - firstAt)} ago`, right: true },
   { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },
+  { title: 'STATE', value: (group) => group.case?.state.status ?? 'open', below: true },
+  { title: 'OWNER', value: (group) => group.case?.owner, wide: true },
   { title: 'ACTION', value: ({ action }) => action, flexible: true },
   { title: 'FAILURE', value: failureText, flexible: true },
 ]

@@ -36,6 +36,13 @@ export const JOURNAL_TYPES = [
   'message.discarded',
   'tasks.removed',
   'store.repaired',
+  'group.opened',
+  'group.acknowledged',
+  'group.resolved',
+  'group.ignored',
+  'group.reopened',
+  'group.merged',
+  'group.split',
   'note',
 ] as const
 

@@ -175,6 +175,8 @@ export interface FailureGroup {
 
 export interface FailureGroupQuery extends PageRequest {
   readonly action?: ActionName
+  /** This one alone, if it has dead letters. Found at once, however many groups there are. */
+  readonly fingerprint?: Fingerprint
 }
 
 /** Minutes from `from` (inclusive) to `to` (exclusive), at most 1,440 of them; minutes without events are left out. */

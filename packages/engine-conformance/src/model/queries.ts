@@ -207,6 +207,7 @@ export function failureGroups(state: State, query: FailureGroupQuery = {}): Page
   const found = state.groups
     .map((group, index) => ({ group, index, count: sizeOf(state, group.fingerprint) }))
     .filter(({ group, count }) => count > 0 && (query.action === undefined || group.action === query.action))
+    .filter(({ group }) => query.fingerprint === undefined || group.fingerprint === query.fingerprint)
     .sort((a, b) => b.group.lastAt - a.group.lastAt || b.index - a.index)
   const from = found.findIndex(({ group }) => group.fingerprint === query.cursor) + 1
   const shown = found.slice(from, from + limit)

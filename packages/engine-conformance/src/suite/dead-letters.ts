@@ -41,6 +41,42 @@ export const deadLetters = subject('dead letters', (check) => {
     expect(await groups({ limit: 1, cursor: first.next })).toEqual(['validation'])
   })
 
+  check('finds one group by its fingerprint, for as long as it has dead letters', async (store) => {
+    await store.deadLetter({ id: 'a' }, sizeMissing)
+    await store.deadLetter({ id: 'b', action: actionName('mail') }, noAccess)
+    await store.deadLetter({ id: 'c' }, sizeMissing)
+    const { fingerprint } = sizeMissing
+    const found = (query = {}) => store.engine.failureGroups({ fingerprint, ...query })
+    expect(await found()).toMatchObject({ items: [{ fingerprint, count: 2, action: 'render' }], next: null })
+    expect(await found({ action: actionName('mail') })).toEqual({ items: [], next: null })
+    await store.engine.change({ kind: 'discard', select: { ids: ids('a', 'c') }, by: BY })
+    expect(await found()).toEqual({ items: [], next: null })
+  })
+
+  check(
+    'a cursor of tasks serves any query: it passes over nothing that was accepted before its place',
+    async (store) => {
+      const succeed = async (id: string): Promise<void> => {
+        const ref = await store.running({ id })
+        await store.engine.settle([{ kind: 'succeeded', ref, result: null }])
+      }
+      await succeed('before')
+      store.clock.jump(1_000)
+      await store.deadLetter({ id: 'a' }, sizeMissing)
+      store.clock.jump(1_000)
+      await succeed('between')
+      store.clock.jump(1_000)
+      await store.deadLetter({ id: 'b' }, sizeMissing)
+      store.clock.jump(1_000)
+      await succeed('after')
+      const { items, next } = await store.engine.tasks({ fingerprint: sizeMissing.fingerprint, limit: 1 })
+      expect(items.map(({ id }) => id)).toEqual(['b'])
+      const older = await store.engine.tasks({ status: 'succeeded', ...(next === null ? {} : { cursor: next }) })
+      // Partitions that the first page did not touch begin at their newest.
+      expect(older.items.map(({ id }) => id)).toEqual(expect.arrayContaining(['between', 'before']))
+    },
+  )
+
   check('a redrive opens a new generation with a fresh budget', async (store) => {
     await store.deadLetter({ id: 'a' })
     store.clock.jump(1_000)

@@ -1,0 +1,22 @@
+// The door of this room: failure groups as cases, and what the journal tells about causes.
+
+export { casesIn, casesOf, stepCase, tellLeftovers } from './case-store.ts'
+export { attemptKey, type CauseTally, type Failing, sortedOut, tallied } from './cause-tally.ts'
+export {
+  acknowledged,
+  asksForVersions,
+  CASE_STATUSES,
+  type CaseState,
+  type CaseStatus,
+  counted,
+  type GroupCase,
+  ignored,
+  merged,
+  onTime,
+  opened,
+  reopened,
+  resolved,
+  splitBy,
+  takenOut,
+} from './group-case.ts'
+export { compareVersions } from './version-order.ts'

@@ -1,0 +1,188 @@
+// Failure groups with what people have done about them: the case beside each group, and groups that operators merged as one.
+// Merging is a rule about fingerprints. It moves no dead letters, so it holds for those that are yet to come.
+
+import {
+  type CaseStatus,
+  type Collection,
+  casesIn,
+  casesOf,
+  type Engine,
+  type FailureGroup,
+  type Fingerprint,
+  type GroupCase,
+  type Page,
+} from '@reprise/core'
+import { z } from 'zod'
+import { given } from './given.ts'
+import { Moment } from './schemas/names.ts'
+
+const CaseStateView = z
+  .looseObject({
+    status: z.enum(['open', 'acknowledged', 'resolved', 'ignored']),
+    since: Moment,
+    because: z.enum(['new', 'regression', 'time', 'count', 'operator']).optional(),
+    by: z.string().optional(),
+    version: z.string().nullable().optional(),
+    until: Moment.nullable().optional(),
+    untilDeaths: z.int().nullable().optional(),
+  })
+  .meta({ id: 'CaseState' })
+
+export const CaseView = z
+  .object({
+    state: CaseStateView,
+    owner: z.string().nullable(),
+    deaths: z.int().meta({ description: 'Tasks that ever died of it, as often as they did.' }),
+    attempts: z.int().meta({ description: 'Attempts that ended by it.' }),
+    firstAt: Moment.meta({ description: 'When the first attempt ended by it.' }),
+    lastAt: Moment,
+    regressions: z.int().meta({ description: 'How often it came back after it was resolved.' }),
+    splitBy: z.string().nullable(),
+  })
+  .meta({ id: 'FailureCase', description: 'What people have done about a failure group.' })
+
+/** Beside a group. Missing where nothing is known about it yet: then it is open. */
+export const withCase = {
+  case: CaseView.optional(),
+  members: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'The fingerprints that were merged into this one. Their dead letters are counted here.' }),
+}
+
+/** Of merged fingerprints, as many are kept in mind. */
+const MERGED_MAX = 1_000
+/** What has left the state open, as many. */
+const NOT_OPEN_MAX = 10_000
+const PAGE = 1_000
+
+/** Groups that were merged: which belongs to which. */
+export interface Families {
+  /** The group that a fingerprint belongs to: its own if it was not merged. */
+  rootOf(fingerprint: string): string
+  /** What was merged into it. */
+  membersOf(root: string): readonly string[]
+}
+
+export async function familiesIn(engine: Pick<Engine, 'collection'>): Promise<Families> {
+  const roots = new Map<string, string>()
+  const members = new Map<string, string[]>()
+  const { items } = await casesIn(engine).find({ index: 'merged', value: 'yes', limit: MERGED_MAX })
+  for (const { document } of items) {
+    if (document.mergedInto === null) continue
+    roots.set(document.id, document.mergedInto)
+    members.set(document.mergedInto, [...(members.get(document.mergedInto) ?? []), document.id])
+  }
+  return {
+    rootOf: (fingerprint) => roots.get(fingerprint) ?? fingerprint,
+    membersOf: (root) => members.get(root) ?? [],
+  }
+}
+
+export async function groupOf(
+  engine: Pick<Engine, 'failureGroups'>,
+  fingerprint: string,
+): Promise<FailureGroup | null> {
+  const { items } = await engine.failureGroups({ fingerprint: fingerprint as Fingerprint, limit: 1 })
+  return items[0] ?? null
+}
+
+/** All of a family as one group, with the latest failure as its sample; null if it has no dead letters. */
+function asOne(root: string, groups: readonly FailureGroup[]): FailureGroup | null {
+  const [latest] = groups.toSorted((one, other) => other.lastAt - one.lastAt)
+  if (latest === undefined) return null
+  return {
+    ...latest,
+    fingerprint: root as Fingerprint,
+    count: groups.reduce((sum, { count }) => sum + count, 0),
+    firstAt: Math.min(...groups.map(({ firstAt }) => firstAt)),
+  }
+}
+
+export async function familyGroup(
+  engine: Pick<Engine, 'failureGroups'>,
+  root: string,
+  families: Families,
+): Promise<FailureGroup | null> {
+  const all = await Promise.all([root, ...families.membersOf(root)].map((one) => groupOf(engine, one)))
+  return asOne(
+    root,
+    all.filter((group) => group !== null),
+  )
+}
+
+/** A page on which each family stands once: where the latest of its groups does. */
+export async function foldedPage(
+  engine: Pick<Engine, 'failureGroups'>,
+  { items, next }: Page<FailureGroup>,
+  families: Families,
+): Promise<Page<FailureGroup>> {
+  const folded: FailureGroup[] = []
+  for (const group of items) {
+    const root = families.rootOf(group.fingerprint)
+    if (families.membersOf(root).length === 0) {
+      folded.push(group)
+      continue
+    }
+    const family = await familyGroup(engine, root, families)
+    if (family !== null && family.lastTask === group.lastTask) folded.push(family)
+  }
+  return { items: folded, next }
+}
+
+/** Which groups are in a state other than open. */
+export async function notOpenIn(engine: Pick<Engine, 'collection'>): Promise<ReadonlyMap<string, CaseStatus>> {
+  const cases: Collection<GroupCase> = casesIn(engine)
+  const found = new Map<string, CaseStatus>()
+  for (const status of ['acknowledged', 'resolved', 'ignored'] as const) {
+    let cursor: string | undefined
+    do {
+      const page = await cases.find({ index: 'status', value: status, limit: PAGE, ...given({ cursor }) })
+      for (const { document } of page.items) found.set(document.id, status)
+      cursor = page.next ?? undefined
+    } while (cursor !== undefined && found.size < NOT_OPEN_MAX)
+  }
+  return found
+}
+
+export function caseView({
+  state,
+  owner,
+  deaths,
+  attempts,
+  firstAt,
+  lastAt,
+  regressions,
+  splitBy,
+}: GroupCase): z.output<typeof CaseView> {
+  return { state: { ...state }, owner, deaths, attempts, firstAt, lastAt, regressions, splitBy }
+}
+
+/** What is known about these groups, as fields beside them. */
+export async function besideGroups(
+  engine: Pick<Engine, 'collection'>,
+  groups: readonly FailureGroup[],
+  families: Families,
+): Promise<(fingerprint: string) => z.output<z.ZodObject<typeof withCase>>> {
+  const names = groups.flatMap(({ fingerprint }) => [fingerprint, ...families.membersOf(fingerprint)])
+  const known = await casesOf(engine, names)
+  return (fingerprint) => {
+    const members = families.membersOf(fingerprint)
+    const one = known.get(fingerprint)
+    const all = [one, ...members.map((member) => known.get(member))].filter((each) => each !== undefined)
+    const shown = one ?? all[0]
+    return {
+      ...(shown === undefined ? {} : { case: { ...caseView(shown), ...summed(all) } }),
+      ...(members.length === 0 ? {} : { members: [...members] }),
+    }
+  }
+}
+
+function summed(all: readonly GroupCase[]): Pick<GroupCase, 'deaths' | 'attempts' | 'firstAt' | 'lastAt'> {
+  return {
+    deaths: all.reduce((sum, { deaths }) => sum + deaths, 0),
+    attempts: all.reduce((sum, { attempts }) => sum + attempts, 0),
+    firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
+    lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),
+  }
+}
