@@ -33,7 +33,7 @@ export const groups: CommandDefinition = {
     { flags: '--owner <owner>', about: 'For ack: who takes it on' },
     { flags: '--in-version <version>', about: 'For resolve: workers of this version and newer have the fix' },
     { flags: '--for <duration>', about: 'For ignore: how long, such as 2d' },
-    { flags: '--count <count>', about: 'For ignore: until so many more have died' },
+    { flags: '--count <count>', about: 'For ignore: until this number more have died' },
     { flags: '--by <field>', about: 'For split: tenant, version, host, worker, code or label.<name>' },
     REASON,
     LIMIT,
