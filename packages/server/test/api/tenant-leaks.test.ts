@@ -25,6 +25,7 @@ function pathOf(route: Route, names: Names): string {
   const values: Readonly<Record<string, string>> = {
     id: ids[section] ?? 'x',
     taskId: names.task,
+    fingerprint: names.fingerprint,
     attempt: '1',
     number: '1',
     delivery: names.delivery,
@@ -97,6 +98,8 @@ const BODIES: Readonly<Record<string, (names: Names) => readonly object[]>> = {
     { task: names.task, text: 'x' },
     { fingerprint: names.fingerprint, text: 'x' },
   ],
+  mergeFailureGroups: (names) => [{ from: [names.fingerprint] }],
+  ignoreFailureGroup: () => [{ count: 1 }],
   pauseLanes: (names) => [{ tenant: names.tenant }, { pool: names.pool, tenant: names.tenant }],
   resumeLanes: (names) => [{ tenant: names.tenant }, {}],
   limitLanes: (names) => [{ tenant: names.tenant, concurrency: 1 }],
