@@ -119,7 +119,7 @@ export async function orchestrating(
     queueIntake: {
       // No question stays behind at the server when its orchestrator has stopped.
       waitMs: 0,
-      visibilityMs: 2_000,
+      visibilityMs: 30_000,
       backoff: { kind: 'fixed', delayMs: 0, jitter: 0 },
       ...options.queueIntake,
     },
