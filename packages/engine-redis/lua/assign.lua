@@ -12,7 +12,7 @@
 local limits = parseThresholds(ARGV[3])
 local function isFit(worker, judged)
   if not worker or judged == 'unfit' then return false end
-  return judged == 'fit' or (worker.draining == 0 and assess(worker, limits) ~= 'unhealthy')
+  return judged == 'fit' or (worker.draining == 0 and assess(worker, limits, inboxDepth(worker)) ~= 'unhealthy')
 end
 
 local function assign(given)

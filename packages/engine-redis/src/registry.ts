@@ -115,13 +115,21 @@ export async function allWorkers(partition: Partition, max: number): Promise<rea
   return viewsOf(partition, asTexts(await partition.run(listWorkersScript, ['', String(max)])))
 }
 
+interface FoundWorkers {
+  readonly found: readonly WorkerView[]
+  /** How much of the queue depth of each lies in its inbox here. */
+  readonly inboxes: readonly number[]
+  readonly now: number
+}
+
 /** What this partition knows of these workers; unknown ones are left out. Also the store's time. */
 export async function findWorkers(
   partition: Partition,
   ids: readonly WorkerId[],
-): Promise<{ readonly found: readonly WorkerView[]; readonly now: number }> {
+): Promise<FoundWorkers> {
   const fields = asTexts(await partition.run(findWorkersScript, ids))
-  return { found: viewsOf(partition, fields), now: Number(fields[0]) }
+  const inboxes = records(WORKER_ROW, fields, FIELDS_BEFORE_WORKERS).map(({ inbox }) => Number(inbox))
+  return { found: viewsOf(partition, fields), inboxes, now: Number(fields[0]) }
 }
 
 /** The latest first. */
@@ -166,7 +174,7 @@ function viewOf(
 ): WorkerView {
   const evidence = {
     lastBeatAt: Number(row.lastBeatAt),
-    queueDepth: Number(row.queueDepth),
+    queueDepth: Number(row.queueDepth) + Number(row.inbox),
     consecutiveFailures: Number(row.consecutiveFailures),
     recentOutcomes: Number(row.recentOutcomes),
     recentFailures: Number(row.recentFailures),

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_26924d744602',
-  text: `#!lua name=reprise_26924d744602
+  name: 'reprise_1f747a2c690e',
+  text: `#!lua name=reprise_1f747a2c690e
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -15,7 +15,7 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, logKey, draw, exists, nowExists, refuse
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, inboxKey, logKey, draw, exists, nowExists, refuse
 do
 function int(number)
   return format('%d', number)
@@ -39,6 +39,9 @@ function taskKey(id)
 end
 function key(name)
   return META_PREFIX .. name
+end
+function inboxKey(worker)
+  return key('inbox:' .. worker)
 end
 function logKey(id)
   return key('log:' .. id)
@@ -760,11 +763,8 @@ function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
 end
-local inboxKey, launchesKey, extend, enterLaunches, leaveInbox, leaveStage, rewritten
+local launchesKey, extend, enterLaunches, leaveInbox, leaveStage, rewritten
 do
-function inboxKey(worker)
-  return key('inbox:' .. worker)
-end
 function launchesKey(pool)
   return key('launches:' .. pool)
 end
@@ -1615,7 +1615,7 @@ function endExecution(task, attempt, ending)
   return state.status
 end
 end
-local workers, workerKey, workerNamed, flushWorkers, rosterOf
+local workers, workerKey, workerNamed, inboxDepth, flushWorkers, rosterOf
 do
 local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'maxQuietMs', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook', 'failuresBy', 'servedWell', 'policyVersion' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
@@ -1654,6 +1654,9 @@ function workerNamed(id)
   workers[id] = worker
   return worker
 end
+function inboxDepth(worker)
+  return worker.inbox > 0 and call('ZCARD', inboxKey(worker.id)) or 0
+end
 function flushWorkers()
   for id, worker in pairs(workers) do
     if worker and worker.changed then
@@ -1688,6 +1691,7 @@ local function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
+    if name == 'inbox' then value = inboxDepth(worker) end
     if type(value) == 'number' then
       value = format('%.17g', value)
     elseif type(value) == 'table' then
@@ -1713,13 +1717,13 @@ local function excused(evidence, what, most)
   end
   return sum
 end
-function assess(evidence, limits)
+function assess(evidence, limits, inbox)
   local unhealthy, degraded = false, false
   local function weigh(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then unhealthy = true elseif value >= atDegraded then degraded = true end
   end
   if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
-  weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  weigh(evidence.queueDepth + inbox, limits.depthDegraded, limits.depthUnhealthy)
   weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
   weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
   if evidence.inFlight > 0 and evidence.maxQuietMs > 0 and now - evidence.lastProgressAt >= evidence.maxQuietMs + limits.stuckMs then
@@ -1807,7 +1811,7 @@ local function hasHelp(worker, limits)
   local served = rosterOf(worker).pools
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, 1000 - 1)) do
     local other = id ~= worker.id and workerNamed(id)
-    if other and assess(other, limits) ~= 'unhealthy' then
+    if other and assess(other, limits, inboxDepth(other)) ~= 'unhealthy' then
       for pool in pairs(rosterOf(other).pools) do
         if served[pool] then return true end
       end
@@ -1825,11 +1829,11 @@ end
 function claimHealth(worker, limits)
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
-  local status = assess(worker, limits)
+  local status = assess(worker, limits, 0)
   if status == 'unhealthy' then
     local failures, outcomes = worker.consecutiveFailures, worker.recentOutcomes
     worker.consecutiveFailures, worker.recentOutcomes = 0, 0
-    local isFaultless = assess(worker, limits) ~= 'unhealthy'
+    local isFaultless = assess(worker, limits, 0) ~= 'unhealthy'
     worker.consecutiveFailures, worker.recentOutcomes = failures, outcomes
     if isFaultless and not hasHelp(worker, limits) then status = 'degraded' end
   end
@@ -2210,7 +2214,7 @@ local function others()
     fleet = {}
     for _, id in ipairs(call('ZRANGE', key('workers'), '0', int(100 - 1))) do
       local other = id ~= avoider.id and workerNamed(id)
-      if other and other.draining == 0 and assess(other, avoiderLimits) == 'healthy' then fleet[#fleet + 1] = other end
+      if other and other.draining == 0 and assess(other, avoiderLimits, inboxDepth(other)) == 'healthy' then fleet[#fleet + 1] = other end
     end
   end
   return fleet
@@ -2892,7 +2896,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_26924d744602_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_1f747a2c690e_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2906,7 +2910,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_26924d744602_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_1f747a2c690e_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2937,7 +2941,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_26924d744602_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_1f747a2c690e_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2948,7 +2952,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_26924d744602_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_1f747a2c690e_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2965,7 +2969,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_26924d744602_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_1f747a2c690e_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3202,15 +3206,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_26924d744602_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_26924d744602_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_26924d744602_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_26924d744602_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_26924d744602_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_1f747a2c690e_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_1f747a2c690e_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_1f747a2c690e_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_1f747a2c690e_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_1f747a2c690e_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_cdc1a3814c0d',
-  text: `#!lua name=reprise_cdc1a3814c0d
+  name: 'reprise_eb1d41c1ace4',
+  text: `#!lua name=reprise_eb1d41c1ace4
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3220,7 +3224,7 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists, nowExists
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, inboxKey, draw, exists, nowExists
 do
 function int(number)
   return format('%d', number)
@@ -3244,6 +3248,9 @@ function taskKey(id)
 end
 function key(name)
   return META_PREFIX .. name
+end
+function inboxKey(worker)
+  return key('inbox:' .. worker)
 end
 local function logKey(id)
   return key('log:' .. id)
@@ -3861,9 +3868,6 @@ end
 end
 local launchesKey
 do
-local function inboxKey(worker)
-  return key('inbox:' .. worker)
-end
 function launchesKey(pool)
   return key('launches:' .. pool)
 end
@@ -4417,14 +4421,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_cdc1a3814c0d_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_eb1d41c1ace4_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_cdc1a3814c0d_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_eb1d41c1ace4_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4458,7 +4462,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_cdc1a3814c0d_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_eb1d41c1ace4_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4479,7 +4483,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_cdc1a3814c0d_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_eb1d41c1ace4_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4498,7 +4502,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_cdc1a3814c0d_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_eb1d41c1ace4_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4556,7 +4560,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_cdc1a3814c0d_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_eb1d41c1ace4_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4571,7 +4575,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_cdc1a3814c0d_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_eb1d41c1ace4_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4598,17 +4602,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_cdc1a3814c0d_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_cdc1a3814c0d_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_cdc1a3814c0d_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_cdc1a3814c0d_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_cdc1a3814c0d_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_cdc1a3814c0d_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_cdc1a3814c0d_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_eb1d41c1ace4_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_eb1d41c1ace4_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_eb1d41c1ace4_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_eb1d41c1ace4_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_eb1d41c1ace4_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_eb1d41c1ace4_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_eb1d41c1ace4_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_7fb065232af3',
-  text: `#!lua name=reprise_7fb065232af3
+  name: 'reprise_e83c5da9e172',
+  text: `#!lua name=reprise_e83c5da9e172
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -4618,7 +4622,7 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, logKey, draw, exists, nowExists, refuse
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, inboxKey, logKey, draw, exists, nowExists, refuse
 do
 function int(number)
   return format('%d', number)
@@ -4642,6 +4646,9 @@ function taskKey(id)
 end
 function key(name)
   return META_PREFIX .. name
+end
+function inboxKey(worker)
+  return key('inbox:' .. worker)
 end
 function logKey(id)
   return key('log:' .. id)
@@ -5375,11 +5382,8 @@ function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
 end
-local inboxKey, launchesKey, isUnderWay, enterInbox, leaveStage, rewritten, startAttempt
+local launchesKey, isUnderWay, enterInbox, leaveStage, rewritten, startAttempt
 do
-function inboxKey(worker)
-  return key('inbox:' .. worker)
-end
 function launchesKey(pool)
   return key('launches:' .. pool)
 end
@@ -5795,7 +5799,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-local workers, workerKey, packWorker, freshWorker, workerNamed, flushWorkers, rosterOf, addWorker
+local workers, workerKey, packWorker, freshWorker, workerNamed, inboxDepth, flushWorkers, rosterOf, addWorker
 do
 local WORKER_FIELDS, REGISTERED_FIELDS = { 'lastBeatAt', 'queueDepth', 'consecutiveFailures', 'recentOutcomes', 'recentFailures', 'lastFailureAt', 'inFlight', 'loopLagMs', 'maxQuietMs', 'lastProgressAt', 'probeFailures', 'memoryBytes', 'draining', 'inbox', 'assigned', 'outlook', 'failuresBy', 'servedWell', 'policyVersion' }, { 'epoch', 'pools', 'actions', 'host', 'version', 'runtimes', 'endpoint', 'concurrency', 'registeredAt' }
 atBegin(function()
@@ -5834,6 +5838,9 @@ function workerNamed(id)
   workers[id] = worker
   return worker
 end
+function inboxDepth(worker)
+  return worker.inbox > 0 and call('ZCARD', inboxKey(worker.id)) or 0
+end
 function flushWorkers()
   for id, worker in pairs(workers) do
     if worker and worker.changed then
@@ -5868,6 +5875,7 @@ function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
+    if name == 'inbox' then value = inboxDepth(worker) end
     if type(value) == 'number' then
       value = format('%.17g', value)
     elseif type(value) == 'table' then
@@ -5893,13 +5901,13 @@ local function excused(evidence, what, most)
   end
   return sum
 end
-function assess(evidence, limits)
+function assess(evidence, limits, inbox)
   local unhealthy, degraded = false, false
   local function weigh(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then unhealthy = true elseif value >= atDegraded then degraded = true end
   end
   if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
-  weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  weigh(evidence.queueDepth + inbox, limits.depthDegraded, limits.depthUnhealthy)
   weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
   weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
   if evidence.inFlight > 0 and evidence.maxQuietMs > 0 and now - evidence.lastProgressAt >= evidence.maxQuietMs + limits.stuckMs then
@@ -5987,7 +5995,7 @@ local function hasHelp(worker, limits)
   local served = rosterOf(worker).pools
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, 1000 - 1)) do
     local other = id ~= worker.id and workerNamed(id)
-    if other and assess(other, limits) ~= 'unhealthy' then
+    if other and assess(other, limits, inboxDepth(other)) ~= 'unhealthy' then
       for pool in pairs(rosterOf(other).pools) do
         if served[pool] then return true end
       end
@@ -6006,11 +6014,11 @@ end
 local function claimHealth(worker, limits)
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
-  local status = assess(worker, limits)
+  local status = assess(worker, limits, 0)
   if status == 'unhealthy' then
     local failures, outcomes = worker.consecutiveFailures, worker.recentOutcomes
     worker.consecutiveFailures, worker.recentOutcomes = 0, 0
-    local isFaultless = assess(worker, limits) ~= 'unhealthy'
+    local isFaultless = assess(worker, limits, 0) ~= 'unhealthy'
     worker.consecutiveFailures, worker.recentOutcomes = failures, outcomes
     if isFaultless and not hasHelp(worker, limits) then status = 'degraded' end
   end
@@ -6725,7 +6733,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_7fb065232af3_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6733,7 +6741,7 @@ local answer, isKept = (function()
 local limits = parseThresholds(ARGV[3])
 local function isFit(worker, judged)
   if not worker or judged == 'unfit' then return false end
-  return judged == 'fit' or (worker.draining == 0 and assess(worker, limits) ~= 'unhealthy')
+  return judged == 'fit' or (worker.draining == 0 and assess(worker, limits, inboxDepth(worker)) ~= 'unhealthy')
 end
 local function assign(given)
   local id, attempt, workerId = given.id, given.attempt, given.worker
@@ -6766,7 +6774,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6784,7 +6792,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6967,7 +6975,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -6992,7 +7000,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7010,7 +7018,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7045,7 +7053,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7062,11 +7070,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7158,7 +7166,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7170,7 +7178,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7183,7 +7191,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7203,13 +7211,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7226,7 +7234,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7256,7 +7264,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7270,7 +7278,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7288,7 +7296,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7311,7 +7319,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7332,7 +7340,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7358,7 +7366,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7386,7 +7394,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7447,7 +7455,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7478,7 +7486,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7505,7 +7513,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7655,7 +7663,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7663,13 +7671,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7687,7 +7695,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7714,7 +7722,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7811,7 +7819,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7828,7 +7836,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7960,7 +7968,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7992,7 +8000,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8059,7 +8067,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8119,7 +8127,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8133,14 +8141,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8173,7 +8181,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8192,7 +8200,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_7fb065232af3_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_e83c5da9e172_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8207,50 +8215,50 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_7fb065232af3_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_7fb065232af3_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_7fb065232af3_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_7fb065232af3_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_7fb065232af3_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_7fb065232af3_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_7fb065232af3_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_7fb065232af3_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_7fb065232af3_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_7fb065232af3_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_7fb065232af3_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_7fb065232af3_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_7fb065232af3_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_7fb065232af3_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_7fb065232af3_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_7fb065232af3_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_7fb065232af3_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_7fb065232af3_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_7fb065232af3_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_7fb065232af3_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_7fb065232af3_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_7fb065232af3_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_7fb065232af3_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_7fb065232af3_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_7fb065232af3_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_7fb065232af3_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_7fb065232af3_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_7fb065232af3_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_7fb065232af3_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_7fb065232af3_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_7fb065232af3_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_7fb065232af3_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_7fb065232af3_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_7fb065232af3_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_7fb065232af3_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_7fb065232af3_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_7fb065232af3_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_7fb065232af3_tenant_figures', library: library, readOnly: true }
-export const watchScript: Script = { name: 'reprise_7fb065232af3_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_7fb065232af3_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_e83c5da9e172_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_e83c5da9e172_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_e83c5da9e172_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_e83c5da9e172_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_e83c5da9e172_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_e83c5da9e172_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_e83c5da9e172_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_e83c5da9e172_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_e83c5da9e172_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_e83c5da9e172_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_e83c5da9e172_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_e83c5da9e172_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_e83c5da9e172_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_e83c5da9e172_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_e83c5da9e172_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_e83c5da9e172_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_e83c5da9e172_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_e83c5da9e172_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_e83c5da9e172_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_e83c5da9e172_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_e83c5da9e172_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_e83c5da9e172_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_e83c5da9e172_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_e83c5da9e172_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_e83c5da9e172_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_e83c5da9e172_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_e83c5da9e172_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_e83c5da9e172_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_e83c5da9e172_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_e83c5da9e172_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_e83c5da9e172_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_e83c5da9e172_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_e83c5da9e172_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_e83c5da9e172_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_e83c5da9e172_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_e83c5da9e172_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_e83c5da9e172_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_e83c5da9e172_tenant_figures', library: library, readOnly: true }
+export const watchScript: Script = { name: 'reprise_e83c5da9e172_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_e83c5da9e172_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_ff2133118d7d',
-  text: `#!lua name=reprise_ff2133118d7d
+  name: 'reprise_943f9b2667c8',
+  text: `#!lua name=reprise_943f9b2667c8
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -8260,7 +8268,7 @@ local function begin(keys, args)
   KEYS, ARGV = keys, args
   for index = 1, #beginnings do beginnings[index]() end
 end
-local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, draw, exists
+local call, byteAt, part, format, PREFIX, NUMBERS, TASK_PREFIX, META_PREFIX, now, NOW, MINUTE, int, taskKey, key, inboxKey, draw, exists
 do
 function int(number)
   return format('%d', number)
@@ -8284,6 +8292,9 @@ function taskKey(id)
 end
 function key(name)
   return META_PREFIX .. name
+end
+function inboxKey(worker)
+  return key('inbox:' .. worker)
 end
 local function logKey(id)
   return key('log:' .. id)
@@ -9018,11 +9029,8 @@ local function splitToken(token)
   return string.match(token, '^(%d+%-%d+%.%d+)%.(.*)$')
 end
 end
-local inboxKey, launchesKey, leaveInbox, leaveStage
+local launchesKey, leaveInbox, leaveStage
 do
-function inboxKey(worker)
-  return key('inbox:' .. worker)
-end
 function launchesKey(pool)
   return key('launches:' .. pool)
 end
@@ -9204,6 +9212,9 @@ function workerNamed(id)
   workers[id] = worker
   return worker
 end
+local function inboxDepth(worker)
+  return worker.inbox > 0 and call('ZCARD', inboxKey(worker.id)) or 0
+end
 function flushWorkers()
   for id, worker in pairs(workers) do
     if worker and worker.changed then
@@ -9238,6 +9249,7 @@ local function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
+    if name == 'inbox' then value = inboxDepth(worker) end
     if type(value) == 'number' then
       value = format('%.17g', value)
     elseif type(value) == 'table' then
@@ -9381,7 +9393,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9621,7 +9633,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9669,7 +9681,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9712,7 +9724,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9760,7 +9772,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9782,7 +9794,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9901,7 +9913,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10011,7 +10023,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_ff2133118d7d_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10241,11 +10253,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_ff2133118d7d_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_ff2133118d7d_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_ff2133118d7d_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_ff2133118d7d_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_ff2133118d7d_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_ff2133118d7d_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_ff2133118d7d_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_ff2133118d7d_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_943f9b2667c8_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_943f9b2667c8_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_943f9b2667c8_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_943f9b2667c8_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_943f9b2667c8_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_943f9b2667c8_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_943f9b2667c8_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_943f9b2667c8_inspect_tasks', library: inspectLibrary, readOnly: false }

@@ -3,8 +3,15 @@
 -- name: findWorker
 SELECT * FROM workers WHERE id = ?;
 
+-- With how much lies in the inbox of each.
 -- name: listWorkers
-SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ? + 0;
+SELECT
+  w.*,
+  (SELECT count(*) FROM inboxes i WHERE i.worker IN (SELECT n.id FROM worker_names n WHERE n.name = w.id)) AS inbox
+FROM workers w WHERE w.id > ? ORDER BY w.id LIMIT ? + 0;
+
+-- name: inboxDepth
+SELECT count(*) AS depth FROM inboxes WHERE worker IN (SELECT id FROM worker_names WHERE name = ?);
 
 -- name: saveWorker
 INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at, last_progress_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)

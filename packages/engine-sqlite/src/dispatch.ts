@@ -17,7 +17,7 @@ import { assessHealth, checkBatch, checkLeaseMs, pageLimit } from '@reprise/core
 import { buildText } from './builds.ts'
 import type { Database } from './database.ts'
 import { becauseOf, heldLease } from './ending.ts'
-import { evidenceOf, type WorkerRow } from './registry.ts'
+import { evidenceOf, workerWithInbox } from './registry.ts'
 import { snapshotOf, spentOf, type TaskRow, tokenText } from './rows.ts'
 import { STAGE_NUMBER } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
@@ -40,7 +40,7 @@ function assignOne(transaction: Transaction, assignment: Assignment, thresholds:
     return { outcome: 'superseded', because: becauseOf(transaction, task, assignment.attempt) }
   }
   const { worker, ttlMs } = assignment
-  const row = db.get<WorkerRow>('findWorker', worker)
+  const row = workerWithInbox(db, worker)
   if (row === undefined || row.draining === 1) return { outcome: 'stale' }
   if (assessHealth(evidenceOf(row), now, thresholds).status === 'unhealthy') return { outcome: 'stale' }
   const token = transaction.nextToken()

@@ -41,7 +41,7 @@ import { endedAttempt } from './ending.ts'
 import { type ExecutionRow, executionOf, runningExecutionOf, successRowOf } from './execution-rows.ts'
 import { allGates, gatesOf, laneScope } from './gates.ts'
 import type { Lane } from './lane.ts'
-import { type DepartedRow, registrationOf, type WorkerRow, workerViewOf } from './registry.ts'
+import { type DepartedRow, registrationOf, type WorkerRow, workerViewOf, workerWithInbox } from './registry.ts'
 import { scopeValues, type TaskRow } from './rows.ts'
 import { findTask } from './tasks.ts'
 
@@ -76,7 +76,7 @@ export function explain(db: Database, id: TaskId, now: number, thresholds: Healt
 }
 
 export function findWorker(db: Database, id: WorkerId, now: number, thresholds: HealthThresholds): WorkerView | null {
-  const row = db.get<WorkerRow>('findWorker', id)
+  const row = workerWithInbox(db, id)
   return row === undefined ? null : workerViewOf(row, now, thresholds)
 }
 

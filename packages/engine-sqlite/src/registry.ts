@@ -27,6 +27,7 @@ import {
   withOutcomes,
   workerEntry,
 } from '@reprise/core/engine'
+import type { Database } from './database.ts'
 import type { Transaction } from './transaction.ts'
 
 export interface WorkerRow {
@@ -51,6 +52,8 @@ export interface WorkerRow {
   /** Failures by tenant, and whom it served well, as JSON; null if there is nothing to tell. */
   readonly by_tenant: string | null
   readonly policy_version: number | null
+  /** How much lies in its inbox; missing where that was not asked for. */
+  readonly inbox?: number
 }
 
 export interface DepartedRow {
@@ -172,6 +175,7 @@ export function admit(
   }
 }
 
+/** What lies in its own inbox does not count: it is what this claim takes first. */
 function healthForClaim(transaction: Transaction, row: WorkerRow, thresholds: HealthThresholds): Health['status'] {
   const { now } = transaction
   const evidence = evidenceOf(row)
@@ -186,6 +190,12 @@ function healthForClaim(transaction: Transaction, row: WorkerRow, thresholds: He
     return assessHealth(evidenceOf(peer), now, thresholds).status !== 'unhealthy'
   })
   return hasBetterPeer ? status : 'degraded'
+}
+
+/** A worker with what lies in its inbox. */
+export function workerWithInbox(db: Database, id: WorkerId): WorkerRow | undefined {
+  const row = db.get<WorkerRow>('findWorker', id)
+  return row === undefined ? undefined : { ...row, inbox: db.get<{ depth: number }>('inboxDepth', id)?.depth ?? 0 }
 }
 
 const WORKERS_MAX = 10_000
@@ -226,11 +236,12 @@ type ByTenant = Pick<Outcomes, 'failuresBy' | 'servedWell'>
 
 const NOTHING_BY_TENANT: ByTenant = { failuresBy: [], servedWell: [] }
 
+/** What lies in its inbox counts only if the row tells of it. */
 export function evidenceOf(row: WorkerRow): HealthEvidence {
   return {
     ...(row.by_tenant === null ? NOTHING_BY_TENANT : (JSON.parse(row.by_tenant) as ByTenant)),
     lastBeatAt: row.last_beat_at,
-    queueDepth: row.queue_depth,
+    queueDepth: row.queue_depth + (row.inbox ?? 0),
     consecutiveFailures: row.consecutive_failures,
     recentOutcomes: row.recent_outcomes,
     recentFailures: row.recent_failures,

@@ -683,7 +683,11 @@ GROUP BY minute ORDER BY minute;`,
   deleteLogsUpTo: `DELETE FROM logs WHERE seq = ? AND attempt <= ?;`,
   deleteLogs: `DELETE FROM logs WHERE seq IN (SELECT value FROM json_each(?1));`,
   findWorker: `SELECT * FROM workers WHERE id = ?;`,
-  listWorkers: `SELECT * FROM workers WHERE id > ? ORDER BY id LIMIT ? + 0;`,
+  listWorkers: `SELECT
+  w.*,
+  (SELECT count(*) FROM inboxes i WHERE i.worker IN (SELECT n.id FROM worker_names n WHERE n.name = w.id)) AS inbox
+FROM workers w WHERE w.id > ? ORDER BY w.id LIMIT ? + 0;`,
+  inboxDepth: `SELECT count(*) AS depth FROM inboxes WHERE worker IN (SELECT id FROM worker_names WHERE name = ?);`,
   saveWorker: `INSERT INTO workers (id, epoch, registration, registered_at, last_beat_at, last_progress_at) VALUES (?1, ?2, ?3, ?4, ?4, ?4)
 ON CONFLICT (id) DO UPDATE SET
   epoch = excluded.epoch, registration = excluded.registration, registered_at = excluded.registered_at,

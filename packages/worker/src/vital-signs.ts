@@ -46,7 +46,7 @@ export class VitalSigns {
 
   /** Called once for each heartbeat: the forecast follows the figures from one to the next. */
   read(): Vital {
-    // What is claimed starts at once: nothing waits inside.
+    // What is claimed starts at once: nothing waits inside. What lies in its inbox is counted by the store.
     const queueDepth = 0
     const loopLagMs = this.lag.ms
     const failureRate = this.#failureRate()

@@ -20,6 +20,7 @@ export interface BeatReport {
   readonly worker: WorkerId
   readonly epoch: number
   readonly inFlight: number
+  /** What it has claimed and not begun. The store adds what lies in its inbox. */
   readonly queueDepth: number
   readonly loopLagMs: number
   readonly memoryBytes: number

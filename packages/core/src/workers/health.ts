@@ -73,7 +73,7 @@ export const CLAIMS_NOTHING = 'claims nothing: '
 /** What the store knows about a worker. */
 export interface HealthEvidence extends Outcomes {
   readonly lastBeatAt: number
-  /** Waiting inside the worker, taken but not started. */
+  /** What it has and has not begun: what it says, and what lies in its inbox. A claim of its own, which empties that, does not count the inbox. */
   readonly queueDepth: number
   /** As it reported last: what it runs, how late its event loop is, how long it may be quiet, what it sees coming. */
   readonly inFlight: number

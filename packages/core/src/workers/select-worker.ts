@@ -21,7 +21,7 @@ export interface SelectionRequest {
   readonly heartbeatStaleMs: number
   /** Found stale since the snapshot was taken. */
   readonly exclude?: ReadonlySet<WorkerId>
-  /** What was given to workers and does not show in the snapshot yet. */
+  /** What was given to workers since their last heartbeats. */
   readonly givenSince?: ReadonlyMap<WorkerId, number>
 }
 
@@ -69,8 +69,9 @@ function pick(eligible: readonly WorkerView[], request: SelectionRequest): Pick<
   return { worker, by: worker === null ? null : 'load' }
 }
 
+/** What was given to it lies in its inbox, which the snapshot shows, or was collected, which the next heartbeat shows. */
 const hasOf = ({ worker, queueDepth, inFlight }: WorkerView, { givenSince }: SelectionRequest): number =>
-  queueDepth + inFlight + (givenSince?.get(worker) ?? 0)
+  inFlight + Math.max(queueDepth, givenSince?.get(worker) ?? 0)
 
 /** What waits inside it: as it says, or what it has beyond what it can run, if that is more. */
 const depthOf = (worker: WorkerView, request: SelectionRequest): number =>

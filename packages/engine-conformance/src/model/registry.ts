@@ -149,13 +149,16 @@ export function progressed(state: State, worker: WorkerId): void {
   if (record !== undefined) record.lastProgressAt = state.now
 }
 
-/** How a claim treats this worker: as its health says, except that somebody must go on. A claim is a sign of life. */
+/**
+ * How a claim treats this worker: as its health says, except that somebody must go on. A claim is a sign of life, and takes what lies
+ * in the inbox first: that does not count.
+ */
 export function claimHealth(state: State, worker: WorkerRecord): HealthStatus {
   const evidence = { ...worker, lastBeatAt: state.now }
-  const { status } = healthOf(state, evidence)
+  const { status } = assess(state, evidence)
   if (status !== 'unhealthy') return status
   const withoutFailures = { ...evidence, ...NO_OUTCOMES }
-  if (healthOf(state, withoutFailures).status === 'unhealthy') return 'unhealthy'
+  if (assess(state, withoutFailures).status === 'unhealthy') return 'unhealthy'
   const hasHelp = [...state.workers.values()].some(
     (other) =>
       other !== worker &&
@@ -165,13 +168,22 @@ export function claimHealth(state: State, worker: WorkerRecord): HealthStatus {
   return hasHelp ? 'unhealthy' : 'degraded'
 }
 
-export const healthOf = (state: State, worker: WorkerRecord): Health =>
-  assessHealth(worker, state.now, state.healthThresholds)
+export const healthOf = (state: State, worker: WorkerRecord): Health => assess(state, withInbox(state, worker))
+
+const assess = (state: State, worker: WorkerRecord): Health => assessHealth(worker, state.now, state.healthThresholds)
+
+/** What lies in its inbox waits inside it. */
+function withInbox(state: State, worker: WorkerRecord): WorkerRecord {
+  const inbox = [...state.tasks.values()].filter(
+    ({ state: at }) => at.status === 'running' && at.stage === 'inbox' && at.worker === worker.worker,
+  )
+  return { ...worker, queueDepth: worker.queueDepth + inbox.length }
+}
 
 export function workerViews(state: State): WorkerView[] {
   return [...state.workers.values()]
     .sort((a, b) => (a.worker < b.worker ? -1 : 1))
-    .map((worker) => ({ ...worker, health: healthOf(state, worker) }))
+    .map((worker) => ({ ...withInbox(state, worker), health: healthOf(state, worker) }))
 }
 
 export function workers(state: State, page: PageRequest = {}): Page<WorkerView> {

@@ -2,7 +2,7 @@
 
 import { actionName, type Claimed, released, taskId, workerId } from '@reprise/core'
 import { expect } from 'vitest'
-import { BY, LEASE_MS, pool, START, type Store } from './fixture.ts'
+import { BY, ids, LEASE_MS, pool, START, type Store } from './fixture.ts'
 import { succeeding } from './outage.ts'
 import type { Check } from './subject.ts'
 
@@ -94,6 +94,37 @@ export function inboxes(check: Check): void {
     expect(await worker.claim(5)).toMatchObject({ claimed: [], heldBack: 'unhealthy' })
     await worker.beat({ queueDepth: 50 })
     expect(await worker.claimIds(5)).toHaveLength(1)
+  })
+
+  check('C5, C10: what lies in its inbox waits inside a worker, and its own claims take that first', async (store) => {
+    const worker = await store.worker('w1')
+    await worker.beat({ queueDepth: 3 })
+    await assigned(store, 'w1', 'a', 'b')
+    const depth = async () => (await store.engine.worker(worker.id))?.queueDepth
+    expect(await depth()).toBe(5)
+    expect((await store.engine.workers()).items.find((one) => one.worker === 'w1')).toMatchObject({ queueDepth: 5 })
+    expect(await worker.claimIds(1)).toEqual(['a'])
+    expect(await depth()).toBe(4)
+    await store.engine.change({ kind: 'cancel', select: { ids: ids('b') }, by: BY })
+    expect(await depth()).toBe(3)
+  })
+
+  check('C5: a worker whose inbox is too full is given no more, and may empty it', async (store) => {
+    const worker = await store.worker('w1')
+    const dispatcher = await store.worker('dispatcher')
+    const many = Array.from({ length: 101 }, (_, index) => `t${index}`)
+    await store.submit(...many.map((id) => ({ id })))
+    const { claimed } = await dispatcher.claim(101, { stage: 'dispatch' })
+    const assignments = claimed.map((lease) => ({ ...lease, worker: worker.id, ttlMs: 20_000 }))
+    const first = await store.engine.assign(assignments.slice(0, 100))
+    expect(new Set(first.map(({ outcome }) => outcome))).toEqual(new Set(['assigned']))
+    expect(await store.engine.assign(assignments.slice(100))).toEqual([{ outcome: 'stale' }])
+    expect(await store.engine.worker(worker.id)).toMatchObject({
+      queueDepth: 100,
+      health: { status: 'unhealthy', reasons: ['100 tasks wait inside it'] },
+    })
+    expect(await worker.claim(10)).toMatchObject({ claimed: { length: 10 }, heldBack: null })
+    expect(await store.engine.worker(worker.id)).toMatchObject({ queueDepth: 90, health: { status: 'degraded' } })
   })
 
   check('collecting is a sign of life', async (store) => {

@@ -19,7 +19,7 @@ local function others()
     fleet = {}
     for _, id in ipairs(call('ZRANGE', key('workers'), '0', int(FLEET_LOOK_MAX - 1))) do
       local other = id ~= avoider.id and workerNamed(id)
-      if other and other.draining == 0 and assess(other, avoiderLimits) == 'healthy' then fleet[#fleet + 1] = other end
+      if other and other.draining == 0 and assess(other, avoiderLimits, inboxDepth(other)) == 'healthy' then fleet[#fleet + 1] = other end
     end
   end
   return fleet

@@ -36,6 +36,11 @@ local function key(name)
   return META_PREFIX .. name
 end
 
+-- What lies in a worker's inbox.
+local function inboxKey(worker)
+  return key('inbox:' .. worker)
+end
+
 -- What handlers wrote down, by attempt.
 local function logKey(id)
   return key('log:' .. id)

@@ -17,13 +17,14 @@ local function excused(evidence, what, most)
   return sum
 end
 
-local function assess(evidence, limits)
+-- `inbox`: how much lies in its inbox, as far as that counts.
+local function assess(evidence, limits, inbox)
   local unhealthy, degraded = false, false
   local function weigh(value, atDegraded, atUnhealthy)
     if value >= atUnhealthy then unhealthy = true elseif value >= atDegraded then degraded = true end
   end
   if now - evidence.lastBeatAt >= limits.heartbeatStaleMs then unhealthy = true end
-  weigh(evidence.queueDepth, limits.depthDegraded, limits.depthUnhealthy)
+  weigh(evidence.queueDepth + inbox, limits.depthDegraded, limits.depthUnhealthy)
   weigh(evidence.loopLagMs, limits.lagMsDegraded, limits.lagMsUnhealthy)
   weigh(evidence.probeFailures, limits.probesDegraded, limits.probesUnhealthy)
   if evidence.inFlight > 0 and evidence.maxQuietMs > 0 and now - evidence.lastProgressAt >= evidence.maxQuietMs + limits.stuckMs then
@@ -121,7 +122,7 @@ local function hasHelp(worker, limits)
   local served = rosterOf(worker).pools
   for _, id in ipairs(call('ZRANGE', key('workers'), 0, HELP_LOOK_MAX - 1)) do
     local other = id ~= worker.id and workerNamed(id)
-    if other and assess(other, limits) ~= 'unhealthy' then
+    if other and assess(other, limits, inboxDepth(other)) ~= 'unhealthy' then
       for pool in pairs(rosterOf(other).pools) do
         if served[pool] then return true end
       end
@@ -141,15 +142,16 @@ local function parseThresholds(text)
   return thresholds
 end
 
--- How a claim treats this worker. A claim is a sign of life; and somebody must go on.
+-- How a claim treats this worker. A claim is a sign of life; and somebody must go on. What lies in its own inbox does not count:
+-- it is what this claim takes first.
 local function claimHealth(worker, limits)
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
-  local status = assess(worker, limits)
+  local status = assess(worker, limits, 0)
   if status == 'unhealthy' then
     local failures, outcomes = worker.consecutiveFailures, worker.recentOutcomes
     worker.consecutiveFailures, worker.recentOutcomes = 0, 0
-    local isFaultless = assess(worker, limits) ~= 'unhealthy'
+    local isFaultless = assess(worker, limits, 0) ~= 'unhealthy'
     worker.consecutiveFailures, worker.recentOutcomes = failures, outcomes
     if isFaultless and not hasHelp(worker, limits) then status = 'degraded' end
   end

@@ -3,10 +3,6 @@
 -- inbox is also noted there, in the order of assignment, and its worker among the inboxes, by a time not later than its last
 -- heartbeat. What was launched is noted under its pool; the sweep's set of workers does not know it.
 
-local function inboxKey(worker)
-  return key('inbox:' .. worker)
-end
-
 local function launchesKey(pool)
   return key('launches:' .. pool)
 end

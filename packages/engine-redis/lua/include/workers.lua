@@ -51,6 +51,11 @@ local function workerNamed(id)
   return worker
 end
 
+-- How much lies in its inbox. The worker's own figure says only whether there may be something.
+local function inboxDepth(worker)
+  return worker.inbox > 0 and call('ZCARD', inboxKey(worker.id)) or 0
+end
+
 local function flushWorkers()
   for id, worker in pairs(workers) do
     if worker and worker.changed then
@@ -80,7 +85,7 @@ local function rosterOf(worker)
   return worker.roster
 end
 
--- Adds a WORKER_ROW to an answer, '' for what is missing. An outlook has '=' before it, lists are JSON.
+-- Adds a WORKER_ROW to an answer, '' for what is missing, the depth of the inbox in its place. An outlook has '=' before it, lists are JSON.
 local function addWorker(answer, id)
   local worker = workerNamed(id)
   if not worker then return end
@@ -90,6 +95,7 @@ local function addWorker(answer, id)
   size = #answer
   for index, name in ipairs(WORKER_FIELDS) do
     local value = worker[name]
+    if name == 'inbox' then value = inboxDepth(worker) end
     if type(value) == 'number' then
       value = format('%.17g', value)
     elseif type(value) == 'table' then

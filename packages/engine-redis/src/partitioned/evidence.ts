@@ -50,12 +50,13 @@ export class Evidence {
 
   /** How a claim treats the worker. Refused if it is not registered with this epoch. */
   async judge({ worker, epoch }: Pick<ClaimRequest, 'worker' | 'epoch'>): Promise<Verdict> {
-    const { found, now } = await findWorkers(this.#store.home, [worker])
+    const { found, inboxes, now } = await findWorkers(this.#store.home, [worker])
     const [view] = found
+    const [inbox = 0] = inboxes
     if (view === undefined) throw new NotFoundError('worker', worker)
     if (view.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
-    // A claim is a sign of life.
-    const evidence = { ...view, lastBeatAt: now }
+    // A claim is a sign of life, and takes what lies in the inbox first.
+    const evidence = { ...view, lastBeatAt: now, queueDepth: view.queueDepth - inbox }
     const status = await this.#statusOf(evidence, now)
     if (status === 'healthy' && evidence.consecutiveFailures === 0) this.#spotless.add(worker)
     else this.#spotless.delete(worker)

@@ -61,7 +61,10 @@ export async function findAllWorkers(store: Partitions, ids: readonly WorkerId[]
   return withSignsOfLife(store, found)
 }
 
-/** The home has the evidence; a sign of life may have been given, and something been finished, in any partition. */
+/**
+ * The home has the evidence; a sign of life may have been given, and something been finished or
+ * assigned, in any partition.
+ */
 async function withSignsOfLife(
   { home, all }: Partitions,
   workers: readonly WorkerView[],
@@ -71,15 +74,17 @@ async function withSignsOfLife(
   const [now, ...seen] = await Promise.all([
     home.now(),
     ...all.slice(1).map(async (partition) => {
-      const { found } = await findWorkers(partition, ids)
-      return new Map(found.map((view) => [view.worker, view]))
+      const { found, inboxes } = await findWorkers(partition, ids)
+      return new Map(found.map((view, index) => [view.worker, { view, inbox: inboxes[index] ?? 0 }]))
     }),
   ])
   return workers.map((worker) => {
-    const views = [worker, ...seen.flatMap((there) => there.get(worker.worker) ?? [])]
+    const elsewhere = seen.flatMap((there) => there.get(worker.worker) ?? [])
+    const views = [worker, ...elsewhere.map(({ view }) => view)]
     const lastBeatAt = Math.max(...views.map((view) => view.lastBeatAt))
     const lastProgressAt = Math.max(...views.map((view) => view.lastProgressAt))
-    const view = { ...worker, lastBeatAt, lastProgressAt }
+    const queueDepth = elsewhere.reduce((depth, { inbox }) => depth + inbox, worker.queueDepth)
+    const view = { ...worker, lastBeatAt, lastProgressAt, queueDepth }
     return { ...view, health: assessHealth(view, now, home.thresholds) }
   })
 }
