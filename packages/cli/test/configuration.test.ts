@@ -255,9 +255,11 @@ test('C10: thresholds of the monitoring are pairs, by figure', async () => {
   ])
 })
 
-test('C5, D1: thresholds of health are read as a whole', async () => {
+test('C5, C11, D1: thresholds of health, and the switch, are read as a whole', async () => {
   const { values } = await resolveConfiguration(given(file('health: { thresholds: { heartbeat_ttl: 15s } }')))
-  expect(values.healthThresholds).toMatchObject({ heartbeatStaleMs: 15_000, failuresDegraded: 3 })
+  expect(values.healthThresholds).toMatchObject({ heartbeatStaleMs: 15_000, failuresDegraded: 3, enabled: true })
+  const off = await resolveConfiguration(given(file('health: { thresholds: { enabled: false } }')))
+  expect(off.values.healthThresholds).toMatchObject({ enabled: false, failuresDegraded: 3 })
   expect(await problemsOf(given(file('health: { thresholds: { heartbeat: 15s } }')))).toEqual([
     expect.stringContaining("no threshold 'heartbeat'"),
   ])

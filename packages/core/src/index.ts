@@ -206,6 +206,7 @@ export {
 export {
   type Counts,
   type CountsQuery,
+  type ExplainLook,
   type Explanation,
   type FailureGroup,
   type FailureGroupQuery,
@@ -301,6 +302,7 @@ export {
 } from './policy/policy.ts'
 export {
   deadlineUnder,
+  healthMatters,
   lostMeaning,
   policiesFor,
   policyForFailure,
@@ -322,6 +324,7 @@ export {
 
 // workers: health, the choice of a worker, forecasts, scaling, orders
 
+export { actionsOfAnyHealth, type ClaimedAction, claimedWhateverHealth } from './workers/any-health.ts'
 export { Forecast } from './workers/forecast.ts'
 export {
   blamesWorker,

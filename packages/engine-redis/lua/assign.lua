@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- assign: hands leases of stage dispatch over to workers' inboxes, one after the other.
 -- ARGV: time, request id, thresholds (JSON), then per assignment an ASSIGNMENT: judged is what is known of the
---   worker's health elsewhere in a store with several partitions ('fit' or 'unfit'; '' where it is judged here).
+--   worker's health elsewhere in a store with several partitions ('fit' or 'unfit'; '' where it is judged here, 'any' if it
+--   is to be alive and no more).
 -- Answers per assignment: 'assigned', 'stale' or 'superseded <why>'. A repetition (same request id) gets the same answer.
 -- Checks before each assignment's first write: that the attempt runs under the token, in stage dispatch; that the worker is
 -- registered, not draining, and not unhealthy.
@@ -12,7 +13,10 @@
 local limits = parseThresholds(ARGV[3])
 local function isFit(worker, judged)
   if not worker or judged == 'unfit' then return false end
-  return judged == 'fit' or (worker.draining == 0 and assess(worker, limits, inboxDepth(worker)) ~= 'unhealthy')
+  if judged == 'fit' then return true end
+  if worker.draining ~= 0 then return false end
+  if judged == 'any' or not limits.enabled then return now - worker.lastBeatAt < limits.heartbeatStaleMs end
+  return assess(worker, limits, inboxDepth(worker)) ~= 'unhealthy'
 end
 
 local function assign(given)

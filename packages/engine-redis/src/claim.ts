@@ -102,7 +102,7 @@ function claimArguments(
     String(pools.length),
     ...pools,
     ...(actions === null ? ['-1'] : [String(actions.length), ...actions]),
-    ...(health === undefined ? [] : [health]),
+    ...(request.regardless === true ? ['any'] : health === undefined ? [] : [health]),
   ]
 }
 

@@ -22,12 +22,13 @@ import { assignScript, listLaunchesScript } from './scripts.generated.ts'
 export async function assign(
   partition: Partition,
   assignments: readonly Assignment[],
-  isFit?: (worker: WorkerId) => boolean,
+  isFit?: (assignment: Assignment) => boolean,
 ): Promise<readonly AssignResult[]> {
   checkAssignments(assignments)
   if (assignments.length === 0) return []
-  const args = assignments.flatMap(({ taskId, attempt, token, worker, ttlMs }) => {
-    const judged = isFit === undefined ? '' : isFit(worker) ? 'fit' : 'unfit'
+  const args = assignments.flatMap((assignment) => {
+    const { taskId, attempt, token, worker, ttlMs, regardless } = assignment
+    const judged = isFit === undefined ? (regardless === true ? 'any' : '') : isFit(assignment) ? 'fit' : 'unfit'
     const workerJson = JSON.stringify(worker)
     const known = { id: taskId, attempt: String(attempt), token, worker, workerJson, ttlMs: String(ttlMs), judged }
     return ordered(ASSIGNMENT, known)

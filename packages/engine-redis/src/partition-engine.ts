@@ -96,7 +96,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     execution: async (id, attempt) => findExecution(inOrder(), id, attempt),
     executions: async (id, page) => listExecutions(inOrder(), id, page),
     logs: async (id) => logsOf(inOrder(), id),
-    explain: async (id) => explain(inOrder(), id),
+    explain: async (id, look = {}) => explain(inOrder(), id, look),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
     tenants: async (page) => tenantPage(await tenantParts(inOrder()), page),

@@ -123,10 +123,7 @@ interface FoundWorkers {
 }
 
 /** What this partition knows of these workers; unknown ones are left out. Also the store's time. */
-export async function findWorkers(
-  partition: Partition,
-  ids: readonly WorkerId[],
-): Promise<FoundWorkers> {
+export async function findWorkers(partition: Partition, ids: readonly WorkerId[]): Promise<FoundWorkers> {
   const fields = asTexts(await partition.run(findWorkersScript, ids))
   const inboxes = records(WORKER_ROW, fields, FIELDS_BEFORE_WORKERS).map(({ inbox }) => Number(inbox))
   return { found: viewsOf(partition, fields), inboxes, now: Number(fields[0]) }

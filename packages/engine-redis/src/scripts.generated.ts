@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_1f747a2c690e',
-  text: `#!lua name=reprise_1f747a2c690e
+  name: 'reprise_4ad806b2fd18',
+  text: `#!lua name=reprise_4ad806b2fd18
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -1827,6 +1827,7 @@ function parseThresholds(text)
   return thresholds
 end
 function claimHealth(worker, limits)
+  if not limits.enabled then return 'healthy' end
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
   local status = assess(worker, limits, 0)
@@ -2665,6 +2666,14 @@ local function collectOne(starter, worker, id, lease)
   leaveInbox(worker.id, id)
   startedUnusually(starter.claimed, id, lease.token, values[1], values[2])
 end
+local function isAskedFor(request, lease)
+  if not request.isAny or not request.actions then return true end
+  local action = laneNumbered(tonumber(string.match(lease.token, '%d+$'))).action
+  for _, asked in ipairs(request.actions) do
+    if asked == action then return true end
+  end
+  return false
+end
 function collectInbox(worker, request, limit, claimed)
   local starter
   local passed = 0
@@ -2676,7 +2685,7 @@ function collectInbox(worker, request, limit, claimed)
       local lease = parseLease(text)
       if not lease or lease.kind ~= 'i' then
         leaveInbox(worker.id, ids[index])
-      elseif lease.untilAt > now then
+      elseif lease.untilAt > now and isAskedFor(request, lease) then
         starter = starter or newStarter(request, claimed)
         collectOne(starter, worker, ids[index], lease)
       else
@@ -2706,6 +2715,8 @@ function parseClaim(at)
     at = at + actionCount
   end
   request.health = ARGV[at + 1]
+  request.isAny = request.health == 'any'
+  if request.isAny then request.health = 'healthy' end
   return request
 end
 local function drawnBefore(worker, request)
@@ -2896,7 +2907,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_1f747a2c690e_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ad806b2fd18_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2910,7 +2921,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_1f747a2c690e_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ad806b2fd18_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2941,7 +2952,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_1f747a2c690e_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ad806b2fd18_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2952,7 +2963,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_1f747a2c690e_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ad806b2fd18_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2969,7 +2980,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_1f747a2c690e_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4ad806b2fd18_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3206,11 +3217,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_1f747a2c690e_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_1f747a2c690e_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_1f747a2c690e_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_1f747a2c690e_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_1f747a2c690e_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_4ad806b2fd18_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_4ad806b2fd18_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_4ad806b2fd18_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_4ad806b2fd18_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_4ad806b2fd18_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_eb1d41c1ace4',
@@ -4611,8 +4622,8 @@ export const shareEndScript: Script = { name: 'reprise_eb1d41c1ace4_share_end', 
 export const shareLimitScript: Script = { name: 'reprise_eb1d41c1ace4_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_e83c5da9e172',
-  text: `#!lua name=reprise_e83c5da9e172
+  name: 'reprise_fe6b75b5fe2c',
+  text: `#!lua name=reprise_fe6b75b5fe2c
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -6012,6 +6023,7 @@ function parseThresholds(text)
   return thresholds
 end
 local function claimHealth(worker, limits)
+  if not limits.enabled then return 'healthy' end
   local lastBeatAt = worker.lastBeatAt
   worker.lastBeatAt = now
   local status = assess(worker, limits, 0)
@@ -6733,7 +6745,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_e83c5da9e172_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6741,7 +6753,10 @@ local answer, isKept = (function()
 local limits = parseThresholds(ARGV[3])
 local function isFit(worker, judged)
   if not worker or judged == 'unfit' then return false end
-  return judged == 'fit' or (worker.draining == 0 and assess(worker, limits, inboxDepth(worker)) ~= 'unhealthy')
+  if judged == 'fit' then return true end
+  if worker.draining ~= 0 then return false end
+  if judged == 'any' or not limits.enabled then return now - worker.lastBeatAt < limits.heartbeatStaleMs end
+  return assess(worker, limits, inboxDepth(worker)) ~= 'unhealthy'
 end
 local function assign(given)
   local id, attempt, workerId = given.id, given.attempt, given.worker
@@ -6774,7 +6789,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6792,7 +6807,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6975,7 +6990,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7000,7 +7015,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7018,7 +7033,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7053,7 +7068,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7070,11 +7085,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7166,7 +7181,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7178,7 +7193,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7191,7 +7206,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7211,13 +7226,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7234,7 +7249,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7264,7 +7279,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7278,7 +7293,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7296,7 +7311,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7319,7 +7334,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7340,7 +7355,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7366,7 +7381,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7394,7 +7409,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7455,7 +7470,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7486,7 +7501,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7513,7 +7528,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7663,7 +7678,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7671,13 +7686,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7695,7 +7710,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7722,7 +7737,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7819,7 +7834,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7836,7 +7851,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7968,7 +7983,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8000,7 +8015,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8067,7 +8082,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8127,7 +8142,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8141,14 +8156,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8181,7 +8196,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8200,7 +8215,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_e83c5da9e172_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe6b75b5fe2c_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8215,46 +8230,46 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_e83c5da9e172_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_e83c5da9e172_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_e83c5da9e172_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_e83c5da9e172_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_e83c5da9e172_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_e83c5da9e172_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_e83c5da9e172_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_e83c5da9e172_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_e83c5da9e172_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_e83c5da9e172_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_e83c5da9e172_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_e83c5da9e172_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_e83c5da9e172_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_e83c5da9e172_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_e83c5da9e172_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_e83c5da9e172_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_e83c5da9e172_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_e83c5da9e172_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_e83c5da9e172_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_e83c5da9e172_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_e83c5da9e172_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_e83c5da9e172_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_e83c5da9e172_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_e83c5da9e172_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_e83c5da9e172_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_e83c5da9e172_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_e83c5da9e172_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_e83c5da9e172_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_e83c5da9e172_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_e83c5da9e172_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_e83c5da9e172_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_e83c5da9e172_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_e83c5da9e172_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_e83c5da9e172_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_e83c5da9e172_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_e83c5da9e172_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_e83c5da9e172_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_e83c5da9e172_tenant_figures', library: library, readOnly: true }
-export const watchScript: Script = { name: 'reprise_e83c5da9e172_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_e83c5da9e172_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_fe6b75b5fe2c_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_fe6b75b5fe2c_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_fe6b75b5fe2c_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_fe6b75b5fe2c_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_fe6b75b5fe2c_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_fe6b75b5fe2c_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_fe6b75b5fe2c_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_fe6b75b5fe2c_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_fe6b75b5fe2c_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_fe6b75b5fe2c_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_fe6b75b5fe2c_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_fe6b75b5fe2c_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_fe6b75b5fe2c_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_fe6b75b5fe2c_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_fe6b75b5fe2c_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_fe6b75b5fe2c_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_fe6b75b5fe2c_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_fe6b75b5fe2c_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_fe6b75b5fe2c_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_fe6b75b5fe2c_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_fe6b75b5fe2c_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_fe6b75b5fe2c_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_fe6b75b5fe2c_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_fe6b75b5fe2c_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_fe6b75b5fe2c_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_fe6b75b5fe2c_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_fe6b75b5fe2c_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_fe6b75b5fe2c_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_fe6b75b5fe2c_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_fe6b75b5fe2c_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_fe6b75b5fe2c_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_fe6b75b5fe2c_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_fe6b75b5fe2c_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_fe6b75b5fe2c_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_fe6b75b5fe2c_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_fe6b75b5fe2c_standings', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_fe6b75b5fe2c_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_fe6b75b5fe2c_tenant_figures', library: library, readOnly: true }
+export const watchScript: Script = { name: 'reprise_fe6b75b5fe2c_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_fe6b75b5fe2c_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
   name: 'reprise_943f9b2667c8',

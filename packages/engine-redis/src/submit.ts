@@ -142,10 +142,10 @@ export function settingsText(settings: TaskSettings): string {
   const known = settingsTexts.get(settings)
   if (known !== undefined) return known
   const { timeoutMs, maxRetries, maxLosses, queueTtlMs, backoff, retryUnknown } = settings
-  const { breakers, quota, onLost, slaMs, pack, runtime, ownTimeout, notify } = settings
+  const { breakers, quota, onLost, slaMs, pack, runtime, ownTimeout, healthAware, notify } = settings
   const always = { timeoutMs, maxRetries, maxLosses, queueTtlMs, backoff, retryUnknown }
   // Named one by one, so that equal settings are one text; what is missing is left out.
-  const seldom = { breakers, quota, onLost, slaMs, pack, runtime, ownTimeout, notify }
+  const seldom = { breakers, quota, onLost, slaMs, pack, runtime, ownTimeout, healthAware, notify }
   const text = JSON.stringify({ ...always, ...seldom } satisfies Complete<TaskSettings>)
   settingsTexts.set(settings, text)
   return text

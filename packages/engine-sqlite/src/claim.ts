@@ -13,7 +13,7 @@ import type { Transaction } from './transaction.ts'
 /** Throws, and changes nothing, if the worker is unknown or was replaced. */
 export function claim(transaction: Transaction, request: ClaimRequest, thresholds: HealthThresholds): ClaimResult {
   const { worker, pools } = request
-  const admission = admit(transaction, worker, request.epoch, thresholds)
+  const admission = admit(transaction, worker, request.epoch, thresholds, request.regardless === true)
   const nextProbeAt = tellTime(transaction)
   const limit = Math.min(request.limit, admission.limit)
   const isToRun = (request.stage ?? 'run') === 'run'

@@ -4,9 +4,11 @@
 import {
   type Assignment,
   type AssignResult,
+  BATCH_MAX,
   type Claimed,
   type ClaimRequest,
   type HealthThresholds,
+  isAlive,
   type Launch,
   type LaunchPage,
   type LaunchQuery,
@@ -42,7 +44,12 @@ function assignOne(transaction: Transaction, assignment: Assignment, thresholds:
   const { worker, ttlMs } = assignment
   const row = workerWithInbox(db, worker)
   if (row === undefined || row.draining === 1) return { outcome: 'stale' }
-  if (assessHealth(evidenceOf(row), now, thresholds).status === 'unhealthy') return { outcome: 'stale' }
+  const evidence = evidenceOf(row)
+  const isFit =
+    assignment.regardless === true || !thresholds.enabled
+      ? isAlive(evidence, now, thresholds.heartbeatStaleMs)
+      : assessHealth(evidence, now, thresholds).status !== 'unhealthy'
+  if (!isFit) return { outcome: 'stale' }
   const token = transaction.nextToken()
   const workerNumber = transaction.workerNames.idOf(worker, buildText(row, 'inbox'))
   db.run('assignLease', token, workerNumber, now + ttlMs, lease.seq)
@@ -55,14 +62,21 @@ function assignOne(transaction: Transaction, assignment: Assignment, thresholds:
 /** What lies in a worker's inbox becomes its own, oldest first. Only now those attempts begin. */
 export function collect(transaction: Transaction, request: ClaimRequest, limit: number): Claimed[] {
   const { db, now } = transaction
-  const rows = db.all<{ seq: number }>('inboxOf', request.worker, now, limit)
+  // Where only some actions are meant, what lies before theirs is passed over.
+  const only = request.regardless === true && request.actions !== null ? new Set<string>(request.actions) : null
+  const rows = db.all<{ seq: number }>('inboxOf', request.worker, now, only === null ? limit : BATCH_MAX)
   if (rows.length === 0) {
     if (db.get('anyInbox') === undefined) transaction.hasInboxes = false
     return []
   }
-  return rows.flatMap(({ seq }) => {
+  const tasks = rows.map(({ seq }) => {
     const task = db.get<TaskRow>('taskBySeq', seq)
     if (task === undefined) throw new Error(`The task of lease ${seq} vanished.`)
+    return task
+  })
+  const meant = only === null ? tasks : tasks.filter(({ action }) => only.has(action)).slice(0, limit)
+  return meant.map((task) => {
+    const { seq } = task
     const token = transaction.nextToken()
     const timeoutAt = now + transaction.profiles.settingsOf(task.profile).timeoutMs
     const leaseUntil = Math.min(now + request.leaseMs, timeoutAt + TIMEOUT_GRACE_MS)

@@ -152,7 +152,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     execution: (id, attempt) => read(() => findExecution(db, id, attempt)),
     executions: (id, page) => read(() => listExecutions(db, id, page)),
     logs: (id) => read(() => logsOf(db, id)),
-    explain: (id) => read(() => explain(db, id, clock.now(), thresholds)),
+    explain: (id, look = {}) => read(() => explain(db, id, clock.now(), thresholds, look)),
     lanes: (query) => read(() => listLanes(db, query, clock.now())),
     failureGroups: (query) => read(() => listFailureGroups(db, query)),
     tenants: (page) => read(() => tenants(db, page)),

@@ -5,6 +5,7 @@ import {
   type CountsQuery,
   type DepartedWorker,
   type Execution,
+  type ExplainLook,
   type Explanation,
   type Failure,
   type FailureGroup,
@@ -65,14 +66,20 @@ export function listExecutions(db: Database, id: TaskId, page: PageRequest | und
   return { items: last !== null && last.attempt > after ? [...items, last] : items, next: null }
 }
 
-export function explain(db: Database, id: TaskId, now: number, thresholds: HealthThresholds): Explanation | null {
+export function explain(
+  db: Database,
+  id: TaskId,
+  now: number,
+  thresholds: HealthThresholds,
+  { healthAware }: ExplainLook,
+): Explanation | null {
   const task = findTask(db, id, now)
   if (task === null) return null
   const workers = db
     .all<WorkerRow>('listWorkers', '', PAGE_LIMIT_MAX)
     .map((worker) => workerViewOf(worker, now, thresholds))
   const gates = gatesOf(allGates(db, existingBreakers(db, now)), task)
-  return explainFacts({ task, now, ...gates, workers })
+  return explainFacts({ task, now, ...gates, workers, thresholds, healthAware })
 }
 
 export function findWorker(db: Database, id: WorkerId, now: number, thresholds: HealthThresholds): WorkerView | null {

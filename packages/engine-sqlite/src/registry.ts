@@ -150,18 +150,19 @@ export interface Admission {
   tookWork(): void
 }
 
-/** Whether a worker may claim, and how much. Throws if it is unknown or was replaced. */
+/** Whether a worker may claim, and how much, which is not a matter of its health if any will do. Throws if it is unknown or was replaced. */
 export function admit(
   transaction: Transaction,
   worker: WorkerId,
   epoch: number,
   thresholds: HealthThresholds,
+  isAnyHealth: boolean,
 ): Admission {
   const { db, now } = transaction
   const row = db.get<WorkerRow>('findWorker', worker)
   if (row === undefined) throw new NotFoundError('worker', worker)
   if (row.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
-  const health = healthForClaim(transaction, row, thresholds)
+  const health = isAnyHealth || !thresholds.enabled ? 'healthy' : healthForClaim(transaction, row, thresholds)
   const tookWork = (): void => {
     if (row.last_beat_at !== now) db.run('saveSignOfLife', now, worker)
   }

@@ -6,6 +6,7 @@ import {
   type Engine,
   type Execution,
   exportTasks,
+  healthMatters,
   JSON_NULL,
   latestForTask,
   NotFoundError,
@@ -211,8 +212,9 @@ export const taskOperations = {
     answer: 'Every gate, every worker, what comes next.',
     problems: [404],
     run: async (context, caller, { id }) => {
-      const { id: stored } = await visibleTask(context.engine, caller, id, { light: true })
-      const explanation = await context.engine.explain(stored)
+      const seen = await visibleTask(context.engine, caller, id, { light: true })
+      const healthAware = healthMatters(context.policies.current(), seen)
+      const explanation = await context.engine.explain(seen.id, { healthAware })
       if (explanation === null) throw new NotFoundError('task', id)
       const { task } = explanation
       const view = explanationView(

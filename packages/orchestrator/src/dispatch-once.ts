@@ -10,10 +10,12 @@ import {
   type Claimed,
   type ClaimResult,
   HEARTBEAT_LAG_SECONDS,
+  healthMatters,
   heartbeatLag,
   launchKey,
   type Meter,
   type Observing,
+  type PolicySource,
   type PoolName,
   released,
   type Settlement,
@@ -25,6 +27,7 @@ import {
   type Work,
   type WorkerId,
   type WorkerView,
+  withoutPolicies,
 } from '@reprise/core'
 import type { RecentAssignments } from './recent-assignments.ts'
 import { registrySnapshot } from './registry-snapshot.ts'
@@ -45,6 +48,8 @@ export interface DispatchRound extends Omit<Surroundings, 'onError'> {
   readonly jitterMs: number
   /** The outer backoff, by how often the task was put off already. */
   readonly backoff: Backoff
+  /** Say for which actions the health of workers does not matter. */
+  readonly policies?: PolicySource | undefined
   /** What was given to workers of late. */
   readonly recent: RecentAssignments
   readonly signal?: AbortSignal
@@ -138,6 +143,7 @@ class Dispatch {
       now: this.#storeNow(),
       heartbeatStaleMs: engine.healthThresholds.heartbeatStaleMs,
       givenSince: recent.counts(),
+      regardless: this.#isAnyHealth(claimed),
     }
     const returnedBy = recent.returnedBy(key)
     const wary = returnedBy === null ? exclude : new Set([...exclude, returnedBy])
@@ -159,9 +165,15 @@ class Dispatch {
     const { engine, inboxTtlMs } = this.#round
     const assignments = picks.map(({ item: { claimed }, worker }): Assignment => {
       const { taskId, attempt, token } = claimed
-      return { taskId, attempt, token, worker, ttlMs: inboxTtlMs }
+      const assignment = { taskId, attempt, token, worker, ttlMs: inboxTtlMs }
+      return this.#isAnyHealth(claimed) ? { ...assignment, regardless: true } : assignment
     })
     return engine.assign(assignments)
+  }
+
+  #isAnyHealth({ snapshot }: Claimed): boolean {
+    const { engine, policies = withoutPolicies } = this.#round
+    return !engine.healthThresholds.enabled || !healthMatters(policies.current(), snapshot)
   }
 
   /** A worker that was found stale and has not been heard of since. */

@@ -8,6 +8,7 @@ import {
   type Engine,
   InvalidError,
   type Meter,
+  type PolicySource,
   type PoolName,
   poolName,
   quietly,
@@ -26,6 +27,8 @@ export interface DispatchOptions extends ServiceOptions {
   /** The directed pools. */
   readonly pools: readonly string[]
   readonly meter?: Meter | undefined
+  /** Say for which actions the health of workers does not matter; none if not given. */
+  readonly policies?: PolicySource | undefined
   /** How often a stale pick is followed by another one before the task is put off; 3 if not given (D2). */
   readonly maxDispatchRetries?: number
   /** At most so long before each of those; none if not given. */
@@ -65,12 +68,13 @@ export function createDispatch(options: DispatchOptions): Service {
   check.options(options, CHECKS, 'dispatch option', ['pools'])
   refuseNoEngine(options.engine, 'claim', 'createDispatch')
   const around = surroundings('dispatcher', options)
-  const { engine, repickJitterMs: jitterMs = 0, leaseMs = LEASE_MS, inboxTtlMs = INBOX_TTL_MS } = options
+  const { engine, policies, repickJitterMs: jitterMs = 0, leaseMs = LEASE_MS, inboxTtlMs = INBOX_TTL_MS } = options
   const { maxDispatchRetries = MAX_DISPATCH_RETRIES, backoff: outer = OUTER_BACKOFF } = options
   const pools = directedPools(options.pools)
   const meter = guardedMeter(options.meter ?? silentMeter, around.onError)
   const limit = Math.min(BATCH, BATCH_MAX)
-  const settings = { engine, meter, pools, limit, leaseMs, inboxTtlMs, maxDispatchRetries, jitterMs, backoff: outer }
+  const times = { leaseMs, inboxTtlMs, jitterMs, backoff: outer }
+  const settings = { engine, policies, meter, pools, limit, maxDispatchRetries, ...times }
   const worker = serviceId('dispatcher', options.id)
   return createLoop('dispatch', around, () => {
     const claimant = new Claimant(worker, { engine, ...around })

@@ -17,6 +17,7 @@ import {
   checked,
   dependingOn,
   fields,
+  flag,
   isMap,
   list,
   made,
@@ -78,6 +79,7 @@ const SETTING_FIELDS = optional({
   queue_ttl_seconds: seconds,
   pool: name,
   uses: oneOrMore(DEPENDENCIES_MAX, name),
+  health_aware: flag(),
 })
 const defaults = fields('the defaults of a pack', SETTING_FIELDS)
 

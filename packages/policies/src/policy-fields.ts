@@ -149,6 +149,7 @@ const POLICY_FIELDS = optional({
   quota,
   breaker: dependingOn((given) => (isMap(given) ? breakerSettings : breakerSwitch)),
   on_lost: oneOf(LOST_MEANINGS),
+  health_aware: flag(),
   retry_after: retryAfter,
   escalation,
 })

@@ -13,6 +13,14 @@ const completePolicy = policy
     error:
       'A policy that matches by code can not set an SLA: before an attempt fails there is no code. Set it in a policy without codes.',
   })
+  .refine(
+    ({ match, healthAware }) => healthAware === undefined || (match.codes === undefined && match.tenants === undefined),
+    {
+      path: ['health_aware'],
+      error:
+        'A policy that matches by tenant or code can not switch this: a worker that asks for tasks names actions. Set it in a policy without them.',
+    },
+  )
   .transform(made(({ name, match, ...given }) => checkedPolicy({ name, match, ...settingsOf(given, name) })))
 
 const policyFile = fields('a file of policies', {

@@ -159,7 +159,7 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
 `
     expect(problemsOf(text)).toEqual([
       "3:14 policies[0].retries: This must be a whole number from 0 to 1000, not 'many'.",
-      "4:5 policies[0].backof: There is no such field in a policy. Did you mean 'backoff'? Known are: name, match, template, retries, retries_enabled, max_losses, backoff, retry_unknown, rules, sla, quota, breaker, on_lost, retry_after, escalation.",
+      "4:5 policies[0].backof: There is no such field in a policy. Did you mean 'backoff'? Known are: name, match, template, retries, retries_enabled, max_losses, backoff, retry_unknown, rules, sla, quota, breaker, on_lost, health_aware, retry_after, escalation.",
       "5:11 policies[1].name: Another policy is named 'first' already.",
       "6:15 policies[1].template: This must be one of default, patient, urgent, never, not 'pateint'. Did you mean 'patient'?",
       "8:13 policies[1].backoff.kind: This must be one of fixed, linear, exponential, decorrelated, schedule, not 'expo'.",
@@ -180,6 +180,10 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
     ['match: { actions: [] }', 'This list is empty'],
     ['match: { action: x }', 'There is no such field in a match'],
     ['match: { codes: [x] }\nsla: 5s', 'policies[0].sla: A policy that matches by code can not set an SLA'],
+    [
+      'match: { tenants: [x] }\nhealth_aware: false',
+      'policies[0].health_aware: A policy that matches by tenant or code can not switch this',
+    ],
     [
       'sla: 30 min',
       "policies[0].sla: The duration '30 min' is not understood. Write it with its unit and without a space",

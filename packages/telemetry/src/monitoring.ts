@@ -65,6 +65,9 @@ export interface Monitoring {
     readonly draining: number
     /** Those that get work when they ask for it. */
     readonly takingWork: number
+    /** Whether health decides who gets work (C11), and the policies that switch this off for some actions. */
+    readonly aware: boolean
+    readonly unawareBy: readonly string[]
     readonly healthy: number
     readonly degraded: number
     readonly unhealthy: number
@@ -169,6 +172,7 @@ export async function lookAtStore(engine: Observing & Records, options: Monitori
     book,
     causes,
   })
+  const isAware = engine.healthThresholds.enabled
   const pools = [...new Set(registry.items.flatMap((worker) => worker.pools))]
   const byHealth = await Promise.all(
     pools.slice(0, POOLS_MAX).map((pool) => engine.series({ from, to: now + 1, pool })),
@@ -178,10 +182,12 @@ export async function lookAtStore(engine: Observing & Records, options: Monitori
     from,
     windowMs,
     points,
-    startedByHealth: byHealth.reduce((sum, own) => sum + total(own, 'started'), 0),
+    startedByHealth: isAware ? byHealth.reduce((sum, own) => sum + total(own, 'started'), 0) : 0,
     workers: present,
     gone: workers.filter(({ lastBeatAt }) => now - lastBeatAt >= GONE_MS),
     takingWork: taking.length,
+    isAware,
+    unawareBy: book.policies.filter(({ healthAware }) => healthAware === false).map(({ name }) => name),
     found,
     retries: await retryOutcomes(engine, tail.entries),
     isJournalComplete: tail.isComplete,
@@ -205,6 +211,8 @@ export interface MonitoringFacts {
   readonly workers: readonly Pick<WorkerView, 'health' | 'draining' | 'queueDepth' | 'lastBeatAt'>[]
   readonly gone: readonly Pick<WorkerView, 'lastBeatAt'>[]
   readonly takingWork: number
+  readonly isAware: boolean
+  readonly unawareBy: readonly string[]
   readonly found: LevelFindings
   readonly retries: RetryOutcomes
   readonly isJournalComplete: boolean
@@ -252,6 +260,8 @@ export function monitoringOf(facts: MonitoringFacts): Monitoring {
       gone: gone.length,
       draining: workers.filter(({ draining }) => draining).length,
       takingWork: facts.takingWork,
+      aware: facts.isAware,
+      unawareBy: facts.unawareBy,
       ...count,
       unhealthyShare,
       level: worstOf(because, 'unhealthy_share'),

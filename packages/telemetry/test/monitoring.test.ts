@@ -28,6 +28,8 @@ function facts(change: Partial<MonitoringFacts> = {}): MonitoringFacts {
     workers: [],
     gone: [],
     takingWork: 0,
+    isAware: true,
+    unawareBy: [],
     found: {
       dead: 0,
       unserved: { tasks: 0, due: 0, lanes: [], waitedMs: null },

@@ -2,12 +2,14 @@
 // executions and keeps their settlements until the store has them. When to start and stop is the worker's business.
 
 import {
+  actionsOfAnyHealth,
   BATCH_MAX,
   type Backoff,
   backoffMs,
   type ClaimRequest,
   type ClaimResult,
   type Clock,
+  claimedWhateverHealth,
   type Idle,
   idleAfter,
   isRepriseError,
@@ -259,9 +261,23 @@ export class ExecutionLoop implements ExecutionOwner {
       return { settled: await inSettlement(batch, () => this.#engine.settle(settlements)), claim: null, sentAt }
     }
     const request: ClaimRequest = { ...this.#options.claimant(), limit }
-    if (settlements.length === 0) return { settled: [], claim: await this.#engine.claim(request), sentAt }
+    if (settlements.length === 0) {
+      return { settled: [], claim: await this.#whateverHealth(request, await this.#engine.claim(request)), sentAt }
+    }
     const both = await inSettlement(batch, () => this.#engine.settleAndClaim(settlements, request))
-    return { settled: both.settled, claim: both, sentAt }
+    return { settled: both.settled, claim: await this.#whateverHealth(request, both), sentAt }
+  }
+
+  /** With tasks of the actions for which its health does not matter. What was claimed before stands, should that fail. */
+  async #whateverHealth(request: ClaimRequest, first: ClaimResult): Promise<ClaimResult> {
+    if (first.heldBack === null) return first
+    const actions = actionsOfAnyHealth(this.policies.current(), [...this.#options.actions.values()])
+    try {
+      return await claimedWhateverHealth(this.#engine, request, first, actions)
+    } catch (error) {
+      this.#options.onError(error)
+      return first
+    }
   }
 
   #startAll({ claimed, now }: ClaimResult, sentAt: number, mark: Mark): void {

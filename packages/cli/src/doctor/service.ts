@@ -5,6 +5,7 @@ import type { Client } from '@reprise/client'
 import { formatDuration, isRepriseError, messageOf } from '@reprise/core'
 import { z } from 'zod'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
+import { plain } from '../output/plain-text.ts'
 import { connection } from '../session.ts'
 import { VERSION } from '../version.ts'
 import { type Check, type Finding, fail, ok, warn } from './finding.ts'
@@ -152,7 +153,7 @@ async function asked<T>(
 export const level: Check = async (circumstances) => {
   const found = await asked('level', circumstances, (client) => client.monitoring())
   if (!('level' in found)) return found
-  const { workers: present, takingWork, gone } = found.health
+  const { workers: present, takingWork, gone, aware, unawareBy } = found.health
   const words = found.because.map(({ level: one, says }) =>
     (one === 'critical' ? fail : warn)('level', says, "'reprise status' shows more."),
   )
@@ -166,5 +167,25 @@ export const level: Check = async (circumstances) => {
       : takingWork === 0
         ? warn('workers', who, "'reprise workers' says why.")
         : ok('workers', who),
+    ...(aware
+      ? []
+      : [
+          warn(
+            'health',
+            'Health-aware selection is off: workers get work whatever their health.',
+            "Remove 'enabled: false' from health.thresholds, or from REPRISE_HEALTH_THRESHOLDS.",
+          ),
+        ]),
+    ...(unawareBy.length === 0
+      ? []
+      : [
+          ok(
+            'health',
+            `Policies switch health-aware selection off: ${unawareBy
+              .slice(0, 10)
+              .map((name) => plain(name))
+              .join(', ')}.`,
+          ),
+        ]),
   ]
 }

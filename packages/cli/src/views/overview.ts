@@ -83,7 +83,7 @@ const hasRun = (counts: Overview['counts']): boolean => RAN.some((status) => cou
 /** What is there and takes work, not every record of a worker that once was. */
 function workersText(monitoring: Monitoring | null, paint: People['paint']): string {
   if (monitoring === null) return UNSEEN
-  const { healthy, degraded, unhealthy, draining, gone, takingWork } = monitoring.health
+  const { healthy, degraded, unhealthy, draining, gone, takingWork, aware } = monitoring.health
   const more = [...(draining === 0 ? [] : [`${draining} of them draining`]), ...(gone === 0 ? [] : [`${gone} gone`])]
   if (healthy + degraded + unhealthy === 0) return [paint('yellow', 'none'), ...more].join(', ')
   const parts = [
@@ -92,7 +92,8 @@ function workersText(monitoring: Monitoring | null, paint: People['paint']): str
     paintIf(unhealthy, 'red', 'unhealthy', paint),
     ...more,
   ].join(', ')
-  return takingWork === 0 ? `${parts}: ${paint('red', 'no worker takes work')}` : parts
+  const told = aware ? parts : `${parts}; ${paint('yellow', 'they get work whatever their health')}`
+  return takingWork === 0 ? `${told}: ${paint('red', 'no worker takes work')}` : told
 }
 
 const paintIf = (count: number, style: Style, word: string, paint: People['paint']): string =>

@@ -112,6 +112,8 @@ export interface ActionOptions<In, Parsed, Result> {
   readonly pack?: string
   /** What a worker of a directed pool must have to run it, such as `python3`; a label `runtime` of the task counts before it. */
   readonly runtime?: string
+  /** Whether its tasks are kept from workers that are not well (C11); true if missing. */
+  readonly healthAware?: boolean
   /** Whether the end of each task is an event, `task.succeeded` or `task.dead`. Not if missing: then it costs nothing. */
   readonly notify?: boolean
   /** Needed where `onLost` is `reconcile`. */
@@ -149,6 +151,7 @@ const KNOWN_OPTIONS = [
   'sla',
   'pack',
   'runtime',
+  'healthAware',
   'notify',
   'reconcile',
   'run',
@@ -242,7 +245,7 @@ function resolveSettings(options: SettingOptions, name: ActionName | null): Task
 
 /** Only what is set: settings are stored with every task. */
 function optionalSettings(options: SettingOptions, name: ActionName): Partial<TaskSettings> {
-  const { uses, breaker, retryQuota, onLost, sla, pack, runtime, notify } = options
+  const { uses, breaker, retryQuota, onLost, sla, pack, runtime, healthAware, notify } = options
   const breakers = resolveBreakers(name, uses, breaker)
   if (onLost !== undefined && !LOST_MEANINGS.includes(onLost)) {
     throw new InvalidError(`onLost is one of ${LOST_MEANINGS.join(', ')}, not ${JSON.stringify(onLost)}.`)
@@ -254,6 +257,7 @@ function optionalSettings(options: SettingOptions, name: ActionName): Partial<Ta
     ...(sla === undefined ? {} : { slaMs: positive(durationMs(sla, 'sla'), 'sla') }),
     ...(pack === undefined ? {} : { pack: knownName('pack', pack) }),
     ...(runtime === undefined ? {} : { runtime: knownName('runtime', runtime) }),
+    ...(healthAware === undefined || flag(healthAware, 'healthAware') ? {} : { healthAware: false }),
     ...(notify !== undefined && flag(notify, 'notify') ? { notify: true } : {}),
   }
 }

@@ -38,6 +38,8 @@ export interface TaskSettings {
   readonly runtime?: string
   /** The submission set a time-out shorter than the action's own: attempts that run past it are evidence of nothing. */
   readonly ownTimeout?: true
+  /** Its tasks go to any worker that is alive, whatever the worker's health (C11). */
+  readonly healthAware?: false
   /** Its end is an event: the journal gets `task.succeeded` or `task.dead`. */
   readonly notify?: true
 }

@@ -29,6 +29,8 @@ interface CompiledBook {
   readonly entries: readonly Entry[]
   readonly rules: readonly Rules[]
   readonly byName: ReadonlyMap<string, Entry>
+  /** Those that say whether health matters, in order. */
+  readonly onHealth: readonly Entry[]
   /** By action, tenant and pack: what may match, in order, up to the first that matches whatever the code. */
   readonly found: Map<string, readonly Entry[]>
 }
@@ -105,6 +107,20 @@ export function retriesInForce(
   return automaticRetries(settingsUnder(found?.policy ?? null, terms))
 }
 
+/** Whether tasks of an action are kept from workers that are not well (C11): by the first policy that says so, or by the action. */
+export function healthMatters(
+  book: PolicyBook,
+  { action, settings }: { readonly action: string; readonly settings: Pick<TaskSettings, 'pack' | 'healthAware'> },
+): boolean {
+  const pack = settings.pack ?? ''
+  const first = compiled(book).onHealth.find(({ actions, packs }) => actions(action) && packs(pack))
+  return first?.policy.healthAware ?? settings.healthAware ?? true
+}
+
+/** The names of actions, without a `*`, for which a policy switches health off. For those who take tasks of any action. */
+export const actionsNamedOnHealth = (book: PolicyBook): readonly string[] =>
+  compiled(book).onHealth.flatMap(({ policy }) => (policy.match.actions ?? []).filter((name) => !name.includes('*')))
+
 /** What a lost attempt of this task means: for the worker that runs it next, and may have to ask `reconcile` first. */
 export function lostMeaning(book: PolicyBook, snapshot: TaskTerms, named?: string): LostMeaning {
   const policy = policyForFailure(book, snapshot, ['worker_lost'], named)?.policy
@@ -177,7 +193,8 @@ function compiled(book: PolicyBook): CompiledBook {
     }
   })
   const byName = new Map(entries.map((entry) => [entry.policy.name, entry]))
-  const made: CompiledBook = { entries, rules, byName, found: new Map() }
+  const onHealth = entries.filter(({ policy }) => policy.healthAware !== undefined)
+  const made: CompiledBook = { entries, rules, byName, onHealth, found: new Map() }
   compiledBooks.set(book, made)
   return made
 }

@@ -40,6 +40,8 @@ export interface Policy {
   /** Of the breakers that the action names, or of one for the action itself if it names none. */
   readonly breaker?: BreakerSettings | 'off'
   readonly onLost?: LostMeaning
+  /** Whether tasks are kept from workers that are not well (C11). Not for a policy that matches by tenant or code. */
+  readonly healthAware?: boolean
   readonly retryAfter?: RetryAfterBounds
   readonly escalation?: Escalation
 }
@@ -118,6 +120,10 @@ function checkFields(policy: Policy): void {
       throw new InvalidError('The SLA is at least 1 ms.')
     // An attempt must know its deadline before it starts, when there is no failure yet.
     if (match.codes !== undefined) throw new InvalidError('A policy that matches by code can not set an SLA.')
+  }
+  if (policy.healthAware !== undefined && (match.codes !== undefined || match.tenants !== undefined)) {
+    // A worker that asks for work names actions: whose tasks there are, and how they fail, comes later.
+    throw new InvalidError('A policy that matches by tenant or code can not switch health_aware.')
   }
   if (onLost !== undefined && !LOST_MEANINGS.includes(onLost)) {
     throw new InvalidError(`onLost is one of ${LOST_MEANINGS.join(', ')}.`)

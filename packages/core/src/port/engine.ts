@@ -44,6 +44,7 @@ import type {
 import type {
   Counts,
   CountsQuery,
+  ExplainLook,
   Explanation,
   FailureGroup,
   FailureGroupQuery,
@@ -174,7 +175,7 @@ export interface Observing {
   executions(id: TaskId, page?: PageRequest): Promise<Page<Execution>>
   /** What handlers wrote down, of the last attempts that wrote anything; oldest attempt first. */
   logs(id: TaskId): Promise<readonly TaskLog[]>
-  explain(id: TaskId): Promise<Explanation | null>
+  explain(id: TaskId, look?: ExplainLook): Promise<Explanation | null>
   worker(id: WorkerId): Promise<WorkerView | null>
   /** By id. */
   workers(page?: PageRequest): Promise<Page<WorkerView>>

@@ -3,6 +3,8 @@
 import { formatDuration } from '../model/duration.ts'
 import type { Task } from '../model/task.ts'
 import type { Breaker } from '../policy/breaker.ts'
+import type { HealthThresholds } from '../workers/health.ts'
+import { isAlive } from '../workers/liveness.ts'
 import type { By, Rank, Scope } from './changes.ts'
 import type { Explanation, Gate, WorkerVerdict, WorkerView } from './queries.ts'
 
@@ -21,6 +23,9 @@ export interface ExplainFacts {
   readonly breakers: readonly Breaker[]
   /** By id. */
   readonly workers: readonly WorkerView[]
+  readonly thresholds: HealthThresholds
+  /** Whether the task is kept from workers that are not well, unless health matters to nobody; as its settings say if missing. */
+  readonly healthAware?: boolean | undefined
 }
 
 export const EXPLAIN_WORKERS_MAX = 100
@@ -80,8 +85,8 @@ function nextChange(task: Task, expiresAt: number | null, gates: readonly Gate[]
 }
 
 /** Every worker with its verdict; of too many, those that serve the task's pool first. */
-function considered({ workers, task }: ExplainFacts): Explanation['workers'] {
-  const all = workers.map((worker) => ({ worker: worker.worker, ...verdictOn(worker, task) }))
+function considered(facts: ExplainFacts): Explanation['workers'] {
+  const all = facts.workers.map((worker) => ({ worker: worker.worker, ...verdictOn(worker, facts) }))
   if (all.length <= EXPLAIN_WORKERS_MAX) return all
   const elsewhere = ({ verdict }: { readonly verdict: WorkerVerdict }): number => (verdict === 'other_pool' ? 1 : 0)
   return all.toSorted((a, b) => elsewhere(a) - elsewhere(b)).slice(0, EXPLAIN_WORKERS_MAX)
@@ -106,13 +111,15 @@ export function scopeText(scope: Scope): string {
 
 function verdictOn(
   worker: WorkerView,
-  task: Task,
+  { task, now, thresholds, healthAware = task.settings.healthAware ?? true }: ExplainFacts,
 ): { readonly verdict: WorkerVerdict; readonly reasons: readonly string[] } {
   if (!worker.pools.includes(task.pool)) return { verdict: 'other_pool', reasons: [] }
   if (worker.actions !== null && !worker.actions.includes(task.action)) return { verdict: 'other_actions', reasons: [] }
   if (worker.draining) return { verdict: 'draining', reasons: [] }
   if (worker.health.status === 'healthy') return { verdict: 'eligible', reasons: [] }
-  return { verdict: worker.health.status, reasons: worker.health.reasons }
+  const { status, reasons } = worker.health
+  const isAny = !(thresholds.enabled && healthAware) && isAlive(worker, now, thresholds.heartbeatStaleMs)
+  return { verdict: isAny ? 'eligible' : status, reasons }
 }
 
 function held(task: Task, gates: readonly Gate[], workers: Explanation['workers'], now: number): string {

@@ -23,6 +23,8 @@ export interface ClaimRequest {
   readonly leaseMs: number
   /** What the leases are for: to run the tasks (if not given), to find a worker for each, or to launch one. */
   readonly stage?: 'run' | 'dispatch' | 'launch'
+  /** The worker's health does not matter for these actions (C11): also of its inbox, only their tasks are taken. */
+  readonly regardless?: true
 }
 
 /** What is known of a task when one of its attempts begins or ends: what was asked, and what it has used up so far. */
@@ -91,6 +93,8 @@ export interface Assignment extends LeaseRef {
   readonly worker: WorkerId
   /** How long it may lie there before it is taken back. */
   readonly ttlMs: number
+  /** The worker's health does not matter for this task, as long as it is alive (C11). */
+  readonly regardless?: true
 }
 
 export type AssignResult =

@@ -122,6 +122,11 @@ export type Gate =
 
 export type WorkerVerdict = 'eligible' | 'degraded' | 'unhealthy' | 'draining' | 'other_pool' | 'other_actions'
 
+export interface ExplainLook {
+  /** Whether the task is kept from workers that are not well, by the policies in force; as its settings say if missing. */
+  readonly healthAware?: boolean
+}
+
 export interface Explanation {
   readonly task: Task
   /** One sentence for a person. */

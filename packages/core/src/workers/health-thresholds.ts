@@ -6,9 +6,10 @@ import { InvalidError } from '../model/errors.ts'
 import { nearMiss } from '../model/near-miss.ts'
 import { DEFAULT_HEALTH_THRESHOLDS, type HealthThresholds } from './health.ts'
 
-type Kind = 'duration' | 'count' | 'share'
+type Kind = 'duration' | 'count' | 'share' | 'switch'
 
 const FIELDS = {
+  enabled: ['enabled', 'switch'],
   heartbeat_ttl: ['heartbeatStaleMs', 'duration'],
   failures_degraded: ['failuresDegraded', 'count'],
   failures_unhealthy: ['failuresUnhealthy', 'count'],
@@ -51,7 +52,11 @@ export function readHealthThresholds(given: Readonly<Record<string, unknown>>): 
   return thresholds
 }
 
-function readOne(name: string, value: unknown, kind: Kind): number {
+function readOne(name: string, value: unknown, kind: Kind): number | boolean {
+  if (kind === 'switch') {
+    if (typeof value === 'boolean') return value
+    throw new InvalidError(`'${name}' must be true or false, not ${JSON.stringify(value)}.`)
+  }
   if (kind === 'duration') {
     const ms = durationMs(value as Duration, name)
     if (ms >= 1) return ms

@@ -8,6 +8,8 @@ import type { TenantId } from '../model/ids.ts'
 import { isAlive, LIVENESS_TTL_MS } from './liveness.ts'
 
 export interface HealthThresholds {
+  /** Whether health decides who gets work (C11). If not, it is only shown: every worker that is alive and not draining gets work. */
+  readonly enabled: boolean
   readonly heartbeatStaleMs: number
   readonly failuresDegraded: number
   readonly failuresUnhealthy: number
@@ -31,6 +33,7 @@ export interface HealthThresholds {
 }
 
 export const DEFAULT_HEALTH_THRESHOLDS: HealthThresholds = {
+  enabled: true,
   heartbeatStaleMs: LIVENESS_TTL_MS,
   failuresDegraded: 3,
   failuresUnhealthy: 10,

@@ -21,6 +21,8 @@ export interface SelectionRequest {
   readonly heartbeatStaleMs: number
   /** Found stale since the snapshot was taken. */
   readonly exclude?: ReadonlySet<WorkerId>
+  /** The health of workers does not matter, as long as they are alive. */
+  readonly regardless?: boolean
   /** What was given to workers since their last heartbeats. */
   readonly givenSince?: ReadonlyMap<WorkerId, number>
 }
@@ -57,7 +59,7 @@ function pick(eligible: readonly WorkerView[], request: SelectionRequest): Pick<
   if (preferred !== undefined) return { worker: preferred, by: 'preferred' }
   // Degraded workers are used last (C5): only if no healthy one is left.
   const healthy = eligible.filter(({ health }) => health.status === 'healthy')
-  const best = healthy.length > 0 ? healthy : eligible
+  const best = healthy.length > 0 && request.regardless !== true ? healthy : eligible
   const key = labels[AFFINITY_LABEL]
   if (key !== undefined) {
     const worker = greatest(best, (one) => rendezvous(key, one.worker))
@@ -84,7 +86,7 @@ const loadOf = (worker: WorkerView, request: SelectionRequest): number =>
 const UNKNOWN_CONCURRENCY = 10
 
 function verdictOn(worker: WorkerView, request: SelectionRequest): Omit<LeftOut, 'worker'> | null {
-  const { task, now, heartbeatStaleMs, exclude } = request
+  const { task, now, heartbeatStaleMs, exclude, regardless } = request
   if (!worker.pools.includes(task.pool)) return { verdict: 'other_pool', reason: `serves no pool '${task.pool}'` }
   if (worker.actions !== null && !worker.actions.includes(task.action)) {
     return { verdict: 'other_actions', reason: `can't run action '${task.action}'` }
@@ -98,6 +100,7 @@ function verdictOn(worker: WorkerView, request: SelectionRequest): Omit<LeftOut,
   if (!isAlive(worker, now, heartbeatStaleMs)) {
     return { verdict: 'stale', reason: `no heartbeat for ${Math.round((now - worker.lastBeatAt) / 1_000)} s` }
   }
+  if (regardless === true) return null
   if (worker.health.status === 'unhealthy') return { verdict: 'unhealthy', reason: worker.health.reasons.join('; ') }
   return null
 }

@@ -171,6 +171,11 @@ describe('refused', () => {
     ['too many retries', { retries: 1_001 }, 'retries is a whole number from 0 to 1000'],
     ['negative losses', { maxLosses: -1 }, 'maxLosses is a whole number'],
     ['an SLA by code', { match: { codes: ['x'] }, slaMs: 1_000 }, 'matches by code can not set an SLA'],
+    [
+      'health by tenant',
+      { match: { tenants: ['x'] }, healthAware: false },
+      'by tenant or code can not switch health_aware',
+    ],
     ['an SLA of nothing', { slaMs: 0 }, 'The SLA is at least 1 ms'],
     ['a backoff without sense', { backoff: { kind: 'fixed', delayMs: -1, jitter: 0 } }, 'Backoff delays'],
     ['a breaker without sense', { breaker: { ...DEFAULT_BREAKER, probes: 0 } }, 'probes'],

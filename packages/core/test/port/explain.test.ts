@@ -5,6 +5,7 @@ import {
   type Breaker,
   type BreakerState,
   DEFAULT_BREAKER,
+  DEFAULT_HEALTH_THRESHOLDS,
   DEFAULT_POOL,
   DEFAULT_TENANT,
   poolName,
@@ -26,6 +27,7 @@ const facts = (over: Partial<ExplainFacts> = {}): ExplainFacts => ({
   limits: [],
   breakers: [],
   workers: [workerWith()],
+  thresholds: DEFAULT_HEALTH_THRESHOLDS,
   ...over,
 })
 const inState = (state: TaskState, over: Partial<Task> = {}) => facts({ task: taskWith({ state, ...over }) })

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 describe('C5, C11: thresholds', () => {
   test('keep the usual values for what is left out', () => {
     expect(readHealthThresholds({})).toEqual(DEFAULT_HEALTH_THRESHOLDS)
+    expect(readHealthThresholds({ enabled: false })).toEqual({ ...DEFAULT_HEALTH_THRESHOLDS, enabled: false })
     const given = { heartbeat_ttl: '15s', failures_unhealthy: 5, failure_rate_degraded: 0.1, cooldown: 1_000 }
     expect(readHealthThresholds(given)).toEqual({
       ...DEFAULT_HEALTH_THRESHOLDS,
@@ -20,6 +21,7 @@ describe('C5, C11: thresholds', () => {
     [{ heartbeat_tll: '15s' }, "no threshold 'heartbeat_tll'"],
     [{ heartbeat_ttl: 'soon' }, 'heartbeat_ttl'],
     [{ heartbeat_ttl: 0 }, 'at least 1 ms'],
+    [{ enabled: 'no' }, "'enabled' must be true or false"],
     [{ failures_degraded: 2.5 }, "'failures_degraded' must be a whole number from 1"],
     [{ failure_rate_unhealthy: 70 }, "'failure_rate_unhealthy' must be a share from 0 to 1"],
     [{ depth_degraded: 200 }, "'depth_degraded' must not be above 'depth_unhealthy'"],

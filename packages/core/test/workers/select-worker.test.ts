@@ -40,6 +40,15 @@ describe('C6: the best, or none', () => {
     expect(pick([])).toBeNull()
   })
 
+  test('C11: where health does not matter, the load alone decides among those that are alive', () => {
+    const busy = named('busy', { inFlight: 4 })
+    const bad = named('bad', unhealthy)
+    const silent = named('silent', { lastBeatAt: NOW - 30_000 })
+    expect(pick([busy, bad, silent])).toBe('busy')
+    expect(pick([busy, bad, silent], {}, { regardless: true })).toBe('bad')
+    expect(pick([silent], {}, { regardless: true })).toBeNull()
+  })
+
   test('C6: load is a share of what a worker can run at once, and who is full comes last', () => {
     const full = workerWith({ worker: workerId('small'), concurrency: 1, inFlight: 1 })
     const half = workerWith({ worker: workerId('large'), concurrency: 20, inFlight: 10 })

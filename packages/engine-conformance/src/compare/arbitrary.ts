@@ -11,6 +11,7 @@ const assignment: fc.Arbitrary<AssignDraft> = fc.record({
   lease,
   worker,
   ttlMs: fc.constantFrom(1_000, 5_000, 40_000),
+  regardless: seldom(fc.constant(true)),
 })
 
 const beat: fc.Arbitrary<BeatDraft> = fc.record({

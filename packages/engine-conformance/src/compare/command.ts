@@ -58,6 +58,7 @@ export interface ClaimDraft {
   /** With the epoch before the current one. */
   readonly outdated?: boolean | undefined
   readonly stage?: 'run' | 'dispatch' | 'launch' | undefined
+  readonly regardless?: true | undefined
 }
 
 export interface AssignDraft {
@@ -65,6 +66,7 @@ export interface AssignDraft {
   readonly lease: LeasePick
   readonly worker: number
   readonly ttlMs: number
+  readonly regardless?: true | undefined
 }
 
 export interface BeatDraft {

@@ -1,6 +1,7 @@
 // The commands of those who don't run what they claim, in a random run: dispatchers, who assign it to workers, and launchers,
 // who see to what they launched.
 
+import { present } from '@reprise/core'
 import type { AssignDraft } from './command.ts'
 import { launchSettlement } from './decisions.ts'
 import { poolOf, workerOf } from './draft.ts'
@@ -12,8 +13,10 @@ export async function assign({ pair }: Run, doing: string, drafts: readonly Assi
     return place === null ? [] : [{ draft, place }]
   })
   const assignmentsOf = ({ leases }: Side) =>
-    picked.flatMap(({ draft: { worker, ttlMs }, place }) =>
-      leases.slice(place, place + 1).map((lease) => ({ ...lease, worker: workerOf(worker), ttlMs })),
+    picked.flatMap(({ draft: { worker, ttlMs, regardless }, place }) =>
+      leases.slice(place, place + 1).map((lease) => {
+        return { ...lease, worker: workerOf(worker), ttlMs, ...present({ regardless }) }
+      }),
     )
   await pair.both(doing, (side) => side.engine.assign(assignmentsOf(side)))
 }

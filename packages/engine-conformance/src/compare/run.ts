@@ -7,6 +7,7 @@ import {
   type ClaimRequest,
   failed,
   lost,
+  present,
   released,
   type Settlement,
   type SettleResult,
@@ -148,7 +149,7 @@ function claimRequest({ epochs }: Side, draft: ClaimDraft): ClaimRequest {
     actions: draft.action === undefined ? null : [actionOf(draft.action)],
     limit: draft.limit,
     leaseMs: draft.leaseMs,
-    ...(draft.stage === undefined ? {} : { stage: draft.stage }),
+    ...present({ stage: draft.stage, regardless: draft.regardless }),
   }
 }
 

@@ -51,6 +51,7 @@ export const ANYTHING: Theme = {
     action: seldom(bit),
     outdated,
     stage: seldom(fc.constantFrom('dispatch', 'dispatch', 'dispatch', 'launch'), 2),
+    regardless: seldom(fc.constant(true)),
   }),
   settlements: batches(
     4,

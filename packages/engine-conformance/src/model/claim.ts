@@ -33,7 +33,7 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
   checkLeaseMs(request.leaseMs)
   const worker = currentWorker(state, request.worker, request.epoch)
   tellTime(state)
-  const health = claimHealth(state, worker)
+  const health = claimHealth(state, worker, request.regardless === true)
   const most = { healthy: limit, degraded: Math.min(limit, state.healthThresholds.maxDegradedClaim), unhealthy: 0 }
   const allowed = most[health]
   const stage = request.stage ?? 'run'

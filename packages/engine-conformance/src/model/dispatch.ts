@@ -6,6 +6,7 @@ import {
   type AssignResult,
   type Claimed,
   type ClaimRequest,
+  isAlive,
   type Launch,
   type LaunchPage,
   type LaunchQuery,
@@ -28,9 +29,13 @@ function assignOne(state: State, assignment: Assignment): AssignResult {
   const held = heldLease(state, assignment)
   if (held?.running.stage !== 'dispatch') return { outcome: 'superseded', because: causeFor(state, assignment) }
   const worker = state.workers.get(assignment.worker)
-  if (worker === undefined || worker.draining || healthOf(state, worker).status === 'unhealthy') {
-    return { outcome: 'stale' }
-  }
+  if (worker === undefined || worker.draining) return { outcome: 'stale' }
+  const { enabled, heartbeatStaleMs } = state.healthThresholds
+  const isAnyHealth = assignment.regardless === true || !enabled
+  const isFit = isAnyHealth
+    ? isAlive(worker, state.now, heartbeatStaleMs)
+    : healthOf(state, worker).status !== 'unhealthy'
+  if (!isFit) return { outcome: 'stale' }
   const { task } = held
   const build = buildOf(state, assignment.worker, 'inbox')
   retoken(state, task, { worker: assignment.worker, stage: 'inbox', leaseUntil: state.now + assignment.ttlMs }, build)
@@ -46,6 +51,9 @@ export function collect(state: State, request: ClaimRequest, limit: number): Cla
     .filter(
       ({ state: at }) =>
         at.status === 'running' && at.stage === 'inbox' && at.worker === request.worker && at.leaseUntil > now,
+    )
+    .filter(
+      ({ lane }) => request.regardless !== true || request.actions === null || request.actions.includes(lane.action),
     )
     .sort((a, b) => (a.assignedAs ?? 0) - (b.assignedAs ?? 0))
     .slice(0, limit)

@@ -75,7 +75,7 @@ export function createModel(options: EngineOptions): Engine {
     execution: (id, attempt) => reading(() => queries.execution(state, id, attempt)),
     logs: (id) => reading(() => queries.logs(state, id)),
     executions: (id, page) => reading(() => queries.executions(state, id, page)),
-    explain: (id) => reading(() => queries.explain(state, id)),
+    explain: (id, look) => reading(() => queries.explain(state, id, look)),
     lanes: (query) => reading(() => queries.lanes(state, query)),
     failureGroups: (query) => reading(() => queries.failureGroups(state, query)),
     tenants: (page) => reading(() => queries.tenants(state, page)),

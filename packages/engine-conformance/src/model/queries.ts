@@ -5,6 +5,7 @@ import {
   type Counts,
   type CountsQuery,
   type Execution,
+  type ExplainLook,
   type Explanation,
   type FailureGroup,
   type FailureGroupQuery,
@@ -148,7 +149,7 @@ export function logs(state: State, id: TaskId): readonly TaskLog[] {
   return found.map(([attempt, log]) => ({ attempt, ...log }))
 }
 
-export function explain(state: State, id: TaskId): Explanation | null {
+export function explain(state: State, id: TaskId, look: ExplainLook = {}): Explanation | null {
   const record = state.tasks.get(id)
   if (record === undefined) return null
   return explainFacts({
@@ -158,6 +159,8 @@ export function explain(state: State, id: TaskId): Explanation | null {
     limits: limitsOn(state, record.lane),
     breakers: breakersOn(state, record.lane),
     workers: workerViews(state),
+    thresholds: state.healthThresholds,
+    ...look,
   })
 }
 

@@ -153,7 +153,8 @@ export function progressed(state: State, worker: WorkerId): void {
  * How a claim treats this worker: as its health says, except that somebody must go on. A claim is a sign of life, and takes what lies
  * in the inbox first: that does not count.
  */
-export function claimHealth(state: State, worker: WorkerRecord): HealthStatus {
+export function claimHealth(state: State, worker: WorkerRecord, isAnyHealth: boolean): HealthStatus {
+  if (isAnyHealth || !state.healthThresholds.enabled) return 'healthy'
   const evidence = { ...worker, lastBeatAt: state.now }
   const { status } = assess(state, evidence)
   if (status !== 'unhealthy') return status

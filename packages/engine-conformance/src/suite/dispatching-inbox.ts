@@ -127,6 +127,32 @@ export function inboxes(check: Check): void {
     expect(await store.engine.worker(worker.id)).toMatchObject({ queueDepth: 90, health: { status: 'degraded' } })
   })
 
+  check(
+    'C11: where health does not matter, an unhealthy worker is given a task, and collects it alone',
+    async (store) => {
+      const worker = await store.worker('w1')
+      await assigned(store, 'w1', 'other')
+      await store.submit({ id: 'mail', action: actionName('mail') })
+      const lease = await (await store.worker('dispatcher')).claimOne({ stage: 'dispatch' })
+      await worker.beat({ queueDepth: 100 })
+      const assignment = { ...lease, worker: worker.id, ttlMs: 20_000 }
+      expect(await store.engine.assign([assignment])).toEqual([{ outcome: 'stale' }])
+      expect(await store.engine.assign([{ ...assignment, regardless: true }])).toEqual([{ outcome: 'assigned' }])
+      expect(await worker.claimIds(5)).toEqual([])
+      expect(await worker.claimIds(5, { actions: [actionName('mail')], regardless: true })).toEqual(['mail'])
+      expect((await store.engine.explain(taskId('other')))?.summary).toBe("Attempt 1 lies in the inbox of worker 'w1'.")
+    },
+  )
+
+  check('C11: a silent worker is given nothing, whether or not its health matters', async (store) => {
+    const worker = await store.worker('w1')
+    store.clock.jump(30_000)
+    await store.submit({ id: 'a' })
+    const lease = await (await store.worker('dispatcher')).claimOne({ stage: 'dispatch' })
+    const assignment = { ...lease, worker: worker.id, ttlMs: 20_000, regardless: true as const }
+    expect(await store.engine.assign([assignment])).toEqual([{ outcome: 'stale' }])
+  })
+
   check('collecting is a sign of life', async (store) => {
     const worker = await store.worker('w1')
     await assigned(store, 'w1', 'a')

@@ -19,6 +19,7 @@ import { dispatching } from './dispatching.ts'
 import { explaining } from './explaining.ts'
 import { fencing } from './fencing.ts'
 import { health } from './health.ts'
+import { healthSwitches } from './health-switches.ts'
 import { inspecting } from './inspect.ts'
 import { journal } from './journal.ts'
 import { launching } from './launching.ts'
@@ -46,6 +47,7 @@ const SUBJECTS: readonly Subject[] = [
   conflicts,
   claiming,
   health,
+  healthSwitches,
   avoiding,
   dispatching,
   launching,

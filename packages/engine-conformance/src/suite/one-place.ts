@@ -78,7 +78,7 @@ function renamed(engine: Engine, names: Names): Engine {
     tasks: (query) => answered(engine.tasks(query)),
     execution: (id, attempt) => answered(engine.execution(names.in(id), attempt)),
     executions: (id, page) => answered(engine.executions(names.in(id), page)),
-    explain: (id) => answered(engine.explain(names.in(id))),
+    explain: (id, look) => answered(engine.explain(names.in(id), look)),
     failureGroups: (query) => answered(engine.failureGroups(query)),
     journal: {
       append: (entries) =>

@@ -1,7 +1,7 @@
 -- The claim: promotes what is due, then takes entries lane by lane in fair order, each under a lease.
 -- It is given: CLAIM (its id is the request's, its stage the letter of the leases': see stages.lua), number of pools, pools, number
 -- of actions (-1 for any), actions; in a store with several partitions also the worker's health, which is judged by what all of
--- them saw. It answers { time, due or '', held back or '', versions of the pools (and of the inbox, if something was ever
+-- them saw, and in every store 'any' if health does not matter for these actions: then only their tasks are collected. It answers { time, due or '', held back or '', versions of the pools (and of the inbox, if something was ever
 -- assigned to the worker) and what blockedBy() says, draw, then per task: id, its text }. The n-th task is plain and its token is '<draw>-<n>.<lane>', unless a field '\n<token>\n<state or nothing>'
 -- stands before its id. A repetition (same request id) of one of its worker's last claims answers with the same leases.
 
@@ -18,6 +18,8 @@ local function parseClaim(at)
     at = at + actionCount
   end
   request.health = ARGV[at + 1]
+  request.isAny = request.health == 'any'
+  if request.isAny then request.health = 'healthy' end
   return request
 end
 

@@ -23,6 +23,16 @@ local function collectOne(starter, worker, id, lease)
   startedUnusually(starter.claimed, id, lease.token, values[1], values[2])
 end
 
+-- Whether a claim is after the tasks of this lease.
+local function isAskedFor(request, lease)
+  if not request.isAny or not request.actions then return true end
+  local action = laneNumbered(tonumber(string.match(lease.token, '%d+$'))).action
+  for _, asked in ipairs(request.actions) do
+    if asked == action then return true end
+  end
+  return false
+end
+
 -- Collects up to `limit` leases. Answers what started them, nil if there was nothing to collect.
 local function collectInbox(worker, request, limit, claimed)
   local starter
@@ -35,7 +45,7 @@ local function collectInbox(worker, request, limit, claimed)
       local lease = parseLease(text)
       if not lease or lease.kind ~= STAGE_LETTERS.inbox then
         leaveInbox(worker.id, ids[index])
-      elseif lease.untilAt > now then
+      elseif lease.untilAt > now and isAskedFor(request, lease) then
         starter = starter or newStarter(request, claimed)
         collectOne(starter, worker, ids[index], lease)
       else

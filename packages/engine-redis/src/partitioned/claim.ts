@@ -131,14 +131,15 @@ export class Claiming {
 
   /** What lies in the worker's inbox comes first, wherever it lies. */
   async #collect(parts: ClaimParts): Promise<void> {
-    const { worker, stage = 'run' } = parts.request
+    const { worker, stage = 'run', regardless } = parts.request
     if (stage !== 'run') return
     for (const place of this.#backlogs.inboxes(worker)) {
       const amount = parts.wanted
       if (amount === 0) return
       try {
         const found = await this.#collectThere(parts, place, amount)
-        if (found < amount) this.#backlogs.collected(worker, place)
+        // Where only some actions are meant, others may lie there still.
+        if (found < amount && regardless !== true) this.#backlogs.collected(worker, place)
       } catch (error) {
         // What lies there is given back when its time ends; what others have goes on.
         if (isFenced(error)) throw error
@@ -147,10 +148,12 @@ export class Claiming {
     }
   }
 
-  /** A claim that can run no action collects only. So it has seen nothing of the pools. */
+  /** A claim that can run no action, or asks no pool, collects only. So it has seen nothing of the pools. */
   async #collectThere(parts: ClaimParts, place: number, amount: number): Promise<number> {
-    const { pools, worker } = parts.request
-    const request = { ...parts.request, actions: [], limit: amount }
+    const { worker, regardless } = parts.request
+    const pools = regardless === true ? [] : parts.request.pools
+    const nothing = regardless === true ? { pools } : { actions: [] }
+    const request = { ...parts.request, ...nothing, limit: amount }
     const answer = await claim(this.#store.at(place), request, parts.health)
     parts.add(place, answer, 0)
     this.#wake.saw({ pools: [], worker }, answer.versions.slice(pools.length), place)

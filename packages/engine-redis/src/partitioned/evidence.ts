@@ -4,9 +4,11 @@
 // home's evidence, with which they also learn whether the worker is still registered.
 
 import {
+  type Assignment,
   type ClaimRequest,
   type HealthStatus,
   type HealthThresholds,
+  isAlive,
   NotFoundError,
   PAGE_LIMIT_MAX,
   type Settlement,
@@ -49,12 +51,13 @@ export class Evidence {
   }
 
   /** How a claim treats the worker. Refused if it is not registered with this epoch. */
-  async judge({ worker, epoch }: Pick<ClaimRequest, 'worker' | 'epoch'>): Promise<Verdict> {
+  async judge({ worker, epoch, regardless }: Pick<ClaimRequest, 'worker' | 'epoch' | 'regardless'>): Promise<Verdict> {
     const { found, inboxes, now } = await findWorkers(this.#store.home, [worker])
     const [view] = found
     const [inbox = 0] = inboxes
     if (view === undefined) throw new NotFoundError('worker', worker)
     if (view.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
+    if (regardless === true || !this.#thresholds.enabled) return { status: 'healthy', now }
     // A claim is a sign of life, and takes what lies in the inbox first.
     const evidence = { ...view, lastBeatAt: now, queueDepth: view.queueDepth - inbox }
     const status = await this.#statusOf(evidence, now)
@@ -83,12 +86,18 @@ export class Evidence {
     return hasHelp ? status : 'degraded'
   }
 
-  /** Which of these workers may be given work: those that are registered, not draining and not unhealthy. */
-  async fit(workers: readonly WorkerId[]): Promise<ReadonlySet<WorkerId>> {
-    const found = await findAllWorkers(this.#store, [...new Set(workers)])
-    return new Set(
-      found.flatMap(({ worker, draining, health }) => (draining || health.status === 'unhealthy' ? [] : [worker])),
-    )
+  /** Whether a worker may be given this: it is registered, not draining and not unhealthy, or alive where its health does not matter. */
+  async fit(assignments: readonly Assignment[]): Promise<(assignment: Assignment) => boolean> {
+    const ids = [...new Set(assignments.map(({ worker }) => worker))]
+    const [found, now] = await Promise.all([findAllWorkers(this.#store, ids), this.#store.home.now()])
+    const known = new Map(found.map((view) => [view.worker, view]))
+    const { enabled, heartbeatStaleMs } = this.#thresholds
+    return ({ worker, regardless }) => {
+      const view = known.get(worker)
+      if (view === undefined || view.draining) return false
+      const isAny = regardless === true || !enabled
+      return isAny ? isAlive(view, now, heartbeatStaleMs) : view.health.status !== 'unhealthy'
+    }
   }
 
   /** What became of settlements. The home has counted its own. If it can't be reached, the settlements stand all the same. */

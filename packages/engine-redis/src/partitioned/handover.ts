@@ -14,7 +14,7 @@ export async function assignAll(
 ): Promise<readonly AssignResult[]> {
   checkAssignments(assignments)
   if (assignments.length === 0) return []
-  const fit = await evidence.fit(assignments.map(({ worker }) => worker))
+  const isFit = await evidence.fit(assignments)
   return store.inOrder(
     assignments,
     ({ taskId }) => taskId,
@@ -22,7 +22,7 @@ export async function assignAll(
       assign(
         partition,
         items.map((assignment) => ({ ...assignment, token: inwardToken(place, assignment.token) })),
-        (worker) => fit.has(worker),
+        isFit,
       ),
   )
 }

@@ -129,7 +129,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     execution: async (id, attempt) => executionIn(inOrder(), id, attempt),
     executions: async (id, page) => executionsIn(inOrder(), id, page),
     logs: async (id) => logsIn(inOrder(), id),
-    explain: async (id) => explain(inOrder(), id),
+    explain: async (id, look = {}) => explain(inOrder(), id, look),
     lanes: async (query) => listLanes(inOrder(), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
     tenants: async (page) => tenantPage((await inOrder().each(tenantParts)).flat(), page),

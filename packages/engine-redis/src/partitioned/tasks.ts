@@ -3,6 +3,7 @@
 
 import {
   type Execution,
+  type ExplainLook,
   type Explanation,
   PAGE_LIMIT_MAX,
   type Page,
@@ -81,13 +82,14 @@ export const logsIn = (store: Partitions, id: TaskId): Promise<readonly TaskLog[
   logsOf(store.at(store.placeOf(id)), id)
 
 /** With the limits and workers of the whole store. */
-export async function explain(store: Partitions, id: TaskId): Promise<Explanation | null> {
+export async function explain(store: Partitions, id: TaskId, look: ExplainLook): Promise<Explanation | null> {
   const place = store.placeOf(id)
   const [seen, workers] = await Promise.all([seeTask(store.at(place), id), allWorkers(store, PAGE_LIMIT_MAX)])
   if (seen === null) return null
   const { task, now } = seen
   const [facts = NO_GATES] = await gatesFactsOf(store, [task])
-  return explainFacts({ task: outward(place, task), now, ...facts, workers })
+  const { thresholds } = store.home
+  return explainFacts({ task: outward(place, task), now, ...facts, workers, thresholds, ...look })
 }
 
 function outward(place: number, task: Task): Task {

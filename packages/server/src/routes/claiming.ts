@@ -2,10 +2,12 @@
 // did not get. Others should not have to wait for leases to end that nobody holds.
 
 import {
+  actionsOfAnyHealth,
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
   type Clock,
+  claimedWhateverHealth,
   idleAfter,
   released,
   untilClaimable,
@@ -90,11 +92,18 @@ async function giveBack({ engine, log }: Context, claimed: readonly Claimed[], w
   }
 }
 
+/** Also of a worker that is held back, for the actions for which its health does not matter. */
+async function claimStep({ engine, policies, catalogue }: Context, request: ClaimRequest): Promise<ClaimResult> {
+  const first = await engine.claim(request)
+  if (first.heldBack === null) return first
+  const asked = request.actions === null ? null : await Promise.all(request.actions.map((name) => catalogue.find(name)))
+  return claimedWhateverHealth(engine, request, first, actionsOfAnyHealth(policies.current(), asked))
+}
+
 /** In a few steps, so that large payloads are not all read at once. */
 async function claimOnce(context: Context, request: ClaimRequest): Promise<ClaimResult> {
-  const { engine } = context
   let ask = Math.min(request.limit, FIRST_MAX)
-  let result = await engine.claim({ ...request, limit: ask })
+  let result = await claimStep(context, { ...request, limit: ask })
   let taken = result.claimed
   while (result.claimed.length === ask && taken.length < request.limit) {
     const length = lengthOf(taken)
@@ -103,7 +112,7 @@ async function claimOnce(context: Context, request: ClaimRequest): Promise<Claim
     ask = Math.min(request.limit - taken.length, fits, STEP_MAX)
     if (ask < 1) break
     try {
-      result = await engine.claim({ ...request, limit: ask })
+      result = await claimStep(context, { ...request, limit: ask })
     } catch {
       // What was taken is the worker's. If there is still something wrong at its next claim, it will hear of it then.
       break

@@ -51,6 +51,26 @@ test.each(STORES)('intruder 8: a claim gives no more than an answer can carry, o
   expect(rest.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1])
 })
 
+test.each(STORES)('C11: a worker that is not well gets what a policy lets it have, on $name', async (store) => {
+  const api = await startApi(store)
+  const text = 'policies:\n  - { name: on-call, match: { actions: [urgent] }, health_aware: false }\n'
+  await api.send('PUT', '/api/v1/policies', { body: { text } })
+  for (const action of ['urgent', 'usual']) await api.post('/api/v1/tasks', { id: action, action })
+  const who = await register(api, 'w1')
+  const { worker, epoch } = who
+  await api.post(
+    `/api/v1/workers/${worker}/beat`,
+    { epoch, inFlight: 0, queueDepth: 100 },
+    { token: api.tokens.worker },
+  )
+  const actions = ['urgent', 'usual']
+  expect(await claim(api, who, { limit: 5, waitMs: 0, actions: ['usual'] })).toEqual([])
+  expect((await claim(api, who, { limit: 5, waitMs: 0, actions })).map(({ taskId }) => taskId)).toEqual(['urgent'])
+  await api.post('/api/v1/tasks', { id: 'again', action: 'urgent' })
+  // Of one that takes any action, too.
+  expect((await claim(api, who, { limit: 5, waitMs: 0 })).map(({ taskId }) => taskId)).toEqual(['again'])
+})
+
 test('a claim of many small tasks gives as many as were asked for', async () => {
   const api = await startApi(SQLITE)
   const tasks = Array.from({ length: 250 }, (_, number) => ({ id: `t${number}`, action: 'a' }))
