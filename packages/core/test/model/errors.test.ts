@@ -48,6 +48,12 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
   [new core.SchemaTooNewError(9, 2), 'REPRISE_SCHEMA_TOO_NEW', 500, 'has schema 9; this version of Reprise knows 2'],
   [new core.UnknownEngineError('what?'), 'REPRISE_UNKNOWN_ENGINE', 400, 'what?'],
   [new core.TaskFailedError('t1', 'dead', 'no paper'), 'REPRISE_TASK_FAILED', 409, "Task 't1' ended as dead: no paper"],
+  [
+    new core.ChunkFailedError('c1', 3, 'no disk'),
+    'REPRISE_CHUNK_FAILED',
+    409,
+    'Chunk c1 failed with exit code 3: no disk',
+  ],
   [new core.RequestError('REPRISE_UNAUTHENTICATED', 'no'), 'REPRISE_UNAUTHENTICATED', 401, 'no'],
   [new core.RequestError('REPRISE_FORBIDDEN', 'no'), 'REPRISE_FORBIDDEN', 403, 'no'],
   [new core.RequestError('REPRISE_METHOD_NOT_ALLOWED', 'no'), 'REPRISE_METHOD_NOT_ALLOWED', 405, 'no'],
