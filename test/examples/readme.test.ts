@@ -24,6 +24,7 @@ const LEFT_TO_THE_READER: Readonly<Record<string, string>> = {
   remember: 'declare function remember(cursor: string): Promise<void>',
   bank: 'declare const bank: { refund(id: string, key: string): Promise<string>; lookUp(key: string): Promise<string | null> }',
   makeReport: 'declare function makeReport(input: unknown): Promise<string>',
+  openMyStage: "declare const openMyStage: import('@reprise/launcher-conformance').LauncherFactory['open']",
   openMyEngine: "declare const openMyEngine: import('@reprise/engine-conformance').EngineFactory['open']",
   sizeOf: 'declare function sizeOf(payload: string): string',
   secret: 'declare const secret: string',

@@ -147,7 +147,10 @@ describe('the configuration file', () => {
       'access:\n  - { role: admin, domain: "@x.org" }',
       'reprise.yaml:2:28: access[0].domain: This must be what stands after',
     ],
-    ['pools:\n  launch:\n    - pool: a\n      slots: 1', 'reprise.yaml:3:7: pools.launch[0]: A launch pool has either'],
+    [
+      'pools:\n  launch:\n    - pool: a\n      slots: 1',
+      'reprise.yaml:3:7: pools.launch[0]: A launch pool has exactly one of',
+    ],
     ['pools:\n  launch:\n    - &a { pool: a }', 'reprise.yaml:3:10: pools.launch[0]: The anchor &a is not allowed'],
     [
       JSON.stringify({ pools: { launch: [POOL, POOL] } }),

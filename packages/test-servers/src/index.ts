@@ -6,6 +6,7 @@
 
 export { type FakeCloudRun, startFakeCloudRun } from './cloud/cloud-run.ts'
 export { type FakeEcs, startFakeEcs } from './cloud/ecs.ts'
+export { type FakeKubernetes, startFakeKubernetes } from './cloud/kubernetes.ts'
 export { type FakeLambda, type FakeLambdaOptions, startFakeLambda } from './cloud/lambda.ts'
 export type { CloudCall, CloudServer, CloudTrouble } from './cloud/server.ts'
 export type { FakeEnd, FakeWorker } from './cloud/workers.ts'

@@ -33,6 +33,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
   },
   jobs: { packages: ['core'], node: true },
   sqs: { packages: ['core'], npm: ['@aws-sdk/client-sqs'], node: true },
+  'launcher-conformance': { packages: ['core', 'engine-sqlite', 'orchestrator'], npm: ['vitest'], node: true },
   connect: { packages: ['core', 'engine-redis', 'engine-sqlite'], node: true },
   client: { packages: ['core', 'connect', 'operations'], npm: ['@opentelemetry/api'], node: true },
   worker: { packages: ['core', 'connect', 'orchestrator', 'policies'], npm: ['@opentelemetry/api'], node: true },

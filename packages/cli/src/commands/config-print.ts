@@ -1,6 +1,7 @@
 // reprise config print: every setting, its value and where that came from. Secrets and passwords are not shown.
 
 import type { CommandDefinition } from '../command/definition.ts'
+import { withoutCloudEnvironment } from '../configuration/cloud-pools.ts'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Setting } from '../configuration/setting.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName } from '../configuration/settings.ts'
@@ -55,7 +56,8 @@ function shownValue(resolved: Resolved, name: SettingName): unknown {
 
 /** What commands get in their environment is often a secret; its names are enough to see what is set. */
 function withoutEnvironment(pool: LaunchPoolSettings): LaunchPoolSettings {
-  if (pool.kind !== 'process') return pool
+  if (pool.kind === 'http') return pool
+  if (pool.kind !== 'process') return withoutCloudEnvironment(pool, REDACTED)
   const commands = Object.entries(pool.commands).map(([action, command]) => {
     const names = Object.keys(command.env ?? {})
     const env = names.length === 0 ? {} : { env: Object.fromEntries(names.map((key) => [key, REDACTED])) }

@@ -33,6 +33,7 @@ import {
 import { tenantRules } from '@reprise/policies/tenant-fields'
 import type { MonitoringThresholds } from '@reprise/telemetry'
 import { z } from 'zod'
+import { type CloudPool, cloudPools } from './cloud-pools.ts'
 import { type Kind, splitTexts, structure, textsOf, webAddress } from './kinds.ts'
 
 /** As the HTTP launcher has them, which is loaded only where one is started. */
@@ -150,22 +151,25 @@ interface PoolSize {
 }
 export type ProcessPool = PoolSize & Readonly<z.output<typeof processPool>>
 export type HttpPool = PoolSize & Readonly<z.output<typeof httpPool>>
-export type LaunchPoolSettings = ProcessPool | HttpPool
+export type LaunchPoolSettings = ProcessPool | HttpPool | (PoolSize & CloudPool)
+
+const LAUNCHERS = "'process', 'http', 'ecs', 'lambda', 'cloud_run' or 'kubernetes'"
 
 const launchPool = fields('a launch pool', {
   pool: text().transform(made(poolName)),
   slots: whole(1, 10_000),
-  ...optional({ process: processPool, http: httpPool }),
-}).transform(({ process, http, ...rest }, context): LaunchPoolSettings => {
-  const [launcher, second] = [process, http].filter((one) => one !== undefined)
+  ...optional({ process: processPool, http: httpPool, ...cloudPools }),
+}).transform(({ process, http, ecs, lambda, cloudRun, kubernetes, ...rest }, context): LaunchPoolSettings => {
+  const given = [process, http, ecs, lambda, cloudRun, kubernetes].filter((one) => one !== undefined)
+  const [launcher, second] = given
   if (launcher !== undefined && second === undefined) return { ...rest, ...launcher }
-  const message = "A launch pool has either 'process' or 'http': how its workers are started."
+  const message = `A launch pool has exactly one of ${LAUNCHERS}: how its workers are started.`
   context.addIssue({ code: 'custom', message })
   return z.NEVER
 })
 
 export const launchPools: Kind<readonly LaunchPoolSettings[]> = structure(
-  'a list of launch pools, each with pool, slots, and process or http',
+  'a list of launch pools, each with pool, slots, and process, http, ecs, lambda, cloud_run or kubernetes',
   withoutNamesakes('launch pool', 'pool')(list(1_000, launchPool)),
 )
 

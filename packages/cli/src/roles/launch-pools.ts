@@ -3,11 +3,12 @@
 
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Clock, InvalidError, messageOf, present } from '@reprise/core'
+import { type Clock, InvalidError, type Launcher, messageOf, present } from '@reprise/core'
 import type { HttpTarget } from '@reprise/launchers'
 import type { LaunchPool } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { HttpPool, LaunchCommand, LaunchPoolSettings, ProcessPool } from '../configuration/structures.ts'
+import { cloudLauncher } from './cloud-launchers.ts'
 
 /** `serverUrl` is where the API of this very process listens; null in a process without one. */
 export async function launchPools(
@@ -21,13 +22,20 @@ export async function launchPools(
     pools.map(async (settings) => {
       const { pool, slots } = settings
       const callbackUrl = callbackUrlOf(settings, resolved, serverUrl)
-      const launcher =
-        settings.kind === 'process'
-          ? await byProcess(settings, resolved, clock, callbackUrl)
-          : await byHttp(settings, resolved, clock, callbackUrl)
-      return { pool, slots, launcher }
+      return { pool, slots, launcher: await launcherOf(settings, resolved, clock, callbackUrl) }
     }),
   )
+}
+
+function launcherOf(
+  settings: LaunchPoolSettings,
+  resolved: Resolved,
+  clock: Clock,
+  callbackUrl: string | null,
+): Promise<Launcher> {
+  if (settings.kind === 'process') return byProcess(settings, resolved, clock, callbackUrl)
+  if (settings.kind === 'http') return byHttp(settings, resolved, clock, callbackUrl)
+  return cloudLauncher(settings, clock, callbackUrl)
 }
 
 /** Where workers of a pool call back: as it is configured, else at the public address, else at the server of this process. */

@@ -31,6 +31,8 @@ export class EcsPlatform implements Platform {
 
   constructor(settings: EcsSettings) {
     this.#settings = settings
+    // It takes a while to load, and the first look has little time. What goes wrong is told at the first call.
+    void this.#open().catch(() => undefined)
   }
 
   async start(order: MarkedOrder, abortSignal: AbortSignal): Promise<string> {

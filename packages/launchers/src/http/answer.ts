@@ -79,7 +79,7 @@ function outcomeOfContent(content: Readonly<Record<string, unknown>>, url: URL):
   return { ok: true, result: content.result === undefined ? null : resultText(content.result) }
 }
 
-const resultText = (result: unknown): JsonText => encodeJson(result, 'result', PAYLOAD_BYTES_MAX)
+export const resultText = (result: unknown): JsonText => encodeJson(result, 'result', PAYLOAD_BYTES_MAX)
 
 function contentOf({ body }: HttpAnswer, url: URL): Readonly<Record<string, unknown>> {
   const content = decodeJson(checkedJson(body, `answer of ${url.origin}`, Number.POSITIVE_INFINITY))

@@ -13,6 +13,7 @@ import {
   type LaunchOrder,
   type LaunchRef,
   type LaunchSighting,
+  type LossCause,
   mapLimited,
   sleep,
 } from '@reprise/core'
@@ -42,6 +43,8 @@ export class PlatformLauncher implements Launcher {
   readonly #own = new Map<string, string>()
   /** What was seen last, by handle, and when. */
   readonly #seen = new Map<string, { readonly at: number; readonly sighting: LaunchSighting }>()
+  /** Why workers ended, by handle: the platform may forget it before the loss is settled. */
+  readonly #causes = new Map<string, LossCause>()
   /** Since when a worker is missing, by key and handle. */
   readonly #missedSince = new Map<string, number>()
 
@@ -86,7 +89,11 @@ export class PlatformLauncher implements Launcher {
 
   /** Of a platform that would start a second one. What ended under another token was released, and takes no place. */
   async #refuseTaken({ order, mark }: MarkedOrder, signal: AbortSignal): Promise<void> {
-    const found = await this.#call((deadline) => this.#platform.find(mark.launch, deadline), undefined, signal)
+    const found = await this.#call(
+      (deadline) => this.#platform.find(mark.launch, deadline, 'latest'),
+      undefined,
+      signal,
+    )
     const isTaken = (found ?? []).some(({ tokenMark: own, state }) => own === mark.token || state.is === 'running')
     if (isTaken) throw new DuplicateExecutionError(order.taskId, order.attempt)
   }
@@ -135,7 +142,7 @@ export class PlatformLauncher implements Launcher {
   async #lookByMark(ref: LaunchRef): Promise<LaunchSighting> {
     let found: readonly Found[] | null
     try {
-      found = await this.#call((deadline) => this.#platform.find(launchMark(ref.key), deadline))
+      found = await this.#call((deadline) => this.#platform.find(launchMark(ref.key), deadline, 'all'))
     } catch {
       return UNKNOWN
     }
@@ -149,12 +156,17 @@ export class PlatformLauncher implements Launcher {
   }
 
   async #sightingOf(ref: LaunchRef, id: string, state: WorkerState): Promise<LaunchSighting> {
-    if (state.is === 'missing') return this.#isMissedLongEnough(ref) ? { status: 'vanished' } : UNKNOWN
+    if (state.is === 'missing') {
+      const cause = this.#causes.get(id)
+      if (cause !== undefined) return { status: 'vanished', cause }
+      return this.#isMissedLongEnough(ref) ? { status: 'vanished' } : UNKNOWN
+    }
     this.#missedSince.delete(missKey(ref))
     switch (state.is) {
       case 'running':
         return { status: 'running', handle: id }
       case 'ended':
+        keep(this.#causes, id, state.cause)
         return { status: 'vanished', cause: state.cause }
       case 'unknown':
         return UNKNOWN
@@ -162,6 +174,7 @@ export class PlatformLauncher implements Launcher {
         // The platform would try for ever: it is told not to before anybody is told that this worker is gone.
         try {
           await this.#call((deadline) => this.#platform.stop(id, 0, deadline))
+          keep(this.#causes, id, state.cause)
           return { status: 'vanished', cause: state.cause }
         } catch {
           return UNKNOWN
@@ -179,7 +192,7 @@ export class PlatformLauncher implements Launcher {
   async end({ key, handle }: LaunchRef, graceMs: number): Promise<void> {
     const id = idOf(handle)
     if (id !== null) return this.#endOne(id, graceMs)
-    const found = await this.#call((deadline) => this.#platform.find(launchMark(key), deadline))
+    const found = await this.#call((deadline) => this.#platform.find(launchMark(key), deadline, 'all'))
     if (found === null) throw new Error(`Launcher '${this.name}' can't tell which workers run for '${key}'.`)
     await Promise.all(found.filter(({ state }) => isAlive(state)).map((one) => this.#endOne(one.id, graceMs)))
   }
@@ -206,7 +219,10 @@ export class PlatformLauncher implements Launcher {
     const { key, handle } = ref
     this.#own.delete(key)
     this.#missedSince.delete(missKey(ref))
-    if (handle !== null) this.#seen.delete(handle)
+    if (handle !== null) {
+      this.#seen.delete(handle)
+      this.#causes.delete(handle)
+    }
     const id = idOf(handle)
     if (id === null || this.#platform.remove === undefined) return
     await this.#call(async (signal) => this.#platform.remove?.(id, signal))

@@ -46,8 +46,11 @@ export interface Platform {
   start(order: MarkedOrder, signal: AbortSignal): Promise<string>
   /** In their order. */
   describe(ids: readonly string[], signal: AbortSignal): Promise<readonly WorkerState[]>
-  /** All workers of this launch that the platform still knows; null if it can't tell of all. */
-  find(launchMark: string, signal: AbortSignal): Promise<readonly Found[] | null>
+  /**
+   * The workers of this launch that the platform still knows; null if it can't tell of all. `latest` is enough where only what was
+   * started a moment ago matters, and many would have to be searched.
+   */
+  find(launchMark: string, signal: AbortSignal, scope: 'latest' | 'all'): Promise<readonly Found[] | null>
   /** Asks it to end, and forces it after its grace time. Comes back at once. A worker that is gone is none to be stopped. */
   stop(id: string, graceMs: number, signal: AbortSignal): Promise<void>
   /** Its end is settled: nothing more is asked about it. */

@@ -165,8 +165,8 @@ class DirectoryLauncher implements ProcessLauncher {
   }
 }
 
-// The arguments are too long: they will be the next time too.
-const NEVER_STARTS: ReadonlySet<string> = new Set(['E2BIG'])
+// The arguments are too long, or the command may not be run: so it will be the next time.
+const NEVER_STARTS: ReadonlySet<string> = new Set(['E2BIG', 'EACCES', 'EPERM'])
 
 const missing = (root: string): Unstarted => ({
   code: 'RUNS_MISSING',
