@@ -29,6 +29,7 @@ const Breakers = OPERATIONS.listBreakers.output.shape.items
 const FailureGroups = OPERATIONS.listFailureGroups.output.shape.items
 const CaseIn = (status: string) =>
   OPERATIONS.reopenFailureGroup.output.and(z.object({ state: z.object({ status: z.literal(status) }) }))
+const Job = OPERATIONS.getJob.output
 const Flag = OPERATIONS.setFlag.output
 const PolicyVersion = OPERATIONS.getPolicyVersion.output
 const Published = OPERATIONS.publishPolicies.output
@@ -182,6 +183,12 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
     says: /Of 3 lines 2 can't be submitted, so none was:\n {2}line 2/,
   },
   { argv: ['submit', '--bulk', 'tasks.ndjson', '--wait'], exit: 2, says: /beside --bulk/ },
+  { argv: ['job', 'list', '-o', 'json'], json: z.array(z.never()) },
+  { argv: ['job', 'show', 'nobody'], exit: 3, says: /There is no job 'nobody'/ },
+  { argv: ['job', 'watch', 'nobody'], exit: 3, says: /There is no job 'nobody'/ },
+  { argv: ['job', 'retry', 'nobody'], exit: 3, says: /There is no job 'nobody'/ },
+  { argv: ['job', 'run', GREET], exit: 2, says: /either --range or --file/ },
+  { argv: ['job', 'run', GREET, '--range', '5'], exit: 2, says: /from\.\.to/ },
   { argv: ['watch', 'nofield:x'], exit: 2, says: /there is no field/ },
 ]
 
@@ -223,6 +230,21 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
   { argv: ['submit', SLOW, '-o', 'json', '--wait', '50ms'], exit: 7, json: TaskView, says: /REPRISE_TIMED_OUT/ },
   { argv: ['submit', '--bulk', 'tasks.ndjson', '-o', 'jsonl'], lines: SubmittedLine },
   { argv: ['submit', SLOW, '--bulk', '-', '-o', 'json'], json: z.array(SubmittedLine).length(1) },
+  {
+    argv: ['job', 'run', SLOW, '--range', '0..20', '--id', 'job1', '--detach', '-o', 'json'],
+    json: Job.extend({ id: z.literal('job1'), total: z.literal(20) }),
+  },
+  {
+    argv: ['job', 'run', SLOW, '--file', 'rows.csv', '--tolerate', '5%', '--id', 'job2', '--detach', '-o', 'json'],
+    json: Job.extend({ received: z.literal(2), tolerate: z.literal('5%') }),
+  },
+  { argv: ['job', 'run', GREET, '--range', '0..3', '--id', 'job1'], exit: 2, says: /Another job has the id 'job1'/ },
+  { argv: ['job', 'list', '-o', 'json'], json: z.array(Job).length(2) },
+  { argv: ['job', 'show', 'job1', '-o', 'json'], json: Job },
+  { argv: ['job', 'show', 'job1', '--failed', '-o', 'json'], json: z.array(z.never()) },
+  { argv: ['job', 'resume', 'job1'], exit: 5, says: /only a job that stopped or failed can go on/ },
+  { argv: ['job', 'cancel', 'job1', '-o', 'json'], json: Job.extend({ status: z.literal('cancelling') }) },
+  { argv: ['job', 'show', 'job1'], text: /cancelled by .*: asked for on the command line/ },
   { argv: ['note', deadToo, 'asked billing', '-o', 'json'], json: OPERATIONS.addNote.output },
   { argv: ['status', deadToo], text: /note {2}asked billing {2}\(/ },
   { argv: ['note', 'nobody', 'x'], exit: 3, says: /There is no task 'nobody'/ },
@@ -285,6 +307,7 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
 export const FILES = {
   'policies.yaml': POLICIES,
   'wrong.yaml': 'policies: 7\n',
+  'rows.csv': 'name,town\n"Ann, junior",Bonn\nBob,Kyiv\n',
   'payload.json': '{"name":"Dot"}',
   'tasks.ndjson': `{"action":"${GREET}","payload":{"name":"E"},"id":"e1"}\n\n{"action":"${SLOW}","labels":{"a":"b"},"delay":"1h"}\n`,
   'wrong.ndjson': `{"action":"${GREET}"}\n{"action":"${GREET}","nme":1}\nnothing\n`,

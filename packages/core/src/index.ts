@@ -342,6 +342,10 @@ export { heartbeatLag, PREFERRED_WORKER_LABEL, selectWorker } from './workers/se
 export { takingWork } from './workers/taking-work.ts'
 export { isDrainOrdered, orderDrain } from './workers/worker-orders.ts'
 
+// jobs: durable jobs made of chunks: their document, and the steps of its state machine
+
+export * from './jobs/index.ts'
+
 // search: the query language, search, counting and export
 
 export * from './search/index.ts'
@@ -369,16 +373,7 @@ export { FairLine } from './runtime/fair-line.ts'
 export { currentHandler, type HandlerScope, provideHandlers } from './runtime/handler-scope.ts'
 export { lendRequire } from './runtime/lend-require.ts'
 export { mapLimited } from './runtime/map-limited.ts'
-export {
-  HEARTBEAT_LAG_SECONDS,
-  type Meter,
-  type MeterLabels,
-  QUEUE_DEPTH,
-  QUEUE_MESSAGES_TOTAL,
-  QUEUE_PUBLISHED_TOTAL,
-  STALE_WORKER_RETRY_TOTAL,
-  silentMeter,
-} from './runtime/meter.ts'
+export * from './runtime/meter.ts'
 export { guardedLogger, quietly } from './runtime/quietly.ts'
 export { type Random, seededRandom, systemRandom } from './runtime/random.ts'
 export { createPolling, createService, type Service } from './runtime/service.ts'

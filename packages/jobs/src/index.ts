@@ -1,10 +1,23 @@
 /**
  * Jobs made of chunks. `JobExecutor` runs them over an adapter, from this process and without a store: what it knows ends with
- * the process. Durable jobs live in a store and are an orchestrator's part.
+ * the process. A durable job lives in a store, where an orchestrator moves it: here is the part of its submitter.
  */
 
-export { ChunkFailedError } from '@reprise/core'
+export { ChunkFailedError, JobFailedError } from '@reprise/core'
 export type { Chunk, ChunkAdapter, ChunkOutcome, ChunkRun } from './adapter.ts'
+export { CHUNK_FORMATS, type ChunkFormat, chunksFrom, chunksFromFile, formatOf } from './chunk-files.ts'
+export {
+  type ChunkRange,
+  type DurableJob,
+  type FollowOptions,
+  type JobCalls,
+  type JobChunk,
+  type JobSettings,
+  type JobState,
+  jobChunks,
+  jobEnded,
+  startDurableJob,
+} from './durable-job.ts'
 export {
   type ChunkReport,
   type ExecutorOptions,

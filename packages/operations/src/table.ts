@@ -9,6 +9,7 @@ import { figureOperations } from './figures.ts'
 import { groupCaseOperations } from './group-cases.ts'
 import { groupCauseOperations } from './group-cause.ts'
 import { groupFigureOperations } from './group-figures.ts'
+import { jobOperations } from './jobs.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
 import { logOperations } from './logs.ts'
@@ -30,6 +31,7 @@ export const OPERATIONS = {
   ...changeOperations,
   ...retryOperations,
   ...noteOperations,
+  ...jobOperations,
   ...laneOperations,
   ...failureGroupOperations,
   ...groupFigureOperations,

@@ -14,6 +14,8 @@ export { type CasesOptions, createCases, followOnce, onTheClock } from './cases.
 export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
 export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 export { type HealthAddress, type HealthAnswer, type HealthServer, serveHealth } from './health-server.ts'
+export type { JobEngine } from './job-runner.ts'
+export { createJobs, type JobsOptions } from './jobs.ts'
 export { KEPT_MAX, type KeptMessage, keptIn, keptPage, removeKept, textOfKept } from './kept-messages.ts'
 export {
   KEEP_KEY_MS,

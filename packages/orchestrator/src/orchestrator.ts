@@ -22,6 +22,7 @@ import {
 } from '@reprise/core'
 import { createCases } from './cases.ts'
 import { createDispatch, DISPATCH_CHECKS, type DispatchOptions } from './dispatch.ts'
+import { createJobs } from './jobs.ts'
 import { createLaunch, type LaunchMessage, type LaunchService, type MessageOutcome } from './launch.ts'
 import { LaunchLedger } from './launch-ledger.ts'
 import { isLauncher, LAUNCH_CHECKS, type LaunchOptions } from './launch-settings.ts'
@@ -68,6 +69,8 @@ export interface OrchestratorOptions extends ServiceOptions {
   readonly retention?: RetentionOptions
   /** Whether it looks after the store: sweeps, and keeps the cases of failure groups; true if not given. At least one process must. */
   readonly sweep?: boolean
+  /** Whether it moves durable jobs; true if not given. */
+  readonly jobs?: boolean
   readonly meter?: Meter
 }
 
@@ -114,6 +117,7 @@ const CHECKS: check.Table<OrchestratorOptions> = {
   // Resolved, and refused in its own words, further down.
   retention: check.anything,
   sweep: check.flag,
+  jobs: check.flag,
 }
 
 const PRESENCE_MS = 60_000
@@ -134,6 +138,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
     ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),
     ...launches.values(),
     ...queueServices(options, shared, { ledgers, launches }),
+    ...(options.jobs === false ? [] : [createJobs(shared)]),
   ]
   let state: OrchestratorStatus['state'] = 'stopped'
   const service = createService(

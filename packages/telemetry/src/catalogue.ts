@@ -3,6 +3,8 @@
 
 import {
   HEARTBEAT_LAG_SECONDS,
+  JOB_CHUNKS_TOTAL,
+  JOBS_MOVING,
   QUEUE_DEPTH,
   QUEUE_MESSAGES_TOTAL,
   QUEUE_PUBLISHED_TOTAL,
@@ -151,6 +153,12 @@ export const CATALOGUE = {
     ['queue', 'state'],
     'Messages of the outside queue as it counts them: visible, in_flight, delayed, and dead_letters.',
   ),
+  jobChunks: counter(
+    JOB_CHUNKS_TOTAL,
+    ['outcome'],
+    'Chunks of durable jobs that this service saw end: succeeded, or failed in any way.',
+  ),
+  jobsMoving: gauge(JOBS_MOVING, [], 'Durable jobs that this service moves now.'),
   storeUp: gauge(
     'reprise_store_up',
     [],

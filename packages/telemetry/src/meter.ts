@@ -13,6 +13,8 @@ export function prometheusMeter(registry: MetricsRegistry): Meter {
   counter(registry, CATALOGUE.queueMessages)
   counter(registry, CATALOGUE.queuePublished)
   gauge(registry, CATALOGUE.queueMessagesIn)
+  counter(registry, CATALOGUE.jobChunks)
+  gauge(registry, CATALOGUE.jobsMoving)
   const bounds = new Map<string, (value: string) => string>()
   /** The same labels, with few values each. */
   const bounded = (name: string, labels: MeterLabels): Record<string, string> =>

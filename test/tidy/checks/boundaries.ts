@@ -56,6 +56,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
       'core',
       'engine-redis',
       'engine-sqlite',
+      'jobs',
       'launchers',
       'operations',
       'orchestrator',

@@ -14,6 +14,8 @@ import { exportCommand } from './export.ts'
 import { flags } from './flags.ts'
 import { groups } from './groups.ts'
 import { inspect, retryInspect } from './inspect.ts'
+import { jobRun } from './job-run.ts'
+import { jobCancel, jobList, jobResume, jobRetry, jobShow, jobWatch } from './jobs.ts'
 import { keyList, keyRotate } from './keys.ts'
 import { lanes } from './lanes.ts'
 import { list } from './list.ts'
@@ -39,6 +41,7 @@ import { workers } from './workers.ts'
 
 export const FAMILIES: readonly FamilyDefinition[] = [
   { name: 'queue', group: 'Operate', summary: 'Look into the SQS queue, and move its dead letters' },
+  { name: 'job', group: 'Tasks', summary: 'Run and follow jobs made of chunks' },
   { name: 'policy', group: 'Policies', summary: 'Check, try and change retry policies' },
   { name: 'token', group: 'Set up', summary: 'Make, list and revoke API tokens' },
   { name: 'session', group: 'Set up', summary: 'List and revoke sessions of browsers' },
@@ -63,6 +66,13 @@ export const COMMANDS: readonly CommandDefinition[] = [
   cancel,
   promote,
   note,
+  jobRun,
+  jobList,
+  jobShow,
+  jobWatch,
+  jobResume,
+  jobRetry,
+  jobCancel,
   groups,
   diff,
   redrive,

@@ -42,6 +42,7 @@ export const EXIT_OF_CODE: Readonly<Record<ErrorCode, ExitCode>> = {
   REPRISE_NOT_RETRYABLE: EXIT.conflict,
   REPRISE_TASK_FAILED: EXIT.taskFailed,
   REPRISE_CHUNK_FAILED: EXIT.taskFailed,
+  REPRISE_JOB_FAILED: EXIT.taskFailed,
   REPRISE_TIMED_OUT: EXIT.timedOut,
   REPRISE_NO_AVAILABLE_SLOT: EXIT.error,
   REPRISE_TENANT_BACKLOG_FULL: EXIT.error,

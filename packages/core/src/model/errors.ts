@@ -32,6 +32,7 @@ export const ERRORS = {
   REPRISE_UNKNOWN_ENGINE: { status: 400, title: 'The engine address is not understood' },
   REPRISE_TASK_FAILED: { status: 409, title: 'The task did not succeed' },
   REPRISE_CHUNK_FAILED: { status: 409, title: 'A chunk of a job failed' },
+  REPRISE_JOB_FAILED: { status: 409, title: 'The job did not succeed' },
   REPRISE_UNAUTHENTICATED: { status: 401, title: 'Nobody known is asking' },
   REPRISE_FORBIDDEN: { status: 403, title: 'This is not allowed' },
   REPRISE_OUTRANKED: { status: 403, title: 'The platform set this' },
@@ -302,6 +303,18 @@ export class ChunkFailedError extends RepriseError {
     this.chunkId = chunkId
     this.exitCode = exitCode
     this.stderr = stderr
+  }
+}
+
+/** Somebody waited for a durable job, and it did not come to a good end. */
+export class JobFailedError extends RepriseError {
+  readonly jobId: string
+  readonly jobStatus: string
+
+  constructor(jobId: string, jobStatus: string, because: string | null) {
+    super('REPRISE_JOB_FAILED', `The job '${jobId}' is ${jobStatus}: ${because ?? 'no reason is known.'}`)
+    this.jobId = jobId
+    this.jobStatus = jobStatus
   }
 }
 

@@ -43,6 +43,11 @@ export const JOURNAL_TYPES = [
   'group.reopened',
   'group.merged',
   'group.split',
+  'job.started',
+  'job.moved',
+  'job.resumed',
+  'job.retried',
+  'job.cancelled',
   'note',
 ] as const
 

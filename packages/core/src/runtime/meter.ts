@@ -20,3 +20,7 @@ export const QUEUE_MESSAGES_TOTAL = 'reprise_queue_messages_total'
 export const QUEUE_DEPTH = 'reprise_queue_depth'
 /** Retries that were published to an outside queue. Labels: queue, outcome. */
 export const QUEUE_PUBLISHED_TOTAL = 'reprise_queue_published_total'
+/** Chunks of durable jobs that ended. Label: outcome, succeeded or failed (E6). */
+export const JOB_CHUNKS_TOTAL = 'reprise_job_chunks_total'
+/** Durable jobs that this service moves (E6). */
+export const JOBS_MOVING = 'reprise_jobs_moving'

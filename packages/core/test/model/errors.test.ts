@@ -54,6 +54,12 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
     409,
     'Chunk c1 failed with exit code 3: no disk',
   ],
+  [
+    new core.JobFailedError('j1', 'stopped', 'Too bad.'),
+    'REPRISE_JOB_FAILED',
+    409,
+    "The job 'j1' is stopped: Too bad.",
+  ],
   [new core.RequestError('REPRISE_UNAUTHENTICATED', 'no'), 'REPRISE_UNAUTHENTICATED', 401, 'no'],
   [new core.RequestError('REPRISE_FORBIDDEN', 'no'), 'REPRISE_FORBIDDEN', 403, 'no'],
   [new core.RequestError('REPRISE_METHOD_NOT_ALLOWED', 'no'), 'REPRISE_METHOD_NOT_ALLOWED', 405, 'no'],

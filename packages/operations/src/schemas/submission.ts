@@ -12,8 +12,8 @@ const MomentInput = z
   .meta({ description: 'Milliseconds since 1970, or an ISO 8601 time.' })
 
 /** Ids that are made of an Idempotency-Key or of an event: a caller who could name one could take it from another. */
-const DERIVED_ID = /^(?:key|event)-/
-const DERIVED_ID_REFUSED = "Ids that begin with 'key-' or 'event-' are drawn by the server. Use another one."
+const DERIVED_ID = /^(?:key|event|job)-/
+const DERIVED_ID_REFUSED = "Ids that begin with 'key-', 'event-' or 'job-' are drawn by the server. Use another one."
 
 const Jitter = z.number().min(0).max(1).optional()
 const BackoffInput = z.discriminatedUnion('kind', [
@@ -75,7 +75,7 @@ export const SubmissionInput = z
     id: NewTaskId.refine((id) => !DERIVED_ID.test(id), DERIVED_ID_REFUSED)
       .optional()
       .meta({
-        description: 'Makes the submission idempotent. Drawn at random if missing. Not `key-…` or `event-…`.',
+        description: 'Makes the submission idempotent. Drawn at random if missing. Not `key-…`, `event-…` or `job-…`.',
       }),
     tenant: NewTenantId.optional(),
     pool: NewPoolName.optional().meta({ description: "Where it runs; the action's own pool if missing." }),
