@@ -38,6 +38,14 @@ test('what must be durable is refused by a server without an append-only file', 
   await expectToCarryOn(await createClient({ engine }))
 })
 
+test('a server without any persistence that allows no CONFIG is not said to take snapshots', async () => {
+  const server = await ownServer({ extra: ['--save', '', '--rename-command', 'CONFIG', ''] })
+  const { info } = await ownEngine(server.url)
+  expect(info.durability).toContain('CONFIG is not allowed here')
+  expect(info.durability).not.toContain('snapshots only')
+  expect(info.risk).toContain('a restart of the server may lose everything')
+})
+
 test('a server that is too old is refused', async () => {
   const port = await startOldServer()
   const address = `redis://127.0.0.1:${port}`

@@ -21,6 +21,12 @@ async function problemsOf(from: Given): Promise<string[]> {
   return (await inspectConfiguration(from)).problems.map(problemText)
 }
 
+test('a file in another encoding than UTF-8 is refused, rather than read as something that nobody wrote', async () => {
+  const from = given({})
+  writeFileSync(join(from.cwd, 'reprise.yaml'), Buffer.from('redis: { prefix: "caf\xe9" }', 'latin1'))
+  expect((await problemsOf(from)).join()).toContain('not a text in UTF-8')
+})
+
 describe('A14: flag before environment before file before default', () => {
   const layers = [
     { flags: {}, env: {}, text: '{}', value: 7440, from: 'default' },

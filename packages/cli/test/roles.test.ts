@@ -80,7 +80,10 @@ test('up serves, moves and runs tasks in one process, and leaves word of itself 
   expect(local?.url).toBe(url)
   expect(statSync(join(here.folder, '.reprise/local.json')).mode & 0o777).toBe(0o600)
   expect(statSync(join(here.folder, '.reprise')).mode & 0o777).toBe(0o700)
-  expect(await status(`${url}/readyz`)).toEqual([200, '{"status":"ready"}'])
+  expect(await status(`${url}/readyz`)).toEqual([
+    200,
+    expect.stringMatching(/^\{"status":"ready","store":"[\w-]{36}"\}$/),
+  ])
   const authorization = `Bearer ${local?.token}`
   expect((await fetch(`${url}/api/v1/info`)).status).toBe(401)
   expect((await fetch(`${url}/api/v1/info`, { headers: { authorization } })).status).toBe(200)

@@ -15,7 +15,7 @@ interface SqliteAddress {
   readonly maxBacklog: number | null
 }
 
-interface RedisAddress {
+export interface RedisAddress {
   readonly scheme: 'redis'
   /** One server, or several nodes of a cluster; with user and password, if they have any. */
   readonly urls: readonly string[]

@@ -2,7 +2,7 @@
 // install it: a missing package becomes an error that says what to install. Types and bundlers don't need it either.
 
 import { type Clock, type Engine, type HealthThresholds, present, UnknownEngineError } from '@reprise/core'
-import type { Durability, EngineAddress } from './address.ts'
+import type { Durability, EngineAddress, RedisAddress } from './address.ts'
 import { healthThresholdsFromEnvironment, maxBacklogFromEnvironment } from './environment.ts'
 
 // What is used of an engine package, in types of our own: declarations that name the package need it installed.
@@ -52,6 +52,10 @@ export interface OpenOptions {
   readonly healthThresholds?: HealthThresholds
 }
 
+/** The name that operators know from the layout of records (A14); null for the usual one. */
+export const prefixOf = ({ prefix }: Pick<RedisAddress, 'prefix'>): string | null =>
+  (prefix ?? process.env.EXECUTIONS_REDIS_KEY_PREFIX) || null
+
 export async function openAddress(
   address: EngineAddress,
   { clock, create, healthThresholds: given }: OpenOptions,
@@ -69,8 +73,7 @@ export async function openAddress(
   }
   const { openRedisEngine } = await loaded('@reprise/engine-redis', modules.redis)
   const { urls, partitions, durability } = address
-  // The name that operators know from the layout of records (A14).
-  const prefix = (address.prefix ?? process.env.EXECUTIONS_REDIS_KEY_PREFIX) || null
+  const prefix = prefixOf(address)
   return openRedisEngine({
     url: urls,
     ...present({ prefix, partitions, durability, maxBacklog, healthThresholds, clock, create }),

@@ -43,7 +43,7 @@ export interface RedisEngineOptions {
   readonly commandTimeoutMs?: number
 }
 
-const DEFAULT_PREFIX = 'reprise'
+export const DEFAULT_PREFIX = 'reprise'
 const DEFAULT_BACKLOG_MAX = 10_000_000
 
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {

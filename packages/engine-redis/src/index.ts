@@ -4,3 +4,4 @@
  */
 
 export { openRedisEngine, type RedisEngineOptions } from './engine.ts'
+export { otherStores } from './other-stores.ts'

@@ -65,10 +65,14 @@ async function persistence(link: Link, key: string, hasAof: boolean): Promise<st
         return 'append-only file: survives a crash of the server process'
     }
   }
-  const save = await setting(link, key, 'save')
-  return save === ''
-    ? 'in memory only: a restart of the server loses everything'
-    : 'snapshots only: a crash of the server loses what came after the last one'
+  switch (await setting(link, key, 'save')) {
+    case '':
+      return 'in memory only: a restart of the server loses everything'
+    case null:
+      return 'in memory, and perhaps in snapshots (CONFIG is not allowed here, so nobody can tell): a restart of the server may lose everything'
+    default:
+      return 'snapshots only: a crash of the server loses what came after the last one'
+  }
 }
 
 /** One setting of the server; null where CONFIG is not allowed, as on some managed servers. */
@@ -135,8 +139,8 @@ function tagOf(index: number, partitions: number): string {
 const SCANS_MAX = 20
 const SCANNED_AT_ONCE = 1_000
 
-/** The prefix of a store on the same server: the one with the nearest name, among those that a short look finds. */
-async function storeNearby(link: Link, prefix: string): Promise<string | null> {
+/** The prefixes of the stores on the same server that a short look finds. Of a cluster, one node is looked at. */
+async function storesHere(link: Link): Promise<readonly string[]> {
   const found: string[] = []
   let cursor = '0'
   for (let scans = 0; scans < SCANS_MAX; scans++) {
@@ -146,7 +150,24 @@ async function storeNearby(link: Link, prefix: string): Promise<string | null> {
     cursor = String(next ?? '0')
     if (cursor === '0') break
   }
+  return [...new Set(found)]
+}
+
+/** The one with the nearest name, or the only one. */
+async function storeNearby(link: Link, prefix: string): Promise<string | null> {
+  const found = await storesHere(link)
   return nearest(prefix, found) ?? (found.length === 1 ? (found[0] ?? null) : null)
+}
+
+/** Other stores on the same server than that of the prefix; without those of another layout, which opening would change. */
+export async function storesBeside(link: Link, prefix: string, limit: number): Promise<readonly string[]> {
+  const others: string[] = []
+  for (const other of await storesHere(link)) {
+    if (other === prefix || others.length >= limit) continue
+    const key = storeKey(other)
+    if (Number(await link.command(key, ['HGET', key, 'layout'])) === LAYOUT) others.push(other)
+  }
+  return others
 }
 
 const isCount = (value: number | undefined): value is number =>

@@ -10,7 +10,7 @@ import {
   SERIES_STEP_MS,
   type SeriesPoint,
 } from '@reprise/core'
-import { registrySnapshot, scalingSignals } from '@reprise/orchestrator'
+import { registrySnapshot, scalingSignals, storeIdentity } from '@reprise/orchestrator'
 import { type Monitoring, monitoring } from '@reprise/telemetry'
 import { z } from 'zod'
 import { given } from './given.ts'
@@ -113,6 +113,9 @@ export const figureOperations = {
       .object({
         version: z.string(),
         engine: z.object({ kind: z.string(), durability: z.string() }),
+        store: z.string().nullable().meta({
+          description: 'The id of the store: the same for all who share it. Null if it could not be written.',
+        }),
         now: Moment,
         maxRetries: z.int(),
         flags: z.record(z.string(), z.boolean()),
@@ -125,6 +128,7 @@ export const figureOperations = {
       return {
         version,
         engine: { kind, durability },
+        store: await storeIdentity(engine).catch(() => null),
         now: await engine.now(),
         maxRetries,
         flags: { ...flags.current() },

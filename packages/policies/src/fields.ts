@@ -41,6 +41,9 @@ function shown(value: unknown): string {
   if (value === null || value === undefined || value === '') return 'nothing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a map'
+  // As YAML has them: JSON would write null.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return Number.isNaN(value) ? '.nan' : `${value < 0 ? '-' : ''}.inf`
   return typeof value === 'string' ? `'${value.slice(0, 40)}'` : JSON.stringify(value)
 }
 

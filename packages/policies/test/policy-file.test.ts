@@ -156,6 +156,8 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
       kind: expo
   - retries: 5000
     sla: 30
+  - name: odd
+    retries: .nan
 `
     expect(problemsOf(text)).toEqual([
       "3:14 policies[0].retries: This must be a whole number from 0 to 1000, not 'many'.",
@@ -166,6 +168,7 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
       "9:5 policies[2]: The field 'name' is missing.",
       '9:14 policies[2].retries: This must be a whole number from 0 to 1000, not 5000.',
       '10:10 policies[2].sla: This must be a duration with its unit, such as 500ms, 30s, 5m or 2h, not 30.',
+      '12:14 policies[3].retries: This must be a whole number from 0 to 1000, not .nan.',
     ])
   })
 

@@ -60,10 +60,9 @@ const whereAndWhat = ({ file, line, column, path, message }: Problem): string =>
   `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`
 
 async function checkPolicies(path: string): Promise<Verdict> {
-  const { readFile } = await import('node:fs/promises')
-  const { parsePolicies, policyNotes } = await import('@reprise/policies')
+  const { parsePolicies, policyNotes, readFileText } = await import('@reprise/policies')
   return verdict(path, 'policies', async () => {
-    const book = parsePolicies(await readFile(path, 'utf8'), { file: path, version: 0 })
+    const book = parsePolicies((await readFileText(path)).text, { file: path, version: 0 })
     return { count: book.policies.length, notes: policyNotes(book) }
   })
 }

@@ -29,13 +29,22 @@ export function foreignness(
   return `Others may change it (mode ${shown}), and it is not read: it could send your token elsewhere. Run 'chmod go-w ${path}'.`
 }
 
+/** `InvalidError` for bytes of another encoding: replaced by something else, they would be a name that nobody wrote. */
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new InvalidError('It is not a text in UTF-8. Save it in that encoding.')
+  }
+}
+
 /** The text of a file that nobody else may write to; `InvalidError` if they may. The very file that was checked is read. */
 export function readOwnFile(path: string): string {
   const file = openSync(path, 'r')
   try {
     const problem = foreignness(path, fstatSync(file))
     if (problem !== null) throw new InvalidError(problem)
-    return readFileSync(file, 'utf8')
+    return textOf(readFileSync(file))
   } finally {
     closeSync(file)
   }

@@ -12,6 +12,7 @@ import { appliedPolicies } from './policies-applied.ts'
 import { formerServer, rights } from './remains.ts'
 import { level, readiness, server, store } from './service.ts'
 import { configuration, packs, policies } from './setup.ts'
+import { shared } from './shared.ts'
 
 const CHECKS: Readonly<Record<string, Check>> = {
   node,
@@ -25,6 +26,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   server,
   readiness,
   store,
+  shared,
   level,
   appliedPolicies,
   port,

@@ -45,8 +45,19 @@ function callbackUrlOf(
   serverUrl: string | null,
 ): string | null {
   const server = publicUrl ?? serverUrl
-  return callbackUrl ?? (server === null ? null : `${server}/task-complete`)
+  return callbackUrl ?? (server === null ? null : server + CALLBACK)
 }
+
+/** The servers that launched workers call back to, as far as the configuration names them. */
+export function callbackServers(resolved: Resolved): readonly string[] {
+  const addresses = resolved.values.launchPools.map((settings) => callbackUrlOf(settings, resolved, null))
+  const servers = addresses.flatMap((address) =>
+    address?.endsWith(CALLBACK) === true ? [address.slice(0, -CALLBACK.length)] : [],
+  )
+  return [...new Set(servers)]
+}
+
+const CALLBACK = '/task-complete'
 
 /** The launch pools whose workers are told no address to call back to: there is neither one for the pool nor a public one. */
 export function poolsWithoutCallback(resolved: Resolved): readonly string[] {

@@ -9,9 +9,10 @@ import type { Host } from '../host.ts'
 import { untilAskedToEnd } from './asked-to-end.ts'
 import { declaredActions } from './declared-actions.ts'
 import { serveRoleHealth } from './health-server.ts'
-import { launchPools, poolsWithoutCallback } from './launch-pools.ts'
+import { callbackServers, launchPools, poolsWithoutCallback } from './launch-pools.ts'
 import { openOutsideQueue } from './outside-queue.ts'
 import { openRoleContext, type RoleContext } from './role-context.ts'
+import { tellOfOtherServers } from './shared-store.ts'
 
 const NO_CALLBACK =
   'Launched workers get no address to call back to: set public_url to the address of the core, or callback_url of the pool. Without it only their exit codes and answers count.'
@@ -24,6 +25,7 @@ export async function runOrchestrator(resolved: Resolved, host: Host): Promise<v
     const orchestrator = await startOrchestrator(context)
     const silent = poolsWithoutCallback(resolved)
     if (silent.length > 0) log.warn(NO_CALLBACK, { pools: silent })
+    void tellOfOtherServers(context, callbackServers(resolved))
     const health = await serveRoleHealth(context, async () =>
       (await storeAnswers(engine, host.clock)) ? null : 'The store does not answer.',
     )

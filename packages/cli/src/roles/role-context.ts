@@ -9,6 +9,7 @@ import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import type { Host } from '../host.ts'
 import { unlessAskedToEnd } from './asked-to-end.ts'
 import { roleLog } from './log.ts'
+import { joinStore } from './shared-store.ts'
 
 export interface RoleContext {
   readonly resolved: Resolved
@@ -46,6 +47,7 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
     const from = resolved.origins.engine.text
     log.info('The store is open.', { engine: shownAddress(address), from, durability: engine.info.durability })
     if (engine.info.risk !== undefined) log.warn(engine.info.risk)
+    const presence = await joinStore({ resolved, host, engine, log }, service)
     return {
       resolved,
       host,
@@ -54,6 +56,7 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
       engine,
       policies,
       async close() {
+        await presence.stop()
         await policies.stop()
         await connection.close()
       },

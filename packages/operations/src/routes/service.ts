@@ -19,7 +19,11 @@ export const serviceRoutes = routeTable({
     tag: 'service',
     access: 'public',
     answers: {
-      200: { kind: 'json', schema: z.object({ status: z.literal('ready') }), description: 'The store answers.' },
+      200: {
+        kind: 'json',
+        schema: z.object({ status: z.literal('ready'), store: z.string().optional() }),
+        description: 'The store answers.',
+      },
       503: {
         kind: 'json',
         schema: z.object({ status: z.literal('not ready'), because: z.string() }),

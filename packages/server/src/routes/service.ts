@@ -1,7 +1,8 @@
 // Handlers about the server itself: alive, ready, metrics, what it is.
 
-import { inTime, RequestError } from '@reprise/core'
+import { inTime, present, RequestError } from '@reprise/core'
 import { type Context, openApiDocument, ROUTES, type serviceRoutes, wholeStore } from '@reprise/operations'
+import { storeIdentity } from '@reprise/orchestrator'
 import type { FastifyRequest } from 'fastify'
 import { type Handlers, json, text } from '../http/handler.ts'
 import type { Authenticate } from '../http/route-registration.ts'
@@ -32,7 +33,10 @@ export function serviceHandlers(context: Context, options: ServiceRoutesOptions)
     health: () => json(200, { status: 'ok' }),
     ready: async () => {
       const because = options.stopping.aborted ? 'The server is about to stop.' : await ready.look()
-      return because === null ? json(200, { status: 'ready' }) : json(503, { status: 'not ready', because })
+      if (because !== null) return json(503, { status: 'not ready', because })
+      // A store that is full can be read, and gets no identity.
+      const store = await storeIdentity(context.engine).catch(() => null)
+      return json(200, { status: 'ready', ...present({ store }) })
     },
     metrics: async ({ request }) => {
       const isNear = options.isNear(request)

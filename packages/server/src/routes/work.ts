@@ -8,7 +8,9 @@ import {
   type Claimed,
   type ClaimRequest,
   type ClaimResult,
+  ConflictError,
   decodeJson,
+  type Engine,
   encodeJson,
   escapeUnseen,
   fittingLog,
@@ -144,6 +146,9 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       const [result] = isEntryAnswer(settlement) ? [settlement] : await engine.settle([settlement])
       if (result === undefined) throw new RequestError('REPRISE_INTERNAL', 'The store did not answer the settlement.')
       if (result.outcome === 'superseded') throw new SupersededError(taskId, attempt, result.because)
+      if (end.outcome === 'succeeded' && 'repeated' in result && result.repeated) {
+        await refuseOtherResult(engine, ref, resultText(end.result))
+      }
       return json(200, result)
     },
     taskHeartbeat: async ({ body, request }) => {
@@ -204,6 +209,15 @@ interface GivenLog {
     readonly text: string
   }[]
   readonly dropped?: number | undefined
+}
+
+/** The first call counts. One that repeats it must say the same: otherwise two workers ran, or one changed its mind. */
+async function refuseOtherResult(engine: Pick<Engine, 'task'>, { taskId, attempt }: LeaseRef, result: JsonText | null) {
+  const task = await engine.task(taskId)
+  if (task?.state.status !== 'succeeded' || task.state.result === result) return
+  throw new ConflictError(
+    `Attempt ${attempt} of task '${taskId}' has succeeded already, with another result. That one counts; nothing was changed.`,
+  )
 }
 
 /** What an entry of a batch gets without the store being asked. */

@@ -180,6 +180,9 @@ test.each(STORES)('A16, intruder 7: one attempt’s token is worth nothing on an
   expect((await end(first, 1, 'succeeded')).status).toBe(409)
   expect((await end(second, 3, 'succeeded')).status).toBe(403)
   expect((await end(second, 2, 'succeeded')).status).toBe(200)
+  expect((await end(second, 2, 'succeeded')).body).toMatchObject({ repeated: true })
+  const other = { taskId: 't1', attempt: 2, token: second.token, status: 'succeeded', result: { n: 2 } }
+  expect((await api.post('/task-complete', other, { token: null })).body).toMatchObject({ code: 'REPRISE_CONFLICT' })
   expect((await api.get('/api/v1/tasks/t1/executions')).body).toMatchObject({
     items: [{ status: 'failed' }, { status: 'succeeded' }],
   })
