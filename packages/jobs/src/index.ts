@@ -6,6 +6,7 @@
 export { ChunkFailedError, JobFailedError } from '@reprise/core'
 export type { Chunk, ChunkAdapter, ChunkOutcome, ChunkRun } from './adapter.ts'
 export { CHUNK_FORMATS, type ChunkFormat, chunksFrom, chunksFromFile, formatOf } from './chunk-files.ts'
+export { type CloudRunAdapterOptions, createCloudRunAdapter } from './cloud-run-adapter.ts'
 export {
   type ChunkRange,
   type DurableJob,
@@ -27,4 +28,5 @@ export {
   JobExecutor,
   type JobReport,
 } from './job-executor.ts'
+export { createLambdaAdapter, type LambdaAdapterOptions } from './lambda-adapter.ts'
 export { type ChunkCommand, createProcessAdapter, type ProcessAdapterOptions } from './process-adapter.ts'

@@ -31,7 +31,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
     ],
     node: true,
   },
-  jobs: { packages: ['core'], node: true },
+  jobs: { packages: ['core', 'launchers'], node: true },
   sqs: { packages: ['core'], npm: ['@aws-sdk/client-sqs'], node: true },
   'launcher-conformance': { packages: ['core', 'engine-sqlite', 'orchestrator'], npm: ['vitest'], node: true },
   connect: { packages: ['core', 'engine-redis', 'engine-sqlite'], node: true },
