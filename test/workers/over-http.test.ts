@@ -2,11 +2,11 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Client, createClient } from '@reprise/client'
-import { type Engine, type Fetch, openFlags, poolName, silentLogger } from '@reprise/core'
+import { type Engine, type Fetch, openFlags, poolName, silentLogger, workerId } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { ROLES } from '@reprise/operations'
-import { createDispatch } from '@reprise/orchestrator'
+import { createDispatch, probeOnce } from '@reprise/orchestrator'
 import { openPolicies, type Policies } from '@reprise/policies'
 import { createServer } from '@reprise/server'
 import { type RedisServer, startRedis } from '@reprise/test-servers'
@@ -65,6 +65,14 @@ async function setUpOn(open: () => Promise<Engine>): Promise<Setup> {
 
 describe.each(Object.entries(ENGINES))('a worker over HTTP, on %s', (_, open) => {
   const setUp = (): Promise<Setup> => setUpOn(open)
+
+  test('C9: answers probes where it serves its health', async () => {
+    const { engine, start } = await setUp()
+    const { endpoint } = await start([defineAction({ name: 'idle', run: () => null })], { health: {} })
+    expect(await engine.worker(workerId('w1'))).toMatchObject({ endpoint, outlook: null })
+    const options = { engine, log: silentLogger }
+    expect(await probeOnce(options, new AbortController().signal)).toMatchObject([{ worker: 'w1', ok: true }])
+  })
 
   test('runs what was there before and what comes later, with results, labels and log lines', async () => {
     const { client, start } = await setUp()

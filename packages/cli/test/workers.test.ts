@@ -20,10 +20,10 @@ test('lists them for people', async () => {
   const { workers } = await staffed({}, 'w1', 'w2')
   const { exitCode, stdout } = await workers()
   expect(exitCode).toBe(0)
-  expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
-    ['WORKER', 'HEALTH', 'RUNS'],
-    ['w1', 'healthy', '0/4'],
-    ['w2', 'healthy', '0/4'],
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/).slice(0, 4))).toEqual([
+    ['WORKER', 'HEALTH', 'RUNS', 'QUEUE'],
+    ['w1', 'healthy', '0/4', '0'],
+    ['w2', 'healthy', '0/4', '0'],
     [''],
   ])
 })
@@ -40,6 +40,7 @@ test('none is an empty list, and a sentence for people', async () => {
   const { workers } = await staffed({})
   expect(await workers('-o', 'json')).toMatchObject({ exitCode: 0, stdout: '[]\n', stderr: '' })
   expect(await workers()).toMatchObject({ stdout: '', stderr: expect.stringContaining('There is no worker') as string })
+  expect((await workers()).stderr).toContain('reprise workers --left')
 })
 
 test('--watch shows them again and again, until it is interrupted with 130', async () => {

@@ -166,7 +166,7 @@ export function workerConfiguration(options: WorkerOptions) {
 }
 
 /** What only somebody with the store itself can do. */
-const ENGINE_ONLY = ['sweep', 'retention', 'policies', 'health', 'endpoint'] as const satisfies (keyof WorkerOptions)[]
+const ENGINE_ONLY = ['sweep', 'retention', 'policies', 'endpoint'] as const satisfies (keyof WorkerOptions)[]
 const SERVER_ONLY = ['token', 'headers', 'fetch'] as const satisfies (keyof WorkerOptions)[]
 
 /** Null for a worker on an engine. */

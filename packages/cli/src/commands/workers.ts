@@ -52,7 +52,7 @@ async function listWorkers(invocation: Invocation): Promise<undefined> {
     read: invocation.api.listWorkers,
     key: ({ worker }) => worker,
     columns,
-    none: "There is no worker. Start one with 'reprise worker <module>'.",
+    none: "There is no worker. Start one with 'reprise worker <module>'; 'reprise workers --left' lists those that left.",
   })
 }
 
@@ -78,6 +78,7 @@ const columns = (now: number): readonly Column<WorkerView>[] => [
   { title: 'WORKER', value: ({ worker }) => worker },
   { title: 'HEALTH', value: ({ health }) => health.status, style: statusStyle },
   { title: 'RUNS', value: ({ inFlight, concurrency }) => runsText(inFlight, concurrency), right: true },
+  { title: 'QUEUE', value: ({ queueDepth }) => String(queueDepth), right: true },
   { title: 'SEEN', value: ({ lastBeatAt }) => relativeTime(lastBeatAt, now) },
   { title: 'VERSION', value: ({ version }) => version },
   { title: 'HOST', value: ({ host }) => host, flexible: true },

@@ -139,6 +139,19 @@ export const workRoutes = routeTable({
       version: NameInput.optional(),
       runtimes: z.array(NameInput).max(20).optional(),
       concurrency: z.int().min(1).max(100_000).optional(),
+      probe: z
+        .strictObject({
+          port: z.int().min(1).max(65_535),
+          path: z
+            .string()
+            .max(200)
+            .regex(/^\/[\w./~-]*$/),
+        })
+        .optional()
+        .meta({
+          description:
+            'Where probes may ask whether it is well: a port and a path, by http, at the address that this request comes from.',
+        }),
     }),
     answers: {
       201: {
@@ -174,6 +187,12 @@ export const workRoutes = routeTable({
       loopLagMs: z.number().min(0).optional(),
       memoryBytes: z.number().min(0).optional(),
       draining: z.boolean().optional(),
+      maxQuietMs: z.number().min(0).optional().meta({
+        description: 'How long after its last progress the first of what it runs is past its time-out; 0 for nothing.',
+      }),
+      outlook: z.string().max(200).nullable().optional().meta({
+        description: 'What it sees coming, in words, or null. If it is missing, the server makes a forecast.',
+      }),
     }),
     answers: {
       200: {

@@ -40,6 +40,7 @@ import { type Handlers, json, text } from '../http/handler.ts'
 import { answerWith, claimFor, giveBackUnlessSent } from './claiming.ts'
 import { bearerOf, callerLease, holder } from './lease-holder.ts'
 import { failedSettlement, type ReportedError } from './reported-failure.ts'
+import { WorkerForecasts } from './worker-forecasts.ts'
 
 const LEASE_MS = 30_000
 const BEAT_EVERY_MS = 5_000
@@ -50,8 +51,9 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function workHandlers(context: Context, access: AccessControl): Handlers<typeof workRoutes> {
   const { engine, clock } = context
+  const forecasts = new WorkerForecasts(engine, clock)
   return {
-    registerWorker: async ({ body, caller }) => {
+    registerWorker: async ({ body, caller, request }) => {
       wholeStore(caller)
       const { epoch } = await engine.register({
         worker: body.worker,
@@ -60,8 +62,7 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
         host: body.host ?? 'unknown',
         version: body.version ?? 'unknown',
         runtimes: body.runtimes ?? [],
-        // Where a worker says it can be asked is an address that our probes would call.
-        endpoint: null,
+        endpoint: body.probe === undefined ? null : endpointAt(request.ip, body.probe),
         ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
       })
       return json(201, { worker: body.worker, epoch, beatEveryMs: BEAT_EVERY_MS, leaseMs: LEASE_MS })
@@ -74,16 +75,16 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
     },
     beat: async ({ params: { id }, body, caller }) => {
       wholeStore(caller)
+      const figures = { queueDepth: body.queueDepth ?? 0, loopLagMs: body.loopLagMs ?? 0 }
       const { outcome } = await engine.beat({
         worker: id,
         epoch: body.epoch,
         inFlight: body.inFlight ?? 0,
-        queueDepth: body.queueDepth ?? 0,
-        loopLagMs: body.loopLagMs ?? 0,
+        ...figures,
         memoryBytes: body.memoryBytes ?? 0,
         draining: body.draining ?? false,
-        maxQuietMs: 0,
-        outlook: null,
+        maxQuietMs: body.maxQuietMs ?? 0,
+        outlook: body.outlook === undefined ? await forecasts.outlook(id, body.epoch, figures) : body.outlook,
       })
       return json(200, { outcome, drain: await isDrainOrdered(engine, id, body.epoch) })
     },
@@ -195,6 +196,15 @@ function renewalOf(ref: LeaseRef, { progress, log }: GivenNews, now: number): Re
   const seen = progress === undefined ? null : { fraction: progress.fraction ?? null, note: progress.note ?? null }
   return { ...ref, progress: seen, ...(log === undefined ? {} : { log: logOf(log, now) }) }
 }
+
+/** An outsider has our probes call nobody but itself: it names no host. */
+function endpointAt(ip: string, { port, path }: { readonly port: number; readonly path: string }): string {
+  const host = ip.startsWith(MAPPED) ? ip.slice(MAPPED.length) : ip
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`
+}
+
+/** What an IPv4 address has before it where a server listens on IPv6. */
+const MAPPED = '::ffff:'
 
 /** What others send is in one line, too. */
 function logOf({ lines, dropped = 0 }: GivenLog, now: number): AttemptLog {

@@ -1,7 +1,7 @@
 // Workers over HTTP, where they meet the rest: waiting for work, going away, losing their leases, and the judgement of failures.
 
 import { once } from 'node:events'
-import { type Engine, latestForTask, type TaskId } from '@reprise/core'
+import { type Engine, latestForTask, type TaskId, VirtualClock, workerId } from '@reprise/core'
 import { describe, expect, test } from 'vitest'
 import { type Api, claimOne, declare, type Lease, STORES, startApi } from './fixture.ts'
 
@@ -36,6 +36,40 @@ describe.each(STORES)('on $name', (store) => {
     expect((await claiming).body).toMatchObject({ claimed: [{ taskId: 't1', attempt: 1 }] })
     const empty = await api.post('/api/v1/claims', { ...who, waitMs: 1 }, { token: api.tokens.worker })
     expect(empty.body).toMatchObject({ claimed: [], heldBack: null })
+  })
+
+  test('C9: a worker over HTTP is probed at the address that it calls from, and nowhere else', async () => {
+    const api = await startApi(store)
+    const token = api.tokens.worker
+    const asking = (probe: object) =>
+      api.post('/api/v1/workers', { worker: 'w1', pools: ['default'], probe }, { token })
+    expect((await asking({ port: 9_320, path: '/healthz' })).status).toBe(201)
+    const endpoint = async () => (await api.engine.worker(workerId('w1')))?.endpoint
+    expect(await endpoint()).toBe('http://127.0.0.1:9320/healthz')
+    for (const path of ['//other.example/x', '/@other.example', '/x?y=1', 'http://other.example']) {
+      const { status } = await asking({ port: 80, path })
+      // Two slashes are a path on the same host.
+      expect(new URL((await endpoint()) ?? '').hostname, path).toBe('127.0.0.1')
+      expect(status, path).toBe(path.startsWith('//') ? 201 : 400)
+    }
+  })
+
+  test('C9: the server sees coming what the figures of a worker over HTTP lead to', async () => {
+    const clock = new VirtualClock()
+    const api = await startApi(store, { clock })
+    const { worker, epoch } = await register(api, 'w1')
+    const view = async () => api.engine.worker(workerId(worker))
+    const beat = (more: object) =>
+      api.post(`/api/v1/workers/${worker}/beat`, { epoch, ...more }, { token: api.tokens.worker })
+    for (let times = 0; times < 8; times++) {
+      clock.jump(5_000)
+      await beat({ queueDepth: 5 * times })
+    }
+    expect((await view())?.outlook).toMatch(/wait/)
+    expect((await view())?.health.status).toBe('degraded')
+    // One that looks ahead by itself is believed.
+    await beat({ queueDepth: 40, outlook: null, maxQuietMs: 1_000 })
+    expect(await view()).toMatchObject({ outlook: null, maxQuietMs: 1_000, health: { status: 'healthy' } })
   })
 
   test('a renewal brings log lines, of which the last that fit are kept', async () => {

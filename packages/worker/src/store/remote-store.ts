@@ -66,18 +66,18 @@ class RemoteStore implements WorkerStore {
   }
 
   async register(registration: WorkerRegistration): Promise<{ readonly epoch: number }> {
-    const { worker, pools, actions, host, version, runtimes, concurrency } = registration
-    const body = { worker, pools, actions, host, version, runtimes, ...present({ concurrency }) }
+    const { worker, pools, actions, host, version, runtimes, endpoint, concurrency } = registration
+    const probe = endpoint === null ? null : probeOf(new URL(endpoint))
+    const body = { worker, pools, actions, host, version, runtimes, ...present({ concurrency, probe }) }
     const { epoch } = await this.#post<{ readonly epoch: number }>('/api/v1/workers', body, { isRepeatable: false })
     this.#drain = false
     return { epoch }
   }
 
-  async beat({ worker, epoch, inFlight, queueDepth, loopLagMs, memoryBytes, draining }: BeatReport) {
-    const body = { epoch, inFlight, queueDepth, loopLagMs, memoryBytes, draining }
+  async beat({ worker, policyVersion: _policies, ...body }: BeatReport) {
     const beat = await this.#post<BeatResult & { readonly drain: boolean }>(path`/api/v1/workers/${worker}/beat`, body)
     this.#drain = beat.drain
-    if (draining) await this.#giveBack()
+    if (body.draining) await this.#giveBack()
     return { outcome: beat.outcome }
   }
 
@@ -274,3 +274,6 @@ const aborted = (signal: AbortSignal | undefined): Promise<void> =>
     if (signal?.aborted === true) resolve()
     signal?.addEventListener('abort', () => resolve(), { once: true })
   })
+
+/** The server knows the host: it is the one that calls. */
+const probeOf = ({ port, pathname: path }: URL) => ({ port: Number(port), path })
