@@ -137,6 +137,25 @@ test('what is in hand is kept hidden while its launch takes longer than the visi
   expect(platform.ran).toEqual(['t1:1'])
 })
 
+test('A2: a process that stands still for longer than the visibility: its message comes to another, and runs once', async () => {
+  const [{ engine }, sqs, platform] = [await openStore('sqlite'), await startQueue(), new Platform()]
+  const release = Promise.withResolvers<void>()
+  platform.holdUp = release.promise
+  // Nobody keeps its message hidden: as if its clock stood still.
+  const still = { ...watching(sqs.queue, { hide: () => undefined }), hide: async () => [] }
+  const over = { launch: { leaseMs: 60_000 }, queueIntake: { visibilityMs: 1_000 } }
+  await orchestrating(engine, still, platform, over)
+  sqs.send(message('t1'))
+  await until(isIn(engine, 't1', 'running'))
+  await orchestrating(engine, sqs.queue, new Platform(), over)
+  // The reservation stands: the other one removes the message as a duplicate.
+  await until(() => sqs.left() === 0)
+  expect(platform.ran).toEqual([])
+  release.resolve()
+  await until(isIn(engine, 't1', 'succeeded'))
+  expect(platform.ran).toEqual(['t1:1'])
+})
+
 test('FIFO: each group runs in its order; one that must come again holds its own group only', async () => {
   const [{ engine }, sqs, platform] = [
     await openStore('sqlite'),

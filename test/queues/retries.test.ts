@@ -181,7 +181,9 @@ test('operators see the queue and its dead letters, and move those back: each ru
   await orchestrating(engine, sqs.queue, platform)
   for (let n = 0; n < 12; n++) sqs.send(message(`t${n}`))
   // One without an id of its own: its message stands for it, also after the move.
-  const id = sqs.send({ action: 'worker.run', pool: 'ecs', payload: { password: 'hunter2' } })
+  const body = JSON.stringify({ action: 'worker.run', pool: 'ecs', payload: { password: 'hunter2' } })
+  const secret = { DataType: 'String', StringValue: 'hunter2' }
+  const { messageId: id } = sqs.server.sendMessage('work', body, { messageAttributes: { password: secret } })
   const api = await serving(engine, sqs.queue)
   await until(() => sqs.dead().length === 13)
   expect(await api('GET', '/api/v1/queue')).toMatchObject({

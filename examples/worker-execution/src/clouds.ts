@@ -80,7 +80,7 @@ async function fakeClouds(env: NodeJS.ProcessEnv): Promise<Clouds> {
 }
 
 function runContainer(worker: FakeWorker): void {
-  const child = spawn(process.execPath, ['--no-warnings', CONTAINER], {
+  const child = spawn(process.execPath, ['--conditions=reprise-source', '--no-warnings', CONTAINER], {
     env: { PATH: process.env.PATH, ...worker.env },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

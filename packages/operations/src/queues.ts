@@ -23,8 +23,10 @@ import { z } from 'zod'
 import { byOf } from './access/caller.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
+import { inTurns } from './in-turns.ts'
 import { operation } from './operation.ts'
 import { digitsInput, Moment, NameInput, PageQuery, pageOf, ReasonInput } from './schemas/names.ts'
+import type { Redaction } from './views.ts'
 
 const Depth = {
   name: z.string(),
@@ -119,8 +121,8 @@ export const queueOperations = {
     answer: 'Some of them.',
     run: (context, _, { limit = BATCH }) =>
       asking(context, async (queue) => {
-        const found = await peek(await deadLettersOf(queue), limit)
-        return { items: found.map((delivery) => shownDelivery(delivery, context)), next: null }
+        const items = await peeked(context, await deadLettersOf(queue), limit)
+        return { items, next: null }
       }),
   }),
   redriveQueue: operation({
@@ -234,17 +236,22 @@ async function deadLettersOf(queue: OutsideQueue): Promise<OutsideQueue> {
   throw new RequestError('REPRISE_NOT_FOUND', `The queue '${queue.name}' has no dead-letter queue.`)
 }
 
-/** Some messages, each once, which others can have again right after. */
-async function peek(dead: OutsideQueue, limit: number): Promise<readonly QueueDelivery[]> {
-  const found = new Map<string, QueueDelivery>()
+type DeadLetter = z.output<typeof DeadLetterView>
+
+/** Some messages, each once, which others can have again right after. The texts of one batch at a time are in memory. */
+async function peeked(context: Context, dead: OutsideQueue, limit: number): Promise<DeadLetter[]> {
+  const found = new Map<string, DeadLetter>()
+  const receipts: string[] = []
   while (found.size < limit) {
     const want = Math.min(limit - found.size, BATCH)
     const deliveries = await dead.receive({ limit: want, waitMs: 0, visibilityMs: PEEK_MS })
+    receipts.push(...deliveries.map(({ receipt }) => receipt))
     const fresh = deliveries.filter(({ messageId }) => !found.has(messageId))
-    for (const delivery of fresh) found.set(delivery.messageId, delivery)
+    const shown = await inTurns(context.clock, fresh, (delivery) => shownDelivery(delivery, context))
+    for (const one of shown) found.set(one.id, one)
     if (fresh.length === 0) break
   }
-  await dead.hide([...found.values()].map(({ receipt }) => ({ receipt, forMs: 0 })))
+  await dead.hide(receipts.map((receipt) => ({ receipt, forMs: 0 })))
   return [...found.values()]
 }
 
@@ -283,13 +290,13 @@ const depth = ({ name, visible, inFlight, delayed }: QueueFacts) => ({ name, vis
 function shownDelivery(
   { messageId: id, body, attributes, group, receives, sentAt }: QueueDelivery,
   { redaction }: Context,
-): z.output<typeof DeadLetterView> {
+): DeadLetter {
   const said = saidIn(body)
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
   const action = text(said.action) ?? attributes[TYPE_ATTRIBUTE] ?? null
   const taskId = text(said.id) ?? attributes[ID_ATTRIBUTE] ?? null
   const head = redaction.text(body.slice(0, HEAD_LENGTH).toWellFormed())
-  return { id, sentAt, attributes, group, head, receives, action, taskId }
+  return { id, sentAt, attributes: shownAttributes(attributes, redaction), group, head, receives, action, taskId }
 }
 
 function saidIn(body: string): Readonly<Record<string, unknown>> {
@@ -303,5 +310,9 @@ function saidIn(body: string): Readonly<Record<string, unknown>> {
 
 function shownKept(kept: KeptMessage, { redaction }: Context): z.output<typeof KeptMessageView> {
   const { id, queue, reason, keptAt, sentAt, attributes, group, head, length } = kept
-  return { id, queue, reason, keptAt, sentAt, attributes, group, head: redaction.text(head), length }
+  const shown = { attributes: shownAttributes(attributes, redaction), head: redaction.text(head) }
+  return { id, queue, reason, keptAt, sentAt, group, length, ...shown }
 }
+
+const shownAttributes = (attributes: KeptMessage['attributes'], redaction: Redaction): Record<string, string> =>
+  redaction.value(attributes) as Record<string, string>
