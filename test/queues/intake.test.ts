@@ -52,7 +52,10 @@ describe.each(ENGINES)('on %s', (kind) => {
     expect(sqs.left()).toBe(0)
     // Launches that failed never show as executions (A17). The store leaves the task to the message for now.
     expect(await engine.execution('t1' as TaskId, 1)).toBeNull()
-    expect(await taskOf(engine, 't1')).toMatchObject({ attempt: 0, deferrals: 2, state: { status: 'waiting' } })
+    const task = await taskOf(engine, 't1')
+    expect(task).toMatchObject({ attempt: 0, deferrals: 2, state: { status: 'waiting' } })
+    const { dueAt = 0, since = 0 } = task.state as { readonly dueAt?: number; readonly since?: number }
+    expect(dueAt - since).toBeGreaterThan(60_000)
     expect(platform.ran).toEqual([])
   })
 
