@@ -125,6 +125,12 @@ const BODIES: Readonly<Record<string, (names: Names) => readonly object[]>> = {
   updateWebhook: () => [{ url: 'http://127.0.0.1:9/' }],
   redeliver: () => [{}],
   testWebhook: () => [{}],
+  startJob: (names) => [
+    { action: names.action, range: { to: 1 } },
+    { action: 'render', range: { to: 1 }, tenant: names.tenant },
+    { action: 'render', id: names.task, range: { to: 1 } },
+  ],
+  handOverChunks: () => [{ from: 0, payloads: [1] }],
   retryFromDashboard: () => [{}],
   // Lines of submissions, which are as submitTask has them.
   submitTasks: () => [],
@@ -159,6 +165,7 @@ const ELSEWHERE = new Set([
   'redeemLink',
   'signOut',
   'taskComplete',
+  'taskHeartbeat',
   'payload',
 ])
 const LINES = Object.entries(ROUTES).filter(([name]) => !ELSEWHERE.has(name))
