@@ -18,8 +18,8 @@ import {
 const TIMEOUT_MS = 60_000
 const VOID_MS = 20_000
 const ASK_MS = 20
-/** Bounds a wait that never ends: nobody measures by it. */
-const WAIT_MS_MAX = 30_000
+/** Bounds a wait that never ends: nobody measures by it. On a busy machine a launcher that hung is left alone for 30 s. */
+const WAIT_MS_MAX = 120_000
 
 export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
 export const never: AbortSignal = new AbortController().signal

@@ -18,17 +18,23 @@ export interface Subject {
   readonly checks: readonly Check[]
 }
 
+const CHECK_MS_MAX = 300_000
+
 export function registerSubject({ name, checks }: Subject, factory: LauncherFactory): void {
   describe(name, () => {
     checks.forEach(({ title, run }) => {
-      it(title, async () => {
-        const stage = await factory.open()
-        try {
-          await run({ stage, lacks: new Set(factory.lacks) })
-        } finally {
-          await stage.close()
-        }
-      })
+      it(
+        title,
+        async () => {
+          const stage = await factory.open()
+          try {
+            await run({ stage, lacks: new Set(factory.lacks) })
+          } finally {
+            await stage.close()
+          }
+        },
+        CHECK_MS_MAX,
+      )
     })
   })
 }

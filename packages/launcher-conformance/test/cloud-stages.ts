@@ -75,8 +75,9 @@ function stageOn({ server, recipe, calls, clock, closed, ...given }: CloudStage)
       closed?.()
     },
   }
+  server.onStarted = () => stage.onStep?.('started')
   server.onDone = ({ name }) => {
-    for (const [step, call] of names) if (call === name) stage.onStep?.(step)
+    for (const [step, call] of names) if (call === name && step !== 'started') stage.onStep?.(step)
   }
   return stage
 }

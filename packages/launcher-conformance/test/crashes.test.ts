@@ -28,4 +28,5 @@ test.each(CASES)(
     process.stdout.write(`${factory.name}, ${point}: ${how ?? 'there is no such step'}\n`)
     expect(how ?? '').not.toContain('running')
   },
+  300_000,
 )

@@ -3,4 +3,4 @@
 import type { PoolName } from '@reprise/core'
 
 export const POOL = 'ephemeral' as PoolName
-export const TIMES = { leaseMs: 1_500, intervalMs: 50, graceMs: 0, endGraceMs: 500 } as const
+export const TIMES = { leaseMs: 3_000, intervalMs: 50, graceMs: 0, endGraceMs: 500 } as const

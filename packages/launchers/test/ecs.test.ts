@@ -107,3 +107,15 @@ test('an action without a task definition is refused for good', async () => {
   await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({ name: 'PermanentError' })
   expect(ecs.calls).toEqual([])
 })
+
+test('a platform that may not be asked about workers is told of, once, and the workers count as running', async () => {
+  const errors: unknown[] = []
+  const { ecs, launcher } = await anEcs({ onError: (error) => void errors.push(error) })
+  const order = anOrder()
+  const { handle } = await launcher.launch(order, never)
+  ecs.trouble('DescribeTasks', 'denied', 10)
+  for (let look = 0; look < 3; look += 1) {
+    expect(await sighting(launcher, refOf(order, handle))).toEqual({ status: 'unknown' })
+  }
+  expect(errors).toMatchObject([{ name: 'AccessDeniedException' }])
+})

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Clock, InvalidError, type Launcher, messageOf, present } from '@reprise/core'
+import { type Clock, InvalidError, type Launcher, type Logger, messageOf, present } from '@reprise/core'
 import type { HttpTarget } from '@reprise/launchers'
 import type { LaunchPool } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
@@ -15,6 +15,7 @@ export async function launchPools(
   resolved: Resolved,
   clock: Clock,
   serverUrl: string | null = null,
+  log?: Logger,
 ): Promise<readonly LaunchPool[]> {
   const pools = resolved.values.launchPools
   if (pools.length === 0) return []
@@ -22,7 +23,7 @@ export async function launchPools(
     pools.map(async (settings) => {
       const { pool, slots } = settings
       const callbackUrl = callbackUrlOf(settings, resolved, serverUrl)
-      return { pool, slots, launcher: await launcherOf(settings, resolved, clock, callbackUrl) }
+      return { pool, slots, launcher: await launcherOf(settings, resolved, clock, callbackUrl, log) }
     }),
   )
 }
@@ -32,10 +33,11 @@ function launcherOf(
   resolved: Resolved,
   clock: Clock,
   callbackUrl: string | null,
+  log: Logger | undefined,
 ): Promise<Launcher> {
   if (settings.kind === 'process') return byProcess(settings, resolved, clock, callbackUrl)
   if (settings.kind === 'http') return byHttp(settings, resolved, clock, callbackUrl)
-  return cloudLauncher(settings, clock, callbackUrl)
+  return cloudLauncher(settings, clock, callbackUrl, log)
 }
 
 /** Where workers of a pool call back: as it is configured, else at the public address, else at the server of this process. */

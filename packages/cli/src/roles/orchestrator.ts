@@ -1,7 +1,15 @@
 // The orchestrator as a process: the services that move tasks over one store, with the policies in force. It listens for
 // nothing but health and metrics, on loopback (A13). SIGTERM ends it when what is under way has come to rest.
 
-import { type Clock, type Engine, inTime, KnownActions, resolveDefaults, type Service } from '@reprise/core'
+import {
+  type Clock,
+  type Engine,
+  inTime,
+  KnownActions,
+  type Logger,
+  resolveDefaults,
+  type Service,
+} from '@reprise/core'
 import type { OrchestratorOptions } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
 import { settingDefaults } from '../configuration/setting-defaults.ts'
@@ -45,7 +53,7 @@ export async function startOrchestrator(context: RoleContext, serverUrl: string 
   const { createOrchestrator } = await import('@reprise/orchestrator')
   const { prometheusMeter } = await import('@reprise/telemetry')
   const { engine, policies, log, metrics, resolved, host } = context
-  const configuration = await configured(resolved, host.clock, serverUrl)
+  const configuration = await configured(resolved, host.clock, serverUrl, log)
   const queue = await queueOf(context, configuration)
   const orchestrator = createOrchestrator({
     engine,
@@ -88,6 +96,7 @@ export async function configured(
   resolved: Resolved,
   clock: Clock,
   serverUrl: string | null = null,
+  log?: Logger,
 ): Promise<
   Pick<OrchestratorOptions, 'maxRetries' | 'dispatch' | 'directedPools' | 'launchPools' | 'probes' | 'retention'>
 > {
@@ -96,7 +105,7 @@ export async function configured(
     maxRetries: values.maxRetries,
     directedPools: values.directedPools,
     dispatch: { maxDispatchRetries: values.dispatchRetries, repickJitterMs: values.dispatchJitter },
-    launchPools: await launchPools(resolved, clock, serverUrl),
+    launchPools: await launchPools(resolved, clock, serverUrl, log),
     probes: values.probes,
     retention: values.retention,
   }

@@ -20,7 +20,7 @@ import { until } from '../orders.ts'
 import type { Check } from '../subject.ts'
 
 const POOL = 'ephemeral' as PoolName
-const LEASE_MS = 2_000
+const LEASE_MS = 3_000
 const SLOTS = 4
 
 export const orchestrated: readonly Check[] = [

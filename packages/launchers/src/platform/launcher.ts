@@ -15,6 +15,7 @@ import {
   type LaunchSighting,
   type LossCause,
   mapLimited,
+  quietly,
   sleep,
 } from '@reprise/core'
 import { monotonicMs } from '../monotonic.ts'
@@ -29,6 +30,7 @@ const KEPT_MAX = 20_000
 const END_SLACK_MS = 5_000
 const POLL_MS_MIN = 50
 const POLL_MS_MAX = 2_000
+const TELL_EVERY_MS = 60_000
 
 const UNKNOWN: LaunchSighting = { status: 'unknown' }
 const MARK_HANDLE = 'mark:'
@@ -47,6 +49,8 @@ export class PlatformLauncher implements Launcher {
   readonly #causes = new Map<string, LossCause>()
   /** Since when a worker is missing, by key and handle. */
   readonly #missedSince = new Map<string, number>()
+
+  #toldAt = Number.NEGATIVE_INFINITY
 
   /** `envOf` gives what a worker gets beside the variables of its attempt; it may refuse the order. */
   constructor(
@@ -124,7 +128,8 @@ export class PlatformLauncher implements Launcher {
     let states: readonly WorkerState[]
     try {
       states = await this.#call((deadline) => this.#platform.describe(ids, deadline))
-    } catch {
+    } catch (error) {
+      this.#tell(error)
       return refs.map(() => UNKNOWN)
     }
     const now = this.#clock.monotonic()
@@ -143,7 +148,8 @@ export class PlatformLauncher implements Launcher {
     let found: readonly Found[] | null
     try {
       found = await this.#call((deadline) => this.#platform.find(launchMark(ref.key), deadline, 'all'))
-    } catch {
+    } catch (error) {
+      this.#tell(error)
       return UNKNOWN
     }
     if (found === null) return UNKNOWN
@@ -176,7 +182,8 @@ export class PlatformLauncher implements Launcher {
           await this.#call((deadline) => this.#platform.stop(id, 0, deadline))
           keep(this.#causes, id, state.cause)
           return { status: 'vanished', cause: state.cause }
-        } catch {
+        } catch (error) {
+          this.#tell(error)
           return UNKNOWN
         }
     }
@@ -231,6 +238,13 @@ export class PlatformLauncher implements Launcher {
   close(): Promise<void> {
     this.#platform.close()
     return Promise.resolve()
+  }
+
+  #tell(error: unknown): void {
+    const now = this.#clock.monotonic()
+    if (now - this.#toldAt < TELL_EVERY_MS) return
+    this.#toldAt = now
+    quietly(() => this.#settings.onError(error))
   }
 
   /** Ends in time, whatever the platform does. */

@@ -12,6 +12,8 @@ export interface PlatformOptions {
   readonly visibleWithin?: Duration
   /** How long one call of the platform may take; 10 s if not given. */
   readonly callWithin?: Duration
+  /** Told, once a minute at the most, why the platform could not be asked about workers; nobody if not given. */
+  readonly onError?: (error: unknown) => void
   readonly clock?: Clock
 }
 
@@ -24,6 +26,7 @@ export const PLATFORM_CHECKS = {
   lookEvery: check.anything,
   visibleWithin: check.anything,
   callWithin: check.anything,
+  onError: check.func,
   clock: check.having('now', 'monotonic', 'after'),
 } as const
 
@@ -33,6 +36,7 @@ export interface PlatformSettings {
   readonly lookEveryMs: number
   readonly visibleWithinMs: number
   readonly callWithinMs: number
+  readonly onError: (error: unknown) => void
   readonly clock: Clock
 }
 
@@ -47,6 +51,7 @@ export function platformSettings(options: PlatformOptions, kind: string): Platfo
     lookEveryMs: durationMs(options.lookEvery ?? LOOK_EVERY_MS, 'lookEvery'),
     visibleWithinMs: durationMs(options.visibleWithin ?? VISIBLE_WITHIN_MS, 'visibleWithin'),
     callWithinMs: durationMs(options.callWithin ?? CALL_WITHIN_MS, 'callWithin'),
+    onError: options.onError ?? (() => undefined),
     clock: options.clock ?? systemClock,
   }
 }
