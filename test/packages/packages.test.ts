@@ -17,7 +17,7 @@ let tarballs: Tarballs
 
 beforeAll(async () => {
   tarballs = await packAll(folder)
-})
+}, 300_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('every tarball holds README and LICENSE, code and types, and nothing that is not for users', () => {

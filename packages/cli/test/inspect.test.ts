@@ -38,7 +38,7 @@ test.each(WAYS)(
     await seeded(here.engine)
     const people = await here.over(way, 'retry-inspect')
     expect(people.stdout).toMatch(/^Delay queue: \d+ waiting, the next is due in \d+m\.\nREASON +TASKS +NEXT DUE\n/)
-    expect(people.stdout).toMatch(/Dead letters: 2\.\nGROUP +DEAD +FIRST +LAST +ACTION/)
+    expect(people.stdout).toMatch(/Dead letters: 2\.\nGROUP +DEAD +FIRST +LAST +STATE +ACTION/)
     expect(people.stdout).toMatch(/everything fits\.\n$/)
     const { stdout } = await here.over(way, 'retry-inspect', '-o', 'json')
     expect(JSON.parse(stdout)).toMatchObject({
