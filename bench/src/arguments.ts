@@ -19,11 +19,12 @@ export type Scenario =
   | 'backlog'
   | 'processes'
   | 'redrive'
+  | 'job'
   | 'decide'
 
 /** What there is to measure of each engine, in the order in which it is done. */
 export const SCENARIOS: Readonly<Record<EngineName, readonly Scenario[]>> = {
-  sqlite: ['submit', 'process', 'durable', 'mixed', 'backlog', 'latency', 'decide'],
+  sqlite: ['submit', 'process', 'durable', 'mixed', 'backlog', 'latency', 'decide', 'job'],
   redis: ['submit', 'process', 'mixed', 'memory', 'latency', 'lateness', 'backlog', 'processes', 'redrive', 'decide'],
 }
 

@@ -3,6 +3,7 @@
 
 import { handInBacklog, measureBacklog } from './backlog.ts'
 import { measureDecide } from './decide.ts'
+import { measureJob } from './job.ts'
 import { measureLatency } from './latency.ts'
 import { measureLateness } from './lateness.ts'
 import type { AnswerTo, Kind, RequestOf } from './measurement.ts'
@@ -21,6 +22,7 @@ const MEASURE: { readonly [K in Kind]: (request: RequestOf<K>) => Promise<Answer
   processes: measureProcesses,
   redrive: measureRedrive,
   decide: measureDecide,
+  job: measureJob,
 }
 
 const [kind = '', request = 'null'] = process.argv.slice(2)

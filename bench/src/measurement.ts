@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Backlog, BacklogRequest } from './backlog.ts'
 import type { DecideRequest } from './decide.ts'
+import type { JobMeasured, JobRequest } from './job.ts'
 import type { Latency, LatencyRequest } from './latency.ts'
 import type { Lateness, LatenessRequest } from './lateness.ts'
 import type { MixedRequest } from './mixed.ts'
@@ -34,6 +35,8 @@ interface Measurements {
   readonly decide: readonly [DecideRequest, { readonly decideUs: number }]
   /** Dead letters back to work. */
   readonly redrive: readonly [RedriveRequest, { readonly redrivePerS: number }]
+  /** A durable job whose processes are killed on the way. */
+  readonly job: readonly [JobRequest, JobMeasured]
 }
 
 export type Kind = keyof Measurements

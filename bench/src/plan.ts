@@ -20,6 +20,8 @@ export interface Plan {
   /** Of so many tasks, one worker process and then two work off what they can for so long. */
   readonly processes: { readonly tasks: number; readonly warmupTasks: number; readonly windowMs: number }
   readonly deadLetters: number
+  /** A durable job of so many chunks, while everybody is killed so often. */
+  readonly job: { readonly chunks: number; readonly kills: number }
 }
 
 const SQLITE: Plan = {
@@ -33,6 +35,7 @@ const SQLITE: Plan = {
   delayed: { tasks: 2_000, spreadMs: 5_000 },
   processes: { tasks: 500_000, warmupTasks: 20_000, windowMs: 2_000 },
   deadLetters: 100_000,
+  job: { chunks: 1_000_000, kills: 5 },
 }
 
 const FULL: Readonly<Record<EngineName, Plan>> = {
@@ -57,6 +60,7 @@ const SQLITE_QUICK: Plan = {
   delayed: { tasks: 500, spreadMs: 2_000 },
   processes: { tasks: 200_000, warmupTasks: 10_000, windowMs: 700 },
   deadLetters: 10_000,
+  job: { chunks: 50_000, kills: 1 },
 }
 
 const QUICK: Readonly<Record<EngineName, Plan>> = {
@@ -78,5 +82,6 @@ export function planOf({ engine, quick, tasks }: Pick<BenchArguments, 'engine' |
     memoryTasks: atMost(plan.memoryTasks),
     delayed: { ...plan.delayed, tasks: atMost(plan.delayed.tasks) },
     deadLetters: atMost(plan.deadLetters),
+    job: { ...plan.job, chunks: atMost(plan.job.chunks) },
   }
 }

@@ -44,6 +44,7 @@ function sqliteRatios(figures: Figures): Ratios {
     processDurable: ratio(figures, 'processDurable', 'peer'),
     submitDurable: ratio(figures, 'submitDurable', 'peer'),
     limitDurable: ratio(figures, 'processDurable', 'limit'),
+    job: ratioOfOurs(figures, 'job', 'jobPlain'),
   }
 }
 

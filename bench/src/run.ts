@@ -54,6 +54,11 @@ export class Run {
     }
   }
 
+  /** What takes long is measured once, of ours alone. */
+  async onceFor(what: string, mode: Mode, measure: (store: Store) => Promise<string>): Promise<void> {
+    await this.#options.stores.withStore(mode, async (store) => this.tell(`${what}, ${mode}: ${await measure(store)}`))
+  }
+
   tell(line: string): void {
     this.#options.tell(line)
   }

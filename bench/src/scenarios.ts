@@ -27,6 +27,7 @@ export async function runScenarios(options: RunOptions): Promise<Figures> {
   if (scenarios.has('processes')) await processes(run)
   if (scenarios.has('redrive')) await redrive(run)
   if (scenarios.has('decide')) await decide(run)
+  if (scenarios.has('job')) await job(run)
   return run.figures
 }
 
@@ -161,5 +162,20 @@ async function decide(run: Run): Promise<void> {
     const { decideUs } = await measure('decide', { rounds: 10 })
     run.figures.add('ours', 'decideUs', decideUs)
     return `${decideUs.toFixed(1)} µs per failure`
+  })
+}
+
+/** Once in a run, next to plain processing in the same run: a million chunks take a while. */
+async function job(run: Run): Promise<void> {
+  const { tasks, warmupTasks } = run.plan
+  await run.onceFor('durable job', run.mainMode, async (store) => {
+    const plain = { store, side: 'ours', tasks: tasks[run.mainMode], warmupTasks, process: true } as const
+    const { processPerS } = await measure('throughput', plain)
+    await clearStore(store)
+    const { jobPerS, peakMb } = await measure('job', { store, ...run.plan.job })
+    run.figures.add('ours', 'jobPlain', processPerS ?? 0)
+    run.figures.add('ours', 'job', jobPerS)
+    run.figures.add('ours', 'jobMemoryMb', peakMb)
+    return `${perS(jobPerS)} next to ${perS(processPerS ?? 0)} processed plainly, ${Math.round(peakMb)} MB at most`
   })
 }

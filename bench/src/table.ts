@@ -21,6 +21,8 @@ const RATES: readonly Row[] = [
   { name: 'backlogLarge', label: 'process, large backlog standing', unit: 'per s' },
   { name: 'oneProcess', label: 'process, one worker process', unit: 'per s' },
   { name: 'twoProcesses', label: 'process, two worker processes', unit: 'per s' },
+  { name: 'jobPlain', label: 'process, beside the durable job', unit: 'per s' },
+  { name: 'job', label: 'durable job, everybody killed on the way', unit: 'per s' },
   { name: 'redrive', label: 'redrive of dead letters', unit: 'per s' },
 ]
 
@@ -46,6 +48,7 @@ const MEMORY: readonly Row[] = [
   { name: 'memoryPerTaskBytes', label: "store's memory per finished task", unit: 'B' },
   { name: 'memorySmallMb', label: "worker's peak memory, small backlog", unit: 'MB' },
   { name: 'memoryMb', label: "worker's peak memory, large backlog", unit: 'MB' },
+  { name: 'jobMemoryMb', label: 'peak memory of a process of the durable job', unit: 'MB' },
 ]
 
 const SIDES: readonly Side[] = ['ours', 'peer', 'limit']

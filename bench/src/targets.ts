@@ -36,6 +36,8 @@ function sqliteTargets(report: Report): readonly Wanted[] {
     { label: 'process in durable, ours / plainjob', value: ratios.processDurable, atLeast: 2.5 },
     { label: 'rate at the large backlog / at the small', value: ratios.backlog, atLeast: 0.8 },
     { label: "worker's peak memory at the large backlog, MB", value: ours.memoryMb, below: 300 },
+    { label: 'durable job / process', value: ratios.job, atLeast: 0.7 },
+    { label: 'peak memory of a process of the durable job, MB', value: ours.jobMemoryMb, below: 300 },
     decideTarget(report),
   ]
 }

@@ -35,6 +35,7 @@ test('prints a table, and the report as the last line', () => {
       processDurable: null,
       submitDurable: null,
       limitDurable: null,
+      job: null,
     },
   })
 })
