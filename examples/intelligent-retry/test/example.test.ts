@@ -7,7 +7,7 @@ import { startRedis } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
-const RUN_MS_MAX = 60_000
+const RUN_MS_MAX = 90_000
 
 async function run(args: readonly string[]): Promise<readonly string[]> {
   const command = ['--conditions=reprise-source', '--no-warnings', MAIN, ...args]

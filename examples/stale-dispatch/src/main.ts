@@ -104,7 +104,7 @@ try {
   registry.show(known, 2)
   registry.onLooks(3, async () => {
     const options = { engine, id: 'gpu-9', actions: [renderOn('gpu-9')], directedPools: ['gpu'] }
-    fresh = await createWorker({ ...options, heartbeat: '200ms', log: silentLogger })
+    fresh = await createWorker({ ...options, heartbeat: '500ms', log: silentLogger })
   })
   const rescued = await (await submit('harbour')).result()
   console.log(`gpu-9 appears while the dispatcher picks again: ${rescued}`)

@@ -4,7 +4,7 @@ import { DEFAULT_HEALTH_THRESHOLDS } from '@reprise/core'
 import { defineAction } from '@reprise/worker'
 
 /** 30 s if nothing is said; an example should not take that long. All processes of a store say the same. */
-export const LIVENESS = { healthThresholds: { ...DEFAULT_HEALTH_THRESHOLDS, heartbeatStaleMs: 1_500 } }
+export const LIVENESS = { healthThresholds: { ...DEFAULT_HEALTH_THRESHOLDS, heartbeatStaleMs: 4_000 } }
 
 export const renderOn = (worker: string) =>
   defineAction({ name: 'render', pool: 'gpu', run: (scene: string) => `${scene}.png by ${worker}` })

@@ -8,5 +8,5 @@ const [, , address = '', ...ids] = process.argv
 const { engine } = await connectEngine(address, LIVENESS)
 for (const id of ids) {
   const options = { engine, id, host: 'render-host-1', actions: [renderOn(id)], directedPools: ['gpu'] }
-  await createWorker({ ...options, heartbeat: '200ms', sweep: false, log: silentLogger })
+  await createWorker({ ...options, heartbeat: '500ms', sweep: false, log: silentLogger })
 }

@@ -7,7 +7,7 @@ import { startRedis } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
-const RUN_MS_MAX = 60_000
+const RUN_MS_MAX = 90_000
 
 async function redisArguments(): Promise<readonly string[]> {
   const redis = await startRedis({ appendonly: true })
