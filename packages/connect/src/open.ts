@@ -27,6 +27,10 @@ interface RedisModule {
     readonly create?: boolean
     readonly clock?: Clock
   }) => Promise<Engine>
+  readonly otherStores: (options: {
+    readonly url: readonly string[]
+    readonly prefix?: string
+  }) => Promise<readonly string[]>
 }
 
 /** How engine packages are loaded; a test gives its own. */

@@ -2,7 +2,7 @@
 // Google's usual chain gives the credentials (google-auth-library, loaded when it is needed).
 
 import { messageOf } from '@reprise/core'
-import { optionalPeer } from '../platform/optional-peer.ts'
+import { orInstall } from '../platform/optional-peer.ts'
 
 export interface CloudRunOptions {
   /** For another address than https://run.googleapis.com. */
@@ -190,9 +190,9 @@ function contentOf(text: string): object {
 function usualChain(): () => Promise<string> {
   let opened: Promise<{ getAccessToken(): Promise<string | null | undefined> }> | null = null
   return async () => {
-    opened ??= optionalPeer('google-auth-library', 'Cloud Run launcher', () => import('google-auth-library')).then(
-      ({ GoogleAuth }) => new GoogleAuth({ scopes: SCOPE }),
-    )
+    opened ??= import('google-auth-library')
+      .catch(orInstall('google-auth-library', 'Cloud Run launcher'))
+      .then(({ GoogleAuth }) => new GoogleAuth({ scopes: SCOPE }))
     try {
       const token = await (await opened).getAccessToken()
       if (typeof token === 'string' && token !== '') return token

@@ -4,7 +4,7 @@
 import type { ECSClient, RunTaskCommandInput, Task } from '@aws-sdk/client-ecs'
 import { awsError, awsStartFailure } from '../aws/failure.ts'
 import { MARK_VARIABLE, parseMark } from '../platform/mark.ts'
-import { optionalPeer } from '../platform/optional-peer.ts'
+import { orInstall } from '../platform/optional-peer.ts'
 import {
   type Found,
   type MarkedOrder,
@@ -149,8 +149,9 @@ export class EcsPlatform implements Platform {
   }
 
   #open(): Promise<{ readonly sdk: Sdk; readonly client: ECSClient }> {
-    this.#opened ??= optionalPeer('@aws-sdk/client-ecs', 'ECS launcher', () => import('@aws-sdk/client-ecs')).then(
-      (sdk) => {
+    this.#opened ??= import('@aws-sdk/client-ecs')
+      .catch(orInstall('@aws-sdk/client-ecs', 'ECS launcher'))
+      .then((sdk) => {
         const { region, endpoint } = this.#settings.options
         const client = new sdk.ECSClient({
           maxAttempts: CALL_ATTEMPTS_MAX,
@@ -158,8 +159,7 @@ export class EcsPlatform implements Platform {
           ...(endpoint === undefined ? {} : { endpoint }),
         })
         return { sdk, client }
-      },
-    )
+      })
     return this.#opened
   }
 }

@@ -11,7 +11,7 @@ import type {
 } from '@kubernetes/client-node'
 import { DuplicateExecutionError, mapLimited, messageOf } from '@reprise/core'
 import { describedFailure } from '../described-failure.ts'
-import { optionalPeer } from '../platform/optional-peer.ts'
+import { orInstall } from '../platform/optional-peer.ts'
 import {
   type Found,
   type MarkedOrder,
@@ -137,35 +137,33 @@ export class KubernetesPlatform implements Platform {
   close(): void {}
 
   #open(): Promise<Api> {
-    this.#opened ??= optionalPeer(
-      '@kubernetes/client-node',
-      'Kubernetes launcher',
-      () => import('@kubernetes/client-node'),
-    ).then((sdk) => {
-      const { kubeconfig, context, namespace } = this.#settings.options
-      const config = new sdk.KubeConfig()
-      if (kubeconfig === undefined) config.loadFromDefault()
-      else config.loadFromFile(kubeconfig)
-      if (context !== undefined) config.setCurrentContext(context)
-      const own = config.getContextObject(config.getCurrentContext())?.namespace
-      return {
-        batch: config.makeApiClient(sdk.BatchV1Api),
-        core: config.makeApiClient(sdk.CoreV1Api),
-        until: (signal) => ({
-          middleware: [
-            {
-              pre: (request) => {
-                request.setSignal(signal)
-                return new sdk.Observable(Promise.resolve(request))
+    this.#opened ??= import('@kubernetes/client-node')
+      .catch(orInstall('@kubernetes/client-node', 'Kubernetes launcher'))
+      .then((sdk) => {
+        const { kubeconfig, context, namespace } = this.#settings.options
+        const config = new sdk.KubeConfig()
+        if (kubeconfig === undefined) config.loadFromDefault()
+        else config.loadFromFile(kubeconfig)
+        if (context !== undefined) config.setCurrentContext(context)
+        const own = config.getContextObject(config.getCurrentContext())?.namespace
+        return {
+          batch: config.makeApiClient(sdk.BatchV1Api),
+          core: config.makeApiClient(sdk.CoreV1Api),
+          until: (signal) => ({
+            middleware: [
+              {
+                pre: (request) => {
+                  request.setSignal(signal)
+                  return new sdk.Observable(Promise.resolve(request))
+                },
+                post: (response) => new sdk.Observable(Promise.resolve(response)),
               },
-              post: (response) => new sdk.Observable(Promise.resolve(response)),
-            },
-          ],
-          middlewareMergeStrategy: 'append',
-        }),
-        namespace: namespace ?? own ?? 'default',
-      }
-    })
+            ],
+            middlewareMergeStrategy: 'append',
+          }),
+          namespace: namespace ?? own ?? 'default',
+        }
+      })
     return this.#opened
   }
 }

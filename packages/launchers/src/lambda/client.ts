@@ -3,7 +3,7 @@
 
 import type { LambdaClient as SdkClient } from '@aws-sdk/client-lambda'
 import { awsError } from '../aws/failure.ts'
-import { optionalPeer } from '../platform/optional-peer.ts'
+import { orInstall } from '../platform/optional-peer.ts'
 
 export interface LambdaOptions {
   /** By the usual chain of the SDK if not given. */
@@ -110,21 +110,19 @@ class LambdaService implements LambdaClient {
   }
 
   #open(): Promise<{ readonly sdk: Sdk; readonly client: SdkClient }> {
-    this.#opened ??= optionalPeer(
-      '@aws-sdk/client-lambda',
-      'Lambda launcher',
-      () => import('@aws-sdk/client-lambda'),
-    ).then((sdk) => {
-      const { region, endpoint, connectionsMax: maxSockets = CONNECTIONS_MAX } = this.#options
-      const client = new sdk.LambdaClient({
-        maxAttempts: 1,
-        // A function may take a quarter of an hour to answer.
-        requestHandler: { requestTimeout: 0, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
-        ...(region === undefined ? {} : { region }),
-        ...(endpoint === undefined ? {} : { endpoint }),
+    this.#opened ??= import('@aws-sdk/client-lambda')
+      .catch(orInstall('@aws-sdk/client-lambda', 'Lambda launcher'))
+      .then((sdk) => {
+        const { region, endpoint, connectionsMax: maxSockets = CONNECTIONS_MAX } = this.#options
+        const client = new sdk.LambdaClient({
+          maxAttempts: 1,
+          // A function may take a quarter of an hour to answer.
+          requestHandler: { requestTimeout: 0, httpAgent: { maxSockets }, httpsAgent: { maxSockets } },
+          ...(region === undefined ? {} : { region }),
+          ...(endpoint === undefined ? {} : { endpoint }),
+        })
+        return { sdk, client }
       })
-      return { sdk, client }
-    })
     return this.#opened
   }
 }

@@ -1,15 +1,14 @@
-// Loads what only one kind of launcher needs. These packages are optional peers: whoever uses the launcher installs its package, and
-// nobody else has to.
+// For packages that only one kind of launcher needs. They are optional peers: who uses the launcher installs its package, and
+// nobody else has to. A bundler leaves out what is not installed if the failure of its import is handled right there.
 
 import { InvalidError } from '@reprise/core'
 
-export async function optionalPeer<Module>(name: string, user: string, load: () => Promise<Module>): Promise<Module> {
-  try {
-    return await load()
-  } catch (error) {
+/** Handles the failure of `import(name)`: says what to install if it is not there. */
+export const orInstall =
+  (name: string, user: string) =>
+  (error: unknown): never => {
     const isMissing =
       error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes(name)
     if (!isMissing) throw error
     throw new InvalidError(`The ${user} needs the package ${name}. Install it: npm install ${name}`, { cause: error })
   }
-}
