@@ -37,7 +37,13 @@ export const finding: readonly Check[] = [
       await launcher.launch(order, never)
       await until('a worker runs', () => stage.workers().length === 1)
       const next = orderFor(stage.action, { taskId: order.taskId, attempt: order.attempt })
-      expect((await sightingOf(launcher, refOf(next, null))).status).toBe('unknown')
+      // Also when it was asked for long enough to be called missing.
+      let looks = 0
+      await until('it was asked several times', async () => {
+        expect((await sightingOf(launcher, refOf(next, null))).status).toBe('unknown')
+        looks += 1
+        return looks === 5
+      })
     },
   },
   {
