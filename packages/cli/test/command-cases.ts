@@ -117,6 +117,8 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
   { argv: ['groups', 'ack', group, '-n', '3'], exit: 2, says: /--limit is for the list/ },
   { argv: ['diff', dead, '-o', 'json'], json: OPERATIONS.diffAttempt.output },
   { argv: ['diff', 'nobody'], exit: 3, says: /There is no task/ },
+  { argv: ['ledger', '-o', 'json'], json: OPERATIONS.getLedger.output },
+  { argv: ['ledger', '--tenant', 'acme'], text: /acme .*\n\nNo whole look/ },
   { argv: ['workers', '-o', 'json'], json: exactly(1, Workers) },
   { argv: ['workers', 'w1', '-o', 'json'], json: OPERATIONS.getWorker.output },
   { argv: ['workers', 'nobody', '-o', 'json'], exit: 3, says: /There is no worker/ },

@@ -42,6 +42,7 @@ export const ROUTES = {
   splitFailureGroup: 'POST /api/v1/failure-groups/{fingerprint}/split repeatable',
   explainFailureGroup: 'GET /api/v1/failure-groups/{fingerprint}/cause repeatable',
   diffAttempt: 'GET /api/v1/tasks/{id}/diff repeatable',
+  getLedger: 'GET /api/v1/ledger repeatable',
   listWorkers: 'GET /api/v1/workers repeatable',
   listDepartedWorkers: 'GET /api/v1/departed-workers repeatable',
   getWorker: 'GET /api/v1/workers/{id} repeatable',

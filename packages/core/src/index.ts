@@ -390,3 +390,7 @@ export * from './cases/index.ts'
 // causes: what is different about failures
 
 export * from './causes/index.ts'
+
+// ledger: every accepted task stands somewhere
+
+export * from './ledger/index.ts'

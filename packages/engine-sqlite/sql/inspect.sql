@@ -1,6 +1,14 @@
 -- What an inspection looks at: each statement reads one page of a table in the order of its key, with what its rows are held
 -- against.
 
+-- Tasks that something else deleted, unless they are there again: restored, or submitted anew.
+-- name: inspectLost
+SELECT d.seq, d.id, l.pool, l.action, l.tenant FROM lost_tasks d CROSS JOIN lanes l ON l.id = d.lane
+WHERE d.seq > ?1 AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = d.id) ORDER BY d.seq LIMIT ?2;
+
+-- name: deleteLost
+DELETE FROM lost_tasks WHERE seq = ?;
+
 -- Entries of the queue that stand where the task's own row says, entries of the delay queue, leases, and who has the key.
 -- name: inspectTasks
 SELECT

@@ -26,6 +26,9 @@ SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq
 FROM tasks t LEFT JOIN successes s ON s.seq = t.seq
 WHERE t.seq > ? ORDER BY t.seq LIMIT ?;
 
+-- name: setRemoving
+UPDATE store SET removing = ?;
+
 -- name: deleteTasks
 DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));
 

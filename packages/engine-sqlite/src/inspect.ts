@@ -30,7 +30,8 @@ import type { TaskCheck } from './inspect-tasks.ts'
 import { inspectTask } from './inspect-tasks.ts'
 import type { Transaction } from './transaction.ts'
 
-const STAGES = ['tasks', 'queue', 'delayed', 'leases', 'inboxes', 'keys', 'groups', 'counts'] as const
+// Lost tasks come first: they are few, and the first page is looked at often.
+const STAGES = ['lost', 'tasks', 'queue', 'delayed', 'leases', 'inboxes', 'keys', 'groups', 'counts'] as const
 type Stage = (typeof STAGES)[number]
 
 /** One page under inspection: what it is read from, and what repairs it. */
@@ -120,6 +121,7 @@ interface PageOf {
 }
 
 const PAGES: Readonly<Record<Exclude<Stage, 'counts'>, PageOf>> = {
+  lost: { statement: 'inspectLost', start: [0], keyOf: ({ seq }) => [seq], check: checkLost },
   tasks: { statement: 'inspectTasks', start: [0], keyOf: ({ seq }) => [seq], check: checkTask },
   queue: {
     statement: 'inspectReady',
@@ -159,6 +161,12 @@ function positionOf(text: string, start: readonly (string | number)[]): readonly
 /** A task, or the number under which it is missing. */
 const named = ({ id }: Row): FindingSubject => (id === null ? { kind: 'store' } : { kind: 'task', id })
 const missing = ({ id, seq }: Row): string => (id === null ? ` of a task that is gone (number ${seq})` : '')
+
+function checkLost({ find, db }: Inspector, row: Row): void {
+  const { action, tenant, seq } = row
+  const found = `deleted, of action '${action}' and tenant '${tenant}'`
+  find('task_gone', named(row), found, 'a record', () => void db.run('deleteLost', seq))
+}
 
 function checkTask(inspector: Inspector, row: Row): void {
   if (row.id !== null) inspectTask(inspector, { ...row, id: row.id })

@@ -60,6 +60,7 @@ function removeTasks(transaction: Transaction, rows: readonly WindowRow[]): void
     db.run('deleteDedupe', tenant, action, dedupe_key, seq)
   for (const { lane, bytes } of db.all<{ lane: number; bytes: number }>('payloadBytesOf', seqs))
     transaction.lane(lane).bytes -= bytes
+  db.run('setRemoving', 1)
   for (const statement of [
     'deleteLogs',
     'deleteExecutions',
@@ -68,6 +69,7 @@ function removeTasks(transaction: Transaction, rows: readonly WindowRow[]): void
     'deleteTasks',
   ] as const)
     db.run(statement, seqs)
+  db.run('setRemoving', 0)
   for (const row of rows) {
     const status = endOf(row)
     if (status !== null) transaction.move(transaction.lane(row.lane), status, 'removed')

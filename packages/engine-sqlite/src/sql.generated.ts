@@ -439,6 +439,18 @@ FROM tasks t
   LEFT JOIN leases e ON e.seq = t.seq
   LEFT JOIN successes s ON s.seq = t.seq
   LEFT JOIN executions f ON t.status = 4 AND f.seq = t.seq AND f.attempt = t.attempt;` },
+  { version: 11, name: 'lost_tasks', sql: `ALTER TABLE store ADD COLUMN removing INTEGER NOT NULL DEFAULT 0;
+
+CREATE TABLE lost_tasks (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  lane INTEGER NOT NULL
+) STRICT;
+
+CREATE TRIGGER tasks_lost AFTER DELETE ON tasks WHEN (SELECT removing FROM store) = 0
+BEGIN
+  INSERT OR REPLACE INTO lost_tasks (seq, id, lane) VALUES (old.seq, old.id, old.lane);
+END;` },
 ] as const
 
 export const statements = {
@@ -530,6 +542,9 @@ ON CONFLICT (fingerprint) DO UPDATE SET
   failureGroups: `SELECT * FROM failure_groups
 WHERE count > 0 AND (?1 = '' OR action = ?1) AND (last_at, id) < (?2, ?3)
 ORDER BY last_at DESC, id DESC LIMIT ?4;`,
+  inspectLost: `SELECT d.seq, d.id, l.pool, l.action, l.tenant FROM lost_tasks d CROSS JOIN lanes l ON l.id = d.lane
+WHERE d.seq > ?1 AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = d.id) ORDER BY d.seq LIMIT ?2;`,
+  deleteLost: `DELETE FROM lost_tasks WHERE seq = ?;`,
   inspectTasks: `SELECT
   t.seq, t.id, t.lane, t.profile, t.status, t.priority, t.generation, t.attempt, t.rank, t.due_at, t.deadline_at, t.dedupe_key,
   t.fingerprint, l.pool, l.action, l.tenant,
@@ -604,6 +619,7 @@ FROM tasks t WHERE t.seq > ?1 AND t.seq <= ?2 GROUP BY t.lane, stand;`,
   retentionWindow: `SELECT t.seq, t.status, t.lane, coalesce(s.resolved_at, t.since) AS since, s.seq IS NOT NULL AS succeeded, t.dedupe_until
 FROM tasks t LEFT JOIN successes s ON s.seq = t.seq
 WHERE t.seq > ? ORDER BY t.seq LIMIT ?;`,
+  setRemoving: `UPDATE store SET removing = ?;`,
   deleteTasks: `DELETE FROM tasks WHERE seq IN (SELECT value FROM json_each(?1));`,
   deletePayloads: `DELETE FROM payloads WHERE seq IN (SELECT value FROM json_each(?1));`,
   deleteSuccesses: `DELETE FROM successes WHERE seq IN (SELECT value FROM json_each(?1));`,

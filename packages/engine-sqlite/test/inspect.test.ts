@@ -197,6 +197,7 @@ describe('an inspection', () => {
     const { findings, checked } = await repair(engine)
     expect(checked).toBeGreaterThan(24_000)
     expect(findings.map(({ found, expected }) => ({ found, expected }))).toEqual([
+      { found: "deleted, of action 'act' and tenant 'default'", expected: 'a record' },
       { found: 'queued 12002, ready 12002, bytes 240771', expected: 'queued 12001, ready 12001, bytes 240750' },
       { found: 'backlog 12003', expected: 'backlog 12002' },
     ])

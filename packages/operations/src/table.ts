@@ -12,6 +12,7 @@ import { groupFigureOperations } from './group-figures.ts'
 import { jobOperations } from './jobs.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
+import { ledgerOperations } from './ledger.ts'
 import { logOperations } from './logs.ts'
 import { noteOperations } from './notes.ts'
 import type { Operation } from './operation.ts'
@@ -37,6 +38,7 @@ export const OPERATIONS = {
   ...groupFigureOperations,
   ...groupCaseOperations,
   ...groupCauseOperations,
+  ...ledgerOperations,
   ...workerOperations,
   ...figureOperations,
   ...tenantOperations,

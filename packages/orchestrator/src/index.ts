@@ -37,6 +37,7 @@ export {
   openLeaseCredentials,
   type StartedLease,
 } from './lease-credentials.ts'
+export { createLedger, type LedgerOptions, LedgerWalker } from './ledger.ts'
 export {
   createOrchestrator,
   type LaunchPool,

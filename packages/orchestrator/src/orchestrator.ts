@@ -26,6 +26,7 @@ import { createJobs } from './jobs.ts'
 import { createLaunch, type LaunchMessage, type LaunchService, type MessageOutcome } from './launch.ts'
 import { LaunchLedger } from './launch-ledger.ts'
 import { isLauncher, LAUNCH_CHECKS, type LaunchOptions } from './launch-settings.ts'
+import { createLedger } from './ledger.ts'
 import { createProbe, PROBE_CHECKS, type ProbeOptions } from './probe.ts'
 import { createQueueIntake, type QueueIntakeOptions } from './queue-intake.ts'
 import { createQueueOutbox } from './queue-outbox.ts'
@@ -132,7 +133,9 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { ledgers, launches, reconciliations } = launchServices(options, shared)
   // What takes work comes last and goes first, so that nothing is taken that nobody looks after.
   const services: readonly Service[] = [
-    ...(options.sweep === false ? [] : [createSweep({ ...shared, retention }), createCases(shared)]),
+    ...(options.sweep === false
+      ? []
+      : [createSweep({ ...shared, retention }), createCases(shared), createLedger(shared)]),
     ...reconciliations,
     ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),
     ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),

@@ -5,6 +5,8 @@ import {
   HEARTBEAT_LAG_SECONDS,
   JOB_CHUNKS_TOTAL,
   JOBS_MOVING,
+  LEDGER_DIFFERENCES_TOTAL,
+  LEDGER_PASS_SECONDS,
   QUEUE_DEPTH,
   QUEUE_MESSAGES_TOTAL,
   QUEUE_PUBLISHED_TOTAL,
@@ -138,6 +140,12 @@ export const CATALOGUE = {
     ['statistic'],
     'How long ago workers were heard of when this dispatcher last looked: p50, p90, p99 and max.',
   ),
+  ledgerDifferences: counter(
+    LEDGER_DIFFERENCES_TOTAL,
+    ['kind'],
+    'Differences that the ledger of this orchestrator found: a task that is gone, a count that is off.',
+  ),
+  ledgerPass: gauge(LEDGER_PASS_SECONDS, [], 'How long the last whole look of the ledger through the store took.'),
   queueMessages: counter(
     QUEUE_MESSAGES_TOTAL,
     ['queue', 'outcome'],

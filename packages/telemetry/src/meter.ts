@@ -15,6 +15,8 @@ export function prometheusMeter(registry: MetricsRegistry): Meter {
   gauge(registry, CATALOGUE.queueMessagesIn)
   counter(registry, CATALOGUE.jobChunks)
   gauge(registry, CATALOGUE.jobsMoving)
+  counter(registry, CATALOGUE.ledgerDifferences)
+  gauge(registry, CATALOGUE.ledgerPass)
   const bounds = new Map<string, (value: string) => string>()
   /** The same labels, with few values each. */
   const bounded = (name: string, labels: MeterLabels): Record<string, string> =>

@@ -18,6 +18,7 @@ import { jobRun } from './job-run.ts'
 import { jobCancel, jobList, jobResume, jobRetry, jobShow, jobWatch } from './jobs.ts'
 import { keyList, keyRotate } from './keys.ts'
 import { lanes } from './lanes.ts'
+import { ledger } from './ledger.ts'
 import { list } from './list.ts'
 import { note } from './note.ts'
 import { policyCheck } from './policy-check.ts'
@@ -75,6 +76,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   jobCancel,
   groups,
   diff,
+  ledger,
   redrive,
   discard,
   workers,

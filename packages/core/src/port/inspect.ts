@@ -86,6 +86,8 @@ const MEANING = {
     'A dead letter is missing in its failure group: an operator who works by groups would not see it.',
   group_entry_extra: 'A failure group, or the list of dead letters, has an entry for something that is not one.',
   order_entry_extra: 'The order of acceptance names a task that is gone: lists and retention would stumble over it.',
+  task_gone:
+    'The record of a task was deleted, and not by Reprise. Restore it from a backup. A repair accepts the loss, and the counts follow.',
   record_unreadable:
     'The record of a task can’t be read. It is left as it is: look at it, or restore it from a backup.',
   execution_running: 'An attempt is recorded as running, and its task does not run it.',

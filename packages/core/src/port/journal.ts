@@ -36,6 +36,8 @@ export const JOURNAL_TYPES = [
   'message.discarded',
   'tasks.removed',
   'store.repaired',
+  'ledger.difference',
+  'ledger.settled',
   'group.opened',
   'group.acknowledged',
   'group.resolved',

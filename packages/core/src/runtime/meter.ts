@@ -14,6 +14,10 @@ export const silentMeter: Meter = { count: () => undefined, observe: () => undef
 export const STALE_WORKER_RETRY_TOTAL = 'scheduler_stale_worker_retry_total'
 /** How long ago workers were heard of when a dispatcher looked, in seconds. Label: statistic (D4). */
 export const HEARTBEAT_LAG_SECONDS = 'scheduler_heartbeat_lag_seconds'
+/** Differences that the ledger found. Label: kind. */
+export const LEDGER_DIFFERENCES_TOTAL = 'reprise_ledger_differences_total'
+/** How long the last whole look through the store took, in seconds. */
+export const LEDGER_PASS_SECONDS = 'reprise_ledger_pass_seconds'
 /** Messages of an outside queue, by what became of them. Labels: queue, outcome (A14). */
 export const QUEUE_MESSAGES_TOTAL = 'reprise_queue_messages_total'
 /** Messages in an outside queue, as it says itself. Labels: queue, state. */
