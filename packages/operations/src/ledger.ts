@@ -75,23 +75,19 @@ export const ledgerOperations = {
       const isLimited = caller.tenants !== null
       const scope = { ...tenantScope(caller, tenant), ...given({ action }) }
       const lanes: Page<LaneView> = await engine.lanes({ ...scope, ...given(page) })
-      const sums = new Map<string, LedgerSums & { tenant: string; action: string }>()
+      const rows = new Map<string, { tenant: string; action: string; sums: LedgerSums }>()
       for (const lane of lanes.items.filter((one) => mayTouch(caller, one.tenant))) {
         const key = `${lane.tenant}\0${lane.action}`
         const its = ledgerSums(lane.counts)
-        const known = sums.get(key)
-        const { tenant: whose, action: name } = lane
-        sums.set(key, {
-          ...(known === undefined ? its : addedSums(plainSums(known), its)),
-          tenant: whose,
-          action: name,
-        })
+        const known = rows.get(key)?.sums
+        const sums = known === undefined ? its : addedSums(known, its)
+        rows.set(key, { tenant: lane.tenant, action: lane.action, sums })
       }
       const now = await engine.now()
       const walk = (await ledgerWalks(engine).get(WALK_ID))?.document
       const found = isLimited ? [] : (await ledgerDifferences(engine).list({ limit: DIFFERENCES_SHOWN_MAX })).items
       return {
-        items: [...sums.values()],
+        items: [...rows.values()].map(({ sums, ...row }) => ({ ...sums, ...row })),
         next: lanes.next,
         differences: found.map(({ document }) => {
           const { kind, subject, task, found: is, expected, sentence, since } = document
@@ -103,6 +99,3 @@ export const ledgerOperations = {
     },
   }),
 }
-
-const plainSums = ({ tenant: _, action: __, ...sums }: LedgerSums & { tenant: string; action: string }): LedgerSums =>
-  sums
