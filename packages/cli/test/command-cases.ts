@@ -31,6 +31,7 @@ const CaseIn = (status: string) =>
   OPERATIONS.reopenFailureGroup.output.and(z.object({ state: z.object({ status: z.literal(status) }) }))
 const Job = OPERATIONS.getJob.output
 const Flag = OPERATIONS.setFlag.output
+const Redrive = OPERATIONS.getRedrive.output
 const PolicyVersion = OPERATIONS.getPolicyVersion.output
 const Published = OPERATIONS.publishPolicies.output
 const Queue = z.looseObject({ tasks: z.int() })
@@ -264,6 +265,30 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
   },
   { argv: ['retry', dead], exit: 5 },
   { argv: ['promote', waiting, '-o', 'json'], json: BulkView.extend({ changed: z.tuple([z.literal(waiting)]) }) },
+  { argv: ['redrive', 'plan', deadToo], exit: 2, says: /needs a reason/ },
+  {
+    argv: ['redrive', 'plan', deadToo, '--reason', 'a try', '-o', 'json'],
+    json: Redrive.extend({ state: z.literal('ready'), total: z.literal(1) }),
+  },
+  {
+    argv: ['redrive', 'start', '--action', REFUSE, '--tenant', 'acme', '--reason', 'a try', '--dry-run', '-o', 'json'],
+    json: Redrive.extend({ total: z.literal(1) }),
+  },
+  { argv: ['redrive', 'list', '-o', 'json'], json: atLeast(2, z.array(Redrive)) },
+  { argv: ['redrive', 'show', 'nothing'], exit: 3, says: /There is no redrive/ },
+  { argv: ['redrive', 'pause', 'nothing', '--reason', 'a try'], exit: 3 },
+  { argv: ['dlq', 'list', '--tenant', 'acme', '-o', 'json'], json: atLeast(1, z.array(TaskView)) },
+  { argv: ['dlq', 'show', deadToo, '-q'], text: /dead/ },
+  { argv: ['dlq', 'bury'], exit: 2, says: /can not 'bury'/ },
+  {
+    argv: ['dlq', 'discard', deadToo, '-o', 'json'],
+    json: BulkView.extend({ changed: z.tuple([z.literal(deadToo)]) }),
+  },
+  {
+    argv: ['dlq', 'restore', deadToo, '-o', 'json'],
+    json: BulkView.extend({ changed: z.tuple([z.literal(deadToo)]) }),
+  },
+  { argv: ['dlq', 'restore', deadToo, '-q'], exit: 5, text: /^0 tasks are dead letters again/ },
   {
     argv: ['redrive', '--action', REFUSE, '--yes', '-o', 'json'],
     json: BulkView.extend({ changed: z.tuple([z.literal(deadToo)]) }),

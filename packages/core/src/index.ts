@@ -66,6 +66,7 @@ export {
   PAYLOAD_BYTES_MAX,
   protoHolders,
 } from './model/json.ts'
+export { checkedPatch, type JsonChange, type JsonPatch, jsonChanges, patchedJson } from './model/json-patch.ts'
 export { KnownActions } from './model/known-actions.ts'
 export { nearest, nearMiss } from './model/near-miss.ts'
 export * as check from './model/option-checks.ts'
@@ -340,6 +341,7 @@ export { isAlive } from './workers/liveness.ts'
 export { type ScalingOptions, type ScalingSignal, scalingSignal } from './workers/scaling.ts'
 export { heartbeatLag, PREFERRED_WORKER_LABEL, selectWorker } from './workers/select-worker.ts'
 export { takingWork } from './workers/taking-work.ts'
+export { compareVersions } from './workers/version-order.ts'
 export { isDrainOrdered, orderDrain } from './workers/worker-orders.ts'
 
 // jobs: durable jobs made of chunks: their document, and the steps of its state machine

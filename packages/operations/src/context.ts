@@ -57,6 +57,8 @@ export interface Context {
   readonly queue: OutsideQueue | null
   /** MAX_RETRIES: how many retries an operator may ask for (A9). */
   readonly maxRetries: number
+  /** How long a discard can be taken back. */
+  readonly discardUndoMs: number
   readonly version: string
   /** Above which a figure of the monitoring is a warning, or critical. */
   readonly monitoringThresholds: MonitoringThresholds
@@ -76,6 +78,8 @@ const SEARCHES: AtOnceBounds = {
   running: { all: 8, perCaller: 4, perTenant: 4, kept: 2 },
   waiting: { all: 1_000, perCaller: 200, perTenant: 200, kept: 200 },
 }
+
+const DISCARD_UNDO_MS = 7 * 86_400_000
 
 const WAITS: PlaceBounds = { all: 5_000, perCaller: 1_000, perTenant: 500, kept: 1_000 }
 
@@ -101,6 +105,8 @@ export interface ContextOptions {
   readonly tenantRules?: TenantRules
   /** Those that are not the usual ones (C10). */
   readonly monitoringThresholds?: Partial<MonitoringThresholds>
+  /** How long a discard can be taken back; 7 days if missing. */
+  readonly discardUndoMs?: number | undefined
   readonly onError?: (error: unknown) => void
 }
 
@@ -134,6 +140,7 @@ export function createContext(options: ContextOptions): Context {
     waits: new Places('waiting requests', WAITS),
     queue: options.queue ?? null,
     maxRetries: options.maxRetries,
+    discardUndoMs: options.discardUndoMs ?? DISCARD_UNDO_MS,
     version: options.version,
     monitoringThresholds: { ...MONITORING_THRESHOLDS, ...options.monitoringThresholds },
     tenantLimits: new TenantLimitBook(options.policies, options.tenantRules),

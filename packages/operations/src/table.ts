@@ -18,6 +18,8 @@ import { noteOperations } from './notes.ts'
 import type { Operation } from './operation.ts'
 import { policyOperations } from './policies.ts'
 import { queueOperations } from './queues.ts'
+import { redriveOperations } from './redrives.ts'
+import { restoreOperations } from './restore.ts'
 import { retryOperations } from './retries.ts'
 import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
@@ -31,6 +33,8 @@ export const OPERATIONS = {
   ...countingOperations,
   ...changeOperations,
   ...retryOperations,
+  ...redriveOperations,
+  ...restoreOperations,
   ...noteOperations,
   ...jobOperations,
   ...laneOperations,

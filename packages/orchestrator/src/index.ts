@@ -61,6 +61,27 @@ export {
 export { askRetry, createQueueOutbox, type OutboxPoint, type QueueOutboxOptions } from './queue-outbox.ts'
 export { RecentAssignments } from './recent-assignments.ts'
 export { createReconcile } from './reconcile.ts'
+export {
+  CHUNK_ITEMS_MAX,
+  chunkId,
+  chunksIn,
+  type ItemStatus,
+  type RedriveChunk,
+  type RedriveItem,
+} from './redrives/chunk.ts'
+export { type CollectLook, collectStep, deadOnly, NOTHING_FOUND } from './redrives/collect.ts'
+export {
+  isOver,
+  NO_ITEMS,
+  REDRIVE_STATES,
+  type RedriveDocument,
+  type RedrivePlan,
+  type RedriveState,
+  redrivesIn,
+} from './redrives/redrive.ts'
+export { createRedrives, type RedrivesOptions } from './redrives/redrives.ts'
+export { copyId, fittingPayload } from './redrives/send.ts'
+export { newStage } from './redrives/stages.ts'
 export { registrySnapshot } from './registry-snapshot.ts'
 export { announceRole, createRolePresence, presentRoles, type RoleAnnouncement } from './role-presence.ts'
 export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'

@@ -31,6 +31,7 @@ import { createProbe, PROBE_CHECKS, type ProbeOptions } from './probe.ts'
 import { createQueueIntake, type QueueIntakeOptions } from './queue-intake.ts'
 import { createQueueOutbox } from './queue-outbox.ts'
 import { createReconcile } from './reconcile.ts'
+import { createRedrives } from './redrives/redrives.ts'
 import { errorHook, type ServiceOptions } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
 import { createSweep } from './sweep.ts'
@@ -135,7 +136,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   const services: readonly Service[] = [
     ...(options.sweep === false
       ? []
-      : [createSweep({ ...shared, retention }), createCases(shared), createLedger(shared)]),
+      : [createSweep({ ...shared, retention }), createCases(shared), createLedger(shared), createRedrives(shared)]),
     ...reconciliations,
     ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),
     ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),

@@ -50,6 +50,8 @@ export interface ServerOptions {
   readonly version: string
   /** MAX_RETRIES: how many retries an operator may ask for. */
   readonly maxRetries: number
+  /** How long a discard can be taken back; 7 days if not given. */
+  readonly discardUndoMs?: number
   /** Where it listens; loopback if not given. */
   readonly host?: string
   /** 7440 if not given; 0 for any that is free. */
@@ -131,6 +133,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     tokens: access.tokens,
     sessions: access.sessions,
     maxRetries: options.maxRetries,
+    discardUndoMs: options.discardUndoMs,
     version: options.version,
     onError,
     ...present({ monitoringThresholds: options.monitoringThresholds, queue: options.queue }),

@@ -7,6 +7,7 @@ import { configCheck } from './config-check.ts'
 import { configPrint } from './config-print.ts'
 import { count } from './count.ts'
 import { diff } from './diff.ts'
+import { dlq } from './dlq.ts'
 import { doctor } from './doctor.ts'
 import { events } from './events.ts'
 import { explain } from './explain.ts'
@@ -25,6 +26,7 @@ import { policyCheck } from './policy-check.ts'
 import { policySimulate } from './policy-simulate.ts'
 import { policyList, policyPublish, policyShow, policyTemplates } from './policy-versions.ts'
 import { queueDeadLetters, queueDrop, queueKept, queueRead, queueRedrive, queueResend, queueShow } from './queue.ts'
+import { redrive } from './redrive.ts'
 import { retry } from './retry.ts'
 import { scaling } from './scaling.ts'
 import { series } from './series.ts'
@@ -32,7 +34,7 @@ import { core, orchestrator, up, worker } from './services.ts'
 import { sessionList, sessionRevoke } from './sessions.ts'
 import { status } from './status.ts'
 import { submit } from './submit.ts'
-import { cancel, discard, promote, redrive } from './task-changes.ts'
+import { cancel, discard, promote } from './task-changes.ts'
 import { tenants } from './tenants.ts'
 import { tokenCreate, tokenList, tokenRevoke } from './tokens.ts'
 import { version } from './version.ts'
@@ -79,6 +81,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   ledger,
   redrive,
   discard,
+  dlq,
   workers,
   lanes,
   tenants,

@@ -28,7 +28,7 @@ export const status: CommandDefinition = {
   ],
   async run(invocation) {
     const [id] = invocation.arguments
-    const look = (): Promise<Look> => (id === undefined ? overview(invocation) : oneTask(invocation, id))
+    const look = (): Promise<Look> => (id === undefined ? overview(invocation) : taskLook(invocation, id))
     const draw = async (): Promise<void> => (await look()).show()
     if (invocation.options.flag('watch'))
       await follow(invocation, { draw, read: async () => [['status', (await look()).value]] })
@@ -48,7 +48,8 @@ async function overview({ api, output }: Invocation): Promise<Look> {
   return { value, show: () => output.one(value, (people) => tellOverview(value, output.now(), people)) }
 }
 
-async function oneTask({ api, options, output }: Invocation, id: string): Promise<Look> {
+/** One task with its attempts. */
+export async function taskLook({ api, options, output }: Invocation, id: string): Promise<Look> {
   const task = await api.getTask({ id })
   const { items: executions, next } = await api.listExecutions({ id, limit: ATTEMPTS_MAX })
   if (next !== null) output.note(`Only the first ${executions.length} attempts are shown.`)

@@ -1,4 +1,4 @@
-// reprise cancel, promote, redrive and discard: change tasks that are named, or all that are found.
+// reprise cancel, promote and discard: change tasks that are named, or all that are found.
 
 import type { CommandDefinition, Example } from '../command/definition.ts'
 import { DRY_RUN, REASON, SCOPE, YES } from '../command/shared-options.ts'
@@ -62,27 +62,13 @@ export const promote = changeCommand({
   ],
 })
 
-export const redrive = changeCommand({
-  verb: 'redrive',
-  done: 'sent back to work',
-  from: ['dead'],
-  byGroup: true,
-  summary: 'Send dead letters back to work',
-  details: 'Sends dead letters back to work, each in a new generation with a fresh budget of retries.',
-  examples: [
-    ['reprise redrive 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'One task'],
-    ['reprise redrive --fingerprint 5f3a0c1e9b7d2468 --yes', 'A whole failure group, once its cause is gone'],
-    ['reprise redrive --action invoice.send --dry-run', 'How many would that be?'],
-  ],
-})
-
 export const discard = changeCommand({
   verb: 'discard',
   done: 'given up',
   from: ['dead'],
   byGroup: true,
   summary: 'Give dead letters up for good',
-  details: 'Gives dead letters up: they end as discarded, and can not be sent back to work.',
+  details: 'Gives dead letters up: they end as discarded. dlq restore takes that back for some days.',
   examples: [
     ['reprise discard 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --reason "sent by hand"', 'One task'],
     ["reprise discard --query 'code:EINVAL age>30d' --dry-run", 'How many would that be?'],

@@ -1,7 +1,7 @@
 // Settings of the server: where it listens, who may do what, how much, and what is not shown.
 
 import { Pattern } from '@reprise/core'
-import { oneOf, size, text, texts, webAddress, whole } from './kinds.ts'
+import { duration, oneOf, size, text, texts, webAddress, whole } from './kinds.ts'
 import { setting } from './setting.ts'
 import { accessRules, monitoringThresholds, tenantLimits } from './structures.ts'
 
@@ -30,6 +30,13 @@ export const SERVER_SETTINGS = {
     default: null,
     defaultText: 'where it listens',
     about: 'How the server is reached from outside: for sign-in, links and callbacks.',
+  }),
+  discardUndo: setting({
+    kind: duration,
+    variables: ['REPRISE_DISCARD_UNDO'],
+    key: 'discard_undo',
+    default: 604_800_000,
+    about: 'How long a discard can be taken back, while retention has not removed its task.',
   }),
   adminLink: setting({
     kind: oneOf(['loopback', 'anywhere']),

@@ -69,6 +69,7 @@ export async function startCore(context: RoleContext): Promise<RunningCore> {
     metrics,
     version: VERSION,
     maxRetries: values.maxRetries,
+    discardUndoMs: values.discardUndo,
     host: values.host,
     port: values.port,
     clock: host.clock,

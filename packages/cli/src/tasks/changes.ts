@@ -31,8 +31,12 @@ interface Tried {
   readonly samples: readonly { readonly id: string; readonly action: string; readonly tenant: string }[]
 }
 
-export async function changeTasks(invocation: Invocation, change: Change): Promise<ExitCode> {
-  const { arguments: ids, options } = invocation
+export async function changeTasks(
+  invocation: Invocation,
+  change: Change,
+  ids: readonly string[] = invocation.arguments,
+): Promise<ExitCode> {
+  const { options } = invocation
   const { verb } = change
   const given = options.text('query')
   const query = given === undefined ? undefined : askedQuery(invocation, [given])
