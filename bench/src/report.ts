@@ -41,6 +41,7 @@ function sqliteRatios(figures: Figures): Ratios {
     limit: ratio(figures, 'process', 'limit'),
     limitSubmit: ratio(figures, 'submit', 'limit'),
     backlog: ratioOfOurs(figures, 'backlogLarge', 'backlogSmall'),
+    redrive: ratioOfOurs(figures, 'redriveManaged', 'redrive'),
     processDurable: ratio(figures, 'processDurable', 'peer'),
     submitDurable: ratio(figures, 'submitDurable', 'peer'),
     limitDurable: ratio(figures, 'processDurable', 'limit'),
@@ -59,6 +60,7 @@ function redisRatios(figures: Figures): Ratios {
     limit: ratio(figures, 'process', 'limit'),
     backlog: ratioOfOurs(figures, 'backlogLarge', 'backlogSmall'),
     processes: ratioOfOurs(figures, 'twoProcesses', 'oneProcess'),
+    redrive: ratioOfOurs(figures, 'redriveManaged', 'redrive'),
   }
 }
 

@@ -154,6 +154,11 @@ async function redrive(run: Run): Promise<void> {
     run.figures.add(side, 'redrive', redrivePerS)
     return `${perS(redrivePerS)} sent back`
   })
+  await run.inTurns('redrive as a resource', run.mainMode, ['ours'], async (side, store) => {
+    const { redrivePerS } = await measure('redrive', { store, side, tasks: run.plan.deadLetters, managed: true })
+    run.figures.add(side, 'redriveManaged', redrivePerS)
+    return `${perS(redrivePerS)} sent back`
+  })
 }
 
 /** Needs no store, and is the same on every engine. */

@@ -24,6 +24,7 @@ const RATES: readonly Row[] = [
   { name: 'jobPlain', label: 'process, beside the durable job', unit: 'per s' },
   { name: 'job', label: 'durable job, everybody killed on the way', unit: 'per s' },
   { name: 'redrive', label: 'redrive of dead letters', unit: 'per s' },
+  { name: 'redriveManaged', label: 'the same, as a redrive that survives', unit: 'per s' },
 ]
 
 const PERCENTS = ['P50', 'P99']

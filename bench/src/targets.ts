@@ -23,6 +23,10 @@ const decideTarget = ({ ours }: Report): Wanted => {
   return { label: 'deciding about a failure, µs', value: ours.decideUs, below: 20 }
 }
 
+const redriveTarget = ({ ratios }: Report): Wanted => {
+  return { label: 'redrive as a resource / in bulk', value: ratios.redrive, atLeast: 0.8 }
+}
+
 function sqliteTargets(report: Report): readonly Wanted[] {
   const { mode, ratios, ours } = report
   const isFast = mode === 'fast'
@@ -38,6 +42,7 @@ function sqliteTargets(report: Report): readonly Wanted[] {
     { label: "worker's peak memory at the large backlog, MB", value: ours.memoryMb, below: 300 },
     { label: 'durable job / process', value: ratios.job, atLeast: 0.7 },
     { label: 'peak memory of a process of the durable job, MB', value: ours.jobMemoryMb, below: 300 },
+    redriveTarget(report),
     decideTarget(report),
   ]
 }
@@ -56,6 +61,7 @@ function redisTargets(report: Report): readonly Wanted[] {
     { label: 'process, ours / limit', value: ratios.limit, atLeast: 0.6, aim: 0.85 },
     { label: 'rate at the large backlog / at the small', value: ratios.backlog, atLeast: 0.8 },
     { label: 'rate of two worker processes / of one', value: ratios.processes, atLeast: 0.9 },
+    redriveTarget(report),
     decideTarget(report),
   ]
 }

@@ -333,14 +333,28 @@ async function say({ engine }: Context, id: string, state: RedriveState, { actor
 }
 
 function redriveView(redrive: RedriveDocument, redaction: Redaction, now: number): z.output<typeof RedriveView> {
-  const { filter, cursor, startsItself, chunks, owner, leaseUntil, found, plan, halt, again, ...shown } = redrive
-  const { lanes, causes, ...counted } = found
+  const { id, state, actor, reason, tenants, selector, createdAt, startedAt, endedAt } = redrive
+  const { total, counts, plan, found, preflight, stages, again, halt, held, owner, leaseUntil } = redrive
+  const { actions, ages, causes, expired, superseded } = found
   const told = <T extends { readonly message: string }>(items: readonly T[]): T[] =>
     items.map((item) => ({ ...item, message: redaction.text(item.message) }))
   return {
-    ...shown,
+    id,
+    state,
+    actor,
+    reason,
+    tenants,
+    selector,
+    createdAt,
+    startedAt,
+    endedAt,
+    total,
+    counts,
+    preflight,
+    stages,
+    held,
     plan: { ...plan, patch: plan.patch === null ? null : redaction.value(plan.patch) },
-    found: { ...counted, causes: told(causes) },
+    found: { actions, tenants: found.tenants, ages, causes: told(causes), expired, superseded },
     again: told(again),
     halt: halt === null ? null : { ...halt, evidence: told(halt.evidence) },
     isMoved: owner !== null && leaseUntil > now,

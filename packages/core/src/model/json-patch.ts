@@ -4,7 +4,7 @@
 import { InvalidError } from './errors.ts'
 import { decodeJson, encodeJson, type JsonText } from './json.ts'
 
-export interface PatchOperation {
+interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
   /** Where, as a JSON Pointer (RFC 6901): `/customer/0/name`. */
   readonly path: string
@@ -15,7 +15,7 @@ export interface PatchOperation {
 /** A list of operations, or an object to merge. */
 export type JsonPatch = readonly PatchOperation[] | Readonly<Record<string, unknown>>
 
-export const PATCH_BYTES_MAX = 16_384
+const PATCH_BYTES_MAX = 16_384
 const OPERATIONS_MAX = 100
 const OPERATIONS: ReadonlySet<string> = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test'])
 
@@ -145,7 +145,7 @@ function within(value: unknown, path: string, change: (holder: unknown[] | Membe
   if (last === undefined) throw missing(path)
   const copied = (here: unknown, at: number): unknown => {
     if (typeof here !== 'object' || here === null) throw missing(path)
-    const copy: unknown[] | Members = Array.isArray(here) ? [...here] : { ...here }
+    const copy: unknown[] | Members = Array.isArray(here) ? [...(here as unknown[])] : { ...here }
     const step = steps[at]
     if (step === undefined) change(copy, last)
     else if (Array.isArray(copy)) {
@@ -188,7 +188,7 @@ export interface JsonChange {
   readonly after?: unknown
 }
 
-export const JSON_CHANGES_MAX = 100
+const JSON_CHANGES_MAX = 100
 
 /** Where two values differ, as JSON Pointers; at most JSON_CHANGES_MAX places. */
 export function jsonChanges(before: unknown, after: unknown): readonly JsonChange[] {

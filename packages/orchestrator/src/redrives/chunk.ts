@@ -21,7 +21,7 @@ export interface RedriveItem {
   readonly why?: string
 }
 
-export interface ChunkCause {
+interface ChunkCause {
   readonly fingerprint: Fingerprint
   /** How the message begins; empty from a number of causes on. */
   readonly message: string

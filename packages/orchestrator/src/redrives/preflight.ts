@@ -1,7 +1,7 @@
 // What an operator should know before dead letters go back to work: what would hold them, how long it may take, and what is odd
 // about them, in sentences.
 
-import { type Engine, formatDuration, SERIES_STEP_MS } from '@reprise/core'
+import { type ActionName, type Engine, SERIES_STEP_MS } from '@reprise/core'
 import { LaneFacts } from './lane-facts.ts'
 import type { Preflight, RedriveDocument } from './redrive.ts'
 
@@ -23,8 +23,7 @@ export async function preflight(engine: Engine, { found, total, plan }: Asked, n
     if (why !== null) unfixed.add(why)
   }
   const estimatedMs = await estimate(engine, { found, total, plan }, now)
-  const facts_ = { ...held, estimatedMs }
-  return { at: now, ...facts_, warnings: [...warningsOf({ found, total, plan }, facts_), ...unfixed] }
+  return { at: now, ...held, estimatedMs, warnings: [...warningsOf({ found, total, plan }, held), ...unfixed] }
 }
 
 /** By the limits that were asked for, or by how fast these actions have gone lately; null if neither tells. */
@@ -35,14 +34,13 @@ async function estimate(
 ): Promise<number | null> {
   let ended = 0
   for (const { name } of found.actions.slice(0, ACTIONS_LOOKED_AT_MAX)) {
-    const points = await engine.series({ action: name as never, from: now - SPEED_MS, to: now + SERIES_STEP_MS })
-    const busiest = points.map(({ succeeded, failed }) => succeeded + failed)
-    ended += Math.max(0, ...busiest)
+    const points = await engine.series({ action: name as ActionName, from: now - SPEED_MS, to: now + SERIES_STEP_MS })
+    ended += Math.max(0, ...points.map(({ succeeded, failed }) => succeeded + failed))
   }
   const bySpeed = ended === 0 ? null : (total / ended) * SERIES_STEP_MS
   const byRate = plan.ratePerS === null ? null : (total / plan.ratePerS) * 1_000
-  if (bySpeed === null || byRate === null) return bySpeed ?? byRate
-  return Math.round(Math.max(bySpeed, byRate))
+  const slowest = Math.max(bySpeed ?? 0, byRate ?? 0)
+  return slowest === 0 ? null : Math.round(slowest)
 }
 
 function warningsOf(
@@ -64,7 +62,3 @@ function warningsOf(
     warnings.push('There is no canary: nothing halts it if the cause is still there.')
   return warnings
 }
-
-/** Such as '2 min'; null if nobody knows. */
-export const estimateText = ({ estimatedMs }: Preflight): string | null =>
-  estimatedMs === null ? null : formatDuration(Math.max(1_000, Math.round(estimatedMs / 1_000) * 1_000))

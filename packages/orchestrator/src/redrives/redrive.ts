@@ -72,7 +72,7 @@ export interface ItemCounts {
 
 export const NO_ITEMS: ItemCounts = { pending: 0, sent: 0, recovered: 0, failed: 0, skipped: 0, undone: 0, ended: 0 }
 
-export interface NamedCount {
+interface NamedCount {
   readonly name: string
   readonly count: number
 }

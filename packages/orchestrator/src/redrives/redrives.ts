@@ -13,26 +13,29 @@ export interface RedrivesOptions extends ServiceOptions {
   readonly engine: Engine
   /** How often it looks for redrives to move. */
   readonly intervalMs?: number
+  /** How long others wait for a process that gives no sign of life, before they go on with its redrives. */
+  readonly leaseMs?: number
 }
 
 const INTERVAL_MS = 1_000
+const LEASE_MS = 5_000
 /** How many redrives one process moves at once. */
 const RUNS_MAX = 20
 const REMOVE_EVERY_MS = 600_000
 
-const CHECKS: check.Table<RedrivesOptions> = { ...SERVICE_CHECKS, intervalMs: check.ms }
+const CHECKS: check.Table<RedrivesOptions> = { ...SERVICE_CHECKS, intervalMs: check.ms, leaseMs: check.ms }
 
 export function createRedrives(options: RedrivesOptions): Service {
   check.options(options, CHECKS, 'redrives option')
   refuseNoEngine(options.engine, 'change', 'createRedrives')
   const around = surroundings('redrives', options)
   const { clock, random, log } = around
-  const { engine, intervalMs = INTERVAL_MS } = options
+  const { engine, intervalMs = INTERVAL_MS, leaseMs = LEASE_MS } = options
   return createLoop('redrives', around, () => {
     const owner = randomUUID()
     const redrives = redrivesIn(engine)
     const runs = new Map<string, RedriveRun>()
-    const running = { engine, clock, owner }
+    const running = { engine, clock, owner, leaseMs }
     let lookedAt = Number.NEGATIVE_INFINITY
     let removedAt = clock.monotonic()
 

@@ -11,8 +11,6 @@ import { type RedriveDocument, type RedriveState, redrivesIn } from './redrive.t
 import { sendItems } from './send.ts'
 import { judgeStage, newStage, stageOf } from './stages.ts'
 
-/** By the store's clock. Each round prolongs it. */
-export const LEASE_MS = 5_000
 /** How long one round goes on before it writes down how far it came, and looks what operators said. */
 const ROUND_MS = 300
 /** How many tasks one call sends: the store is others' too. */
@@ -38,12 +36,15 @@ export interface RunOptions {
   readonly engine: Engine
   readonly clock: Clock
   readonly owner: string
+  /** How long a process has a redrive after its last sign of life, by the store's clock. Each round prolongs it. */
+  readonly leaseMs: number
 }
 
 export class RedriveRun {
   readonly #engine: Engine
   readonly #clock: Clock
   readonly #owner: string
+  readonly #leaseMs: number
   readonly #redrives: Collection<RedriveDocument>
   readonly #chunks: Collection<RedriveChunk>
   readonly #ledger: ItemLedger
@@ -61,6 +62,7 @@ export class RedriveRun {
     this.#engine = options.engine
     this.#clock = options.clock
     this.#owner = options.owner
+    this.#leaseMs = options.leaseMs
     this.#redrives = redrivesIn(options.engine)
     this.#chunks = chunksIn(options.engine)
     this.#redrive = redrive
@@ -75,7 +77,7 @@ export class RedriveRun {
     const now = await options.engine.now()
     const taken = await stepDocument(redrives, id, (redrive) => {
       const isFree = redrive.owner === null || redrive.owner === options.owner || redrive.leaseUntil <= now
-      return isFree ? { ...redrive, owner: options.owner, leaseUntil: now + LEASE_MS } : null
+      return isFree ? { ...redrive, owner: options.owner, leaseUntil: now + options.leaseMs } : null
     })
     if (taken === null) return null
     const ledger = await ItemLedger.read(chunksIn(options.engine), id, taken.chunks)
@@ -307,7 +309,7 @@ export class RedriveRun {
       if (redrive.owner !== this.#owner) return null
       const stage = stageOf(redrive, this.#ledger.standing)
       const stages = stage === null ? redrive.stages : [...redrive.stages.slice(0, -1), stage]
-      const known = { ...redrive, counts, again, stages, held: null, leaseUntil: now + LEASE_MS }
+      const known = { ...redrive, counts, again, stages, held: null, leaseUntil: now + this.#leaseMs }
       return { ...known, ...change({ ...known }, now) }
     })
     if (written === null) throw new RedriveLost(id)

@@ -14,7 +14,7 @@ export type StageVerdict =
   | { readonly kind: 'done' }
 
 /** The size of a stage; null for the rest. */
-export const stageSize = ({ canary }: Pick<RedrivePlan, 'canary'>, at: number): number | null => canary[at] ?? null
+const stageSize = ({ canary }: Pick<RedrivePlan, 'canary'>, at: number): number | null => canary[at] ?? null
 
 /** A stage that begins now. */
 export const newStage = (plan: RedrivePlan, at: number, now: number): StageResult => ({
