@@ -4,7 +4,7 @@
 
 import { createClient } from '@reprise/client'
 import { connectEngine } from '@reprise/connect'
-import { createOrchestrator } from '@reprise/orchestrator'
+import { createRedrives } from '@reprise/orchestrator'
 import { type FullSide, openFullQueue } from './contestants.ts'
 import { checkCounts, perSecond } from './queue-under-test.ts'
 import { addressOf, type Store } from './store.ts'
@@ -41,7 +41,7 @@ const LOOK_MS = 5
 async function managed(store: Store, tasks: number): Promise<number> {
   const client = await createClient({ engine: addressOf(store) })
   const connection = await connectEngine(addressOf(store))
-  const orchestrator = createOrchestrator({ engine: connection.engine, sweep: false })
+  const redrives = createRedrives({ engine: connection.engine })
   try {
     const why = { reason: 'measuring' }
     let redrive = await client.createRedrive({ all: true, canary: [], ...why })
@@ -49,14 +49,14 @@ async function managed(store: Store, tasks: number): Promise<number> {
     while (redrive.state === 'collecting') redrive = await client.collectRedrive({ id })
     await client.startRedrive({ id, ...why })
     return await perSecond(tasks, async () => {
-      await orchestrator.start()
+      await redrives.start()
       do {
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
         redrive = await client.getRedrive({ id })
       } while (redrive.counts.pending > 0)
     })
   } finally {
-    await orchestrator.stop()
+    await redrives.stop()
     await connection.close()
     await client.close()
   }
