@@ -341,7 +341,6 @@ export { isAlive } from './workers/liveness.ts'
 export { type ScalingOptions, type ScalingSignal, scalingSignal } from './workers/scaling.ts'
 export { heartbeatLag, PREFERRED_WORKER_LABEL, selectWorker } from './workers/select-worker.ts'
 export { takingWork } from './workers/taking-work.ts'
-export { compareVersions } from './workers/version-order.ts'
 export { isDrainOrdered, orderDrain } from './workers/worker-orders.ts'
 
 // jobs: durable jobs made of chunks: their document, and the steps of its state machine

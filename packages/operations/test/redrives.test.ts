@@ -8,18 +8,20 @@ import { ACME } from './store-with-caller.ts'
 
 afterAll(stopRedis)
 
+/** `npm run test:long -- redrives` takes 5,000. */
+const COUNT = process.env.REPRISE_LONG === '1' ? 5_000 : 150
 const WHY = { reason: 'the deploy was rolled back' }
 
 test.each(STORES)(
   'a canary halts by itself while the cause is there, and recovers all once it is gone (%s)',
   async (kind) => {
     const { ask, died, ran, serve, until, work, engine } = await recoveryStore(kind)
-    await died(specs(150), breaks)
+    await died(specs(COUNT), breaks)
     const plan = await ask<Redrive>('createRedrive', { all: true, ...WHY })
     expect(plan).toMatchObject({
       state: 'ready',
-      total: 150,
-      found: { actions: [{ count: 150 }], ages: [{ name: '10m' }] },
+      total: COUNT,
+      found: { actions: [{ count: COUNT }], ages: [{ name: '10m' }] },
     })
     await serve()
     await ask('startRedrive', { id: plan.id, ...WHY })
@@ -31,7 +33,7 @@ test.each(STORES)(
     expect(halted.halt).toMatchObject({ stage: 0, evidence: [{ isSame: true }] })
     expect(halted.halt?.sentence).toContain('The cause is still there')
     expect(ran).toHaveLength(1)
-    expect(await engine.counts()).toMatchObject({ dead: 150, queued: 0 })
+    expect(await engine.counts()).toMatchObject({ dead: COUNT, queued: 0 })
 
     await ask('resumeRedrive', { id: plan.id, ...WHY })
     const done = await until(
@@ -43,12 +45,12 @@ test.each(STORES)(
       [1, 0],
       [10, 10],
       [100, 100],
-      [null, 39],
+      [null, COUNT - 111],
     ])
-    expect(done.counts).toMatchObject({ recovered: 149, failed: 1, pending: 0, sent: 0 })
+    expect(done.counts).toMatchObject({ recovered: COUNT - 1, failed: 1, pending: 0, sent: 0 })
     expect(done.again).toMatchObject([{ message: 'the currency is missing', count: 1 }])
-    expect(await engine.counts()).toMatchObject({ succeeded: 149, dead: 1 })
-    expect(ran).toHaveLength(150)
+    expect(await engine.counts()).toMatchObject({ succeeded: COUNT - 1, dead: 1 })
+    expect(ran).toHaveLength(COUNT)
     const { entries } = await engine.journal.read({ limit: 1_000, newest: true })
     const told = entries.filter(({ type }) => type === 'redrive.changed').map(({ data }) => data.state)
     expect(told).toEqual(['done', 'running', 'halted', 'running', 'collecting'])

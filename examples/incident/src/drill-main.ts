@@ -1,0 +1,47 @@
+// What `npm run drill` runs: the operator's minute on both engines, each on a store of its own, which is gone afterwards.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startRedis } from '@reprise/test-servers'
+import { type DrillResult, runDrill } from './drill.ts'
+
+/** Half of them are of the region that breaks: 10,000 fail there. */
+const TASKS = 20_000
+const ENGINES = ['sqlite', 'redis'] as const
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    tasks: { type: 'string', default: String(TASKS) },
+    engine: { type: 'string', multiple: true, default: [...ENGINES] },
+  },
+})
+
+const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+const folder = mkdtempSync(join(tmpdir(), 'reprise-drill-'))
+const engines: DrillResult[] = []
+try {
+  for (const kind of ENGINES.filter((one) => values.engine.includes(one))) {
+    const redis = kind === 'redis' ? await startRedis() : null
+    try {
+      const engine = redis?.url ?? `sqlite:${join(folder, 'reprise.db')}`
+      engines.push(await runDrill({ kind, engine, tasks: Number(values.tasks), folder, tell }))
+    } finally {
+      await redis?.stop()
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+if (values.json) process.stdout.write(`${JSON.stringify({ engines })}\n`)
+else {
+  for (const { engine, ...result } of engines) {
+    process.stdout.write(
+      `${engine}: ${Object.entries(result)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', ')}\n`,
+    )
+  }
+}
