@@ -67,6 +67,7 @@ export {
   protoHolders,
 } from './model/json.ts'
 export { checkedPatch, type JsonChange, type JsonPatch, jsonChanges, patchedJson } from './model/json-patch.ts'
+export { publishedSchema, SCHEMA_LENGTH_MAX, schemaProblem } from './model/json-schema.ts'
 export { KnownActions } from './model/known-actions.ts'
 export { nearest, nearMiss } from './model/near-miss.ts'
 export * as check from './model/option-checks.ts'

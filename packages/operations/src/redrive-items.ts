@@ -112,7 +112,7 @@ async function patchView(
   const copy = item.status === 'pending' || item.status === 'skipped' ? null : copyId(item)
   const task = await engine.task(item.id)
   if (task === null) return { ...NO_PATCH, copy, problem: 'It is gone.' }
-  const payload = fittingPayload(task, plan.patch)
+  const payload = await fittingPayload(engine, task, plan.patch)
   if ('why' in payload) return { ...NO_PATCH, copy, problem: context.redaction.text(payload.why) }
   const sight = sightOf(context, caller)
   const turns = turnsOf(clock)

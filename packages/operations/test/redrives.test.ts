@@ -1,6 +1,6 @@
 // Redrives from end to end: planned and asked about through operations, moved by the service of the orchestrator, on every store.
 
-import { type Collection, type Document, type Engine, tenantId } from '@reprise/core'
+import { type Collection, type Document, type Engine, publishActions, tenantId } from '@reprise/core'
 import { afterAll, expect, test } from 'vitest'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
 import { breaks, type Redrive, recoveryStore, specs, works } from './redrive-fixture.ts'
@@ -171,6 +171,25 @@ test('a patch that does not fit skips the item, and says why before anything run
   await ask('startRedrive', { id: plan.id, ...WHY })
   expect(await until(plan.id, ({ state }) => state === 'done')).toMatchObject({ counts: { skipped: 1 } })
   expect(await engine.counts()).toMatchObject({ accepted: 1, dead: 1 })
+})
+
+test('a patched payload must fit the schema that workers published for its action', async () => {
+  const { ask, died, engine } = await recoveryStore()
+  const { action, pool, settings } = spec('t1')
+  const inputSchema = JSON.stringify({ type: 'object', properties: { currency: { enum: ['EUR', 'USD'] } } })
+  await publishActions(engine, [{ name: action, pool, settings, inputSchema }])
+  await died([spec('t1', { payload: '{}' as never })], breaks)
+  const itemsOf = async (currency: string) => {
+    const { id } = await ask<Redrive>('createRedrive', { ids: ['t1'], patch: { currency }, ...WHY })
+    return (await ask<{ items: object[] }>('listRedriveItems', { id })).items
+  }
+  expect(await itemsOf('EUR')).toMatchObject([{ problem: null, changes: [{ path: '/currency', after: 'EUR' }] }])
+  expect(await itemsOf('DM')).toMatchObject([
+    {
+      changes: null,
+      problem: `The patched payload does not fit ${action}: /currency: it is none of the allowed values.`,
+    },
+  ])
 })
 
 test.each(STORES)('an undo takes back what has not started, and nothing is lost from the counts (%s)', async (kind) => {

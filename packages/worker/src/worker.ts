@@ -12,6 +12,7 @@ import {
   isRepriseError,
   type Logger,
   present,
+  publishedSchema,
   type Service,
   StoreClosedError,
   WorkerFencedError,
@@ -264,7 +265,11 @@ export class Worker {
   async #publishActions(): Promise<void> {
     const { registry, log } = this.#config
     try {
-      await this.#engine.publishActions([...registry.values()])
+      const actions = [...registry.values()].map((action) => ({
+        ...action,
+        inputSchema: publishedSchema(action.input),
+      }))
+      await this.#engine.publishActions(actions)
     } catch (error) {
       log.warn('The actions could not be published: tasks that are submitted by name get the usual settings.', {
         worker: this.id,

@@ -16,6 +16,8 @@ export interface CataloguedAction {
   readonly settings: TaskSettings
   /** What the system may fill in; nothing if missing, as in documents of earlier versions. */
   readonly leftOpen?: readonly OpenSetting[]
+  /** The JSON Schema of what it takes, as text; missing if nobody published one. */
+  readonly inputSchema?: string | undefined
 }
 
 interface CatalogueDocument extends Document, Omit<CataloguedAction, 'name'> {}
@@ -27,8 +29,8 @@ const catalogueOf = (engine: Store) => engine.collection<CatalogueDocument>({ na
 /** Writes what is new or has changed. Of two versions at once the later one counts. */
 export async function publishActions(engine: Store, actions: readonly CataloguedAction[]): Promise<void> {
   const catalogue = catalogueOf(engine)
-  for (const { name, pool, settings, leftOpen = [] } of actions) {
-    const document = { id: name, pool, settings, leftOpen }
+  for (const { name, pool, settings, leftOpen = [], inputSchema } of actions) {
+    const document = { id: name, pool, settings, leftOpen, ...(inputSchema === undefined ? {} : { inputSchema }) }
     const found = await catalogue.get(name)
     if (found !== null && JSON.stringify(found.document) === JSON.stringify(document)) continue
     try {

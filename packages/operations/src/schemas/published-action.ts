@@ -1,6 +1,7 @@
 // An action as a worker over HTTP publishes it: name, pool and complete settings, as `defineAction` resolved them. Tasks that
 // are submitted by the name alone get these settings.
 
+import { SCHEMA_LENGTH_MAX } from '@reprise/core'
 import { z } from 'zod'
 import { NewActionName, NewName, NewPoolName } from './names.ts'
 
@@ -70,5 +71,12 @@ export const PublishedAction = z
       .max(3)
       .optional()
       .meta({ description: 'Settings that the action leaves to the system.' }),
+    inputSchema: z
+      .string()
+      .max(SCHEMA_LENGTH_MAX)
+      .optional()
+      .meta({
+        description: 'The JSON Schema of what it takes, as JSON text: patches of a redrive are checked against it.',
+      }),
   })
   .meta({ id: 'PublishedAction' })

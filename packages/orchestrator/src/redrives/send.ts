@@ -7,12 +7,15 @@
 
 import {
   type By,
+  decodeJson,
   type Engine,
+  findAction,
   isRepriseError,
   type JsonPatch,
   type JsonText,
   NAME_LENGTH_MAX,
   patchedJson,
+  schemaProblem,
   type Task,
   type TaskId,
   type TaskSpec,
@@ -120,7 +123,7 @@ async function sendPatched(sending: Sending, item: RedriveItem, patch: JsonPatch
   const task = await engine.task(item.id)
   if (task === null) return { status: 'skipped', why: 'It is gone.' }
   if (task.generation !== item.generation) return { status: 'skipped', why: 'Somebody redrove it meanwhile.' }
-  const payload = fittingPayload(task, patch)
+  const payload = await fittingPayload(engine, task, patch)
   if ('why' in payload) return { status: 'skipped', why: payload.why }
   if (!(await discarded(sending, task, item))) return { status: 'skipped', why: `It is ${task.state.status} now.` }
   const [result] = await engine.submit([copyOf(task, item, payload.text)])
@@ -137,16 +140,29 @@ async function discarded({ engine, redrive }: Sending, { id, state }: Task, item
   return last?.type === 'task.discarded' && last.reason.endsWith(markOf(redrive.id))
 }
 
-/** The patched payload, or why there is none. */
-export function fittingPayload(
-  task: Pick<Task, 'payload'>,
+/** The patched payload, or why there is none. Where a worker published what the action takes, it must fit that. */
+export async function fittingPayload(
+  engine: Engine,
+  { action, payload }: Pick<Task, 'action' | 'payload'>,
   patch: JsonPatch,
-): { readonly text: JsonText } | { readonly why: string } {
+): Promise<{ readonly text: JsonText } | { readonly why: string }> {
   try {
-    return { text: patchedJson(task.payload, patch) }
+    const text = patchedJson(payload, patch)
+    const { inputSchema } = (await findAction(engine, action)) ?? {}
+    const problem = inputSchema === undefined ? null : schemaProblem(parsed(inputSchema), decodeJson(text))
+    return problem === null ? { text } : { why: `The patched payload does not fit ${action}: ${problem}.` }
   } catch (error) {
     if (!isRepriseError(error, 'REPRISE_INVALID') && !isRepriseError(error, 'REPRISE_TOO_LARGE')) throw error
     return { why: error.message }
+  }
+}
+
+/** What a worker published may be no JSON: then it says nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return true
   }
 }
 

@@ -152,7 +152,12 @@ class RemoteStore implements WorkerStore {
     for (let at = 0; at < actions.length; at += PUBLISHED_AT_ONCE) {
       const some = actions.slice(at, at + PUBLISHED_AT_ONCE)
       await this.#post('/api/v1/actions', {
-        actions: some.map(({ name, pool, settings, leftOpen }) => ({ name, pool, settings, ...present({ leftOpen }) })),
+        actions: some.map(({ name, pool, settings, leftOpen, inputSchema }) => ({
+          name,
+          pool,
+          settings,
+          ...present({ leftOpen, inputSchema }),
+        })),
       })
     }
   }

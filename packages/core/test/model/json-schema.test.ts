@@ -1,0 +1,56 @@
+// Whether payloads fit the JSON Schema that a worker published, as far as plain keywords tell.
+
+import { publishedSchema, schemaProblem } from '@reprise/core'
+import { expect, test } from 'vitest'
+
+const ORDER = {
+  $defs: { customer: { type: 'object', required: ['id'], properties: { id: { type: 'integer', minimum: 1 } } } },
+  type: 'object',
+  required: ['customer', 'currency'],
+  additionalProperties: false,
+  properties: {
+    customer: { $ref: '#/$defs/customer' },
+    currency: { enum: ['EUR', 'USD'] },
+    tags: { type: 'array', maxItems: 2, items: { type: 'string', pattern: '^[a-z]+$' } },
+    note: { anyOf: [{ type: 'string', maxLength: 3 }, { type: 'null' }] },
+  },
+}
+const GOOD = { customer: { id: 7 }, currency: 'EUR' }
+
+test.each([
+  [GOOD, null],
+  [{ ...GOOD, tags: ['a', 'b'], note: null }, null],
+  [{ currency: 'EUR' }, "the payload: it has no 'customer'"],
+  [{ ...GOOD, customer: {} }, "/customer: it has no 'id'"],
+  [{ ...GOOD, customer: { id: '7' } }, '/customer/id: it is of type string, not integer'],
+  [{ ...GOOD, customer: { id: 0 } }, '/customer/id: it is below 1'],
+  [{ ...GOOD, currency: 'GBP' }, '/currency: it is none of the allowed values'],
+  [{ ...GOOD, tags: ['A'] }, '/tags/0: it does not match ^[a-z]+$'],
+  [{ ...GOOD, tags: ['a', 'b', 'c'] }, '/tags: it has more than 2 items'],
+  [{ ...GOOD, note: 'long' }, '/note: it is longer than 3 characters'],
+  [{ ...GOOD, extra: 1 }, "the payload: nobody knows 'extra'"],
+  [[], 'the payload: it is of type array, not object'],
+])('%j: %s', (value, problem) => {
+  expect(schemaProblem(ORDER, value)).toBe(problem)
+})
+
+test('what it does not know, it does not judge, and a schema without end ends', () => {
+  expect(schemaProblem({ type: 'string', format: 'email' }, 'nobody')).toBeNull()
+  expect(schemaProblem({ $ref: 'https://example.com/schema' }, 1)).toBeNull()
+  expect(schemaProblem({ $ref: '#' }, 1)).toBeNull()
+  expect(schemaProblem({ type: 'string', pattern: '(?=a)b' }, 'b')).toBeNull()
+})
+
+test('a schema that can tell its JSON Schema is published, and any other is not', () => {
+  const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
+  const jsonSchema = { input: () => ({ type: 'string' }) }
+  expect(publishedSchema({ '~standard': { ...standard, jsonSchema } })).toBe('{"type":"string"}')
+  expect(publishedSchema({ '~standard': standard })).toBeUndefined()
+  expect(publishedSchema(null)).toBeUndefined()
+  const broken = {
+    input: () => {
+      throw new Error('no words for it')
+    },
+  }
+  expect(publishedSchema({ '~standard': { ...standard, jsonSchema: broken } })).toBeUndefined()
+})
