@@ -157,7 +157,7 @@ function ofText({ minLength, maxLength, pattern }: Schema, value: unknown, path:
   if (typeof value !== 'string') return null
   if (typeof minLength === 'number' && value.length < minLength)
     return said(path, `it is shorter than ${minLength} characters`)
-  if (typeof maxLength === 'number' && [...value].length > maxLength) {
+  if (typeof maxLength === 'number' && value.length > maxLength) {
     return said(path, `it is longer than ${maxLength} characters`)
   }
   return typeof pattern === 'string' && !agrees(pattern, value) ? said(path, `it does not match ${cut(pattern)}`) : null

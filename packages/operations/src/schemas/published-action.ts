@@ -71,12 +71,8 @@ export const PublishedAction = z
       .max(3)
       .optional()
       .meta({ description: 'Settings that the action leaves to the system.' }),
-    inputSchema: z
-      .string()
-      .max(SCHEMA_LENGTH_MAX)
-      .optional()
-      .meta({
-        description: 'The JSON Schema of what it takes, as JSON text: patches of a redrive are checked against it.',
-      }),
+    inputSchema: z.string().max(SCHEMA_LENGTH_MAX).optional().meta({
+      description: 'The JSON Schema of what it takes, as JSON text: patches of a redrive are checked against it.',
+    }),
   })
   .meta({ id: 'PublishedAction' })
