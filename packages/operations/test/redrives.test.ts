@@ -1,6 +1,7 @@
 // Redrives from end to end: planned and asked about through operations, moved by the service of the orchestrator, on every store.
 
 import { type Collection, type Document, type Engine, publishActions, tenantId } from '@reprise/core'
+import { deadOnly, redrivesIn } from '@reprise/orchestrator'
 import { afterAll, expect, test } from 'vitest'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
 import { breaks, type Redrive, recoveryStore, specs, works } from './redrive-fixture.ts'
@@ -82,6 +83,44 @@ test.each(STORES)(
     expect(await engine.counts()).toMatchObject({ dead: 1, succeeded: 60 })
   },
 )
+
+test('a task that died again since is of another generation: a redrive of before leaves it alone', async () => {
+  const { ask, died, ran, serve, until, work } = await recoveryStore()
+  await died(specs(5), breaks)
+  const before = await ask<Redrive>('createRedrive', { all: true, canary: [], ...WHY })
+  const { id } = await ask<Redrive>('createRedrive', { all: true, canary: [], start: true, ...WHY })
+  await serve()
+  const again = await until(
+    id,
+    ({ state }) => state === 'done',
+    () => work(breaks),
+  )
+  expect(again.counts).toMatchObject({ failed: 5 })
+  await ask('startRedrive', { id: before.id, ...WHY })
+  const left = await until(before.id, ({ state }) => state === 'done')
+  expect(left.counts).toMatchObject({ skipped: 5 })
+  expect(ran).toHaveLength(5)
+})
+
+test('what dies while a redrive is still collected is not in it', async () => {
+  const { ask, died, engine } = await recoveryStore()
+  await died(specs(3), breaks)
+  const { id } = await ask<Redrive>('createRedrive', { all: true, ...WHY })
+  const redrives = redrivesIn(engine)
+  const stored = await redrives.get(id)
+  if (stored === null) throw new Error('It is gone.')
+  const unfinished = {
+    ...stored.document,
+    state: 'collecting',
+    filter: deadOnly({ terms: [] }),
+    chunks: 0,
+    total: 0,
+  } as const
+  await redrives.update(unfinished, stored.version)
+  while ((await engine.now()) <= stored.document.createdAt);
+  await died([spec('late')], breaks)
+  expect(await ask('collectRedrive', { id })).toMatchObject({ state: 'ready', total: 3 })
+})
 
 /** The store, through which the next write of items fails after the change of its tasks went through. */
 function crashing(engine: Engine): { readonly over: Engine; readonly crashes: () => number } {

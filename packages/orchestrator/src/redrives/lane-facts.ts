@@ -9,7 +9,7 @@ import {
   type LaneView,
   type WorkerView,
 } from '@reprise/core'
-import type { RedriveLane } from './redrive.ts'
+import type { RedriveDocument, RedriveLane } from './redrive.ts'
 
 const WORKERS_MAX = 1_000
 
@@ -20,11 +20,14 @@ export type BreakerGate = Extract<Gate, { readonly kind: 'breaker' }>
 
 export class LaneFacts {
   readonly #engine: Engine
+  /** Whether it is for a caller limited to tenants: they are told no names of workers and breakers. */
+  readonly #isLimited: boolean
   readonly #lanes = new Map<string, readonly Gate[]>()
   #workers: readonly WorkerView[] | null = null
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, { tenants }: Pick<RedriveDocument, 'tenants'>) {
     this.#engine = engine
+    this.#isLimited = tenants !== null
   }
 
   async gates({ pool, action, tenant }: RedriveLane): Promise<readonly Gate[]> {
@@ -39,6 +42,12 @@ export class LaneFacts {
 
   async breaker(lane: RedriveLane): Promise<BreakerGate | null> {
     return (await this.gates(lane)).find((gate) => gate.kind === 'breaker') ?? null
+  }
+
+  /** What a breaker that is not closed means, in words. */
+  heldBy({ name, status }: BreakerGate, { action }: RedriveLane): string {
+    const which = this.#isLimited ? 'A breaker' : `Breaker '${name}'`
+    return `${which} is ${status.replace('_', ' ')}: ${action} goes as fast as it lets through.`
   }
 
   async isPaused(lane: RedriveLane): Promise<boolean> {
@@ -69,6 +78,9 @@ export class LaneFacts {
   async unfixed(lane: RedriveLane, version: string): Promise<string | null> {
     const workers = await this.workers(lane)
     const older = workers.find((worker) => compareVersions(worker.version, version) < 0)
+    if (older !== undefined && this.#isLimited) {
+      return `An older worker still takes ${lane.action}: it waits until only version ${version} or newer is there.`
+    }
     if (older !== undefined) {
       return `Worker '${older.worker}' of version ${older.version} still takes ${lane.action}: it waits until only version ${version} or newer is there.`
     }

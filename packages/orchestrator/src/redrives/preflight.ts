@@ -9,10 +9,11 @@ import type { Preflight, RedriveDocument } from './redrive.ts'
 const SPEED_MS = 15 * SERIES_STEP_MS
 const ACTIONS_LOOKED_AT_MAX = 20
 
-type Asked = Pick<RedriveDocument, 'found' | 'total' | 'plan' | 'preflight'>
+type Asked = Pick<RedriveDocument, 'found' | 'total' | 'plan' | 'tenants'>
 
-export async function preflight(engine: Engine, { found, total, plan }: Asked, now: number): Promise<Preflight> {
-  const facts = new LaneFacts(engine)
+export async function preflight(engine: Engine, redrive: Asked, now: number): Promise<Preflight> {
+  const { found, total, plan } = redrive
+  const facts = new LaneFacts(engine, redrive)
   const held = { paused: 0, breaker: 0, noWorker: 0 }
   const unfixed = new Set<string>()
   for (const { count, ...lane } of found.lanes) {

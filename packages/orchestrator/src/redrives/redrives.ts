@@ -18,6 +18,8 @@ export interface RedrivesOptions extends ServiceOptions {
 }
 
 const INTERVAL_MS = 1_000
+/** How long one round of one redrive lasts, if there are few: all together stay far below the lease. */
+const ROUND_MS = 300
 const LEASE_MS = 5_000
 /** How many redrives one process moves at once. */
 const RUNS_MAX = 20
@@ -62,17 +64,20 @@ export function createRedrives(options: RedrivesOptions): Service {
           await removeOld(engine)
         }
         let restMs = jitteredMs(intervalMs, random)
+        const lastsMs = Math.min(ROUND_MS, leaseMs / 4 / Math.max(1, runs.size))
+        const errors: unknown[] = []
         for (const [id, run] of runs) {
           if (signal.aborted) break
           try {
-            restMs = Math.min(restMs, await run.round())
+            restMs = Math.min(restMs, await run.round(lastsMs))
+            if (!isActive(run.redrive)) runs.delete(id)
           } catch (error) {
             runs.delete(id)
-            if (!(error instanceof RedriveLost)) throw error
-            continue
+            if (!(error instanceof RedriveLost)) errors.push(error)
           }
-          if (!isActive(run.redrive)) runs.delete(id)
         }
+        // One that fails keeps no other from going on.
+        if (errors.length > 0) throw errors[0]
         return restMs
       },
       async leave() {

@@ -11,8 +11,6 @@ import { type RedriveDocument, type RedriveState, redrivesIn } from './redrive.t
 import { sendItems } from './send.ts'
 import { judgeStage, newStage, stageOf } from './stages.ts'
 
-/** How long one round goes on before it writes down how far it came, and looks what operators said. */
-const ROUND_MS = 300
 /** How many tasks one call sends: the store is others' too. */
 const SEND_MAX = 250
 const SEND_PATCHED_MAX = 25
@@ -67,7 +65,7 @@ export class RedriveRun {
     this.#chunks = chunksIn(options.engine)
     this.#redrive = redrive
     this.#ledger = ledger
-    this.#facts = new LaneFacts(options.engine)
+    this.#facts = new LaneFacts(options.engine, redrive)
     this.#tokensAt = options.clock.monotonic()
   }
 
@@ -89,13 +87,16 @@ export class RedriveRun {
     return this.#redrive
   }
 
-  /** One round; says how long to rest before the next. Throws `RedriveLost`. */
-  async round(): Promise<number> {
-    this.#facts = new LaneFacts(this.#engine)
+  /**
+   * One round of about this long, after which it writes down how far it came, and sees what operators said. Says how long to
+   * rest before the next. Throws `RedriveLost`.
+   */
+  async round(lastsMs: number): Promise<number> {
+    this.#facts = new LaneFacts(this.#engine, this.#redrive)
     this.#held = null
     switch (this.#redrive.state) {
       case 'running':
-        return this.#advance()
+        return this.#advance(lastsMs)
       case 'undoing':
         return this.#undo()
       case 'aborting': {
@@ -115,7 +116,7 @@ export class RedriveRun {
     await this.#write(() => ({ owner: null }))
   }
 
-  async #advance(): Promise<number> {
+  async #advance(lastsMs: number): Promise<number> {
     const began = this.#clock.monotonic()
     const isBusy = this.#redrive.stages.at(-1)?.size === null && this.#ledger.standing.pending > 0
     if (!isBusy || began - this.#lookedAt >= BUSY_LOOK_MS) await this.#look(isBusy ? 1 : LOOKS_MAX)
@@ -126,7 +127,7 @@ export class RedriveRun {
       const sent = room === 0 ? 0 : await this.#send(room)
       hasSent ||= sent > 0
       if (sent === 0) break
-      if (this.#clock.monotonic() - began >= ROUND_MS) break
+      if (this.#clock.monotonic() - began >= lastsMs) break
     }
     await this.#write(() => ({ held: this.#held }))
     if (hasSent) return 0
@@ -225,7 +226,7 @@ export class RedriveRun {
     }
     const breaker = pace === 'breaker' ? await this.#facts.breaker(lane) : null
     if (breaker === null) return room
-    this.#held = `Breaker '${breaker.name}' is ${breaker.status.replace('_', ' ')}: ${lane.action} goes as fast as it lets through.`
+    this.#held = this.#facts.heldBy(breaker, lane)
     if (breaker.status === 'open') return 0
     return Math.min(room, Math.max(0, TRIAL_ROOM - this.#ledger.standing.sent))
   }
