@@ -24,8 +24,7 @@ export type Scenario =
 
 /** What there is to measure of each engine, in the order in which it is done. */
 export const SCENARIOS: Readonly<Record<EngineName, readonly Scenario[]>> = {
-  sqlite: ['submit', 'process', 'durable', 'mixed', 'backlog', 'latency', 'decide', 'job'],
-  sqlite: ['submit', 'process', 'durable', 'mixed', 'backlog', 'latency', 'redrive', 'decide'],
+  sqlite: ['submit', 'process', 'durable', 'mixed', 'backlog', 'latency', 'redrive', 'decide', 'job'],
   redis: ['submit', 'process', 'mixed', 'memory', 'latency', 'lateness', 'backlog', 'processes', 'redrive', 'decide'],
 }
 
