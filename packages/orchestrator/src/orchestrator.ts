@@ -70,7 +70,7 @@ export interface OrchestratorOptions extends ServiceOptions {
   /** How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. */
   readonly retention?: RetentionOptions
   /**
-   * Whether it looks after the store: sweeps, keeps the cases of failure groups, and moves redrives; true if not given. At least
+   * Whether it looks after the store: sweeps, keeps cases and the ledger, and moves redrives; true if not given. At least
    * one process must.
    */
   readonly sweep?: boolean
@@ -137,8 +137,6 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { ledgers, launches, reconciliations } = launchServices(options, shared)
   // What takes work comes last and goes first, so that nothing is taken that nobody looks after.
   const services: readonly Service[] = [
-    ...(options.sweep === false
-      ? []
     ...(options.sweep === false
       ? []
       : [createSweep({ ...shared, retention }), createCases(shared), createLedger(shared), createRedrives(shared)]),
