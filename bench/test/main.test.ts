@@ -36,6 +36,7 @@ test('prints a table, and the report as the last line', () => {
       submitDurable: null,
       limitDurable: null,
       job: null,
+      redrive: null,
     },
   })
 })
@@ -98,6 +99,7 @@ test('the report on Redis has the same form', () => {
       limit: null,
       backlog: null,
       processes: null,
+      redrive: null,
     },
   })
 })

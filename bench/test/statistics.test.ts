@@ -81,6 +81,7 @@ test('what must be small on Redis is held against an upper bound', () => {
     limit: null,
     backlog: null,
     processes: null,
+    redrive: null,
   })
   expect(targetsOf(report).map((target) => isMet(target))).toEqual([true, false])
 })
