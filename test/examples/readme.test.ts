@@ -28,6 +28,7 @@ const LEFT_TO_THE_READER: Readonly<Record<string, string>> = {
   openMyEngine: "declare const openMyEngine: import('@reprise/engine-conformance').EngineFactory['open']",
   sizeOf: 'declare function sizeOf(payload: string): string',
   secret: 'declare const secret: string',
+  fingerprint: 'declare const fingerprint: string',
   text: 'declare const text: string',
   rawBody: 'declare const rawBody: Buffer',
   request: "declare const request: import('node:http').IncomingMessage",

@@ -13,12 +13,20 @@ const STEPS_MAX = 20_000
 const DEPTH_MAX = 60
 const TEXT_LENGTH_MAX = 40
 
+/**
+ * As libraries with Standard JSON Schema have it. Not a part of `StandardSchema`: with it there, the types of handlers could no
+ * longer be inferred from schemas of zod.
+ */
+interface WithJsonSchema {
+  readonly version: 1
+  readonly jsonSchema?: { readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown> }
+}
+
 /** The JSON Schema of what an action takes, as text; undefined if its schema can't tell, or is too long. */
 export function publishedSchema(schema: StandardSchema<unknown, unknown> | null): string | undefined {
   try {
-    const text = JSON.stringify(schema?.['~standard'].jsonSchema?.input({ target: 'draft-2020-12' })) as
-      | string
-      | undefined
+    const standard: WithJsonSchema | undefined = schema?.['~standard']
+    const text = JSON.stringify(standard?.jsonSchema?.input({ target: 'draft-2020-12' })) as string | undefined
     return text === undefined || text.length > SCHEMA_LENGTH_MAX ? undefined : text
   } catch {
     // A schema with parts that JSON Schema has no words for.

@@ -6,10 +6,6 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly version: 1
     readonly vendor: string
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
-    /** As libraries with Standard JSON Schema have it: the schema of the input in JSON. */
-    readonly jsonSchema?:
-      | { readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown> }
-      | undefined
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
   }
 }

@@ -43,14 +43,13 @@ test('what it does not know, it does not judge, and a schema without end ends', 
 
 test('a schema that can tell its JSON Schema is published, and any other is not', () => {
   const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
-  const jsonSchema = { input: () => ({ type: 'string' }) }
-  expect(publishedSchema({ '~standard': { ...standard, jsonSchema } })).toBe('{"type":"string"}')
+  const telling = { '~standard': { ...standard, jsonSchema: { input: () => ({ type: 'string' }) } } }
+  expect(publishedSchema(telling)).toBe('{"type":"string"}')
   expect(publishedSchema({ '~standard': standard })).toBeUndefined()
   expect(publishedSchema(null)).toBeUndefined()
-  const broken = {
-    input: () => {
-      throw new Error('no words for it')
-    },
+  const input = (): never => {
+    throw new Error('no words for it')
   }
-  expect(publishedSchema({ '~standard': { ...standard, jsonSchema: broken } })).toBeUndefined()
+  const broken = { '~standard': { ...standard, jsonSchema: { input } } }
+  expect(publishedSchema(broken)).toBeUndefined()
 })
