@@ -41,6 +41,7 @@ NEWS_S = 0.5
 LOG_LINES_MAX = 100
 LOG_CHARACTERS_MAX = 12_000
 CALLBACK_PATH = "/task-complete"
+_END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Permanent(Exception):
@@ -230,8 +231,7 @@ class _Attempt:
         self.interrupted = False
 
     def run(self, handler, payload, time_left):
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, self._on_signal)
+        self._listen()
         threading.Thread(target=self._beat, daemon=True).start()
         watch = threading.Timer(max(time_left, 0), self._time_out, [time_left])
         watch.daemon = True
@@ -322,14 +322,24 @@ class _Attempt:
         message = f"The handler did not end in time ({time_left:.0f} s)."
         self.finish({"status": "failed", "error": {"code": "timeout", "message": message}}, 1)
 
-    def _on_signal(self, *_):
-        if self.interrupted:
-            return
+    def _listen(self):
+        """Signals go through a pipe to a thread of their own. The main thread may hold a lock just then, or fall asleep on one
+        without looking: the wake-up descriptor is written at once. A handler may set another one, such as asyncio's; then
+        the handler of the signal writes."""
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        for one in _END_SIGNALS:
+            signal.signal(one, lambda number, _: os.write(writing, bytes([number])))
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        threading.Thread(target=self._on_signal, args=[reading], daemon=True).start()
+
+    def _on_signal(self, reading):
+        while os.read(reading, 1)[0] not in _END_SIGNALS:
+            pass
         self.interrupted = True
         self._context.cancelled.set()
-        timer = threading.Timer(self._stop_grace, self.finish, [_interruption(), 143])
-        timer.daemon = True
-        timer.start()
+        self._done.wait(self._stop_grace)
+        self.finish(_interruption(), 143)
 
 
 def _interruption():
@@ -369,7 +379,7 @@ def run(handler, patience=PATIENCE_S, stop_grace=STOP_GRACE_S):
         server = _Server(os.environ)
     except (KeyError, ValueError) as error:
         _exit(78, f"The worker can't begin: {error}. Was it started by a launcher of Reprise?")
-    for one in (signal.SIGTERM, signal.SIGINT):
+    for one in _END_SIGNALS:
         signal.signal(one, lambda *_: _exit(143, "Asked to end before it began."))
     try:
         assignment = server.payload(patience)
