@@ -52,9 +52,12 @@ test.each(STORES)(
     expect(done.again).toMatchObject([{ message: 'the currency is missing', count: 1 }])
     expect(await engine.counts()).toMatchObject({ succeeded: COUNT - 1, dead: 1 })
     expect(ran).toHaveLength(COUNT)
-    const { entries } = await engine.journal.read({ limit: 1_000, newest: true })
-    const told = entries.filter(({ type }) => type === 'redrive.changed').map(({ data }) => data.state)
-    expect(told).toEqual(['done', 'running', 'halted', 'running', 'collecting'])
+    const told = async (): Promise<readonly unknown[]> => {
+      const { entries } = await engine.journal.read({ limit: 1_000, newest: true })
+      return entries.filter(({ type }) => type === 'redrive.changed').map(({ data }) => data.state)
+    }
+    // The entry comes after the state that it tells of.
+    await expect.poll(told).toEqual(['done', 'running', 'halted', 'running', 'collecting'])
   },
 )
 
