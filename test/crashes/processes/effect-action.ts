@@ -3,6 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Action, defineAction } from '@reprise/core'
 
+/** What a worker process prints when a run has ended. */
+export const RUN_ENDED = '.\n'
+
 export function recordEffect(record: (line: string) => void): Action<{ readonly ms: number }> {
   return defineAction({
     name: 'effect.record',

@@ -8,29 +8,39 @@ import { join } from 'node:path'
 import { createClient } from '@reprise/client'
 import type { Engine, Execution, Task } from '@reprise/core'
 import { expect, onTestFinished } from 'vitest'
-import { recordEffect } from './effect-action.ts'
+import { RUN_ENDED, recordEffect } from './effect-action.ts'
 
-const TASKS_PER_KILL = 125
-const SUCCESSES_BETWEEN_KILLS = 80
+/** Enough that a worker never finds the queue empty. */
+const BACKLOG = 100
+const RUNS_BEFORE_KILL = 10
+
+interface Victim {
+  readonly process: ChildProcess
+  /** How many runs it has ended so far. */
+  runs(): number
+}
 
 /** `address` is how the worker processes reach the store of `engine`. Answers how many executions were lost by the kills. */
 export async function killWorkersUnderLoad(engine: Engine, address: string, kills: number): Promise<number> {
-  const total = kills * TASKS_PER_KILL
   const folder = mkdtempSync(join(tmpdir(), 'reprise-crashes-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const effects = join(folder, 'effects.log')
   const client = await createClient({ engine })
-  const inputs = Array.from({ length: total }, (_, index) => ({ ms: 15 + (index % 40) }))
-  await client.submitMany(
-    recordEffect(() => undefined),
-    inputs,
-  )
+  const action = recordEffect(() => undefined)
+  let total = 0
+  const feed = async (): Promise<void> => {
+    if ((await engine.counts()).queued >= BACKLOG) return
+    const inputs = Array.from({ length: BACKLOG }, (_, index) => ({ ms: 15 + (index % 40) }))
+    total += inputs.length
+    await client.submitMany(action, inputs)
+  }
 
   const workers = [await startWorker(address, effects), await startWorker(address, effects)]
   for (let kill = 0; kill < kills; kill++) {
-    await succeededBeyond(engine, (kill + 1) * SUCCESSES_BETWEEN_KILLS)
     const victim = workers.shift()
-    victim?.kill('SIGKILL')
+    if (victim === undefined) break
+    await busy(victim, feed, engine)
+    victim.process.kill('SIGKILL')
     workers.push(await startWorker(address, effects))
   }
   await succeededBeyond(engine, total - 1)
@@ -52,23 +62,37 @@ export async function killWorkersUnderLoad(engine: Engine, address: string, kill
   expect(new Set(ran).size).toBe(ran.length)
   expect(ran.length).toBeGreaterThanOrEqual(total)
 
-  for (const worker of workers) worker.kill('SIGTERM')
-  await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve))))
+  for (const worker of workers) worker.process.kill('SIGTERM')
+  await Promise.all(workers.map((worker) => new Promise((resolve) => worker.process.once('exit', resolve))))
   await client.close()
   return lost
 }
 
-async function startWorker(address: string, effects: string): Promise<ChildProcess> {
+async function startWorker(address: string, effects: string): Promise<Victim> {
   const script = join(import.meta.dirname, 'crashing-worker.ts')
   const child = spawn(process.execPath, ['--conditions=reprise-source', '--no-warnings', script, address, effects], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
+  let runs = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    runs += chunk.toString().split(RUN_ENDED).length - 1
+  })
   await new Promise((resolve, reject) => {
     child.stdout.once('data', resolve)
     child.once('exit', () => reject(new Error('The worker ended before it was ready.')))
   })
-  return child
+  return { process: child, runs: () => runs }
+}
+
+/** Waits until this worker has ended some runs more. The queue never runs dry meanwhile, so that others are under way. */
+async function busy(worker: Victim, feed: () => Promise<void>, engine: Engine): Promise<void> {
+  const enough = worker.runs() + RUNS_BEFORE_KILL
+  while (worker.runs() < enough) {
+    const since = engine.mark()
+    await feed()
+    await engine.wait({ since }, 50)
+  }
 }
 
 /** Waits until more than so many tasks have succeeded: woken by the store, not by a clock. */
