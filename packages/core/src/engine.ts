@@ -70,6 +70,7 @@ export {
   workerActor,
   workerEntry,
 } from './port/journal-entries.ts'
+export type { VouchResult } from './port/leases.ts'
 export { departedCursor, departedPlace, foreignCursor, pageCursor, pageLimit } from './port/queries.ts'
 export { checkRank, outranked, rankOf } from './port/rank.ts'
 export { tenantPage } from './port/tenants.ts'

@@ -195,6 +195,8 @@ export type {
   Standing,
   StandingsResult,
   SubmitResult,
+  Voucher,
+  VouchRequest,
 } from './port/leases.ts'
 export {
   messageBytes,

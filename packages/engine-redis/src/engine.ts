@@ -18,6 +18,7 @@ import { moveOldKeys } from './partitioned/key-upgrade.ts'
 import { partitionedEngine } from './partitioned/partitioned-engine.ts'
 import { Partitions } from './partitioned/partitions.ts'
 import { checkServer, type Durability, openStore, PARTITIONS_MAX, partitionPrefixes, raiseLayout } from './store.ts'
+import { redisVoucher } from './vouch.ts'
 import { Wake } from './wake.ts'
 
 export interface RedisEngineOptions {
@@ -90,6 +91,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       wake,
       info: { kind: 'redis', ...checks, callsAtOnce: 2, lacks: [] },
       maxBacklog: options.maxBacklog ?? DEFAULT_BACKLOG_MAX,
+      voucher: () => redisVoucher({ urls: [options.url].flat(), partitions: store.all, clock: clock ?? null }),
       close: () => link.close(),
     }
     return store.size === 1 ? partitionEngine({ partition, ...parts }) : partitionedEngine({ store, ...parts })

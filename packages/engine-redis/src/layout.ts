@@ -137,6 +137,8 @@ export const BEAT = fields(
   'worker epoch inFlight queueDepth loopLagMs memoryBytes maxQuietMs draining outlook policyVersion',
 )
 
+export const VOUCH = fields('worker epoch leaseMs outlook cursor')
+
 /** What a lease begins with: p for a plain task, which runs; s for any other that runs; or the stage it is in. */
 export const STAGE_LETTERS = { run: 's', dispatch: 'd', inbox: 'i', launch: 'l' } as const satisfies Record<
   LeaseStage,

@@ -1,7 +1,7 @@
 // The port's verbs over one partition, each handed to its module. This file only wires; what the verbs do stands in the
 // files named after them and in the scripts they call.
 
-import type { Engine, EngineInfo } from '@reprise/core'
+import type { Engine, EngineInfo, Voucher } from '@reprise/core'
 import { tenantPage } from '@reprise/core/engine'
 import { listBreakers, resetBreaker } from './breakers.ts'
 import { change, retry } from './change.ts'
@@ -26,6 +26,7 @@ import { standings, storeTime } from './standings.ts'
 import { submit } from './submit.ts'
 import { findExecution, findTask, listExecutions, listTasks } from './tasks.ts'
 import { tenantParts } from './tenants.ts'
+import { vouch } from './vouch.ts'
 import type { Wake } from './wake.ts'
 
 export interface PartitionEngineParts {
@@ -33,6 +34,7 @@ export interface PartitionEngineParts {
   readonly wake: Wake
   readonly info: EngineInfo
   readonly maxBacklog: number
+  readonly voucher: () => Voucher | null
   /** Ends what the engine was opened with. */
   readonly close: () => Promise<void>
 }
@@ -60,6 +62,8 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     launches: async (query) => launches(inOrder(), query),
     reserve: async (request) => reserve(inOrder(), request),
     renew: async (leases, leaseMs) => renew(inOrder(), leases, leaseMs),
+    vouch: async (request) => vouch(inOrder(), request),
+    voucher: parts.voucher,
     settle: (items) => calls.settle(items),
     async settleAndClaim(items, request) {
       const { versions, blocked: _, settled, ...result } = await settleAndClaim(inOrder(), items, request)

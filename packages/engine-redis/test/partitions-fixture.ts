@@ -86,6 +86,7 @@ export function engineOn(link: Link, prefix: string): Engine {
     wake: new Wake(store.all, randomUUID(), systemClock, (id) => store.placeOf(id)),
     info: { kind: 'redis', durability: 'none', callsAtOnce: 1, lacks: [] },
     maxBacklog: 10_000_000,
+    voucher: () => null,
     close: () => Promise.resolve(),
   })
 }

@@ -41,6 +41,17 @@ WHERE id = ?;
 -- name: saveSignOfLife
 UPDATE workers SET last_beat_at = ? WHERE id = ?;
 
+-- name: saveOutlook
+UPDATE workers SET outlook = ? WHERE id = ? AND epoch = ?;
+
+-- What worker ?4 runs (stage 0), renewed at ?1 for ?2 ms, never beyond its time-out and ?3 ms. See `extension` in leases.ts.
+-- name: vouchForWorker
+UPDATE leases SET
+  until = max(until, min(?1 + ?2, timeout_at + max(?1 - coalesce(renewed_at, started_at) - ?2, 0) + ?3)),
+  timeout_at = timeout_at + max(?1 - coalesce(renewed_at, started_at) - ?2, 0),
+  renewed_at = ?1
+WHERE worker IN (SELECT id FROM worker_names WHERE name = ?4) AND stage = $STAGE_RUN;
+
 -- name: deleteWorker
 DELETE FROM workers WHERE id = ?;
 

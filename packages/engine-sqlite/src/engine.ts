@@ -1,6 +1,7 @@
 // The SQLite engine: the port's verbs, each handed to its module inside a grouped transaction (writes) or run directly
 // (reads). This file only wires; what the verbs do stands in the files named after them.
 
+import { resolve } from 'node:path'
 import {
   type Clock,
   DEFAULT_HEALTH_THRESHOLDS,
@@ -47,6 +48,7 @@ import { retain } from './retention.ts'
 import { settle } from './settle.ts'
 import { submit } from './submit.ts'
 import { findStandings, findTask, listTasks } from './tasks.ts'
+import { fileVoucher, vouch } from './vouch.ts'
 import { Wake } from './wake.ts'
 
 export interface SqliteEngineOptions {
@@ -111,6 +113,8 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
       return answer
     },
     renew: (leases, leaseMs) => commits.write((transaction) => renew(transaction, leases, leaseMs)),
+    vouch: (request) => commits.write((transaction) => vouch(transaction, request)),
+    voucher: () => (inMemory || clock !== systemClock ? null : fileVoucher(resolve(options.path))),
     settle: (settlements) => commits.write((transaction) => settle(transaction, settlements)),
     settleAndClaim: (settlements, request) =>
       commits.write((transaction) => {

@@ -721,6 +721,12 @@ WHERE id = ?;`,
   last_progress_at = ?, by_tenant = ?
 WHERE id = ?;`,
   saveSignOfLife: `UPDATE workers SET last_beat_at = ? WHERE id = ?;`,
+  saveOutlook: `UPDATE workers SET outlook = ? WHERE id = ? AND epoch = ?;`,
+  vouchForWorker: `UPDATE leases SET
+  until = max(until, min(?1 + ?2, timeout_at + max(?1 - coalesce(renewed_at, started_at) - ?2, 0) + ?3)),
+  timeout_at = timeout_at + max(?1 - coalesce(renewed_at, started_at) - ?2, 0),
+  renewed_at = ?1
+WHERE worker IN (SELECT id FROM worker_names WHERE name = ?4) AND stage = 0;`,
   deleteWorker: `DELETE FROM workers WHERE id = ?;`,
   leasesOfWorker: `SELECT seq FROM leases WHERE worker IN (SELECT id FROM worker_names WHERE name = ?) AND stage < 3;`,
   takeLeaseAway: `UPDATE leases SET token = ?, until = ? WHERE seq = ?;`,

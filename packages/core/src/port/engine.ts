@@ -40,6 +40,9 @@ import type {
   ReserveRequest,
   StandingsResult,
   SubmitResult,
+  Voucher,
+  VouchRequest,
+  VouchResult,
 } from './leases.ts'
 import type {
   Counts,
@@ -113,6 +116,10 @@ export interface Work {
   /** A claim for one attempt that a message asks for. `DuplicateExecutionError`, `BudgetExhaustedError`, `NoAvailableSlotError`. */
   reserve(request: ReserveRequest): Promise<Claimed>
   renew(leases: readonly RenewRequest[], leaseMs: number): Promise<readonly RenewResult[]>
+  /** Renews all that this worker runs, and notes its outlook. No sign of life: it claims nothing meanwhile. */
+  vouch(request: VouchRequest): Promise<VouchResult>
+  /** For a thread that does the same; null where a thread can't reach this store. */
+  voucher(): Voucher | null
   /** Ends attempts: status, counters, next step and journal entry in one step, fenced each by its token. */
   settle(settlements: readonly Settlement[]): Promise<readonly SettleResult[]>
   /** Settles, then claims, in one trip: the happy path of a worker. */

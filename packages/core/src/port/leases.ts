@@ -88,6 +88,30 @@ export interface RenewRequest extends LeaseRef {
   readonly handle?: string
 }
 
+/** For a worker whose process lives, though its event loop is blocked: it can't renew what it runs. */
+export interface VouchRequest {
+  readonly worker: WorkerId
+  readonly epoch: number
+  readonly leaseMs: number
+  /** What is known of the block, as the `outlook` of a heartbeat. */
+  readonly outlook: string | null
+}
+
+export interface VouchResult {
+  /** How many leases were renewed; 0 for a worker that is unknown or was replaced. */
+  readonly renewed: number
+}
+
+/**
+ * How a thread vouches without the engine, which lives on the blocked event loop. `program` is the body of a function of
+ * `require` and `data`. It returns an object with `vouch(request)`, which does what the verb does, and `close()`; both
+ * may return a promise. The thread calls one at a time.
+ */
+export interface Voucher {
+  readonly program: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
 /** A lease that a dispatcher holds (stage `dispatch`) goes into a worker's inbox. */
 export interface Assignment extends LeaseRef {
   readonly worker: WorkerId

@@ -92,6 +92,7 @@ function commandsOf({ task, settlements, claim }: Theme): Readonly<Record<Verb, 
       { requiredKeys: ['do', 'worker'] },
     ),
     deregister: fc.record({ do: fc.constant('deregister'), worker, outdated }, { requiredKeys: ['do', 'worker'] }),
+    vouch: fc.record({ do: fc.constant('vouch'), worker, leaseMs, outlook: seldom(fc.constant(true)), outdated }),
     probed: fc.record({ do: fc.constant('probed'), worker, ok: fc.constantFrom(false, false, true), outdated }),
     beat: beat.map((draft) => ({ do: 'beat', ...draft })),
     advance: advance.map((ms) => ({ do: 'advance', ms })),
@@ -103,7 +104,7 @@ function commandsOf({ task, settlements, claim }: Theme): Readonly<Record<Verb, 
 const VERBS = Object.keys(ANYTHING.weights) as Verb[]
 
 // Each of these is one call: what takes several, or moves time, would not be the same moment.
-const AT_ONCE: ReadonlySet<Command['do']> = new Set(['submit', 'claim', 'assign', 'settle', 'renew', 'beat'])
+const AT_ONCE: ReadonlySet<Command['do']> = new Set(['submit', 'claim', 'assign', 'settle', 'renew', 'vouch', 'beat'])
 
 // Interesting states come late, so no sequence is short, and many begin in the midst of something (see scenes.ts). One
 // that fails is cut down afterwards (see shorten.ts).

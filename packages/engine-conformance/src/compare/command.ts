@@ -142,6 +142,13 @@ export type Command =
   | { readonly do: 'deregister'; readonly worker: number; readonly outdated?: boolean | undefined }
   | ({ readonly do: 'beat' } & BeatDraft)
   | {
+      readonly do: 'vouch'
+      readonly worker: number
+      readonly leaseMs: number
+      readonly outlook?: boolean | undefined
+      readonly outdated?: boolean | undefined
+    }
+  | {
       readonly do: 'probed'
       readonly worker: number
       readonly ok: boolean

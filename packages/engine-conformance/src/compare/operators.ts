@@ -30,6 +30,7 @@ type OperatorCommand = Extract<
       | 'register'
       | 'deregister'
       | 'beat'
+      | 'vouch'
       | 'probed'
       | 'retain'
   }
@@ -126,6 +127,12 @@ export async function runOperatorCommand(run: Run, command: OperatorCommand, doi
     case 'beat': {
       const report = reportOf(command)
       await pair.both(doing, (side) => side.engine.beat({ ...report, epoch: epochOf(side, command) }))
+      return
+    }
+    case 'vouch': {
+      const { leaseMs, outlook = false } = command
+      const request = { worker: workerOf(command.worker), leaseMs, outlook: outlook ? 'blocked' : null }
+      await pair.both(doing, (side) => side.engine.vouch({ ...request, epoch: epochOf(side, command) }))
       return
     }
     case 'probed': {

@@ -10,10 +10,11 @@ import {
   type Settlement,
   type SupersededBecause,
   TIMEOUT_GRACE_MS,
+  type VouchRequest,
   type WorkerBuild,
   type WorkerId,
 } from '@reprise/core'
-import { attemptLogText, LOG_ATTEMPTS_MAX } from '@reprise/core/engine'
+import { attemptLogText, LOG_ATTEMPTS_MAX, type VouchResult } from '@reprise/core/engine'
 import { checkBatch, checkLeaseMs } from './checks.ts'
 import { nextToken, type State, type TaskRecord } from './state.ts'
 
@@ -56,6 +57,24 @@ export function renew(state: State, leases: readonly RenewRequest[], leaseMs: nu
     if (lease.log !== undefined) keepLog(task, running.attempt, lease.log)
     return { outcome: 'extended', leaseUntil }
   })
+}
+
+/** Renews what the worker runs, and notes its outlook. */
+export function vouch(state: State, { worker, epoch, leaseMs, outlook }: VouchRequest): VouchResult {
+  checkLeaseMs(leaseMs)
+  const record = state.workers.get(worker)
+  if (record?.epoch !== epoch) return { renewed: 0 }
+  record.outlook = outlook
+  let renewed = 0
+  for (const task of state.tasks.values()) {
+    const { state: running } = task
+    if (running.status !== 'running' || running.stage !== 'run' || running.worker !== worker) continue
+    const { timeoutAt, asked } = extension(state, { task, running }, leaseMs)
+    task.state = { ...running, leaseUntil: Math.max(running.leaseUntil, asked), timeoutAt }
+    task.renewedAt = state.now
+    renewed++
+  }
+  return { renewed }
 }
 
 /** Those of attempts that are too long ago go. */

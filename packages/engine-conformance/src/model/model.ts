@@ -11,7 +11,7 @@ import { assign, launches } from './dispatch.ts'
 import { limit, pause, resume } from './gates.ts'
 import { inspect } from './inspect.ts'
 import { append, from, read } from './journal.ts'
-import { renew } from './leases.ts'
+import { renew, vouch } from './leases.ts'
 import { expired } from './overdue.ts'
 import * as queries from './queries.ts'
 import { beat, departed, deregister, probed, register, workers, workerViews } from './registry.ts'
@@ -51,6 +51,8 @@ export function createModel(options: EngineOptions): Engine {
     launches: (query) => reading(() => launches(state, query)),
     reserve: (request) => writing(() => reserve(state, request)),
     renew: (leases, leaseMs) => writing(() => renew(state, leases, leaseMs)),
+    vouch: (request) => writing(() => vouch(state, request)),
+    voucher: () => null,
     settle: (settlements) => writing(() => settle(state, settlements)),
     settleAndClaim: (settlements, request) => writing(() => settleAndClaim(state, settlements, request)),
     standings: (ids) => reading(() => queries.standings(state, ids)),

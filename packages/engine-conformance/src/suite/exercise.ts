@@ -39,6 +39,7 @@ import { registerSubject, type Subject } from './subject.ts'
 import { submitting } from './submit.ts'
 import { tenants } from './tenants.ts'
 import { text } from './text.ts'
+import { vouching } from './vouching.ts'
 import { waiting } from './waiting.ts'
 
 const SUBJECTS: readonly Subject[] = [
@@ -52,6 +53,7 @@ const SUBJECTS: readonly Subject[] = [
   dispatching,
   launching,
   leases,
+  vouching,
   logs,
   settling,
   fencing,

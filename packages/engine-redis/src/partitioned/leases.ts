@@ -1,9 +1,10 @@
 // Settling, renewing and finding what is past its time, each in the partition of its task, all at once.
 
-import type { ExpiredResult, Overdue, RenewRequest, RenewResult, Settlement } from '@reprise/core'
-import { checkBatch, checkLeaseMs, checkLimit } from '@reprise/core/engine'
+import type { ExpiredResult, Overdue, RenewRequest, RenewResult, Settlement, VouchRequest } from '@reprise/core'
+import { checkBatch, checkLeaseMs, checkLimit, type VouchResult } from '@reprise/core/engine'
 import { expired, renew } from '../leases.ts'
 import { type Settled, settleThere } from '../settle.ts'
+import { vouch } from '../vouch.ts'
 import { inwardToken, outwardToken, type Partitions } from './partitions.ts'
 
 /** Settlements with tokens as their partition knows them. */
@@ -39,6 +40,12 @@ export async function renewAll(
         leaseMs,
       ),
   )
+}
+
+/** A worker's leases may be anywhere. */
+export async function vouchInAll(store: Partitions, request: VouchRequest): Promise<VouchResult> {
+  const outcomes = await store.each((partition) => vouch(partition, request))
+  return { renewed: outcomes.reduce((sum, { renewed }) => sum + renewed, 0) }
 }
 
 /** Leases first, then queue entries. What can be reached is answered as long as there is anything. */

@@ -1,7 +1,7 @@
 // The port's verbs over several partitions, each handed to its module. A verb on one task stays one atomic step in its
 // partition; what spans partitions is put together here, and says in its module what that means.
 
-import type { Engine, EngineInfo } from '@reprise/core'
+import type { Engine, EngineInfo, Voucher } from '@reprise/core'
 import { tenantPage } from '@reprise/core/engine'
 import { retry } from '../change.ts'
 import { collectionOf } from '../collection.ts'
@@ -22,7 +22,7 @@ import { inspectAll } from './inspect.ts'
 import { journalOfAll } from './journal.ts'
 import { Keys } from './keys.ts'
 import { countAll, listLanes, seriesOfAll } from './lanes.ts'
-import { expiredIn, renewAll, settleAll } from './leases.ts'
+import { expiredIn, renewAll, settleAll, vouchInAll } from './leases.ts'
 import type { Partitions } from './partitions.ts'
 import { beatAll, deregisterAll, findAllWorkers, listAllWorkers, probedAll, registerAll } from './registry.ts'
 import { reserve } from './reserve.ts'
@@ -37,6 +37,7 @@ export interface PartitionedEngineParts {
   readonly wake: Wake
   readonly info: EngineInfo
   readonly maxBacklog: number
+  readonly voucher: () => Voucher | null
   /** Ends what the engine was opened with. */
   readonly close: () => Promise<void>
 }
@@ -74,6 +75,8 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     launches: async (query) => launchesIn(inOrder(), query),
     reserve: async (request) => reserve(inOrder(), request, keys, slots),
     renew: async (leases, leaseMs) => renewAll(inOrder(), leases, leaseMs),
+    vouch: async (request) => vouchInAll(inOrder(), request),
+    voucher: parts.voucher,
     settle: (items) => calls.settle(items),
     async settleAndClaim(items, request) {
       inOrder()
