@@ -14,14 +14,17 @@ interface Vouching {
   close(): void
 }
 
+type Program = (require: NodeJS.Require, data: unknown) => Vouching
+
 const TASKS = 40
 const worker = workerId('wörker')
 
 function evaluated(engine: Engine): Vouching {
   const { program, data } = engine.voucher() as Voucher
-  const vouching = compileFunction(program, ['require', 'data'])(createRequire(import.meta.url), structuredClone(data))
-  onTestFinished(() => (vouching as Vouching).close())
-  return vouching as Vouching
+  const run = compileFunction(program, ['require', 'data']) as Program
+  const vouching = run(createRequire(import.meta.url), structuredClone(data))
+  onTestFinished(() => vouching.close())
+  return vouching
 }
 
 /** Registers the worker, and lets it claim all that it is given. */

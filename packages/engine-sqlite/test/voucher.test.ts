@@ -13,8 +13,10 @@ interface Vouching {
   close(): void
 }
 
+type Program = (require: NodeJS.Require, data: unknown) => Vouching
+
 const evaluated = ({ program, data }: Voucher): Vouching =>
-  compileFunction(program, ['require', 'data'])(createRequire(import.meta.url), structuredClone(data)) as Vouching
+  (compileFunction(program, ['require', 'data']) as Program)(createRequire(import.meta.url), structuredClone(data))
 
 test('the program renews what a worker runs, and refuses an epoch that is not current', async () => {
   const engine = await openSqliteEngine({ path: join(temporaryFolder(), 'store.db') })
