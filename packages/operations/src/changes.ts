@@ -22,6 +22,7 @@ import { visibleTask } from './access/own-tasks.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { type Asked, askedFilter, inStatus, lookOf } from './found.ts'
 import { given } from './given.ts'
+import { familyOf } from './group-views.ts'
 import { operation } from './operation.ts'
 import {
   CursorInput,
@@ -75,10 +76,8 @@ const change = (kind: Kind, summary: string, { repeatable = true, isForDead = fa
     repeatable,
     run: async (context, caller, { limit, cursor, reason, dryRun, q, ...selection }) => {
       if (isForDead) await refuseUnlessOn(context, 'dlq-inspector')
-      if (q !== undefined) {
-        const { filter, warned } = queried(q, selection, caller)
-        const wanted = inStatus(filter, FROM[kind])
-        if (dryRun === true) return { ...(await tried(context, caller, wanted, cursor)), ...warned }
+      const found = async (wanted: TaskFilter): Promise<z.output<typeof BulkView>> => {
+        if (dryRun === true) return tried(context, caller, wanted, cursor)
         const step = {
           ...lookOf(context, caller),
           limit: Math.min(limit ?? STEP, STEP),
@@ -86,13 +85,20 @@ const change = (kind: Kind, summary: string, { repeatable = true, isForDead = fa
           ...given({ cursor }),
         }
         const { items, next } = await context.searches.run(caller, () => searchTasks(context.engine, wanted, step))
-        if (items.length === 0) return { changed: [], next, ...warned }
+        if (items.length === 0) return { changed: [], next }
         const select = { ids: items.map(({ id }) => id) }
         const { changed } = await context.engine.change({ kind, select, by: byOf(caller, reason) })
-        return { changed, next, ...warned }
+        return { changed, next }
+      }
+      if (q !== undefined) {
+        const { filter, warned } = queried(q, selection, caller)
+        return { ...(await found(inStatus(filter, FROM[kind]))), ...warned }
       }
       const select = await selectorOf(context, selection, caller)
-      if (dryRun === true) return tried(context, caller, inStatus(filterOf(select), FROM[kind]), cursor)
+      const family = await familyOf(context.engine, selection.fingerprint)
+      // The store knows groups by one fingerprint; those that were merged are found by several.
+      const isMerged = family !== undefined && family.length > 1
+      if (dryRun === true || isMerged) return found(inStatus(filterOf(select, family), FROM[kind]))
       const request = { kind, select, by: byOf(caller, reason), limit: limit ?? BATCH_MAX, ...given({ cursor }) }
       return changedInSteps(context, request)
     },
@@ -200,11 +206,14 @@ async function tried(
 type SelectorField = 'id' | 'fingerprint' | 'pool' | 'action' | 'tenant'
 
 /** The same tasks in words of the query language. */
-function filterOf(select: TaskSelector): TaskFilter {
+function filterOf(select: TaskSelector, family: readonly string[] = []): TaskFilter {
   const names: readonly (readonly [SelectorField, readonly string[]])[] =
     'ids' in select
       ? [['id', select.ids]]
-      : Object.entries(select).map(([field, name]) => [field as SelectorField, [name as string]])
+      : Object.entries(select).map(([field, name]) => [
+          field as SelectorField,
+          field === 'fingerprint' ? family : [name as string],
+        ])
   return {
     terms: names.map(([field, globs]) => ({ negated: false, condition: { kind: 'name', field, globs } })),
   }

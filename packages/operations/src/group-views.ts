@@ -79,6 +79,17 @@ export async function familiesIn(engine: Pick<Engine, 'collection'>): Promise<Fa
   }
 }
 
+/** All fingerprints of the group that this one belongs to: itself alone if nothing was merged. Undefined if none is named. */
+export async function familyOf(
+  engine: Pick<Engine, 'collection'>,
+  fingerprint: string | undefined,
+): Promise<readonly string[] | undefined> {
+  if (fingerprint === undefined) return undefined
+  const families = await familiesIn(engine)
+  const root = families.rootOf(fingerprint)
+  return [root, ...families.membersOf(root)]
+}
+
 export async function groupOf(
   engine: Pick<Engine, 'failureGroups'>,
   fingerprint: string,

@@ -30,6 +30,7 @@ import { ownFilter } from './access/own-tasks.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { askedFilter } from './found.ts'
 import { given } from './given.ts'
+import { familyOf } from './group-views.ts'
 import { operation } from './operation.ts'
 import { redriveItems } from './redrive-items.ts'
 import { PageQuery, pageOf } from './schemas/names.ts'
@@ -117,7 +118,7 @@ export const redriveOperations = {
     run: async (context, caller, input) => {
       await refuseUnlessOn(context, 'dlq-inspector')
       const { engine } = context
-      const { filter, selector } = selectionOf(input, caller)
+      const { filter, selector } = selectionOf(input, caller, await familyOf(engine, input.fingerprint))
       const redrives = redrivesIn(engine)
       await refuseTooMany(redrives, caller)
       const createdAt = await engine.now()
@@ -284,6 +285,7 @@ type NameField = 'id' | 'fingerprint' | 'pool' | 'action' | 'tenant'
 function selectionOf(
   { ids, fingerprint, q, all, pool, action, tenant }: Input,
   caller: Caller,
+  family: readonly string[] | undefined,
 ): { readonly filter: TaskFilter; readonly selector: string } {
   if (ids !== undefined && Buffer.byteLength(JSON.stringify(ids)) > IDS_BYTES_MAX) {
     throw new InvalidError(`The ids take more than ${IDS_BYTES_MAX} bytes: plan several redrives, or use a query.`)
@@ -291,7 +293,7 @@ function selectionOf(
   if (tenant !== undefined) tenantScope(caller, tenant)
   const named: readonly (readonly [NameField, readonly string[] | undefined])[] = [
     ['id', ids],
-    ['fingerprint', fingerprint === undefined ? undefined : [fingerprint]],
+    ['fingerprint', family],
     ['pool', pool === undefined ? undefined : [pool]],
     ['action', action === undefined ? undefined : [action]],
     ['tenant', tenant === undefined ? undefined : [tenant]],
@@ -305,6 +307,7 @@ function selectionOf(
   }
   const words = named.flatMap(([field, globs]) => {
     if (globs === undefined) return []
+    if (field === 'fingerprint') return [`fingerprint:${fingerprint}`]
     return field === 'id' && globs.length > 1 ? [`${globs.length} ids`] : [`${field}:${globs[0]}`]
   })
   const selector = [...words, ...(q === undefined ? [] : [q])].join(' ') || 'all dead letters'

@@ -168,6 +168,29 @@ describe.each(STORES)('a failure group as a case (%s)', (kind) => {
     expect(await listed('count')).toHaveLength(3)
   })
 
+  test('a redrive by fingerprint takes all groups that were merged, by whichever it is named', async () => {
+    const { engine, call } = await storeWithCaller(kind)
+    await died(engine, some(2, 'a'), 'CODE_A')
+    await died(engine, some(3, 'b'), 'CODE_B')
+    await died(engine, some(4, 'c'), 'CODE_C')
+    await follow(engine)
+    const { CODE_A, CODE_B } = await groupsOf(engine)
+    await call(ANN, 'mergeFailureGroups', { fingerprint: CODE_A?.fingerprint, from: [CODE_B?.fingerprint] })
+    for (const fingerprint of [CODE_A?.fingerprint, CODE_B?.fingerprint]) {
+      expect(await call(ANN, 'createRedrive', { fingerprint, reason: 'fixed' })).toMatchObject({
+        total: 5,
+        selector: `fingerprint:${fingerprint}`,
+      })
+      expect(await call(ANN, 'redriveTasks', { fingerprint, dryRun: true })).toMatchObject({ matched: 5 })
+    }
+    const { changed } = await (call as Call<{ readonly changed: readonly string[] }>)(ANN, 'redriveTasks', {
+      fingerprint: CODE_B?.fingerprint,
+      reason: 'fixed',
+    })
+    expect(changed).toHaveLength(5)
+    expect(await engine.counts()).toMatchObject({ dead: 4, queued: 5 })
+  })
+
   test('split by a label: parts with their counts, and a query that finds each', async () => {
     const { engine, call } = await storeWithCaller(kind)
     await died(

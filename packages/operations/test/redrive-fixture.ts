@@ -25,9 +25,10 @@ export type Handler = (task: Claimed) => void
 
 const TRIES_MAX = 3_000
 
-export async function recoveryStore(kind: (typeof STORES)[number] = 'sqlite') {
-  const { engine, context, call } = await storeWithCaller(kind)
+/** With `onItsClock` the store's time is skipped as well. */
+export async function recoveryStore(kind: (typeof STORES)[number] = 'sqlite', { onItsClock = false } = {}) {
   const clock = new SkippingClock()
+  const { engine, context, call } = await storeWithCaller(kind, onItsClock ? clock : undefined)
   const ran: string[] = []
   const ask = <Output>(name: OperationName, input: object, caller: Caller = ANN): Promise<Output> =>
     call(caller, name, input)
@@ -39,10 +40,14 @@ export async function recoveryStore(kind: (typeof STORES)[number] = 'sqlite') {
     return { worker, epoch, leave: () => engine.deregister(worker, epoch) }
   }
 
-  /** Claims what there is, and settles it as the handler says. */
-  const work = async (handler: Handler, { worker, epoch } = first): Promise<number> => {
+  const claim = async (limit: number, { worker, epoch } = first): Promise<readonly Claimed[]> => {
     const pools = [spec('x').pool]
-    const { claimed } = await engine.claim({ worker, epoch, pools, actions: null, limit: 1_000, leaseMs: 60_000 })
+    return (await engine.claim({ worker, epoch, pools, actions: null, limit, leaseMs: 60_000 })).claimed
+  }
+
+  /** Claims what there is, and settles it as the handler says. */
+  const work = async (handler: Handler, by = first): Promise<number> => {
+    const claimed = await claim(1_000, by)
     if (claimed.length === 0) return 0
     ran.push(...claimed.map(({ taskId }) => taskId))
     await engine.settle(claimed.map((one) => settlementOf(one, handler)))
@@ -76,7 +81,7 @@ export async function recoveryStore(kind: (typeof STORES)[number] = 'sqlite') {
   }
 
   const first = await join('w1', '1')
-  return { engine, context, clock, ran, ask, join, work, died, serve, until }
+  return { engine, context, clock, ran, ask, join, claim, work, died, serve, until }
 }
 
 const noStep = (): Promise<void> => Promise.resolve()

@@ -56,7 +56,7 @@ test.each(STORES)(
       const { entries } = await engine.journal.read({ limit: 1_000, newest: true })
       return entries.filter(({ type }) => type === 'redrive.changed').map(({ data }) => data.state)
     }
-    // The entry comes after the state that it tells of.
+    // The entry comes soon after the state that it tells of.
     await expect.poll(told).toEqual(['done', 'running', 'halted', 'running', 'collecting'])
   },
 )

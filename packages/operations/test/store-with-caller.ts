@@ -21,7 +21,7 @@ export const ACME: Caller = { ...ANN, kind: 'token', actor: 'token:acme', tenant
 
 export async function storeWithCaller(kind: (typeof STORES)[number] = 'sqlite', clock?: Clock) {
   const engine = await openStore(kind, clock)
-  const context = await contextOn(engine)
+  const context = await contextOn(engine, clock === undefined ? {} : { clock })
   const call = (caller: Caller, name: OperationName, input: object): Promise<never> =>
     perform(context, caller, [name, ALL_OPERATIONS[name]], input, new AbortController().signal) as Promise<never>
   return { engine, context, call }

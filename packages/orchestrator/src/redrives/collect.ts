@@ -83,7 +83,10 @@ export async function collectStep(engine: Engine, id: string, look: CollectLook)
 async function complete(engine: Engine, redrive: RedriveDocument): Promise<RedriveDocument> {
   const now = await engine.now()
   const ready = { ...redrive, filter: null, cursor: null, preflight: await preflight(engine, redrive, now) }
-  if (redrive.total === 0) return { ...ready, state: 'done', endedAt: now }
+  if (redrive.total === 0) {
+    const untold = { state: 'done', reason: 'There was nothing to redrive.', at: now } as const
+    return { ...ready, state: 'done', endedAt: now, untold }
+  }
   return redrive.startsItself ? { ...ready, state: 'running', startedAt: now } : { ...ready, state: 'ready' }
 }
 

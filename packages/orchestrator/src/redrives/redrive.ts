@@ -173,10 +173,20 @@ export interface RedriveDocument extends Document {
   readonly owner: string | null
   /** By the store's clock. */
   readonly leaseUntil: number
+  /** A step that the journal does not have yet: see told.ts. */
+  readonly untold?: Untold | null
+}
+
+/** A step of the service, as its journal entry tells it. */
+export interface Untold {
+  readonly state: RedriveState
+  readonly reason: string
+  readonly at: number
 }
 
 /** Whether a service has something to do about it. */
-export function isActive({ state, counts }: Pick<RedriveDocument, 'state' | 'counts'>): boolean {
+export function isActive({ state, counts, untold = null }: RedriveDocument): boolean {
+  if (untold !== null) return true
   if (state === 'running' || state === 'aborting' || state === 'undoing') return true
   return (state === 'paused' || state === 'halted') && counts.sent > 0
 }

@@ -7,9 +7,10 @@ import { chunkId, chunksIn, type ItemNews, type RedriveChunk, withNews } from '.
 import { LaneFacts, TRIAL_ROOM } from './lane-facts.ts'
 import { ItemLedger } from './ledger.ts'
 import { outcomesOf, placesOf, takenBack } from './outcomes.ts'
-import { type RedriveDocument, type RedriveState, redrivesIn } from './redrive.ts'
+import { type RedriveDocument, type RedriveState, redrivesIn, type Untold } from './redrive.ts'
 import { sendItems } from './send.ts'
 import { judgeStage, newStage, stageOf } from './stages.ts'
+import { tell, tellUnlessTold } from './told.ts'
 
 /** How many tasks one call sends: the store is others' too. */
 const SEND_MAX = 250
@@ -94,6 +95,8 @@ export class RedriveRun {
   async round(lastsMs: number): Promise<number> {
     this.#facts = new LaneFacts(this.#engine, this.#redrive)
     this.#held = null
+    // The process before this one may have died before it could tell.
+    if (this.#redrive.untold) await this.#tell(this.#redrive.untold, tellUnlessTold)
     switch (this.#redrive.state) {
       case 'running':
         return this.#advance(lastsMs)
@@ -105,6 +108,10 @@ export class RedriveRun {
         await this.#write(isOver ? this.#ending('aborting', 'aborted') : () => ({}))
         return LOOK_REST_MS
       }
+      case 'done':
+      case 'aborted':
+      case 'undone':
+        return 0
       default:
         await this.#look(LOOKS_MAX)
         await this.#write(() => ({}))
@@ -152,10 +159,13 @@ export class RedriveRun {
         case 'halt': {
           const { evidence } = this.#ledger
           const { sentence } = verdict
-          await this.#say('halted', sentence)
           await this.#write((redrive, now) =>
             redrive.state === 'running'
-              ? { state: 'halted', halt: { at: now, stage: stages.length - 1, sentence, evidence } }
+              ? {
+                  state: 'halted',
+                  halt: { at: now, stage: stages.length - 1, sentence, evidence },
+                  untold: { state: 'halted', reason: sentence, at: now },
+                }
               : {},
           )
           return null
@@ -296,7 +306,9 @@ export class RedriveRun {
       if (redrive.state !== from) return {}
       const stage = stageOf(redrive, this.#ledger.standing)
       const stages = stage === null ? [] : [...redrive.stages.slice(0, -1), { ...stage, endedAt: now }]
-      return { state: to, endedAt: now, stages }
+      const { recovered, failed, skipped, undone } = redrive.counts
+      const reason = `${recovered} recovered, ${failed} failed again, ${skipped} skipped, ${undone} undone.`
+      return { state: to, endedAt: now, stages, untold: { state: to, reason, at: now } }
     }
   }
 
@@ -305,7 +317,6 @@ export class RedriveRun {
     const now = await this.#engine.now()
     const { same: _, ...counts } = this.#ledger.standing
     const { again } = this.#ledger
-    const before = this.#redrive.state
     const written = await stepDocument(this.#redrives, id, (redrive) => {
       if (redrive.owner !== this.#owner) return null
       const stage = stageOf(redrive, this.#ledger.standing)
@@ -315,17 +326,13 @@ export class RedriveRun {
     })
     if (written === null) throw new RedriveLost(id)
     this.#redrive = written
-    const { state } = written
-    if (state !== before && (state === 'done' || state === 'aborted' || state === 'undone')) {
-      const { recovered, failed, skipped, undone } = counts
-      await this.#say(state, `${recovered} recovered, ${failed} failed again, ${skipped} skipped, ${undone} undone.`)
-    }
+    if (written.untold) await this.#tell(written.untold, tell)
   }
 
-  async #say(state: RedriveState, reason: string): Promise<void> {
-    const data = { redrive: this.#redrive.id, state }
-    const entry = { type: 'redrive.changed', taskId: null, attempt: null, actor: 'redrives', reason, data } as const
-    await this.#engine.journal.append([entry])
+  async #tell(untold: Untold, how: typeof tell): Promise<void> {
+    const told = await how(this.#engine, this.#redrives, this.#redrive.id, untold)
+    if (told === null) throw new RedriveLost(this.#redrive.id)
+    this.#redrive = told
   }
 }
 
