@@ -20,6 +20,12 @@ if (built.status !== 0) {
   process.exit(1)
 }
 
+const console = run('node', ['scripts/build-console.mjs'])
+if (console.status !== 0) {
+  process.stderr.write(`publish: the console can't be built.\n${console.stdout}${console.stderr}`)
+  process.exit(1)
+}
+
 let failed = 0
 let done = 0
 for (const folder of readdirSync(join(root, 'packages'))) {

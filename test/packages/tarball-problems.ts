@@ -12,7 +12,7 @@ export function tarballProblems({ manifest, files }: Tarball): string[] {
     [files.has('README.md'), 'has no README.md'],
     [files.has('LICENSE'), 'has no LICENSE'],
     [names.some((name) => name.endsWith('.js')), 'has no code'],
-    [names.some((name) => name.endsWith('.d.ts')), 'has no types'],
+    [names.some((name) => name.endsWith('.d.ts') || name === 'dist/index.html'), 'has no types, and is no page'],
     [!names.some((name) => NOT_FOR_USERS.test(name)), 'holds files that are not for users'],
     [bytes(/\.map$/) <= bytes(/\.m?js$/), 'has source maps that are larger than its code'],
   ] as const

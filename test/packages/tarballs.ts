@@ -34,6 +34,7 @@ const published: readonly string[] = readdirSync(join(root, 'packages'))
 /** Builds the packages and packs them into the folder. */
 export async function packAll(folder: string): Promise<Tarballs> {
   await run(join(root, 'node_modules', '.bin', 'tsc'), ['-b'], { cwd: root })
+  await run('node', ['scripts/build-console.mjs'], { cwd: root })
   const { stdout } = await run(
     'npm',
     ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...published],

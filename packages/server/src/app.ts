@@ -8,6 +8,7 @@ import { type Context, type HANDLED_ROUTES, ROUTES } from '@reprise/operations'
 import type { AnsweredRequest, LoopWatch } from '@reprise/telemetry'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { AccessControl } from './access/index.ts'
+import type { ConsoleFiles } from './console/console-files.ts'
 import type { Events } from './events/index.ts'
 import { Doorway } from './http/doorway.ts'
 import type { Handler } from './http/handler.ts'
@@ -35,6 +36,8 @@ export interface AppOptions {
   readonly access: AccessControl
   readonly events: Events
   readonly intake: TenantIntake
+  /** What people see at `/`; null if it is not there. */
+  readonly console: ConsoleFiles | null
   readonly host: string
   /** 0 for any that is free. */
   readonly port: number
@@ -100,7 +103,7 @@ export function createApp(options: AppOptions): App {
 }
 
 function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
-  const { context, access, events, intake, loop } = options
+  const { context, access, events, intake, loop, console } = options
   const { clock } = context
   const headers = options.isSecure ? { ...SECURITY_HEADERS, ...STRICT_TRANSPORT } : SECURITY_HEADERS
   const malformed = new MalformedRequests(headers, clock)
@@ -146,16 +149,16 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
     } catch (error) {
       return asError(error)
     }
-    return request.is404 ? noSuchPath(request) : undefined
+    return request.is404 && console?.has(request) !== true ? noSuchPath(request) : undefined
   }
   // Not asynchronous: this runs for every request, and mostly has nothing to wait for.
   app.addHook('onRequest', (request, reply, done) => doorway.enter(request, () => done(check(request, reply))))
   tellAnswered(app, options)
-  answerProblems(app, context)
+  answerProblems(app, context, console)
   const isNear = (request: FastifyRequest): boolean => access.isNear(request)
   const authenticate: Authenticate = (request) => access.authenticate(request)
   const handled: Readonly<Record<keyof typeof HANDLED_ROUTES, Handler<never>>> = {
-    ...homeHandlers(context.version),
+    ...homeHandlers(context.version, console),
     ...serviceHandlers(context, { metricsText: options.metricsText, isNear, authenticate, stopping, url: options.url }),
     ...submissionHandlers(context, intake),
     ...retryHandlers(context),
@@ -209,9 +212,10 @@ function tell({ onAnswered, access }: AppOptions, request: FastifyRequest, reply
   })
 }
 
-function answerProblems(app: FastifyInstance, context: Problems): void {
+function answerProblems(app: FastifyInstance, context: Problems, console: ConsoleFiles | null): void {
   app.setErrorHandler((error, request, reply) => answerProblem(error, context, request, reply))
-  app.setNotFoundHandler((request) => {
+  app.setNotFoundHandler((request, reply) => {
+    if (console?.has(request) === true) return console.send(request, reply)
     throw noSuchPath(request)
   })
 }

@@ -37,6 +37,7 @@ import {
 } from '@reprise/telemetry'
 import { type AccessControl, type AccessOptions, openAccess } from './access/index.ts'
 import { createApp } from './app.ts'
+import { ConsoleFiles } from './console/console-files.ts'
 import { createEvents } from './events/index.ts'
 import type { RateLimitOptions } from './http/rate-limit.ts'
 import { StorePatience } from './store-patience.ts'
@@ -76,6 +77,8 @@ export interface ServerOptions {
   readonly webhookAllow?: readonly string[]
   /** How long a request waits for a store that is away before it is refused with 503; 1.8 s if not given. */
   readonly storePatienceMs?: number
+  /** The folder of the built console; without it, `/` only says what this is. */
+  readonly console?: string
   readonly clock?: Clock
   readonly random?: Random
   readonly log?: Logger
@@ -157,6 +160,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     access,
     events,
     intake,
+    console: consoleOf(options.console, access),
     host,
     port,
     maxBodyBytes: options.maxBodyBytes ?? DEFAULT_BODY_BYTES_MAX,
@@ -186,6 +190,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
   }
 }
+
+const consoleOf = (folder: string | undefined, { signIn }: AccessControl): ConsoleFiles | null =>
+  folder === undefined ? null : ConsoleFiles.read(folder, signIn === null ? 'link' : 'issuer')
 
 /** An IPv6 address stands in brackets; one that means every address is reached by name. */
 function authority(host: string, port: number): string {

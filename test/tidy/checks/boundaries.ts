@@ -49,10 +49,27 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
     npm: ['@fastify/proxy-addr', 'fastify', 'ipaddr.js', 'jose', 'openid-client', 'zod'],
     node: true,
   },
+  console: {
+    packages: ['client', 'core'],
+    npm: [
+      '@codemirror/lang-json',
+      '@codemirror/lang-yaml',
+      '@codemirror/state',
+      '@codemirror/view',
+      '@tanstack/react-query',
+      '@tanstack/react-virtual',
+      'codemirror',
+      'react',
+      'react-dom',
+      'uplot',
+    ],
+    node: false,
+  },
   cli: {
     packages: [
       'client',
       'connect',
+      'console',
       'core',
       'engine-redis',
       'engine-sqlite',
@@ -75,6 +92,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
 
 /** What a package offers beside its front door, for those who need no more than that. */
 const SIDE_DOORS: readonly string[] = [
+  '@reprise/client/http',
   '@reprise/launchers/clients',
   '@reprise/policies/fields',
   '@reprise/policies/tenant-fields',

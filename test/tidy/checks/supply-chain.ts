@@ -16,6 +16,8 @@ const allowedLicences: ReadonlySet<string> = new Set([
 /** Tools that run on our machines and are not part of what we publish. */
 const toolLicences: readonly (readonly [name: RegExp, licence: string])[] = [
   [/^lightningcss(?:-|$)/, 'MPL-2.0'],
+  [/^(?:@axe-core\/playwright|axe-core)$/, 'MPL-2.0'],
+  [/^graceful-fs$/, 'BlueOak-1.0.0'],
   [/^argparse$/, 'Python-2.0'],
   // Of @kubernetes/client-node, which users install themselves, or not.
   [/^argparse$/, 'PSF-2.0'],

@@ -1,6 +1,7 @@
 // The core as a process: the HTTP API, the only surface to the outside (A13). It moves no tasks; orchestrators do.
 
-import { type FeatureFlags, openFlags } from '@reprise/core'
+import { fileURLToPath } from 'node:url'
+import { type FeatureFlags, openFlags, present } from '@reprise/core'
 import type { Server, ServerOptions } from '@reprise/server'
 import type { Resolved } from '../configuration/resolve.ts'
 import { settingDefaults } from '../configuration/setting-defaults.ts'
@@ -83,6 +84,7 @@ export async function startCore(context: RoleContext): Promise<RunningCore> {
     defaults: settingDefaults(values),
     monitoringThresholds: values.monitoringThresholds,
     ...(queue === undefined ? {} : { queue }),
+    ...present({ console: consoleFolder() }),
     ...(values.publicUrl === null ? {} : { publicUrl: values.publicUrl }),
   })
   await flags.start()
@@ -96,6 +98,15 @@ export async function startCore(context: RoleContext): Promise<RunningCore> {
       await flags.stop()
       queue?.close()
     },
+  }
+}
+
+/** Where the console stands, as built; undefined if it is not installed. */
+function consoleFolder(): string | undefined {
+  try {
+    return fileURLToPath(new URL('dist', import.meta.resolve('@reprise/console/package.json')))
+  } catch {
+    return undefined
   }
 }
 

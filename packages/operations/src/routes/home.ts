@@ -1,4 +1,4 @@
-// The one page for people, until there is a console.
+// The one page for people: the console.
 
 import { routeTable } from '../route.ts'
 
@@ -6,7 +6,7 @@ export const homeRoutes = routeTable({
   home: {
     method: 'GET',
     path: '/',
-    summary: 'A page that says where to go on',
+    summary: 'The console',
     tag: 'service',
     access: 'public',
     answers: { 200: { kind: 'html', description: 'The page.' } },

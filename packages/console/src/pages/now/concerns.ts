@@ -1,0 +1,118 @@
+// What needs somebody, worst first: causes that nobody has taken on, breakers that are not closed, workers that are not well,
+// redrives that halted, and accounts that don't add up. Each is one line with where to go on.
+
+import type { OperationOutput } from '../../api/client.ts'
+import { causeWords } from '../../cause-words.ts'
+import { count, many } from '../../format.ts'
+
+export interface Concern {
+  readonly key: string
+  readonly state: 'dead' | 'held' | 'waiting' | 'running'
+  readonly what: string
+  readonly details: string
+  readonly since: number | null
+  readonly to: string
+}
+
+type Groups = OperationOutput<'listFailureGroups'>['items']
+type Breakers = OperationOutput<'listBreakers'>['items']
+type Workers = OperationOutput<'listWorkers'>['items']
+type Redrives = OperationOutput<'listRedrives'>['items']
+type Differences = OperationOutput<'getLedger'>['differences']
+
+const HOUR_MS = 3_600_000
+const CAUSES_MAX = 5
+
+export function causeConcerns(groups: Groups, now: number): Concern[] {
+  return groups
+    .filter((group) => (group.case?.state.status ?? 'open') === 'open')
+    .toSorted((one, other) => other.lastAt - one.lastAt)
+    .slice(0, CAUSES_MAX)
+    .map((group) => {
+      const isBack = group.case?.state.because === 'regression'
+      const isNew = now - group.firstAt < HOUR_MS
+      return {
+        key: `cause ${group.fingerprint}`,
+        state: 'dead',
+        what: `${isBack ? 'Back again' : isNew ? 'New cause' : 'Open cause'}: ${causeWords(group.sample)}`,
+        details: `${group.action} · ${count(group.count)} dead`,
+        since: group.firstAt,
+        to: `/failures/${group.fingerprint}`,
+      }
+    })
+}
+
+const BREAKER_WORDS = {
+  open: 'is open',
+  half_open: 'is tried with a few tasks',
+  ramping: 'lets more and more through',
+  closed: '',
+} as const
+
+export function breakerConcerns(breakers: Breakers): Concern[] {
+  return breakers.flatMap(({ name, tenant, state, actions }): Concern[] => {
+    if (state.status === 'closed') return []
+    return [
+      {
+        key: `breaker ${name} ${tenant ?? ''}`,
+        state: 'held',
+        what: `Breaker ${name}${tenant === null ? '' : ` of ${tenant}`} ${BREAKER_WORDS[state.status]}`,
+        details: `${actions.join(', ')} · what it holds is parked, and no attempt is charged`,
+        since: state.since,
+        to: '/breakers',
+      },
+    ]
+  })
+}
+
+export function workerConcerns(workers: Workers): Concern[] {
+  const sick = workers.filter(({ alive, health }) => alive && health.status !== 'healthy')
+  const [first] = sick
+  if (first === undefined) return []
+  return [
+    {
+      key: 'workers',
+      state: 'waiting',
+      what:
+        sick.length === 1
+          ? `Worker ${first.worker} is ${first.health.status}`
+          : `${many(sick.length, 'worker')} are not healthy`,
+      details: first.health.reasons.map(wordsOf).join(', '),
+      since: null,
+      to: '/workers',
+    },
+  ]
+}
+
+const wordsOf = (reason: unknown): string =>
+  (typeof reason === 'string'
+    ? reason
+    : typeof reason === 'object' && reason !== null && 'kind' in reason
+      ? String(reason.kind)
+      : ''
+  ).replaceAll('_', ' ')
+
+const REDRIVE_STATES = ['collecting', 'running', 'paused', 'halted', 'aborting', 'undoing']
+
+export function redriveConcerns(redrives: Redrives): Concern[] {
+  return redrives
+    .filter(({ state }) => REDRIVE_STATES.includes(state))
+    .map(({ id, state, selector, counts, total, createdAt, halt }) => ({
+      key: `redrive ${id}`,
+      state: state === 'halted' ? 'dead' : state === 'paused' ? 'held' : 'running',
+      what: `Redrive of ${many(total, 'task')} is ${state}`,
+      details: `${selector} · ${count(counts.recovered)} recovered, ${count(counts.failed)} failed again${halt === null ? '' : ` · ${halt.sentence}`}`,
+      since: createdAt,
+      to: `/redrives/${id}`,
+    }))
+}
+
+export const ledgerConcerns = (differences: Differences): Concern[] =>
+  differences.map(({ subject, sentence, since }) => ({
+    key: `ledger ${subject}`,
+    state: 'dead',
+    what: 'The accounts do not add up',
+    details: sentence,
+    since,
+    to: '/settings',
+  }))

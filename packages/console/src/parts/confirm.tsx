@@ -1,0 +1,111 @@
+// Asks before a change: what it touches, in numbers; what could go wrong, in sentences; a reason for the journal; and the same as
+// a command. What was typed stays if the server refuses.
+
+import { type ReactNode, useId, useState } from 'react'
+import { toast } from '../shell/toasts.tsx'
+import { Sheet } from './sheet.tsx'
+import { messageOf } from './states.tsx'
+import { CommandLine, shellWord } from './texts.tsx'
+
+export interface Change {
+  readonly title: string
+  /** On the button: 'Pause 3 lanes'. */
+  readonly verb: string
+  /** What it will touch, and what could go wrong. */
+  readonly touches: ReactNode
+  /** The command without its reason. */
+  readonly command: string
+  readonly isDangerous?: boolean
+  /** Whether the server wants a reason. */
+  readonly needsReason?: boolean
+  /** Fields of its own. */
+  readonly fields?: ReactNode
+  readonly isReady?: boolean
+  /** The answer is what happened, for the note that says so. */
+  readonly run: (reason: string | undefined) => Promise<string | Done>
+}
+
+export interface Done {
+  readonly says: string
+  readonly undo?: () => Promise<unknown>
+}
+
+export function Confirm({ change, onClose }: { readonly change: Change; readonly onClose: () => void }) {
+  const {
+    title,
+    verb,
+    touches,
+    command,
+    isDangerous = false,
+    needsReason = false,
+    fields,
+    isReady = true,
+    run,
+  } = change
+  const [reason, setReason] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const id = useId()
+  const said = reason.trim()
+  const line = said === '' ? command : `${command} --reason ${shellWord(said)}`
+  const act = async (): Promise<void> => {
+    setBusy(true)
+    setError(null)
+    try {
+      const done = await run(said === '' ? undefined : said)
+      const { says, undo } = typeof done === 'string' ? { says: done, undo: undefined } : done
+      toast(says, { command: line, ...(undo === undefined ? {} : { undo }) })
+      onClose()
+    } catch (refusal) {
+      setError(refusal)
+      setBusy(false)
+    }
+  }
+  return (
+    <Sheet
+      kind="middle"
+      title={title}
+      onClose={onClose}
+      actions={
+        <>
+          <button
+            type="submit"
+            form={id}
+            className={`button ${isDangerous ? 'button-danger' : 'button-main'}`}
+            disabled={isBusy || !isReady || (needsReason && said === '')}
+          >
+            {isBusy ? 'Working …' : verb}
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+        </>
+      }
+    >
+      <form
+        id={id}
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void act()
+        }}
+      >
+        <div className="flex flex-col gap-1 text-md">{touches}</div>
+        {fields}
+        <label className="flex flex-col gap-1">
+          <span className="label">Reason{needsReason ? '' : ', for the journal'}</span>
+          <input className="field" value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
+        </label>
+        <div className="flex flex-col gap-1">
+          <span className="label">The same as a command</span>
+          <CommandLine command={line} />
+        </div>
+        {error !== null && (
+          <p role="alert" className="rounded-sm bg-dead-soft px-2 py-1.5">
+            <span className="text-dead">✕ Refused.</span> <bdi>{messageOf(error)}</bdi>
+          </p>
+        )}
+      </form>
+    </Sheet>
+  )
+}

@@ -1,0 +1,74 @@
+// Small pieces of text that behave: times that tick with the exact moment on hover, ids that can be copied, numbers.
+
+import { type ReactNode, useState } from 'react'
+import { ago, count, moment, shortId, span } from '../format.ts'
+import { later, useNow } from '../time.ts'
+
+/** 4 s ago, counting along. */
+export function Ago({ at }: { readonly at: number }) {
+  const now = useNow()
+  return (
+    <time dateTime={new Date(at).toISOString()} title={moment(at)} className="whitespace-nowrap">
+      {ago(at, now)}
+    </time>
+  )
+}
+
+/** How long since, counting along: 4 m 10 s. */
+export function Since({ at }: { readonly at: number }) {
+  const now = useNow()
+  return (
+    <time dateTime={new Date(at).toISOString()} title={moment(at)} className="whitespace-nowrap">
+      {span(Math.max(0, now - at))}
+    </time>
+  )
+}
+
+export const Count = ({ value }: { readonly value: number }) => <span className="tabular-nums">{count(value)}</span>
+
+const COPIED_MS = 1_500
+
+/** Puts a text on the clipboard and says so. */
+export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    later(COPIED_MS, () => setCopied(false))
+  }
+  return (
+    <button type="button" className="button h-6 px-1.5 text-sm" onClick={() => void copy()}>
+      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+    </button>
+  )
+}
+
+/** An id: its end on the screen, all of it on hover and for the clipboard. */
+export const Id = ({ id }: { readonly id: string }) => (
+  <bdi className="font-mono text-sm" title={id}>
+    {shortId(id)}
+  </bdi>
+)
+
+/** Text of others: names, errors, payloads. It is text whatever it holds, and its direction stays inside. */
+export const Foreign = ({
+  children,
+  className = '',
+}: {
+  readonly children: ReactNode
+  readonly className?: string
+}) => <bdi className={`break-words ${className}`}>{children}</bdi>
+
+/** The same as a command, to copy. */
+export function CommandLine({ command }: { readonly command: string }) {
+  return (
+    <div className="flex items-start gap-2 rounded-sm bg-sunken px-2 py-1.5">
+      <code className="min-w-0 flex-1 font-mono text-sm break-all whitespace-pre-wrap">{command}</code>
+      <Copy text={command} />
+    </div>
+  )
+}
+
+/** A word for the shell: quoted where it needs to be. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

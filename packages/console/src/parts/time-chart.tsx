@@ -1,0 +1,185 @@
+// Values over time: zero at the bottom, one cursor over all charts of a page, drag to set the range, and lines where something
+// changed. What the cursor is on is written above the chart, so that nothing covers it.
+
+import { useEffect, useRef, useState } from 'react'
+import uPlot from 'uplot'
+import { clock, count, hour, short } from '../format.ts'
+import { usePreferences } from '../preferences.ts'
+
+export interface ChartSeries {
+  readonly name: string
+  /** The name of a colour token: `dead`. */
+  readonly colour: string
+  readonly values: readonly number[]
+  readonly isBar?: boolean
+}
+
+export interface ChartMark {
+  readonly at: number
+  readonly says: string
+}
+
+interface TimeChartProps {
+  readonly title: string
+  /** Moments in milliseconds, ascending. */
+  readonly times: readonly number[]
+  readonly series: readonly ChartSeries[]
+  readonly marks?: readonly ChartMark[]
+  /** Charts with the same word share their cursor. */
+  readonly together?: string
+  readonly height?: number
+  readonly onRange?: (from: number, to: number) => void
+}
+
+const SECOND_MS = 1_000
+const AXIS_FONT = '11px system-ui, sans-serif'
+
+export function TimeChart({
+  title,
+  times,
+  series,
+  marks = [],
+  together = 'page',
+  height = 120,
+  onRange,
+}: TimeChartProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const chart = useRef<uPlot | null>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const { theme } = usePreferences()
+  const latest = useRef({ marks, onRange })
+  latest.current = { marks, onRange }
+  const shape = series.map(({ name, colour, isBar }) => `${name} ${colour} ${isBar === true}`).join()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new chart only for another theme or other series; values are set below
+  useEffect(() => {
+    const { current } = box
+    if (current === null) return
+    const made = new uPlot(
+      {
+        width: current.clientWidth,
+        height,
+        legend: { show: false },
+        cursor: {
+          sync: { key: together },
+          drag: { x: true, y: false, setScale: false },
+          points: { size: 5 },
+          y: false,
+        },
+        scales: { y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
+        padding: [8, 12, 0, 0],
+        axes: [
+          axis(current, { size: 24, space: 60, values: (_, ticks) => ticks.map((tick) => hour(tick * SECOND_MS)) }),
+          axis(current, {
+            size: 40,
+            space: 24,
+            values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : '')),
+          }),
+        ],
+        series: [
+          {},
+          ...series.map(({ name, colour, isBar }) => ({
+            label: name,
+            stroke: tokenOf(current, colour),
+            width: 1.5,
+            ...(isBar === true && bars !== undefined ? { fill: tokenOf(current, colour), paths: bars } : {}),
+            points: { show: false },
+          })),
+        ],
+        hooks: {
+          draw: [(drawn) => drawMarks(drawn, latest.current.marks, tokenOf(current, 'edge'))],
+          setCursor: [({ cursor: { idx } }) => setAt(idx ?? null)],
+          setSelect: [
+            (drawn) => {
+              const { left, width } = drawn.select
+              if (width < 4) return
+              latest.current.onRange?.(
+                drawn.posToVal(left, 'x') * SECOND_MS,
+                drawn.posToVal(left + width, 'x') * SECOND_MS,
+              )
+              drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+            },
+          ],
+        },
+      },
+      [[], ...series.map(() => [])],
+      current,
+    )
+    chart.current = made
+    const resize = new ResizeObserver(() => made.setSize({ width: current.clientWidth, height }))
+    resize.observe(current)
+    return () => {
+      resize.disconnect()
+      made.destroy()
+      chart.current = null
+    }
+  }, [theme, shape, height, together])
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has made a new chart, which has no values yet
+  useEffect(() => {
+    const whole = times.map((time) => time / SECOND_MS)
+    chart.current?.setData([whole, ...series.map(({ values }) => [...values])])
+  }, [times, series, theme])
+
+  const place = at ?? times.length - 1
+  const moment = times[place]
+  return (
+    <figure className="min-w-0" aria-label={title}>
+      <figcaption className="flex flex-wrap items-baseline gap-x-3 text-sm">
+        <span className="text-dim">{title}</span>
+        {series.map(({ name, colour, values }) => (
+          <span key={name} className="whitespace-nowrap">
+            <span aria-hidden="true" style={{ color: `var(--color-${colour})` }}>
+              ▬
+            </span>{' '}
+            <span className="text-dim">{name}</span> {count(values[place] ?? 0)}
+          </span>
+        ))}
+        <span className="ml-auto text-xs text-dim">
+          {moment === undefined ? '' : at === null ? 'last minute' : clock(moment)}
+        </span>
+      </figcaption>
+      <div ref={box} className="mt-1 w-full overflow-hidden" />
+    </figure>
+  )
+}
+
+const bars = uPlot.paths.bars?.({ size: [0.7, 24], align: 1 })
+
+/** What a token is in this theme: a canvas knows no variables. */
+function tokenOf(near: Element, token: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = `var(--color-${token})`
+  near.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+function axis(near: Element, more: uPlot.Axis): uPlot.Axis {
+  return {
+    stroke: tokenOf(near, 'dim'),
+    font: AXIS_FONT,
+    grid: { stroke: tokenOf(near, 'line'), width: 1 },
+    ticks: { show: false },
+    ...more,
+  }
+}
+
+function drawMarks(chart: uPlot, marks: readonly ChartMark[], colour: string): void {
+  const { ctx, bbox } = chart
+  ctx.save()
+  ctx.strokeStyle = colour
+  ctx.fillStyle = colour
+  ctx.lineWidth = devicePixelRatio
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio])
+  for (const { at } of marks) {
+    const x = Math.round(chart.valToPos(at / SECOND_MS, 'x', true))
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+  }
+  ctx.restore()
+}
