@@ -4,6 +4,7 @@
 import {
   decodeJson,
   InvalidError,
+  type JsonChange,
   jsonChanges,
   NotFoundError,
   PAGE_LIMIT_DEFAULT,
@@ -29,6 +30,11 @@ import { sightOf } from './sight.ts'
 const CHUNKS_MAX = 20
 /** With a patch, payloads are read and compared. */
 const PATCHED_MAX = 50
+/** In characters of JSON: a page ends where it has more. */
+const PAGE_LENGTH_MAX = 1_000_000
+/** A longer value is not shown in what a patch changes. */
+const VALUE_LENGTH_MAX = 2_000
+const LONG = '(long)'
 
 interface ItemQuery {
   readonly status?: RedriveItem['status'] | undefined
@@ -49,6 +55,7 @@ export async function redriveItems(
   const chunks = chunksIn(engine)
   const turns = turnsOf(clock)
   const items: ItemView[] = []
+  let length = 0
   let [chunk, place] = cursor === undefined ? [redrive.chunks - 1, 0] : placeOf(cursor)
   for (let looks = 0; chunk >= 0 && looks < CHUNKS_MAX; looks++, chunk--, place = 0) {
     const stored = await chunks.get(chunkId(redrive.id, chunk))
@@ -58,7 +65,10 @@ export async function redriveItems(
       if (item === undefined || (status !== undefined && item.status !== status)) continue
       if (items.length === limit) return { items, next: `${chunk}.${place}` }
       if (turns.isSpent) await turns.wait()
-      items.push(await itemView(context, caller, redrive, stored.document, item))
+      const view = await itemView(context, caller, redrive, stored.document, item)
+      items.push(view)
+      length += JSON.stringify(view).length
+      if (length >= PAGE_LENGTH_MAX) return { items, next: `${chunk}.${place + 1}` }
     }
   }
   return { items, next: chunk < 0 ? null : `${chunk}.0` }
@@ -112,11 +122,24 @@ async function patchView(
   const copy = item.status === 'pending' || item.status === 'skipped' ? null : copyId(item)
   const task = await engine.task(item.id)
   if (task === null) return { ...NO_PATCH, copy, problem: 'It is gone.' }
-  const payload = await fittingPayload(engine, task, plan.patch)
+  const turns = turnsOf(clock)
+  const payload = await fittingPayload(engine, task, plan.patch, turns)
   if ('why' in payload) return { ...NO_PATCH, copy, problem: context.redaction.text(payload.why) }
   const sight = sightOf(context, caller)
-  const turns = turnsOf(clock)
   const before = await sight.paced(decodeJson(task.payload), turns)
   const after = await sight.paced(decodeJson(payload.text), turns)
-  return { copy, changes: [...jsonChanges(before, after)], problem: null }
+  const changes: JsonChange[] = []
+  for (const change of await jsonChanges(before, after, turns)) {
+    if (turns.isSpent) await turns.wait()
+    changes.push(shortened(change))
+  }
+  return { copy, changes, problem: null }
 }
+
+function shortened({ path, ...values }: JsonChange): JsonChange {
+  const short = Object.entries(values).map(([name, value]) => [name, isLong(value) ? LONG : value] as const)
+  return { path: path.slice(0, VALUE_LENGTH_MAX), ...Object.fromEntries(short) }
+}
+
+const isLong = (value: unknown): boolean =>
+  typeof value === 'string' ? value.length > VALUE_LENGTH_MAX : JSON.stringify(value).length > VALUE_LENGTH_MAX

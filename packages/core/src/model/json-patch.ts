@@ -1,8 +1,10 @@
 // Changes of a JSON value: a JSON Patch (RFC 6902), which is a list of operations, or a merge patch (RFC 7396), which is an object
-// with the members that differ. And the difference of two values, for people to look at before anything is changed.
+// with the members that differ. Whatever the patch, the work is bounded, and others have their turn in between: a list of copies could
+// double a value a hundred times. What a patch changes, for people to look at, is in json-changes.ts.
 
-import { InvalidError } from './errors.ts'
-import { decodeJson, encodeJson, type JsonText } from './json.ts'
+import type { Turns } from '../runtime/turns.ts'
+import { InvalidError, TooLargeError } from './errors.ts'
+import { decodeJson, encodeJson, type JsonText, PAYLOAD_BYTES_MAX } from './json.ts'
 
 interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
@@ -45,10 +47,24 @@ function checkOperation(operation: unknown, at: number): void {
 
 const isPointer = (text: string): boolean => text === '' || text.startsWith('/')
 
-/** The text with the patch applied. Throws `InvalidError` where the patch does not fit: then nothing of it is applied. */
-export function patchedJson(text: JsonText, patch: JsonPatch): JsonText {
-  const value = decodeJson(text)
-  return encodeJson(isOperations(patch) ? patch.reduce(applied, value) : merged(value, patch), 'patched payload')
+/** The text with the patch applied. Throws `InvalidError` where the patch does not fit, or `TooLargeError`: then nothing of it is. */
+export async function patchedJson(
+  text: JsonText,
+  patch: JsonPatch,
+  turns: Pick<Turns, 'isSpent' | 'wait'>,
+): Promise<JsonText> {
+  if (turns.isSpent) await turns.wait()
+  // Nobody else has it: it is changed where it is.
+  let value = decodeJson(text)
+  if (isOperations(patch)) {
+    const copies = { left: PAYLOAD_BYTES_MAX }
+    for (const operation of patch) {
+      if (turns.isSpent) await turns.wait()
+      value = applied(value, operation, copies)
+    }
+  } else value = merged(value, patch)
+  if (turns.isSpent) await turns.wait()
+  return encodeJson(value, 'patched payload')
 }
 
 const isOperations = (patch: JsonPatch): patch is readonly PatchOperation[] => Array.isArray(patch)
@@ -58,25 +74,25 @@ type Members = Record<string, unknown>
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether two JSON values are equal: members of an object have no order. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, at) => isSame(item, other[at]))
+/** Whether a value is the one that a patch expects, which is short: members of an object have no order. */
+function isSame(value: unknown, expected: unknown): boolean {
+  if (Array.isArray(value) && Array.isArray(expected)) {
+    return value.length === expected.length && expected.every((item, at) => isSame(value[at], item))
   }
-  if (!isObject(one) || !isObject(other)) return one === other
-  const names = Object.keys(one)
+  if (!isObject(value) || !isObject(expected)) return value === expected
+  const names = Object.keys(expected)
   return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && isSame(one[name], other[name]))
+    names.every((name) => Object.hasOwn(value, name) && isSame(value[name], expected[name])) &&
+    names.length === Object.keys(value).length
   )
 }
 
 function merged(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
-  const result: Members = isObject(target) ? { ...target } : {}
+  const result: Members = isObject(target) ? target : {}
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) Reflect.deleteProperty(result, name)
-    else setMember(result, name, merged(result[name], value))
+    else setMember(result, name, merged(Object.hasOwn(result, name) ? result[name] : undefined, value))
   }
   return result
 }
@@ -86,7 +102,12 @@ function setMember(holder: object, name: string, value: unknown): void {
   Object.defineProperty(holder, name, { value, writable: true, enumerable: true, configurable: true })
 }
 
-function applied(value: unknown, operation: PatchOperation): unknown {
+/** How much more all copies of one patch may take together, in characters. */
+interface CopyRoom {
+  left: number
+}
+
+function applied(value: unknown, operation: PatchOperation, copies: CopyRoom): unknown {
   const { op, path } = operation
   switch (op) {
     case 'add':
@@ -103,16 +124,24 @@ function applied(value: unknown, operation: PatchOperation): unknown {
       return added(removed(value, from), path, moved)
     }
     case 'copy':
-      return added(value, path, structuredClone(valueAt(value, operation.from ?? '')))
+      return added(value, path, copied(valueAt(value, operation.from ?? ''), copies))
     case 'test':
       if (isSame(valueAt(value, path), operation.value)) return value
       throw new InvalidError(`The patch expects another value at ${path}.`)
   }
 }
 
+function copied(value: unknown, copies: CopyRoom): unknown {
+  const text = JSON.stringify(value)
+  copies.left -= text.length
+  if (copies.left < 0) throw new TooLargeError('patched payload', PAYLOAD_BYTES_MAX - copies.left, PAYLOAD_BYTES_MAX)
+  return JSON.parse(text)
+}
+
 const missing = (path: string): InvalidError => new InvalidError(`The patch names ${path}, which is not there.`)
 
-const stepsOf = (path: string): string[] =>
+/** The names and places of a JSON Pointer. */
+export const pointerSteps = (path: string): string[] =>
   path === ''
     ? []
     : path
@@ -121,8 +150,12 @@ const stepsOf = (path: string): string[] =>
         .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 function valueAt(value: unknown, path: string): unknown {
+  return memberAt(value, pointerSteps(path), path)
+}
+
+function memberAt(value: unknown, steps: readonly string[], path: string): unknown {
   let found = value
-  for (const step of stepsOf(path)) {
+  for (const step of steps) {
     if (Array.isArray(found)) found = found[placeIn(found, step, path, 0)]
     else if (isObject(found) && Object.hasOwn(found, step)) found = found[step]
     else throw missing(path)
@@ -138,24 +171,15 @@ function placeIn(list: readonly unknown[], step: string, path: string, room: 0 |
   return place
 }
 
-/** The value, with a copy of the holder of `path` in which `change` was made. */
+/** The value, after `change` was made to the holder of `path`. */
 function within(value: unknown, path: string, change: (holder: unknown[] | Members, step: string) => void): unknown {
-  const steps = stepsOf(path)
+  const steps = pointerSteps(path)
   const last = steps.pop()
   if (last === undefined) throw missing(path)
-  const copied = (here: unknown, at: number): unknown => {
-    if (typeof here !== 'object' || here === null) throw missing(path)
-    const copy: unknown[] | Members = Array.isArray(here) ? [...(here as unknown[])] : { ...here }
-    const step = steps[at]
-    if (step === undefined) change(copy, last)
-    else if (Array.isArray(copy)) {
-      const place = placeIn(copy, step, path, 0)
-      copy[place] = copied(copy[place], at + 1)
-    } else if (Object.hasOwn(copy, step)) setMember(copy, step, copied(copy[step], at + 1))
-    else throw missing(path)
-    return copy
-  }
-  return copied(value, 0)
+  const holder = memberAt(value, steps, path)
+  if (typeof holder !== 'object' || holder === null) throw missing(path)
+  change(holder as unknown[] | Members, last)
+  return value
 }
 
 function added(value: unknown, path: string, member: unknown): unknown {
@@ -180,39 +204,3 @@ function removed(value: unknown, path: string): unknown {
     else Reflect.deleteProperty(holder, step)
   })
 }
-
-/** One place where two values differ. `before` or `after` is missing where there is none. */
-export interface JsonChange {
-  readonly path: string
-  readonly before?: unknown
-  readonly after?: unknown
-}
-
-const JSON_CHANGES_MAX = 100
-
-/** Where two values differ, as JSON Pointers; at most JSON_CHANGES_MAX places. */
-export function jsonChanges(before: unknown, after: unknown): readonly JsonChange[] {
-  const changes: JsonChange[] = []
-  compare('', before, after, changes)
-  return changes
-}
-
-function compare(path: string, before: unknown, after: unknown, changes: JsonChange[]): void {
-  if (changes.length >= JSON_CHANGES_MAX || isSame(before, after)) return
-  const isAlike = (isObject(before) && isObject(after)) || (Array.isArray(before) && Array.isArray(after))
-  if (!isAlike) {
-    changes.push({
-      path,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-    })
-    return
-  }
-  const [old, young] = [before as Members, after as Members]
-  for (const name of new Set([...Object.keys(old), ...Object.keys(young)])) {
-    const step = name.replaceAll('~', '~0').replaceAll('/', '~1')
-    compare(`${path}/${step}`, own(old, name), own(young, name), changes)
-  }
-}
-
-const own = (holder: Members, name: string): unknown => (Object.hasOwn(holder, name) ? holder[name] : undefined)

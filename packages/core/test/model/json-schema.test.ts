@@ -41,6 +41,37 @@ test('what it does not know, it does not judge, and a schema without end ends', 
   expect(schemaProblem({ type: 'string', pattern: '(?=a)b' }, 'b')).toBeNull()
 })
 
+test('what a schema asks for is bounded, whatever it repeats', () => {
+  const $defs = {
+    names: { required: Array.from({ length: 2_000 }, () => 'a') },
+    choice: { enum: [Array.from({ length: 3_000 }, () => 0)] },
+    items: { items: {} },
+    members: { additionalProperties: {} },
+  }
+  for (const name of Object.keys($defs)) {
+    const many = Array.from({ length: 500 }, () => ({ $ref: `#/$defs/${name}` }))
+    let looks = 0
+    const list = Array.from({ length: 3_000 }, () => 0)
+    const value = new Proxy(name === 'names' || name === 'members' ? Object.fromEntries(list.entries()) : list, {
+      get(holder, at) {
+        looks++
+        return Reflect.get(holder, at) as unknown
+      },
+      getOwnPropertyDescriptor(holder, at) {
+        looks++
+        return Reflect.getOwnPropertyDescriptor(holder, at)
+      },
+    })
+    schemaProblem({ $defs, allOf: many }, value)
+    expect(looks).toBeLessThan(100_000)
+  }
+})
+
+test('patterns have a budget for the whole schema', () => {
+  const slow = Array.from({ length: 1_000 }, (_, number) => ({ pattern: `(a?a?){200}Z${number}` }))
+  expect(schemaProblem({ allOf: slow }, 'a'.repeat(1_000_000))).toBeNull()
+})
+
 test('a schema that can tell its JSON Schema is published, and any other is not', () => {
   const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
   const telling = { '~standard': { ...standard, jsonSchema: { input: () => ({ type: 'string' }) } } }

@@ -200,7 +200,8 @@ export class RedriveRun {
       const stored = await this.#chunk(at)
       const places = await this.#sendable(stored.document, room)
       if (places.length === 0) continue
-      const news = await sendItems({ engine: this.#engine, redrive: this.#redrive }, stored.document, places)
+      const sending = { engine: this.#engine, clock: this.#clock, redrive: this.#redrive }
+      const news = await sendItems(sending, stored.document, places)
       await this.#put(at, stored, news)
       this.#tokens -= news.size
       return news.size

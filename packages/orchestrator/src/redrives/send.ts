@@ -7,6 +7,7 @@
 
 import {
   type By,
+  type Clock,
   decodeJson,
   type Engine,
   findAction,
@@ -19,6 +20,8 @@ import {
   type Task,
   type TaskId,
   type TaskSpec,
+  type Turns,
+  turnsOf,
 } from '@reprise/core'
 import type { ItemNews, RedriveChunk, RedriveItem } from './chunk.ts'
 import { markOf, type RedriveDocument } from './redrive.ts'
@@ -31,6 +34,7 @@ const ENTRIES_MAX = 50
 
 export interface Sending {
   readonly engine: Engine
+  readonly clock: Clock
   readonly redrive: Pick<RedriveDocument, 'id' | 'actor' | 'reason' | 'plan' | 'tenants'>
 }
 
@@ -119,11 +123,11 @@ export function copyId({ id, generation }: Pick<RedriveItem, 'id' | 'generation'
 }
 
 async function sendPatched(sending: Sending, item: RedriveItem, patch: JsonPatch): Promise<ItemNews> {
-  const { engine, redrive } = sending
+  const { engine, redrive, clock } = sending
   const task = await engine.task(item.id)
   if (task === null) return { status: 'skipped', why: 'It is gone.' }
   if (task.generation !== item.generation) return { status: 'skipped', why: 'Somebody redrove it meanwhile.' }
-  const payload = await fittingPayload(engine, task, patch)
+  const payload = await fittingPayload(engine, task, patch, turnsOf(clock))
   if ('why' in payload) return { status: 'skipped', why: payload.why }
   if (!(await discarded(sending, task, item))) return { status: 'skipped', why: `It is ${task.state.status} now.` }
   const [result] = await engine.submit([copyOf(task, item, payload.text)])
@@ -145,10 +149,12 @@ export async function fittingPayload(
   engine: Engine,
   { action, payload }: Pick<Task, 'action' | 'payload'>,
   patch: JsonPatch,
+  turns: Pick<Turns, 'isSpent' | 'wait'>,
 ): Promise<{ readonly text: JsonText } | { readonly why: string }> {
   try {
-    const text = patchedJson(payload, patch)
+    const text = await patchedJson(payload, patch, turns)
     const { inputSchema } = (await findAction(engine, action)) ?? {}
+    if (turns.isSpent) await turns.wait()
     const problem = inputSchema === undefined ? null : schemaProblem(parsed(inputSchema), decodeJson(text))
     return problem === null ? { text } : { why: `The patched payload does not fit ${action}: ${problem}.` }
   } catch (error) {
