@@ -9,6 +9,8 @@ import {
   checkedPatch,
   InvalidError,
   NotFoundError,
+  PAGE_LIMIT_DEFAULT,
+  type PageRequest,
   stepDocument,
   type TaskFilter,
   turnsOf,
@@ -16,6 +18,8 @@ import {
 import {
   collectStep,
   deadOnly,
+  holderOf,
+  makeRoom,
   NO_ITEMS,
   NOTHING_FOUND,
   newStage,
@@ -27,24 +31,26 @@ import {
 import type { z } from 'zod'
 import { byOf, type Caller, tenantScope } from './access/caller.ts'
 import { ownFilter } from './access/own-tasks.ts'
+import { boundedPage } from './bounded-page.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { askedFilter } from './found.ts'
 import { given } from './given.ts'
 import { familyOf } from './group-views.ts'
-import { operation } from './operation.ts'
+import { operation, Written } from './operation.ts'
+import { refuseHidden } from './patch-sight.ts'
 import { redriveItems } from './redrive-items.ts'
+import { redriveView } from './redrive-view.ts'
 import { PageQuery, pageOf } from './schemas/names.ts'
 import { RedriveActInput, RedriveInput, RedriveItemView, RedriveParams, RedriveView } from './schemas/redrive.ts'
-import { seenBy } from './sight.ts'
-import type { Redaction } from './views.ts'
+import { mayReveal, seenBy } from './sight.ts'
 import { visiblePage } from './visible-page.ts'
 
 const CANARY: readonly number[] = [1, 10, 100]
 const MIN_SUCCESS = 0.95
 /** How long one call goes on writing dead letters down; then the caller asks it to go on. */
 const COLLECT_MS = 4_000
-/** How many there may be that are not over. */
-const OPEN_MAX = 500
+/** How many there may be that are not over: of callers who may see everything, and of those with the same tenants. */
+const OPEN_MAX = 200
 const OPEN_OF_TENANTS_MAX = 20
 /** A list of ids is kept in the document while it is collected. */
 const IDS_BYTES_MAX = 100_000
@@ -119,8 +125,11 @@ export const redriveOperations = {
       await refuseUnlessOn(context, 'dlq-inspector')
       const { engine } = context
       const { filter, selector } = selectionOf(input, caller, await familyOf(engine, input.fingerprint))
+      const plan = planOf(input)
+      if (plan.patch !== null && !mayReveal(caller)) refuseHidden(plan.patch, context.redaction)
       const redrives = redrivesIn(engine)
       await refuseTooMany(redrives, caller)
+      await makeRoom(engine, caller)
       const createdAt = await engine.now()
       const redrive: RedriveDocument = {
         id: randomUUID(),
@@ -132,7 +141,7 @@ export const redriveOperations = {
         filter: deadOnly(filter),
         cursor: null,
         startsItself: input.start === true,
-        plan: planOf(input),
+        plan,
         createdAt,
         startedAt: null,
         endedAt: null,
@@ -150,6 +159,7 @@ export const redriveOperations = {
       }
       await say(context, redrive.id, 'collecting', byOf(caller, input.reason))
       await redrives.insert(redrive)
+      await refuseTooMany(redrives, caller, redrive)
       return redriveView(await collected(context, caller, redrive), context.redaction, createdAt)
     },
   }),
@@ -176,16 +186,23 @@ export const redriveOperations = {
     input: PageQuery,
     output: pageOf(RedriveView, 'RedrivePage'),
     answer: 'Oldest first.',
-    run: async ({ engine, redaction, clock }, caller, page) => {
+    run: async ({ engine, redaction, clock }, caller, { limit = PAGE_LIMIT_DEFAULT, cursor }) => {
       const now = await engine.now()
       const redrives = redrivesIn(engine)
-      const { items, next } = await visiblePage(
-        given(page),
-        (some) => redrives.list(some),
-        ({ document }) => maySee(caller, document),
-        turnsOf(clock),
-      )
-      return { items: items.map(({ document }) => redriveView(document, redaction, now)), next }
+      const { items, next } = await boundedPage({
+        limit,
+        cursor,
+        clock,
+        read: (some, from) =>
+          visiblePage(
+            { limit: some, ...given({ cursor: from }) },
+            (page) => readable(redrives, caller, page),
+            ({ document }) => maySee(caller, document),
+            turnsOf(clock),
+          ),
+        textOf: ({ document }) => JSON.stringify(redriveView(document, redaction, now)),
+      })
+      return new Written(`{"items":${items},"next":${JSON.stringify(next)}}`)
     },
   }),
   getRedrive: operation({
@@ -213,8 +230,12 @@ export const redriveOperations = {
     output: pageOf(RedriveItemView, 'RedriveItemPage'),
     answer: 'The items. A page may be short though more follow.',
     problems: [404],
-    run: async (context, caller, { id, ...page }) =>
-      redriveItems(context, caller, await visibleRedrive(redrivesIn(context.engine), caller, id), page),
+    run: async (context, caller, { id, ...page }) => {
+      const redrive = await visibleRedrive(redrivesIn(context.engine), caller, id)
+      // A patch is tried on whole payloads: a few at once.
+      const read = () => redriveItems(context, caller, redrive, page)
+      return redrive.plan.patch === null ? read() : context.searches.run(caller, read)
+    },
   }),
   startRedrive: act('start'),
   pauseRedrive: act('pause'),
@@ -226,6 +247,12 @@ export const redriveOperations = {
 /** Theirs, or everybody's for those who may see everything. */
 const maySee = ({ tenants: own }: Caller, { tenants }: Pick<RedriveDocument, 'tenants'>): boolean =>
   own === null || tenants?.every((tenant) => own.includes(tenant)) === true
+
+/** A caller of one tenant sees the own ones alone, which are found without a look at others'. */
+const readable = (redrives: Collection<RedriveDocument>, caller: Caller, page: PageRequest) =>
+  caller.tenants?.length === 1
+    ? redrives.find({ index: 'holder', value: holderOf(caller), ...page })
+    : redrives.list(page)
 
 async function visibleRedrive(
   redrives: Collection<RedriveDocument>,
@@ -264,10 +291,17 @@ function acted(redrive: RedriveDocument, verb: Act, now: number): RedriveDocumen
   }
 }
 
-async function refuseTooMany(redrives: Collection<RedriveDocument>, caller: Caller): Promise<void> {
-  const { items } = await redrives.find({ index: 'open', value: 'yes', limit: OPEN_MAX })
-  const own = items.filter(({ document }) => document.tenants !== null && maySee(caller, document))
-  if (items.length < OPEN_MAX && (caller.tenants === null || own.length < OPEN_OF_TENANTS_MAX)) return
+/** Before it is made, and again with it: of those who make one at the same moment only as many stay as there is room for. */
+async function refuseTooMany(
+  redrives: Collection<RedriveDocument>,
+  caller: Caller,
+  made?: RedriveDocument,
+): Promise<void> {
+  const max = caller.tenants === null ? OPEN_MAX : OPEN_OF_TENANTS_MAX
+  const { items } = await redrives.find({ index: 'open', value: holderOf(caller), limit: max + 1 })
+  const isIn = items.slice(0, max).some(({ document }) => document.id === made?.id)
+  if (made === undefined ? items.length < max : isIn || items.length <= max) return
+  if (made !== undefined) await redrives.remove(made.id)
   throw new ConflictError('There are too many redrives that are not over. Abort those that nobody needs.')
 }
 
@@ -333,33 +367,4 @@ async function collected(context: Context, caller: Caller, redrive: RedriveDocum
 async function say({ engine }: Context, id: string, state: RedriveState, { actor, reason }: By): Promise<void> {
   const data = { redrive: id, state }
   await engine.journal.append([{ type: 'redrive.changed', taskId: null, attempt: null, actor, reason, data }])
-}
-
-function redriveView(redrive: RedriveDocument, redaction: Redaction, now: number): z.output<typeof RedriveView> {
-  const { id, state, actor, reason, tenants, selector, createdAt, startedAt, endedAt } = redrive
-  const { total, counts, plan, found, preflight, stages, again, halt, held, owner, leaseUntil } = redrive
-  const { actions, ages, causes, expired, superseded } = found
-  const told = <T extends { readonly message: string }>(items: readonly T[]): T[] =>
-    items.map((item) => ({ ...item, message: redaction.text(item.message) }))
-  return {
-    id,
-    state,
-    actor,
-    reason,
-    tenants,
-    selector,
-    createdAt,
-    startedAt,
-    endedAt,
-    total,
-    counts,
-    preflight,
-    stages,
-    held,
-    plan: { ...plan, patch: plan.patch === null ? null : redaction.value(plan.patch) },
-    found: { actions, tenants: found.tenants, ages, causes: told(causes), expired, superseded },
-    again: told(again),
-    halt: halt === null ? null : { ...halt, evidence: told(halt.evidence) },
-    isMoved: owner !== null && leaseUntil > now,
-  }
 }

@@ -15,7 +15,7 @@ import { onTestFinished } from 'vitest'
 import type { Caller } from '../src/access/caller.ts'
 import type { OperationOutput } from '../src/caller-types.ts'
 import type { OperationName } from '../src/table.ts'
-import { SkippingClock, type STORES, spec } from './events/fixture.ts'
+import { type ContextChange, SkippingClock, type STORES, spec } from './events/fixture.ts'
 import { ANN, storeWithCaller } from './store-with-caller.ts'
 
 export type Redrive = OperationOutput<'getRedrive'>
@@ -26,9 +26,12 @@ export type Handler = (task: Claimed) => void
 const TRIES_MAX = 3_000
 
 /** With `onItsClock` the store's time is skipped as well. */
-export async function recoveryStore(kind: (typeof STORES)[number] = 'sqlite', { onItsClock = false } = {}) {
+export async function recoveryStore(
+  kind: (typeof STORES)[number] = 'sqlite',
+  { onItsClock = false, ...change }: ContextChange & { readonly onItsClock?: boolean } = {},
+) {
   const clock = new SkippingClock()
-  const { engine, context, call } = await storeWithCaller(kind, onItsClock ? clock : undefined)
+  const { engine, context, call } = await storeWithCaller(kind, onItsClock ? clock : undefined, change)
   const ran: string[] = []
   const ask = <Output>(name: OperationName, input: object, caller: Caller = ANN): Promise<Output> =>
     call(caller, name, input)

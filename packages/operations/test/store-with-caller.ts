@@ -14,14 +14,18 @@ import { expect } from 'vitest'
 import { type Caller, localCaller } from '../src/access/caller.ts'
 import { perform } from '../src/run.ts'
 import { ALL_OPERATIONS, type OperationName } from '../src/table.ts'
-import { contextOn, openStore, type STORES, spec } from './events/fixture.ts'
+import { type ContextChange, contextOn, openStore, type STORES, spec } from './events/fixture.ts'
 
 export const ANN = localCaller('operator:ann')
 export const ACME: Caller = { ...ANN, kind: 'token', actor: 'token:acme', tenants: [tenantId('acme')] }
 
-export async function storeWithCaller(kind: (typeof STORES)[number] = 'sqlite', clock?: Clock) {
+export async function storeWithCaller(
+  kind: (typeof STORES)[number] = 'sqlite',
+  clock?: Clock,
+  change: ContextChange = {},
+) {
   const engine = await openStore(kind, clock)
-  const context = await contextOn(engine, clock === undefined ? {} : { clock })
+  const context = await contextOn(engine, { ...(clock === undefined ? {} : { clock }), ...change })
   const call = (caller: Caller, name: OperationName, input: object): Promise<never> =>
     perform(context, caller, [name, ALL_OPERATIONS[name]], input, new AbortController().signal) as Promise<never>
   return { engine, context, call }

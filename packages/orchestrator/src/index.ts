@@ -71,6 +71,7 @@ export {
 } from './redrives/chunk.ts'
 export { type CollectLook, collectStep, deadOnly, NOTHING_FOUND } from './redrives/collect.ts'
 export {
+  holderOf,
   isOver,
   NO_ITEMS,
   REDRIVE_STATES,
@@ -80,6 +81,7 @@ export {
   redrivesIn,
 } from './redrives/redrive.ts'
 export { createRedrives, type RedrivesOptions } from './redrives/redrives.ts'
+export { makeRoom } from './redrives/removal.ts'
 export { copyId, fittingPayload } from './redrives/send.ts'
 export { newStage } from './redrives/stages.ts'
 export { registrySnapshot } from './registry-snapshot.ts'

@@ -94,6 +94,10 @@ export class JobRunner {
     return this.#job.id
   }
 
+  get tenant(): string {
+    return this.#job.tenant
+  }
+
   /** Tasks whose end makes a round worth while. */
   get interest() {
     return this.#job.status === 'finishing' ? [finalId(this.id, this.#job.round)] : this.#chunks.oldest

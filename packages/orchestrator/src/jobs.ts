@@ -29,8 +29,9 @@ export interface JobsOptions extends ServiceOptions {
 
 const LOOK_EVERY_MS = 250
 const SILENT_BEATS = 3
-/** Jobs that one service moves at once. */
-const JOBS_MAX = 100
+/** Jobs that one service moves at once; and of one tenant, so that jobs of one tenant that wait for ever keep out nobody. */
+const JOBS_MAX = 1_000
+const JOBS_PER_TENANT_MAX = 100
 
 export function createJobs(options: JobsOptions): Service {
   check.options(options, SERVICE_CHECKS, 'jobs option')
@@ -55,6 +56,11 @@ export function createJobs(options: JobsOptions): Service {
       return false
     }
 
+    const hasRoom = ({ tenant }: JobDocument): boolean => {
+      const own = [...runners.values()].filter((runner) => runner.tenant === tenant)
+      return runners.size < JOBS_MAX && own.length < JOBS_PER_TENANT_MAX
+    }
+
     const take = async ({ document, version }: Stored<JobDocument>): Promise<void> => {
       try {
         const { document: taken } = await jobs.update(
@@ -75,8 +81,7 @@ export function createJobs(options: JobsOptions): Service {
       do {
         const page = await jobs.find({ index: 'moving', value: 'yes', ...(cursor === undefined ? {} : { cursor }) })
         for (const stored of page.items) {
-          if (runners.size >= JOBS_MAX) break
-          if (runners.has(stored.document.id)) continue
+          if (runners.has(stored.document.id) || !hasRoom(stored.document)) continue
           if (isFree(stored.document)) await take(stored)
           else isWatching = true
         }

@@ -37,6 +37,8 @@ export const CHUNK_ITEMS_MAX = 500
 const MESSAGES_MAX = 50
 const MESSAGE_LENGTH_MAX = 160
 const WHY_LENGTH_MAX = 120
+/** Where characters take several bytes. */
+const WIDE_WHY_LENGTH_MAX = 40
 
 export const chunksIn = (engine: Pick<Engine, 'collection'>): Collection<RedriveChunk> =>
   engine.collection<RedriveChunk>({ name: 'redrive-items', indexes: {} })
@@ -86,10 +88,16 @@ export function withNews(chunk: RedriveChunk, news: ReadonlyMap<number, ItemNews
       cause,
       status,
       ...(failure === undefined ? {} : { again: causes.placeOf(causeOf(failure, causes.items.length)) }),
-      ...(why === undefined ? {} : { why: why.slice(0, WHY_LENGTH_MAX) }),
+      ...(why === undefined ? {} : { why: shortWhy(why) }),
     }
   })
   return { ...chunk, causes: causes.items, items }
+}
+
+/** Whatever it says, the chunk stays small enough for one document. */
+function shortWhy(why: string): string {
+  const short = why.slice(0, WHY_LENGTH_MAX)
+  return Buffer.byteLength(short) === short.length ? short : short.slice(0, WIDE_WHY_LENGTH_MAX)
 }
 
 export function countsOf({ items }: Pick<RedriveChunk, 'items'>): ItemCounts {

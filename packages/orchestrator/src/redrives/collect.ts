@@ -16,10 +16,10 @@ import { CHUNK_ITEMS_MAX, chunkId, chunkOf, chunksIn, type RedriveChunk } from '
 import { preflight } from './preflight.ts'
 import { type CauseCount, type Found, NO_ITEMS, type RedriveDocument, redrivesIn } from './redrive.ts'
 
-/** Ids are what an item mostly consists of: together they leave room for the rest within one document. */
-const CHUNK_ID_BYTES_MAX = 60_000
+/** Ids and lanes are what items mostly consist of: together they leave room for the rest within one document. */
+const CHUNK_NAME_BYTES_MAX = 60_000
 const LISTED_MAX = 20
-const LANES_MAX = 100
+const LANES_MAX = 50
 const AGES: readonly (readonly [name: string, ms: number])[] = [
   ['10m', 600_000],
   ['1h', 3_600_000],
@@ -108,13 +108,18 @@ async function put(chunks: Collection<RedriveChunk>, chunk: RedriveChunk): Promi
 /** The tasks in parts, newest first, each small enough for one document. */
 function partsOf(tasks: readonly Task[]): readonly (readonly Task[])[] {
   const parts: Task[][] = []
+  const lanes = new Set<string>()
   let bytes = Number.POSITIVE_INFINITY
   for (const task of tasks) {
-    const length = Buffer.byteLength(task.id)
-    if (bytes + length > CHUNK_ID_BYTES_MAX) {
+    const { id, pool, action, tenant } = task
+    const lane = `${pool}\n${action}\n${tenant}`
+    const length = Buffer.byteLength(id) + (lanes.has(lane) ? 0 : Buffer.byteLength(lane))
+    if (bytes + length > CHUNK_NAME_BYTES_MAX) {
       parts.push([])
+      lanes.clear()
       bytes = 0
     }
+    lanes.add(lane)
     bytes += length
     parts.at(-1)?.push(task)
   }

@@ -1,13 +1,13 @@
 // What an operator should know before dead letters go back to work: what would hold them, how long it may take, and what is odd
 // about them, in sentences.
 
-import { type ActionName, type Engine, SERIES_STEP_MS } from '@reprise/core'
+import { type ActionName, type Engine, type Scope, SERIES_STEP_MS } from '@reprise/core'
 import { LaneFacts } from './lane-facts.ts'
-import type { Preflight, RedriveDocument } from './redrive.ts'
+import type { Preflight, RedriveDocument, RedriveLane } from './redrive.ts'
 
 /** How far back it is looked how fast these actions go. */
 const SPEED_MS = 15 * SERIES_STEP_MS
-const ACTIONS_LOOKED_AT_MAX = 20
+const SCOPES_LOOKED_AT_MAX = 20
 
 type Asked = Pick<RedriveDocument, 'found' | 'total' | 'plan' | 'tenants'>
 
@@ -23,19 +23,20 @@ export async function preflight(engine: Engine, redrive: Asked, now: number): Pr
     const why = plan.fixedIn === null ? null : await facts.unfixed(lane, plan.fixedIn)
     if (why !== null) unfixed.add(why)
   }
-  const estimatedMs = await estimate(engine, { found, total, plan }, now)
+  const estimatedMs = await estimate(engine, redrive, now)
   return { at: now, ...held, estimatedMs, warnings: [...warningsOf({ found, total, plan }, held), ...unfixed] }
 }
 
-/** By the limits that were asked for, or by how fast these actions have gone lately; null if neither tells. */
-async function estimate(
-  engine: Engine,
-  { found, total, plan }: Pick<Asked, 'found' | 'total' | 'plan'>,
-  now: number,
-): Promise<number | null> {
+/**
+ * By the limits that were asked for, or by how fast these actions have gone lately; null if neither tells. A caller limited to
+ * tenants goes by the own tasks: how busy others are is not told.
+ */
+async function estimate(engine: Engine, { found, total, plan, tenants }: Asked, now: number): Promise<number | null> {
+  const scopes: readonly Scope[] =
+    tenants === null ? found.actions.map(({ name }) => ({ action: name as ActionName })) : found.lanes.map(scopeOf)
   let ended = 0
-  for (const { name } of found.actions.slice(0, ACTIONS_LOOKED_AT_MAX)) {
-    const points = await engine.series({ action: name as ActionName, from: now - SPEED_MS, to: now + SERIES_STEP_MS })
+  for (const scope of scopes.slice(0, SCOPES_LOOKED_AT_MAX)) {
+    const points = await engine.series({ ...scope, from: now - SPEED_MS, to: now + SERIES_STEP_MS })
     ended += Math.max(0, ...points.map(({ succeeded, failed }) => succeeded + failed))
   }
   const bySpeed = ended === 0 ? null : (total / ended) * SERIES_STEP_MS
@@ -43,6 +44,8 @@ async function estimate(
   const slowest = Math.max(bySpeed ?? 0, byRate ?? 0)
   return slowest === 0 ? null : Math.round(slowest)
 }
+
+const scopeOf = ({ pool, action, tenant }: RedriveLane): Scope => ({ pool, action, tenant })
 
 function warningsOf(
   { found, total, plan }: Pick<Asked, 'found' | 'total' | 'plan'>,

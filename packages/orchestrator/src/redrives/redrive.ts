@@ -13,6 +13,7 @@
 // The dead letters stand in documents of their own (chunk.ts). Which of them there are was decided at the moment of creation:
 // what dies later is not among them.
 
+import { createHash } from 'node:crypto'
 import type {
   ActionName,
   Collection,
@@ -196,13 +197,18 @@ export const isOver = ({ state }: Pick<RedriveDocument, 'state'>): boolean =>
 
 export const ACTIVE = 'yes'
 
+/** Whose it is, for bounds and turns: all callers with the same tenants together, or those who may see everything. */
+export const holderOf = ({ tenants }: Pick<RedriveDocument, 'tenants'>): string =>
+  tenants === null ? 'all' : `of ${createHash('sha256').update(JSON.stringify(tenants.toSorted())).digest('hex')}`
+
 export const redrivesIn = (engine: Pick<Engine, 'collection'>): Collection<RedriveDocument> =>
   engine.collection<RedriveDocument>({
     name: 'redrives',
     indexes: {
       active: (redrive) => (isActive(redrive) ? ACTIVE : null),
-      /** Not over: bounded in number. */
-      open: (redrive) => (isOver(redrive) ? null : ACTIVE),
+      /** Not over: bounded in number for each holder. */
+      open: (redrive) => (isOver(redrive) ? null : holderOf(redrive)),
+      holder: holderOf,
     },
   })
 

@@ -2,12 +2,13 @@
 // take over when it has run out. What is long over is removed, with its items.
 
 import { randomUUID } from 'node:crypto'
-import { check, type Engine, refuseNoEngine, type Service } from '@reprise/core'
+import { check, type Engine, isRepriseError, refuseNoEngine, type Service } from '@reprise/core'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from '../service.ts'
 import { SERVICE_CHECKS } from '../service-checks.ts'
-import { ACTIVE, isActive, redrivesIn } from './redrive.ts'
+import { MovedRedrives } from './moved.ts'
+import { isActive } from './redrive.ts'
 import { removeOld } from './removal.ts'
-import { RedriveLost, RedriveRun } from './run.ts'
+import { RedriveLost } from './run.ts'
 
 export interface RedrivesOptions extends ServiceOptions {
   readonly engine: Engine
@@ -21,8 +22,6 @@ const INTERVAL_MS = 1_000
 /** How long one round of one redrive lasts, if there are few: all together stay far below the lease. */
 const ROUND_MS = 300
 const LEASE_MS = 5_000
-/** How many redrives one process moves at once. */
-const RUNS_MAX = 20
 const REMOVE_EVERY_MS = 600_000
 
 const CHECKS: check.Table<RedrivesOptions> = { ...SERVICE_CHECKS, intervalMs: check.ms, leaseMs: check.ms }
@@ -31,62 +30,44 @@ export function createRedrives(options: RedrivesOptions): Service {
   check.options(options, CHECKS, 'redrives option')
   refuseNoEngine(options.engine, 'change', 'createRedrives')
   const around = surroundings('redrives', options)
-  const { clock, random, log } = around
+  const { clock, random, log, onError } = around
   const { engine, intervalMs = INTERVAL_MS, leaseMs = LEASE_MS } = options
   return createLoop('redrives', around, () => {
-    const owner = randomUUID()
-    const redrives = redrivesIn(engine)
-    const runs = new Map<string, RedriveRun>()
-    const running = { engine, clock, owner, leaseMs }
+    const moved = new MovedRedrives({ engine, clock, owner: randomUUID(), leaseMs }, log)
     let lookedAt = Number.NEGATIVE_INFINITY
     let removedAt = clock.monotonic()
-
-    const takeOver = async (): Promise<void> => {
-      const { items } = await redrives.find({ index: 'active', value: ACTIVE, limit: RUNS_MAX })
-      for (const { document } of items) {
-        if (runs.has(document.id)) continue
-        const run = await RedriveRun.take(running, document.id)
-        if (run === null) continue
-        runs.set(document.id, run)
-        log.info('A redrive is moved by this process.', { redrive: document.id, state: document.state })
-      }
-    }
-
     return {
       async round(signal) {
         const now = clock.monotonic()
         if (now - lookedAt >= intervalMs) {
           lookedAt = now
-          await takeOver()
+          await moved.takeOver()
         }
         if (now - removedAt >= REMOVE_EVERY_MS) {
           removedAt = now
           await removeOld(engine)
         }
-        let restMs = jitteredMs(intervalMs, random)
-        const lastsMs = Math.min(ROUND_MS, leaseMs / 4 / Math.max(1, runs.size))
-        const errors: unknown[] = []
-        for (const [id, run] of runs) {
+        const due = moved.due()
+        const lastsMs = Math.min(ROUND_MS, leaseMs / 4 / Math.max(1, due.length))
+        for (const one of due) {
           if (signal.aborted) break
           try {
-            restMs = Math.min(restMs, await run.round(lastsMs))
-            if (!isActive(run.redrive)) runs.delete(id)
+            const ownRestMs = await one.run.round(lastsMs)
+            if (isActive(one.run.redrive)) moved.rest(one, ownRestMs)
+            else moved.drop(one)
           } catch (error) {
-            runs.delete(id)
-            if (!(error instanceof RedriveLost)) errors.push(error)
+            moved.drop(one)
+            if (error instanceof RedriveLost) continue
+            if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) throw error
+            // One that fails keeps no other from going on, or from going on soon.
+            moved.setAside(one)
+            log.error('A redrive met an error and will be tried again.', { redrive: one.run.redrive.id, error })
+            onError(error)
           }
         }
-        // One that fails keeps no other from going on.
-        if (errors.length > 0) throw errors[0]
-        return restMs
+        return Math.min(jitteredMs(intervalMs, random), moved.restMs())
       },
-      async leave() {
-        for (const run of runs.values()) {
-          await run.release().catch((error: unknown) => {
-            if (!(error instanceof RedriveLost)) throw error
-          })
-        }
-      },
+      leave: () => moved.release(),
     }
   })
 }
