@@ -188,7 +188,8 @@ export const jobOperations = {
     answer: 'Oldest first.',
     run: async ({ engine }, caller, { tenant, ...page }) => {
       const jobs = engine.collection(jobDefinition)
-      const scope = caller.tenants === null && tenant === undefined ? undefined : tenant
+      const [only, ...others] = caller.tenants ?? []
+      const scope = tenant ?? (others.length === 0 ? only : undefined)
       if (scope !== undefined && !mayTouch(caller, scope)) return { items: [], next: null }
       const read = (request: typeof page) =>
         scope === undefined
@@ -226,8 +227,11 @@ export const jobOperations = {
     output: pageOf(ChunkView, 'JobChunkPage'),
     answer: 'A page of them.',
     problems: [404],
-    run: async (context, caller, { id, ...page }) =>
-      chunkPage(context, caller, await ownJob(context.engine, caller, id), page),
+    run: async (context, caller, { id, ...page }) => {
+      const job = await ownJob(context.engine, caller, id)
+      // Results may be long: a few pages at once.
+      return context.searches.run(caller, () => chunkPage(context, caller, job, page))
+    },
   }),
   resumeJob: act('resume', 'Go on with a job that stopped or failed', resumed, 'job.resumed', {
     description: 'Its failures so far are accepted: they stop it no more.',

@@ -50,7 +50,11 @@ const LedgerView = z
       .array(DifferenceView)
       .meta({ description: 'What does not fit. For callers who may see all tenants.' }),
     checked: z
-      .object({ endedAt: Moment, startedAt: Moment, checked: z.int() })
+      .object({
+        endedAt: Moment,
+        startedAt: Moment,
+        checked: z.int().nullable().meta({ description: 'How many tasks; null for a caller limited to tenants.' }),
+      })
       .nullable()
       .meta({ description: 'The last whole look through the store; null if there was none yet.' }),
     isChecking: z.boolean().meta({ description: 'Whether an orchestrator looks through the store now.' }),
@@ -93,7 +97,8 @@ export const ledgerOperations = {
           const { kind, subject, task, found: is, expected, sentence, since } = document
           return { kind, subject, task, found: is, expected, sentence, since }
         }),
-        checked: walk?.last ?? null,
+        // How many tasks there are is about all tenants.
+        checked: walk?.last == null ? null : { ...walk.last, checked: isLimited ? null : walk.last.checked },
         isChecking: walk !== undefined && walk.until > now,
       }
     },

@@ -9,6 +9,7 @@ import {
   LEFT_OUT,
   PAGE_LIMIT_DEFAULT,
   type Task,
+  type Turns,
   turnsOf,
 } from '@reprise/core'
 import type { Caller } from '../access/caller.ts'
@@ -31,7 +32,7 @@ export async function chunkPage(context: Context, caller: Caller, job: JobDocume
   const { limit = PAGE_LIMIT_DEFAULT, cursor = '0', status } = query
   const sight = sightOf(context, caller)
   const turns = turnsOf(context.clock)
-  const items: ReturnType<typeof shown>[] = []
+  const items: Awaited<ReturnType<typeof shown>>[] = []
   const from = Number(cursor)
   let place = from
   let length = 0
@@ -43,7 +44,8 @@ export async function chunkPage(context: Context, caller: Caller, job: JobDocume
     for (const task of tasks) {
       if (items.length >= limit || length >= PAGE_LENGTH_MAX) break
       if (isWanted(task, status)) {
-        const item = shown(place, chunkId(job.id, place), await whole(context, task), sight)
+        if (turns.isSpent) await turns.wait()
+        const item = await shown(place, chunkId(job.id, place), await whole(context, task), sight, turns)
         items.push(item)
         length += JSON.stringify(item).length
       }
@@ -67,11 +69,12 @@ async function whole({ engine }: Pick<Context, 'engine'>, task: Task | null): Pr
   return task !== null && isCut ? engine.task(task.id) : task
 }
 
-function shown(place: number, taskId: string, task: Task | null, sight: Sight) {
+async function shown(place: number, taskId: string, task: Task | null, sight: Sight, turns: Turns) {
   if (task === null) return { place, taskId, status: 'gone' }
   const { state } = task
   const { status } = state
   if (status === 'dead') return { place, taskId, status, failure: failureView(state.failure, sight) }
   if (status !== 'succeeded') return { place, taskId, status }
-  return { place, taskId, status, result: state.result === null ? null : sight.value(decodeJson(state.result)) }
+  const result = state.result === null ? null : await sight.paced(decodeJson(state.result), turns)
+  return { place, taskId, status, result }
 }
