@@ -6,12 +6,14 @@ import { commandLineCases } from './command-line.ts'
 import { evidenceCases } from './evidence.ts'
 import { greedCases } from './greed.ts'
 import { holdCases } from './holds.ts'
+import { jobCases } from './jobs.ts'
 import { keyCases } from './keys.ts'
 import { leakCases } from './leaks.ts'
 import { localCases } from './local.ts'
 import { loopCases } from './loop.ts'
 import { plantedCases } from './planted.ts'
 import { quotaCases } from './quotas.ts'
+import { redriveCases } from './redrives.ts'
 import { searchCases } from './searches.ts'
 import { signInCases } from './sign-in.ts'
 import { tellTaleCases } from './tell-tales.ts'
@@ -24,6 +26,8 @@ export const subjectsOf = (seed: number): Readonly<Record<string, readonly Attac
   planted: plantedCases,
   searches: searchCases,
   greed: greedCases,
+  redrives: redriveCases,
+  jobs: jobCases,
   evidence: evidenceCases,
   quotas: quotaCases,
   holds: holdCases,

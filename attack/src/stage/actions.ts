@@ -9,13 +9,16 @@ interface Order {
   /** The message that it fails with. */
   readonly fail?: string
   readonly code?: string
+  /** What it answers, and how often. */
+  readonly reply?: string
+  readonly repeat?: number
 }
 
-async function work(order: Order | null, { signal }: { readonly signal: AbortSignal }): Promise<string> {
-  const { ms = 0, fail, code } = order ?? {}
+async function work(order: Order | null, { signal }: { readonly signal: AbortSignal }): Promise<unknown> {
+  const { ms = 0, fail, code, reply, repeat = 1 } = order ?? {}
   if (ms > 0) await sleep(ms, undefined, { signal })
   if (fail !== undefined) throw Object.assign(new Error(fail), code === undefined ? {} : { code })
-  return 'done'
+  return reply === undefined ? 'done' : Array.from({ length: repeat }, () => reply)
 }
 
 /** Only what a rule knows is retried: the attacks look at dead letters. */
