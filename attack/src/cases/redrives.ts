@@ -3,7 +3,6 @@
 
 import { type AttackCase, judged } from '../case.ts'
 import type { Answer, Api } from '../stage/api.ts'
-import type { Scene } from '../stage/scene.ts'
 import { atOnce, statusesOf } from './answers.ts'
 import { endedTask, submitted, until } from './tasks.ts'
 
@@ -25,6 +24,16 @@ async function deadLetter(api: Api, payload: Readonly<Record<string, unknown>>):
   return id
 }
 
+/** The same without a worker: it is reported as failed. */
+async function reportedDead(api: Api, task: Readonly<Record<string, unknown>>): Promise<string> {
+  const id = await submitted(api, task)
+  const data = { taskId: id, errorCode: 'E', errorMessage: 'no', retryable: false, idempotencyKey: id }
+  const event = { specversion: '1.0', type: 'task.execution.failed', source: '/redrives', id, data }
+  const headers = { 'content-type': 'application/cloudevents-batch+json' }
+  await api.send('POST', '/api/v1/events', { raw: JSON.stringify([event]), headers })
+  return id
+}
+
 const plan = (api: Api, body: Readonly<Record<string, unknown>>): Promise<Answer<SeenRedrive>> =>
   api.post<SeenRedrive>('/api/v1/redrives', { reason: REASON, ...body })
 
@@ -37,15 +46,15 @@ const isBroken = (answers: readonly Answer[]): boolean =>
 
 const shown = (answers: readonly Answer[]) => judged(isBroken(answers), `answers: ${statusesOf(answers)}`)
 
-/** Plans redrives with these patches, and looks at what they change. */
-async function patched(scene: Scene, payload: Readonly<Record<string, unknown>>, patches: readonly unknown[]) {
-  const operator = await scene.a.as('operator')
-  const id = await deadLetter(operator, payload)
+/** Plans redrives of a dead letter with these patches, and looks at what they change. */
+async function patched(operator: Api, id: string, patches: readonly unknown[]): Promise<readonly Answer[]> {
   const answers: Answer[] = []
   for (const patch of patches) {
     const planned = await plan(operator, { ids: [id], patch })
     answers.push(planned)
-    if (planned.status === 201) answers.push(await itemsOf(operator, planned))
+    if (planned.status !== 201) continue
+    answers.push(await itemsOf(operator, planned))
+    await operator.post(`/api/v1/redrives/${planned.body.id}/abort`, { reason: REASON })
   }
   return answers
 }
@@ -62,11 +71,12 @@ export const redriveCases: readonly AttackCase[] = [
   {
     name: 'patch-that-copies-itself',
     tries: 'An operator patches a payload with a hundred copies, each of all that was there before.',
-    alone: true,
-    run: async (scene) => {
+    run: async ({ a, anyone }) => {
+      const operator = await a.as('operator')
+      const id = await deadLetter(operator, { text: 'x'.repeat(100) })
       const copies = Array.from({ length: 100 }, (_, index) => ({ op: 'copy', from: '', path: `/a${index}` }))
-      const answers = await patched(scene, { text: 'x'.repeat(100) }, [copies])
-      const { status } = await scene.anyone.get('/healthz')
+      const answers = await patched(operator, id, [copies])
+      const { status } = await anyone.get('/healthz')
       return judged(isBroken(answers) || status !== 200, `answers: ${statusesOf(answers)}; alive: ${status}`)
     },
   },
@@ -74,22 +84,23 @@ export const redriveCases: readonly AttackCase[] = [
     name: 'patch-of-a-large-payload',
     tries: 'An operator looks at what patches change in a payload that is deep, wide and large.',
     timed: true,
-    run: async (scene) => {
-      const { amount, keepUp } = scene
-      const deep = nested(
-        Array.from({ length: amount(90_000, 20_000) }, () => 0),
-        80,
-      )
-      const pairs = { wide: wide(amount(60_000, 5_000)) }
+    run: async ({ a, amount, keepUp }) => {
+      const operator = await a.as('operator')
+      const many = Array.from({ length: amount(90_000, 20_000) }, () => 0)
+      const deep = await deadLetter(operator, nested(many, 80))
+      const pairs = await deadLetter(operator, { wide: wide(amount(9_000, 5_000)) })
       const leaf = `${'/inner'.repeat(80)}/leaf`
+      const each = <T>(operation: (index: number) => T): T[] =>
+        Array.from({ length: 100 }, (_, index) => operation(index))
       const answers: Answer[] = []
       await keepUp(async () => {
         answers.push(
-          ...(await patched(scene, deep, [[{ op: 'add', path: `${leaf}/-`, value: 1 }]])),
-          ...(await patched(scene, pairs, [
-            Array.from({ length: 100 }, (_, index) => ({ op: 'remove', path: `/wide/k${index}` })),
-            Array.from({ length: 100 }, (_, index) => ({ op: 'copy', from: '/wide/k0', path: `/wide/x${index}` })),
-            Array.from({ length: 90 }, () => ({ op: 'test', path: '/wide/k0', value: 0 })),
+          ...(await patched(operator, deep, [[{ op: 'add', path: `${leaf}/-`, value: 1 }]])),
+          ...(await patched(operator, deep, [each(() => ({ op: 'add', path: `${leaf}/0`, value: 1 }))])),
+          ...(await patched(operator, pairs, [
+            each((index) => ({ op: 'remove', path: `/wide/k${index}` })),
+            each((index) => ({ op: 'copy', from: '/wide/k0', path: `/wide/x${index}` })),
+            each(() => ({ op: 'test', path: '/wide/k0', value: 0 })),
           ])),
         )
       })
@@ -104,11 +115,11 @@ export const redriveCases: readonly AttackCase[] = [
     run: async ({ a, amount, keepUp }) => {
       const operator = await a.as('operator')
       const text = 'x'.repeat(900_000)
-      const ids = await atOnce(amount(30, 0), () => deadLetter(operator, { text }))
+      const ids = await atOnce(amount(10, 0), () => deadLetter(operator, { text }))
       const planned = await plan(operator, { ids, patch: [{ op: 'replace', path: '', value: {} }] })
       const viewer = await a.as('viewer')
       const answers: Answer[] = []
-      await keepUp(async () => void answers.push(...(await atOnce(20, () => itemsOf(viewer, planned)))))
+      await keepUp(async () => void answers.push(...(await atOnce(8, () => itemsOf(viewer, planned)))))
       const longest = Math.max(...answers.map((answer) => answer.text.length))
       return judged(
         isBroken(answers) || longest > 3_000_000,
@@ -120,8 +131,7 @@ export const redriveCases: readonly AttackCase[] = [
     name: 'schema-that-takes-for-ever',
     tries: 'A worker publishes a JSON Schema that is slow to check, and an operator patches payloads of its action.',
     timed: true,
-    run: async (scene) => {
-      const { a, amount, keepUp, wholeStore } = scene
+    run: async ({ a, amount, keepUp, wholeStore }) => {
       const worker = await wholeStore('worker')
       const parts = [
         ...Array.from({ length: 200 }, () => ({ $ref: '#/$defs/slow' })),
@@ -144,16 +154,18 @@ export const redriveCases: readonly AttackCase[] = [
         backoff: { kind: 'fixed', delayMs: 0, jitter: 0 },
         retryUnknown: false,
       }
-      const action = { name: 'shared.work', pool: 'default', settings, inputSchema: JSON.stringify(schema) }
+      const name = `slow.${a.tenant}`
+      const action = { name, pool: 'nobody', settings, inputSchema: JSON.stringify(schema) }
       const published = await worker.send('POST', '/api/v1/actions', { body: { actions: [action] } })
       if (published.status >= 400) throw new Error(`Nothing was published: ${published.text.slice(0, 300)}`)
       const size = amount(90_000, 20_000)
       const payload = { text: 'a'.repeat(size), list: Array.from({ length: size }, () => 0) }
+      const operator = await a.as('operator')
+      const id = await reportedDead(operator, { action: name, pool: 'nobody', payload })
       const answers: Answer[] = []
       await keepUp(async () => {
-        answers.push(...(await patched(scene, payload, [[{ op: 'add', path: '/b', value: 1 }]])))
+        answers.push(...(await patched(operator, id, [[{ op: 'add', path: '/b', value: 1 }]])))
       })
-      await a.as('viewer')
       return shown(answers)
     },
   },
@@ -184,6 +196,7 @@ export const redriveCases: readonly AttackCase[] = [
     name: 'redrives-in-every-place',
     tries: 'An operator of one tenant makes redrives that wait for ever, and the victim wants one.',
     alone: true,
+    slow: true,
     run: async ({ a, b, amount, admin }) => {
       const attacker = await a.as('operator')
       const id = await deadLetter(attacker, {})
@@ -212,19 +225,15 @@ export const redriveCases: readonly AttackCase[] = [
     name: 'dead-letters-in-long-lanes',
     tries: 'A submitter leaves dead letters in lanes with long names, and the platform redrives everything.',
     alone: true,
+    slow: true,
     run: async ({ a, admin, amount }) => {
       const submitter = await a.as(['submit'])
       const name = (kind: string, number: number): string => `${kind}-${number}-`.padEnd(200, 'x')
       const lanes = amount(900, 480)
       for (let from = 0; from < lanes; from += 60) {
-        await atOnce(60, async (index) => {
-          const task = { pool: name('pool', from + index), action: name('action', from + index) }
-          const id = await submitted(submitter, task)
-          const data = { taskId: id, errorCode: 'E', errorMessage: 'no', retryable: false, idempotencyKey: id }
-          const event = { specversion: '1.0', type: 'task.execution.failed', source: '/x', id, data }
-          const headers = { 'content-type': 'application/cloudevents-batch+json' }
-          await submitter.send('POST', '/api/v1/events', { raw: JSON.stringify([event]), headers })
-        })
+        await atOnce(60, (index) =>
+          reportedDead(submitter, { pool: name('pool', from + index), action: name('action', from + index) }),
+        )
       }
       const planned = await plan(admin, { all: true })
       return judged(

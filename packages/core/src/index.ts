@@ -66,8 +66,7 @@ export {
   PAYLOAD_BYTES_MAX,
   protoHolders,
 } from './model/json.ts'
-export { type JsonChange, jsonChanges } from './model/json-changes.ts'
-export { checkedPatch, type JsonPatch, patchedJson, pointerSteps } from './model/json-patch.ts'
+export * from './model/json-patch.ts'
 export { publishedSchema, SCHEMA_LENGTH_MAX, schemaProblem } from './model/json-schema.ts'
 export { KnownActions } from './model/known-actions.ts'
 export { nearest, nearMiss } from './model/near-miss.ts'

@@ -6,6 +6,8 @@ import type { Turns } from '../runtime/turns.ts'
 import { InvalidError, TooLargeError } from './errors.ts'
 import { decodeJson, encodeJson, type JsonText, PAYLOAD_BYTES_MAX } from './json.ts'
 
+export { type JsonChange, jsonChanges } from './json-changes.ts'
+
 interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
   /** Where, as a JSON Pointer (RFC 6901): `/customer/0/name`. */

@@ -157,7 +157,7 @@ class SchemaCheck {
   #patternOf(source: string): Pattern | null {
     const known = this.#patterns.get(source)
     if (known !== undefined) return known
-    const made = this.#statesLeft > 0 ? patternOf(source) : null
+    const made = this.#statesLeft > 0 ? madePattern(source) : null
     this.#statesLeft -= made?.size ?? REFUSED_PATTERN_STATES
     this.#patterns.set(source, made)
     return made
@@ -236,7 +236,7 @@ function ofNumber({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Sche
   return null
 }
 
-function patternOf(source: string): Pattern | null {
+function madePattern(source: string): Pattern | null {
   try {
     return new Pattern(source)
   } catch {
