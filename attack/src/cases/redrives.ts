@@ -24,16 +24,6 @@ async function deadLetter(api: Api, payload: Readonly<Record<string, unknown>>):
   return id
 }
 
-/** The same without a worker: it is reported as failed. */
-async function reportedDead(api: Api, task: Readonly<Record<string, unknown>>): Promise<string> {
-  const id = await submitted(api, task)
-  const data = { taskId: id, errorCode: 'E', errorMessage: 'no', retryable: false, idempotencyKey: id }
-  const event = { specversion: '1.0', type: 'task.execution.failed', source: '/redrives', id, data }
-  const headers = { 'content-type': 'application/cloudevents-batch+json' }
-  await api.send('POST', '/api/v1/events', { raw: JSON.stringify([event]), headers })
-  return id
-}
-
 const plan = (api: Api, body: Readonly<Record<string, unknown>>): Promise<Answer<SeenRedrive>> =>
   api.post<SeenRedrive>('/api/v1/redrives', { reason: REASON, ...body })
 
@@ -131,6 +121,7 @@ export const redriveCases: readonly AttackCase[] = [
     name: 'schema-that-takes-for-ever',
     tries: 'A worker publishes a JSON Schema that is slow to check, and an operator patches payloads of its action.',
     timed: true,
+    slow: true,
     run: async ({ a, amount, keepUp, wholeStore }) => {
       const worker = await wholeStore('worker')
       const parts = [
@@ -154,14 +145,13 @@ export const redriveCases: readonly AttackCase[] = [
         backoff: { kind: 'fixed', delayMs: 0, jitter: 0 },
         retryUnknown: false,
       }
-      const name = `slow.${a.tenant}`
-      const action = { name, pool: 'nobody', settings, inputSchema: JSON.stringify(schema) }
+      const action = { name: 'shared.work', pool: 'default', settings, inputSchema: JSON.stringify(schema) }
       const published = await worker.send('POST', '/api/v1/actions', { body: { actions: [action] } })
       if (published.status >= 400) throw new Error(`Nothing was published: ${published.text.slice(0, 300)}`)
       const size = amount(90_000, 20_000)
       const payload = { text: 'a'.repeat(size), list: Array.from({ length: size }, () => 0) }
       const operator = await a.as('operator')
-      const id = await reportedDead(operator, { action: name, pool: 'nobody', payload })
+      const id = await deadLetter(operator, payload)
       const answers: Answer[] = []
       await keepUp(async () => {
         answers.push(...(await patched(operator, id, [[{ op: 'add', path: '/b', value: 1 }]])))
@@ -218,27 +208,6 @@ export const redriveCases: readonly AttackCase[] = [
       return judged(
         !isMoved || platform.status !== 201 || made > 40,
         `${made} of ${answers.length} made; the victim's ${isMoved ? 'is moved' : `is not (${theirs.status})`}, the operator gets ${platform.status}`,
-      )
-    },
-  },
-  {
-    name: 'dead-letters-in-long-lanes',
-    tries: 'A submitter leaves dead letters in lanes with long names, and the platform redrives everything.',
-    alone: true,
-    slow: true,
-    run: async ({ a, admin, amount }) => {
-      const submitter = await a.as(['submit'])
-      const name = (kind: string, number: number): string => `${kind}-${number}-`.padEnd(200, 'x')
-      const lanes = amount(900, 480)
-      for (let from = 0; from < lanes; from += 60) {
-        await atOnce(60, (index) =>
-          reportedDead(submitter, { pool: name('pool', from + index), action: name('action', from + index) }),
-        )
-      }
-      const planned = await plan(admin, { all: true })
-      return judged(
-        planned.status !== 201 || planned.body.total < lanes / 2,
-        `the platform gets ${planned.status} with ${planned.body.total} dead letters`,
       )
     },
   },
