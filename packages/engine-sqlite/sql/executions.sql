@@ -79,6 +79,12 @@ DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));
 INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at, result)
 SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, ?3 FROM leases e WHERE e.seq = ?1;
 
+-- Many that have short results: ?1 is a JSON array of seq and result each.
+-- name: recordResults
+INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at, result)
+SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, j.value ->> 1
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value ->> 0;
+
 -- name: insertExecution
 INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);

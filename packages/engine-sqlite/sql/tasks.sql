@@ -59,6 +59,26 @@ INSERT INTO tasks (
 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
 ON CONFLICT (id) DO NOTHING;
 
+-- Many that differ in id, payload and retry token only: ?1 is a JSON array of those three each. ?2 and ?3 are the seq and the rank
+-- of the first. Leaves out those whose id is taken.
+-- name: insertPlainTasks
+INSERT INTO tasks (
+  seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank,
+  retry_token, labels, payload
+)
+SELECT
+  ?2 + j.key, j.value ->> 0, ?4, ?5, $LIVE, ?6, 1, 0, 0, 0, 0, ?7, ?7, ?3 + j.key, j.value ->> 2, ?8, j.value ->> 1
+FROM json_each(?1) j WHERE true
+ON CONFLICT (id) DO NOTHING;
+
+-- name: seqsBetween
+SELECT json_group_array(seq) AS seqs FROM tasks WHERE seq BETWEEN ? AND ?;
+
+-- The entries of tasks that were just taken in, by their seqs ?5 to ?6.
+-- name: insertPlainReady
+INSERT INTO ready (lane, place, rank, seq, since, expires)
+SELECT ?1, ?2, t.rank, t.seq, ?3, ?4 FROM tasks t WHERE t.seq BETWEEN ?5 AND ?6;
+
 -- name: insertPayload
 INSERT INTO payloads (seq, payload) VALUES (?, ?);
 
@@ -191,6 +211,20 @@ FROM json_each(?1) j
   LEFT JOIN leases e ON e.seq = CASE WHEN t.status = $LIVE AND s.seq IS NULL THEN t.seq END
   LEFT JOIN ready r ON r.lane = CASE WHEN t.status = $LIVE AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
     AND r.place IN ($PRIORITY_MAX - t.priority, $RETIRED_PLACE) AND r.rank = t.rank;
+
+-- How the tasks with these ids stand, ?1 as a JSON array: their status as above in a JSON array of the same order, null for an
+-- unknown one.
+-- name: statusesOfIds
+SELECT json_group_array(
+  CASE
+    WHEN t.status <> $LIVE THEN t.status
+    WHEN s.seq IS NOT NULL THEN $SUCCEEDED
+    WHEN EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) THEN $RUNNING
+    ELSE t.status
+  END) AS statuses
+FROM json_each(?1) j
+  LEFT JOIN tasks t ON t.id = j.value
+  LEFT JOIN successes s ON s.seq = CASE t.status WHEN $LIVE THEN t.seq END;
 
 -- name: longResult
 SELECT result AS text FROM successes WHERE seq = ?;

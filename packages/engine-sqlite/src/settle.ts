@@ -38,6 +38,9 @@ import type { Transaction } from './transaction.ts'
 
 const LEASE = columns.leasesOf
 
+/** Longer ones are not worth writing them into a list and reading them out again. */
+const SHORT_RESULT_LENGTH_MAX = 1_024
+
 /** A row of leasesOf. */
 type LeaseOfRow = RowOf<typeof LEASE, Omit<LeaseRow, 'worker'> & { readonly worker: number }>
 type Succeeded = Extract<Settlement, { kind: 'succeeded' }>
@@ -136,11 +139,14 @@ class Settling {
     if (this.#winners.size === 0) return
     const { db, now } = this.#transaction
     const plain: number[] = []
+    const short: [seq: number, result: string][] = []
     for (const [seq, { result }] of this.#winners) {
       if (result === null) plain.push(seq)
+      else if (result.length <= SHORT_RESULT_LENGTH_MAX) short.push([seq, result])
       else db.run('recordResult', seq, now, result)
     }
     if (plain.length > 0) db.run('recordSuccesses', jsonArray(plain), now)
+    if (short.length > 0) db.run('recordResults', JSON.stringify(short), now)
     db.run('deleteLeases', jsonArray(this.#winners.keys()))
     this.#winners.clear()
   }
@@ -185,7 +191,7 @@ class Settling {
 
   #lose(lease: LeaseRow, settlement: Lost): SettleResult {
     const transaction = this.#transaction
-    if (lease.until > transaction.now) return { outcome: 'superseded', because: 'renewed' }
+    if (settlement.gone !== true && lease.until > transaction.now) return { outcome: 'superseded', because: 'renewed' }
     transaction.db.run('deleteLease', lease.seq)
     const status = endExecution(transaction, lease, endingOf(lease, 'lost'), settlement)
     if (lease.stage === STAGE_NUMBER.run && !this.#beganAnew(lease)) this.#saw(lease, false)

@@ -520,6 +520,9 @@ SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2 FROM json_each(?1) 
   deleteLeases: `DELETE FROM leases WHERE seq IN (SELECT value FROM json_each(?1));`,
   recordResult: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at, result)
 SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, ?3 FROM leases e WHERE e.seq = ?1;`,
+  recordResults: `INSERT INTO successes (seq, attempt, worker, token, dispatched_at, resolved_at, result)
+SELECT e.seq, e.attempt, e.worker, e.token, e.started_at, ?2, j.value ->> 1
+FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value ->> 0;`,
   insertExecution: `INSERT INTO executions (seq, attempt, generation, status, worker, token, dispatched_at, resolved_at, retry_reason, failure, decision)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);`,
   executionOf: `SELECT x.seq, x.attempt, x.generation, x.status, x.token, x.dispatched_at, x.resolved_at, x.retry_reason, x.failure, x.decision,
@@ -756,6 +759,17 @@ FROM tasks t CROSS JOIN lanes l ON l.id = t.lane WHERE t.id = ?;`,
   deadline_at, wait_reason, retry_token, dedupe_key, labels, payload
 ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, 0, 0, 0, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
 ON CONFLICT (id) DO NOTHING;`,
+  insertPlainTasks: `INSERT INTO tasks (
+  seq, id, lane, profile, status, priority, generation, attempt, attempt_base, failures, losses, accepted_at, since, rank,
+  retry_token, labels, payload
+)
+SELECT
+  ?2 + j.key, j.value ->> 0, ?4, ?5, 0, ?6, 1, 0, 0, 0, 0, ?7, ?7, ?3 + j.key, j.value ->> 2, ?8, j.value ->> 1
+FROM json_each(?1) j WHERE true
+ON CONFLICT (id) DO NOTHING;`,
+  seqsBetween: `SELECT json_group_array(seq) AS seqs FROM tasks WHERE seq BETWEEN ? AND ?;`,
+  insertPlainReady: `INSERT INTO ready (lane, place, rank, seq, since, expires)
+SELECT ?1, ?2, t.rank, t.seq, ?3, ?4 FROM tasks t WHERE t.seq BETWEEN ?5 AND ?6;`,
   insertPayload: `INSERT INTO payloads (seq, payload) VALUES (?, ?);`,
   insertDedupe: `INSERT INTO dedupe (tenant, action, key, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;`,
   passKeyOn: `UPDATE dedupe SET seq = ?4 WHERE tenant = ?1 AND action = ?2 AND key = ?3;`,
@@ -826,6 +840,16 @@ FROM json_each(?1) j
   LEFT JOIN leases e ON e.seq = CASE WHEN t.status = 0 AND s.seq IS NULL THEN t.seq END
   LEFT JOIN ready r ON r.lane = CASE WHEN t.status = 0 AND s.seq IS NULL AND e.seq IS NULL THEN t.lane END
     AND r.place IN (9 - t.priority, 100) AND r.rank = t.rank;`,
+  statusesOfIds: `SELECT json_group_array(
+  CASE
+    WHEN t.status <> 0 THEN t.status
+    WHEN s.seq IS NOT NULL THEN 3
+    WHEN EXISTS (SELECT 1 FROM leases e WHERE e.seq = t.seq) THEN 2
+    ELSE t.status
+  END) AS statuses
+FROM json_each(?1) j
+  LEFT JOIN tasks t ON t.id = j.value
+  LEFT JOIN successes s ON s.seq = CASE t.status WHEN 0 THEN t.seq END;`,
   longResult: `SELECT result AS text FROM successes WHERE seq = ?;`,
   lastFailure: `SELECT failure AS text FROM executions WHERE seq = ? AND attempt = ?;`,
   seqOfId: `SELECT json_array(seq) AS seqs FROM tasks WHERE id = ?;`,

@@ -10,23 +10,39 @@ import {
 } from '@reprise/core'
 import { checkBatch, keyUntil, taskDifferences } from '@reprise/core/engine'
 import type { Database } from './database.ts'
+import { acceptRun, INLINE_PAYLOAD_LENGTH_MAX, labelsText, plainRun } from './plain-tasks.ts'
 import { LIVE, WAITING } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
-
-/** A longer payload gets a row of its own, so that the task's row stays cheap to update. */
-const INLINE_PAYLOAD_LENGTH_MAX = 1_024
 
 export function submit(transaction: Transaction, specs: readonly TaskSpec[], maxBacklog: number): SubmitResult[] {
   checkBatch(specs.length)
   for (const spec of specs) checkTimes(spec)
   checkBacklog(transaction, specs, maxBacklog)
-  return specs.map((spec) => {
-    const holder = isPlain(transaction, spec) ? undefined : holderOf(transaction, spec)
-    if (holder === undefined && acceptTask(transaction, spec) !== null) return { outcome: 'accepted', id: spec.id }
-    const id = holder ?? spec.id
-    const differs = differencesFrom(transaction.db, id, spec)
-    return differs.length === 0 ? { outcome: 'duplicate', id } : { outcome: 'conflict', id, differs }
-  })
+  const results: SubmitResult[] = []
+  for (let spec = specs[0]; spec !== undefined; spec = specs[results.length]) {
+    const run = plainRun(specs, results.length)
+    const lane = run === 0 ? undefined : transaction.findLane(spec.pool, spec.action, spec.tenant)
+    if (lane === undefined) {
+      results.push(submitOne(transaction, spec))
+      continue
+    }
+    const some = specs.slice(results.length, results.length + run)
+    const accepted = acceptRun(transaction, lane, some)
+    for (const [index, one] of some.entries())
+      results.push(accepted[index] === true ? { outcome: 'accepted', id: one.id } : taken(transaction, one.id, one))
+  }
+  return results
+}
+
+function submitOne(transaction: Transaction, spec: TaskSpec): SubmitResult {
+  const holder = findsHolder(transaction, spec) ? undefined : holderOf(transaction, spec)
+  if (holder === undefined && acceptTask(transaction, spec) !== null) return { outcome: 'accepted', id: spec.id }
+  return taken(transaction, holder ?? spec.id, spec)
+}
+
+function taken({ db }: Transaction, id: TaskId, spec: TaskSpec): SubmitResult {
+  const differs = differencesFrom(db, id, spec)
+  return differs.length === 0 ? { outcome: 'duplicate', id } : { outcome: 'conflict', id, differs }
 }
 
 /** What is asked for otherwise than by the task of this id. */
@@ -64,7 +80,7 @@ export function holderOf(
 }
 
 /** Whether the insert of the task finds a holder by itself, and leaves no empty lane behind. */
-const isPlain = (transaction: Transaction, { dedupeKey, pool, action, tenant }: TaskSpec): boolean =>
+const findsHolder = (transaction: Transaction, { dedupeKey, pool, action, tenant }: TaskSpec): boolean =>
   dedupeKey === null && transaction.findLane(pool, action, tenant) !== undefined
 
 function checkTimes(spec: TaskSpec): void {
@@ -134,11 +150,6 @@ function takeKey({ db, now }: Transaction, spec: TaskSpec, dedupeKey: string, se
   }
   const until = keyUntil(spec, now)
   if (until !== null) db.run('setKeyUntil', until, seq)
-}
-
-function labelsText(labels: Readonly<Record<string, string>>): string | null {
-  for (const _ in labels) return JSON.stringify(labels)
-  return null
 }
 
 function earlier(first: number | null, second: number | null): number | null {

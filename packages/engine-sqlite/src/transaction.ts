@@ -75,14 +75,19 @@ export class Transaction {
     return this.#store.backlog
   }
 
-  nextSeq(): number {
+  /** The first of so many in a row; so is `nextRank`. */
+  nextSeq(count = 1): number {
     this.#storeDirty = true
-    return this.#store.next_seq++
+    const first = this.#store.next_seq
+    this.#store.next_seq += count
+    return first
   }
 
-  nextRank(): number {
+  nextRank(count = 1): number {
     this.#storeDirty = true
-    return this.#store.next_rank++
+    const first = this.#store.next_rank
+    this.#store.next_rank += count
+    return first
   }
 
   nextToken(): number {
@@ -237,6 +242,35 @@ export class Transaction {
     const expires = settings.queueTtlMs === null ? null : this.laneTime(lane) + settings.queueTtlMs
     const deadline = task.generation === 1 ? task.deadline_at : null
     this.db.run('insertReady', lane.id, claimOrder(task.priority), rank, task.seq, this.now, expires, deadline)
+    this.#wokenPools.add(lane.pool as PoolName)
+  }
+
+  /**
+   * Counts new tasks and puts them into the queue: those whose seqs are among `span` numbers from `seq` on, which are `count`. The
+   * caller has written their rows.
+   */
+  enqueueNew(
+    lane: Lane,
+    tasks: {
+      readonly seq: number
+      readonly span: number
+      readonly count: number
+      readonly place: number
+      readonly settings: TaskSettings
+    },
+  ): void {
+    const { seq, span, count, place, settings } = tasks
+    if (count === 0) return
+    this.wakeLane(lane)
+    lane.accepted += count
+    lane.queued += count
+    lane.ready += count
+    this.#store.backlog += count
+    this.#storeDirty = true
+    this.count(lane, 'accepted', count)
+    this.touch(lane)
+    const expires = settings.queueTtlMs === null ? null : this.laneTime(lane) + settings.queueTtlMs
+    this.db.run('insertPlainReady', lane.id, place, this.now, expires, seq, seq + span - 1)
     this.#wokenPools.add(lane.pool as PoolName)
   }
 
