@@ -104,6 +104,23 @@ test.each([
   [429, '7', 7_000],
   [503, '120', 120_000],
   [503, undefined, null],
+])(
+  'A7: an answer %i with Retry-After %s says that there is no room, and leaves nothing behind',
+  async (status, after, ms) => {
+    const plugin = await aPlugin((_request, response) =>
+      json(response, status, {}, after === undefined ? {} : { 'retry-after': after }),
+    )
+    const launcher = anHttpLauncher(plugin)
+    const order = anOrder()
+    const error: unknown = await launcher.launch(order, never).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'REPRISE_NO_AVAILABLE_SLOT', retryAfterMs: ms, isOneTarget: true })
+    expect(error).toMatchObject({ message: expect.stringContaining(`answered ${status}`) })
+    await expect(launcher.launch(order, never)).rejects.toMatchObject({ code: 'REPRISE_NO_AVAILABLE_SLOT' })
+  },
+)
+
+test.each([
+  [500, '7', 7_000],
   [500, undefined, null],
   [408, undefined, null],
 ])(

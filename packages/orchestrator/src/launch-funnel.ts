@@ -177,8 +177,13 @@ export class LaunchFunnel {
     if (stop.aborted) return released(ref, 'The orchestrator stopped before it was launched.')
     if (isRepriseError(error, 'REPRISE_NO_AVAILABLE_SLOT')) {
       // The task has nothing to do with it: it goes back to where it stood, and nothing counts against it.
-      ledger.holdOff(clock.monotonic(), backoff, retryAfterMsOf(error))
-      return released(ref, wordsOf(error))
+      const askedMs = retryAfterMsOf(error)
+      const isOneTarget = 'isOneTarget' in error && error.isOneTarget === true
+      ledger.holdOff(clock.monotonic(), backoff, isOneTarget ? 0 : askedMs)
+      if (!isOneTarget) return released(ref, wordsOf(error))
+      // Other tasks of the pool may go elsewhere: this one must not stand before them.
+      const delayMs = Math.max(backoffMs(backoff, claimed.deferrals, random.next()), askedMs, putOffMs)
+      return released(ref, wordsOf(error), { delayMs, reason: 'worker_unavailable' })
     }
     const asked = outcomeRequest(error)
     if (asked?.says === 'dead' || claimed.deferrals + 1 >= maxLaunchFailures) {

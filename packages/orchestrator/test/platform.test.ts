@@ -32,6 +32,32 @@ test('A7: a platform without room is no failure: tasks keep their place, and the
   expect(launcher.orders.map(({ taskId }) => taskId).toSorted()).toEqual(['t1', 't2', 't3'])
 })
 
+test('A7: a target without room is no failure: its task is put off as it asks, and tasks for other targets come through', async () => {
+  const { engine, clock, launcher, orchestrator, submit } = await launching()
+  const id = await submit('full')
+  launcher.failure = new PlatformFullError('The plugin answered 429.', { retryAfterMs: 60_000, isOneTarget: true })
+  const { ledger } = await orchestrator({ maxLaunchFailures: 2 })
+  await clock.advance(1)
+  expect(await taskOf(engine, id)).toMatchObject({
+    failures: 0,
+    attempt: 0,
+    state: { status: 'waiting', reason: 'worker_unavailable', dueAt: expect.any(Number) },
+  })
+  expect(ledger.taken).toBe(0)
+  launcher.failure = null
+  const other = await submit('other')
+  await clock.advance(10_000)
+  expect((await taskOf(engine, other)).state.status).toBe('running')
+  expect((await taskOf(engine, id)).state.status).toBe('waiting')
+  launcher.failure = new PlatformFullError('The plugin answered 503.', { isOneTarget: true })
+  await clock.advance(200_000)
+  // Far more often than a launch may fail.
+  expect(await taskOf(engine, id)).toMatchObject({ failures: 0, attempt: 0, state: { status: 'waiting' } })
+  launcher.failure = null
+  await clock.advance(600_000)
+  expect(launcher.orders.map(({ taskId }) => taskId)).toEqual(['other', 'full'])
+})
+
 test('A7: a message that finds no room on the platform is refused with NoAvailableSlotError, also while the pool waits', async () => {
   const { engine, clock, launcher, orchestrator } = await launching()
   const { launch, ledger } = await orchestrator({ services: [] })

@@ -176,13 +176,20 @@ export class NoAvailableSlotError extends RepriseError {
 export class PlatformFullError extends RepriseError {
   /** How long the platform wants to be left alone; null if it does not say. */
   readonly retryAfterMs: number | null
+  /** One of several targets of the launcher is full: its task is put off, so that tasks for other targets come through. */
+  readonly isOneTarget: boolean
 
   constructor(
     message: string,
-    { retryAfterMs = null, ...options }: ErrorOptions & { retryAfterMs?: number | null } = {},
+    {
+      retryAfterMs = null,
+      isOneTarget = false,
+      ...options
+    }: ErrorOptions & { retryAfterMs?: number | null; isOneTarget?: boolean } = {},
   ) {
     super('REPRISE_NO_AVAILABLE_SLOT', message, options)
     this.retryAfterMs = retryAfterMs
+    this.isOneTarget = isOneTarget
   }
 }
 

@@ -16,8 +16,8 @@ export type Verdict =
   | { readonly is: 'done'; readonly outcome: LaunchOutcome }
   /** It runs, and will call back. */
   | { readonly is: 'accepted'; readonly statusUrl: string | null; readonly name: string | null }
-  /** Nothing was started. */
-  | { readonly is: 'refused'; readonly error: Error }
+  /** Nothing was started. `isFull`: the plugin has no room now. */
+  | { readonly is: 'refused'; readonly error: Error; readonly isFull?: boolean }
 
 /** For how long a worker may ask to be left alone. */
 const RETRY_AFTER_MS_MAX = 86_400_000
@@ -26,6 +26,8 @@ const URL_LENGTH_MAX = 1_000
 const QUOTE_LENGTH_MAX = 500
 /** Answers from something in between, which does not know what became of the request. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504])
+/** A plugin that has no room for another worker, or wants fewer requests. */
+const FULL_STATUSES: ReadonlySet<number> = new Set([429, 503])
 /** Client errors that are not about the request itself. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429])
 
@@ -40,7 +42,7 @@ export function verdictOn(answer: HttpAnswer, url: URL, now: number): Verdict {
       says: 'transient',
       retryAfterMs: retryAfterMs(answer, now, RETRY_AFTER_MS_MAX),
     })
-    return { is: 'refused', error }
+    return { is: 'refused', error, isFull: FULL_STATUSES.has(status) }
   }
   return { is: 'done', outcome: { ok: false, thrown: statusFailure(answer, url) } }
 }

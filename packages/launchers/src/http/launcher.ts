@@ -12,6 +12,8 @@ import {
   type LaunchSighting,
   type LeaseToken,
   mapLimited,
+  outcomeRequest,
+  PlatformFullError,
   quietly,
   sleep,
 } from '@reprise/core'
@@ -34,6 +36,14 @@ import { type RequestLine, signRequest } from './signature.ts'
 export interface HttpLauncher extends Launcher {
   onEnded(listener: (key: string) => void): () => void
 }
+
+/** The plugin has no room: no attempt failed, and `Retry-After` counts. */
+const fullError = (refusal: Error): Error =>
+  new PlatformFullError(refusal.message, {
+    retryAfterMs: outcomeRequest(refusal)?.retryAfterMs ?? null,
+    isOneTarget: true,
+    cause: refusal,
+  })
 
 const LOOKS_AT_ONCE = 16
 /** How much later than its time-out the end of a launch may become known. */
@@ -99,7 +109,7 @@ class WebLauncher implements HttpLauncher {
     const early = await this.#whatComesEarly(verdict, entry, signal)
     if (early !== null && early.is === 'refused') {
       this.#entries.delete(order.key)
-      throw early.error
+      throw early.isFull === true ? fullError(early.error) : early.error
     }
     if (early !== null) this.#note(order.key, entry, early)
     else entry.noted = verdict.then((late) => this.#note(order.key, entry, late))
