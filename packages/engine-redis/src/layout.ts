@@ -124,8 +124,9 @@ export const SETTLE_FROM = fields('kind worker lane')
 export const SETTLE_DONE = fields('kind draw count')
 export const SETTLE_SUCCEEDED = [...SETTLED_LEASE, 'result'] as const
 export const SETTLE_RELEASED = [...SETTLED_LEASE, 'reason', 'delayMs', 'waitReason'] as const
-export const SETTLE_LOST = [...SETTLED_LEASE, ...ENDING] as const
-export const SETTLE_FAILED = [...SETTLE_LOST, 'breakers'] as const
+const SETTLED_BADLY = [...SETTLED_LEASE, ...ENDING] as const
+export const SETTLE_LOST = [...SETTLED_BADLY, 'gone'] as const
+export const SETTLE_FAILED = [...SETTLED_BADLY, 'breakers'] as const
 export const SETTLE_EXPIRED = ['kind', 'id', 'attempt', ...ENDING] as const
 
 /** A claim up to its pools. */

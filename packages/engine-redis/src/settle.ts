@@ -111,8 +111,10 @@ export function settlementArguments(settlements: readonly Settlement[], position
         const { failure, decision, quota } = settlement
         const blames = isBlamed(settlement) ? '1' : '0'
         const ending = { ...known, ...endingOf(failure, decision, quota, position), blames }
-        if (settlement.kind === 'lost') args.push(...ordered(SETTLE_LOST, ending))
-        else args.push(...failedArguments(ending, failure, settlement.outage))
+        if (settlement.kind === 'lost') {
+          args.push(...ordered(SETTLE_LOST, { ...ending, gone: settlement.gone === true ? '1' : '' }))
+        }
+        if (settlement.kind === 'failed') args.push(...failedArguments(ending, failure, settlement.outage))
       }
     }
   }
@@ -171,7 +173,7 @@ function quotaText(quota: RetryQuota | undefined, position: Position): string {
 }
 
 function failedArguments(
-  ending: Readonly<Record<(typeof SETTLE_LOST)[number], string>>,
+  ending: Readonly<Record<Exclude<(typeof SETTLE_FAILED)[number], 'breakers'>, string>>,
   failure: Failure,
   outage: Outage | undefined,
 ): string[] {

@@ -21,8 +21,8 @@ export type Verdict =
   | { readonly kind: 'settle'; readonly sighting: LaunchSighting & { readonly status: 'ended' } }
   /** It has run for too long. */
   | { readonly kind: 'end'; readonly handle: string | null }
-  /** Gone without a report. */
-  | { readonly kind: 'lost'; readonly cause: LossCause | null }
+  /** Gone without a report. `gone` if it was seen to be: then its lease may still run. */
+  | { readonly kind: 'lost'; readonly cause: LossCause | null; readonly gone: boolean }
   /** Nothing was ever started. */
   | { readonly kind: 'release' }
 
@@ -56,8 +56,12 @@ export function verdictOn(
       const renewed: Verdict = { kind: 'renew', handle: isNoted ? null : sighting.handle }
       return !isNoted || isRenewalDue(launch, isOwn, context) ? renewed : LEAVE
     }
-    case 'vanished':
-      return isLapsed ? { kind: 'lost', cause: sighting.cause ?? null } : LEAVE
+    case 'vanished': {
+      const { cause = null } = sighting
+      // Others, or without a handle, may only know nothing of it, unless its platform says how it ended.
+      const gone = cause !== null || (isOwn && launch.handle !== null)
+      return gone || isLapsed ? { kind: 'lost', cause, gone } : LEAVE
+    }
     case 'never':
       return isLapsed ? { kind: 'release' } : LEAVE
     case 'unknown':
@@ -66,7 +70,7 @@ export function verdictOn(
         return isRenewalDue(launch, isOwn, context) ? { kind: 'renew', handle: null } : LEAVE
       }
       // Nobody who could tell is left, and its time is over.
-      return isLapsed && now >= launch.timeoutAt + TIMEOUT_GRACE_MS ? { kind: 'lost', cause: null } : LEAVE
+      return isLapsed && now >= launch.timeoutAt + TIMEOUT_GRACE_MS ? { kind: 'lost', cause: null, gone: false } : LEAVE
   }
 }
 

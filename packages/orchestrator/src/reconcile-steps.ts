@@ -12,7 +12,6 @@ import {
   type Launch,
   type LaunchOutcome,
   type LaunchRef,
-  type LossCause,
   launchKey,
   lost,
   type RenewRequest,
@@ -82,7 +81,7 @@ export class ReconcileSteps {
           endings.push({
             key,
             launch,
-            settlement: this.#lossOf(launch, verdict.cause, now),
+            settlement: this.#lossOf(launch, verdict, now),
             forget: { key, handle: launch.handle },
           })
           break
@@ -184,7 +183,7 @@ export class ReconcileSteps {
     return failed(refOf(launch), judgement.failure, judgement.decision, judgement.guards)
   }
 
-  #lossOf(launch: Launch, cause: LossCause | null, now: number): Settlement {
+  #lossOf(launch: Launch, { cause, gone }: Verdict & { readonly kind: 'lost' }, now: number): Settlement {
     const { policies, random, launcher } = this.#settings
     const words = cause?.message ?? `The worker that launcher '${launcher.name}' had started is gone without a result.`
     const circumstances = { now, roll: random.next() }
@@ -194,7 +193,7 @@ export class ReconcileSteps {
       code: cause?.code ?? null,
     })
     const { failure, decision, guards } = judged
-    return lost(refOf(launch), failure, decision, guards)
+    return lost(refOf(launch), failure, decision, { ...guards, gone })
   }
 
   async #timeOut(launch: Launch, handle: string | null, now: number): Promise<void> {

@@ -9,6 +9,9 @@ const LEASE_MS = 15_000
 const running: LaunchSighting = { status: 'running', handle: 'h' }
 const ended: LaunchSighting = { status: 'ended', handle: 'h', outcome: { ok: true, result: null } }
 
+const others = { isOwn: false }
+const OOM = { code: 'WORKER_OUT_OF_MEMORY', message: 'It was killed.' }
+
 function sighted(sighting: LaunchSighting, over: Partial<Sighted> = {}, launch: Partial<Launch> = {}): Sighted {
   const times = { leaseUntil: NOW + LEASE_MS, timeoutAt: NOW + 300_000, handle: 'h' }
   return { key: 't:1', launch: { ...times, ...launch } as Launch, isOwn: true, isNoted: true, sighting, ...over }
@@ -18,7 +21,6 @@ const verdict = (one: Sighted, mayTakeAway = true): Verdict['kind'] =>
 
 describe('A11: what a sighting comes to', () => {
   const lapsed = { leaseUntil: NOW }
-  const others = { isOwn: false }
   test.each<[string, Sighted, Verdict['kind']]>([
     ['ended', sighted(ended), 'settle'],
     ['ended, past its time-out', sighted(ended, {}, { timeoutAt: NOW - 1 }), 'settle'],
@@ -33,7 +35,18 @@ describe('A11: what a sighting comes to', () => {
     ],
     ["another's, a third gone", sighted(running, others, { leaseUntil: NOW + 9_999 }), 'leave'],
     ["another's, half gone", sighted(running, others, { leaseUntil: NOW + 7_499 }), 'renew'],
-    ['vanished, under its lease', sighted({ status: 'vanished' }, {}, { leaseUntil: NOW + 1 }), 'leave'],
+    ['vanished, under its lease', sighted({ status: 'vanished' }, {}, { leaseUntil: NOW + 1 }), 'lost'],
+    ["another's, vanished, under its lease", sighted({ status: 'vanished' }, others, { leaseUntil: NOW + 1 }), 'leave'],
+    [
+      "another's, ended as its platform says",
+      sighted({ status: 'vanished', cause: OOM }, others, { leaseUntil: NOW + 1 }),
+      'lost',
+    ],
+    [
+      'vanished, no handle, under its lease',
+      sighted({ status: 'vanished' }, {}, { handle: null, leaseUntil: NOW + 1 }),
+      'leave',
+    ],
     ['vanished, its lease ended', sighted({ status: 'vanished' }, {}, lapsed), 'lost'],
     ['never, under its lease', sighted({ status: 'never' }, {}, { leaseUntil: NOW + 1 }), 'leave'],
     ['never, its lease ended', sighted({ status: 'never' }, {}, lapsed), 'release'],
@@ -52,7 +65,7 @@ describe('A11: what a sighting comes to', () => {
 
   test('nothing is taken away while others may be about to renew', () => {
     for (const status of ['vanished', 'never'] as const) {
-      expect(verdict(sighted({ status }, {}, lapsed), false)).toBe('leave')
+      expect(verdict(sighted({ status }, others, lapsed), false)).toBe('leave')
     }
   })
 

@@ -54,7 +54,12 @@ interface BadEnd extends Guards {
 export type Settlement =
   | { readonly kind: 'succeeded'; readonly ref: LeaseRef; readonly result: JsonText | null }
   | ({ readonly kind: 'failed'; readonly ref: LeaseRef } & BadEnd)
-  | ({ readonly kind: 'lost'; readonly ref: LeaseRef } & Omit<BadEnd, 'outage' | 'excusesWorker'>)
+  | ({
+      readonly kind: 'lost'
+      readonly ref: LeaseRef
+      /** The worker was seen to be gone: the end of its lease need not be waited for. */
+      readonly gone?: true
+    } & Omit<BadEnd, 'outage' | 'excusesWorker'>)
   | { readonly kind: 'released'; readonly ref: LeaseRef; readonly reason: string; readonly deferral?: Deferral }
   | ({ readonly kind: 'expired'; readonly ref: EntryRef } & Omit<BadEnd, 'outage' | 'excusesWorker'>)
 
@@ -66,9 +71,17 @@ export const failed = (ref: LeaseRef, failure: Failure, decision: Decision, guar
   return { kind: 'failed', ref, failure, decision, ...guards }
 }
 
-/** The worker vanished. Applies only if the lease has ended and nobody settled it. */
-export const lost = (ref: LeaseRef, failure: Failure, decision: Decision, guards: QuotaGuard = {}): Settlement => {
-  return { kind: 'lost', ref, failure, decision, ...guards }
+/**
+ * The worker vanished. Applies only if nobody settled it and the lease has ended; with `gone`, for a caller who has seen the worker's
+ * end, also before that.
+ */
+export const lost = (
+  ref: LeaseRef,
+  failure: Failure,
+  decision: Decision,
+  { gone = false, ...guards }: QuotaGuard & { readonly gone?: boolean } = {},
+): Settlement => {
+  return { kind: 'lost', ref, failure, decision, ...guards, ...(gone ? { gone } : {}) }
 }
 
 /**

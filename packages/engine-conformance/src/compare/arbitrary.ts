@@ -62,7 +62,7 @@ function commandsOf({ task, settlements, claim }: Theme): Readonly<Record<Verb, 
       quota: seldom(bit, 3),
     }),
     assign: fc.array(assignment, { minLength: 1, maxLength: 2 }).map((assignments) => ({ do: 'assign', assignments })),
-    reconcile: fc.record({ do: fc.constant('reconcile'), pool: bit }),
+    reconcile: fc.record({ do: fc.constant('reconcile'), pool: bit, gone: fc.constantFrom(false, false, true) }),
     resetBreaker: fc.record({
       do: fc.constant('resetBreaker'),
       breaker: bit,

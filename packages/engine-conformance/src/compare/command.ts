@@ -109,8 +109,8 @@ export type Command =
       readonly timeoutsAs: 'failed' | 'lost'
       readonly quota?: number | undefined
     }
-  /** Settles launches whose leases have ended as lost, as their launch service would. */
-  | { readonly do: 'reconcile'; readonly pool: number }
+  /** Settles launches as lost, as their launch service would: those whose leases have ended, or all, if their workers are gone. */
+  | { readonly do: 'reconcile'; readonly pool: number; readonly gone?: boolean | undefined }
   /** Settles entries that some sweep saw earlier. */
   | { readonly do: 'expire'; readonly back: number }
   | { readonly do: 'bulk'; readonly verb: ChangeKind; readonly select: SelectDraft; readonly limit: number }

@@ -75,9 +75,9 @@ export function sweepSettlement(
 }
 
 /** What the launch service makes of a launch whose lease has ended; nothing of one that still lives. */
-export function launchSettlement(launch: Launch, now: number): Settlement[] {
-  if (launch.leaseUntil > now) return []
+export function launchSettlement(launch: Launch, now: number, gone: boolean): Settlement[] {
+  if (launch.leaseUntil > now && !gone) return []
   const { taskId, attempt, token } = launch
   const failure = observedFailure('worker_lost', 'Its worker is gone.', launch.snapshot.action)
-  return [lost({ taskId, attempt, token }, failure, decisionFor('lost', launch, failure, now))]
+  return [lost({ taskId, attempt, token }, failure, decisionFor('lost', launch, failure, now), { gone })]
 }

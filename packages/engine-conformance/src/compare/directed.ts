@@ -21,11 +21,13 @@ export async function assign({ pair }: Run, doing: string, drafts: readonly Assi
   await pair.both(doing, (side) => side.engine.assign(assignmentsOf(side)))
 }
 
-export async function reconcile({ pair, observer }: Run, doing: string, pool: number): Promise<void> {
+export async function reconcile({ pair, observer }: Run, doing: string, pool: number, gone: boolean): Promise<void> {
   const answers = await pair.both(doing, ({ engine }) => engine.launches({ pool: poolOf(pool) }))
   if (answers === null) return
   const settlementsFor = (side: Side) =>
-    (side === pair.model ? answers.model : answers.engine).items.flatMap((launch) => launchSettlement(launch, pair.now))
+    (side === pair.model ? answers.model : answers.engine).items.flatMap((launch) =>
+      launchSettlement(launch, pair.now, gone),
+    )
   const results = await pair.both(`${doing}, settling,`, (side) => side.engine.settle(settlementsFor(side)))
   if (results !== null) observer.settled(settlementsFor(pair.engine), results.engine, pair.now)
 }

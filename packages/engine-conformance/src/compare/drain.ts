@@ -32,7 +32,7 @@ export async function drain({ engine, clock }: Side, observer: Observer): Promis
     const swept = overdue.map((item) => sweepSettlement(item, 'lost', now))
     for (const pool of POOLS) {
       const { items } = await engine.launches({ pool, limit: 1_000 })
-      swept.push(...items.flatMap((launch) => launchSettlement(launch, now)))
+      swept.push(...items.flatMap((launch) => launchSettlement(launch, now, false)))
     }
     observer.settled(swept, await engine.settle(swept), now)
     // Each success may let more through.

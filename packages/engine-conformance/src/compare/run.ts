@@ -123,7 +123,7 @@ async function runCommand(run: Run, command: Command): Promise<void> {
     case 'assign':
       return assign(run, doing, command.assignments)
     case 'reconcile':
-      return reconcile(run, doing, command.pool)
+      return reconcile(run, doing, command.pool, command.gone ?? false)
     case 'expire':
       return expireSeenEarlier(run, doing, command.back)
     case 'advance':

@@ -47,7 +47,8 @@ function settleLease(state: State, settlement: LeaseSettlement): SettleResult {
     return repeatedStatus(state, settlement) ?? refuse(state, settlement, causeFor(state, settlement.ref))
   // Nothing of it has begun, so it can only be undone.
   if (isUnderWay(held.running) && settlement.kind !== 'released') return refuse(state, settlement, 'replaced')
-  if (settlement.kind === 'lost' && held.running.leaseUntil > state.now) return refuse(state, settlement, 'renewed')
+  if (settlement.kind === 'lost' && settlement.gone !== true && held.running.leaseUntil > state.now)
+    return refuse(state, settlement, 'renewed')
   const status = apply(state, held, settlement)
   state.changes++
   return { outcome: 'settled', status, repeated: false }

@@ -1,7 +1,17 @@
 // Launches: leases whose worker runs elsewhere, under a handle that only its launcher understands. The sweep leaves them
 // alone; the launch service lists them, asks after each, and settles it by its own (task, attempt, token).
 
-import { DEFAULT_POOL, failed, lost, type ReserveRequest, released, succeeded, workerId } from '@reprise/core'
+import {
+  DEFAULT_POOL,
+  failed,
+  type LeaseRef,
+  type LeaseToken,
+  lost,
+  type ReserveRequest,
+  released,
+  succeeded,
+  workerId,
+} from '@reprise/core'
 import { expect } from 'vitest'
 import {
   BY,
@@ -87,6 +97,24 @@ export const launching = subject('launching', (check) => {
     ])
     expect((await launchesOf(store)).items).toEqual([])
   })
+
+  check(
+    'A11: a worker that was seen to be gone is lost before its lease ends, once, and only under its token',
+    async (store) => {
+      const lease = await launched(store)
+      const loss = (ref: LeaseRef, gone: boolean) =>
+        lost(ref, failure('worker_lost'), retryIn(0, 'worker_lost'), { gone })
+      expect(await store.engine.settle([loss(lease, false)])).toEqual([{ outcome: 'superseded', because: 'renewed' }])
+      const stranger = { ...lease, token: `${lease.token}x` as LeaseToken }
+      expect(await store.engine.settle([loss(stranger, true)])).toMatchObject([{ outcome: 'superseded' }])
+      expect(await store.engine.settle([loss(lease, true)])).toEqual([
+        { outcome: 'settled', status: 'waiting', repeated: false },
+      ])
+      expect(await store.engine.settle([loss(lease, true)])).toMatchObject([{ outcome: 'settled', repeated: true }])
+      expect(await store.task('a')).toMatchObject({ losses: 1, failures: 0 })
+      expect((await launchesOf(store)).items).toEqual([])
+    },
+  )
 
   check('A7: a launch takes a slot, and finds none at capacity', async (store) => {
     await store.engine.limit({}, 1, BY)

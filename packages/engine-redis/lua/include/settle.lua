@@ -2,7 +2,8 @@
 --   from (SETTLE_FROM): what follows was claimed by that worker from that lane
 --   done (SETTLE_DONE): so many tasks of that draw succeeded in their first attempt, without a result; after it per task: id,
 --     '-' and its number in the draw
---   succeeded, failed, lost, released, expired (SETTLE_…): result and delayMs are '' for none
+--   succeeded, failed, lost, released, expired (SETTLE_…): result and delayMs are '' for none; gone is '1' if the worker was seen to
+--     be gone, so that the lease may still run
 -- ENDING is how an attempt ended badly: decision is 'retry' or 'dead', tail that of the record, blames '1' if the failure blames the
 -- worker, quota the retry quota ('' for none, see quotas.lua). `breakers` is how many breakers a failure counts for; if there are
 -- any, OUTAGE follows (the decision to park), then a BREAKER_REF for each, with its settings in JSON. Answers per settlement: 1 for
@@ -299,7 +300,7 @@ local function settleLease(at, kind, origin)
     return refuseLease(kind, id, tonumber(attempt), token, kind == 'released' and ARGV[at + SETTLE_RELEASED_AT.delayMs] ~= '')
   end
   if kind ~= 'released' and isUnbegun(lease) then return supersede(kind, id, tonumber(attempt), 'replaced', true) end
-  if kind == 'lost' and parseLease(lease).untilAt > now then return 'superseded renewed' end
+  if kind == 'lost' and ARGV[at + SETTLE_LOST_AT.gone] == '' and parseLease(lease).untilAt > now then return 'superseded renewed' end
   origin.leases[id] = false
   if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + SETTLE_SUCCEEDED_AT.result]) end
   local stage = part(lease, 1, 1)
