@@ -1,6 +1,7 @@
 // What a durable job needs beside its store, as two processes: `job-process.ts moves <engine>` moves jobs and sweeps, `works` runs the
 // chunks. Each says 'ready', and goes on until it is killed.
 
+import { flushCompileCache } from 'node:module'
 import { connectEngine } from '@reprise/connect'
 import { createOrchestrator } from '@reprise/orchestrator'
 import { consoleLogger, createWorker, defineAction } from '@reprise/worker'
@@ -17,3 +18,5 @@ if (part === 'moves') {
   await createWorker({ engine, actions: [chunk], concurrency: CONCURRENCY, lease: '1s', log })
 }
 process.stdout.write('ready\n')
+// It will be killed, and what is compiled would only be kept at an exit.
+flushCompileCache()

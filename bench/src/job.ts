@@ -5,6 +5,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Client, createClient } from '@reprise/client'
@@ -27,6 +29,7 @@ export interface JobMeasured {
 export const JOB_ACTION = 'bench.chunk'
 const HOST_PROCESS = fileURLToPath(new URL('./job-process.ts', import.meta.url))
 const LOOK_MS = 20
+const COMPILED = join(tmpdir(), 'reprise-bench-compiled')
 
 export async function measureJob({ store, chunks, kills }: JobRequest): Promise<JobMeasured> {
   const client = await createClient({ engine: addressOf(store) })
@@ -58,7 +61,9 @@ async function startHosts({ engine, at, mode }: Store): Promise<readonly ChildPr
   return Promise.all(
     (['moves', 'works'] as const).map(async (part) => {
       const words = [...NODE_OPTIONS, HOST_PROCESS, part, addressOf({ engine, at, mode })]
-      const host = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+      // Sources are made ready for running once, as a build would: how long that takes again and again says nothing about a job.
+      const env = { ...process.env, NODE_COMPILE_CACHE: COMPILED }
+      const host = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'], env })
       await once(host.stdout, 'data')
       return host
     }),

@@ -22,7 +22,7 @@ import { beat, deregister, findWorkers, listDeparted, listWorkers, probed, regis
 import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { resultOf, settle } from './settle.ts'
-import { standings, storeTime } from './standings.ts'
+import { standings, statuses, storeTime } from './standings.ts'
 import { submit } from './submit.ts'
 import { findExecution, findTask, listExecutions, listTasks } from './tasks.ts'
 import { tenantParts } from './tenants.ts'
@@ -71,6 +71,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
       return { settled: settled.map(resultOf), ...result }
     },
     standings: async (ids) => standings(inOrder(), ids),
+    statuses: async (ids) => statuses(inOrder(), ids),
     expired: async (max) => expired(inOrder(), max),
 
     change: async (request) => change(inOrder(), request),

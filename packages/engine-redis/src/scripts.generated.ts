@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_4ad806b2fd18',
-  text: `#!lua name=reprise_4ad806b2fd18
+  name: 'reprise_76c9f3737a09',
+  text: `#!lua name=reprise_76c9f3737a09
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -2038,7 +2038,7 @@ local function expire(id, attempt, ending)
   return 'settled ' .. status
 end
 local SIZES = {
-  from = 3, succeeded = 5, released = 7, failed = 14, lost = 13,
+  from = 3, succeeded = 5, released = 7, failed = 14, lost = 14,
   expired = 12,
 }
 local function sizeAt(at)
@@ -2089,7 +2089,7 @@ local function settleLease(at, kind, origin)
     return refuseLease(kind, id, tonumber(attempt), token, kind == 'released' and ARGV[at + 5] ~= '')
   end
   if kind ~= 'released' and isUnbegun(lease) then return supersede(kind, id, tonumber(attempt), 'replaced', true) end
-  if kind == 'lost' and parseLease(lease).untilAt > now then return 'superseded renewed' end
+  if kind == 'lost' and ARGV[at + 13] == '' and parseLease(lease).untilAt > now then return 'superseded renewed' end
   origin.leases[id] = false
   if kind == 'succeeded' then return succeed(id, attempt, token, lease, origin, ARGV[at + 4]) end
   local stage = part(lease, 1, 1)
@@ -2907,7 +2907,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_4ad806b2fd18_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_76c9f3737a09_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2921,7 +2921,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4ad806b2fd18_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_76c9f3737a09_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2952,7 +2952,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_4ad806b2fd18_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_76c9f3737a09_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2963,7 +2963,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_4ad806b2fd18_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_76c9f3737a09_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2980,7 +2980,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_4ad806b2fd18_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_76c9f3737a09_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3217,11 +3217,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_4ad806b2fd18_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_4ad806b2fd18_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_4ad806b2fd18_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_4ad806b2fd18_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_4ad806b2fd18_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_76c9f3737a09_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_76c9f3737a09_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_76c9f3737a09_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_76c9f3737a09_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_76c9f3737a09_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_eb1d41c1ace4',
@@ -4622,8 +4622,8 @@ export const shareEndScript: Script = { name: 'reprise_eb1d41c1ace4_share_end', 
 export const shareLimitScript: Script = { name: 'reprise_eb1d41c1ace4_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_36a4b82f10e7',
-  text: `#!lua name=reprise_36a4b82f10e7
+  name: 'reprise_b28cccd43a6c',
+  text: `#!lua name=reprise_b28cccd43a6c
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -6745,7 +6745,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6789,7 +6789,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6807,7 +6807,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6990,7 +6990,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7015,7 +7015,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7033,7 +7033,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7068,7 +7068,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7085,11 +7085,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7181,7 +7181,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7193,7 +7193,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7206,7 +7206,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7226,13 +7226,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7249,7 +7249,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7279,7 +7279,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7293,7 +7293,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7311,7 +7311,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7334,7 +7334,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7355,7 +7355,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7381,7 +7381,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7409,7 +7409,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7470,7 +7470,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7501,7 +7501,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7528,7 +7528,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7678,7 +7678,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7686,13 +7686,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7710,7 +7710,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7737,7 +7737,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7834,7 +7834,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7851,7 +7851,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7983,7 +7983,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8015,7 +8015,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8082,7 +8082,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8142,7 +8142,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8156,14 +8156,28 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_statuses', flags = {'no-writes'}, callback = function(keys, args)
+begin(keys, args)
+local BYTES_MAX = 8388608
+local answer = {}
+local bytes = 0
+for at = 2, #ARGV do
+  local values = call('HMGET', taskKey(ARGV[at]), 'state', '1')
+  local isKnown = values[1] or values[2] or call('HEXISTS', taskKey(ARGV[at]), 'task') == 1
+  answer[at - 1] = isKnown and standing(values[1], values[2]) or ''
+  bytes = bytes + (values[2] and #values[2] or 0)
+  if bytes >= BYTES_MAX then break end
+end
+return answer
+end }
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8196,7 +8210,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8219,7 +8233,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8238,7 +8252,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_36a4b82f10e7_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_b28cccd43a6c_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8253,47 +8267,48 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_36a4b82f10e7_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_36a4b82f10e7_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_36a4b82f10e7_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_36a4b82f10e7_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_36a4b82f10e7_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_36a4b82f10e7_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_36a4b82f10e7_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_36a4b82f10e7_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_36a4b82f10e7_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_36a4b82f10e7_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_36a4b82f10e7_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_36a4b82f10e7_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_36a4b82f10e7_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_36a4b82f10e7_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_36a4b82f10e7_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_36a4b82f10e7_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_36a4b82f10e7_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_36a4b82f10e7_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_36a4b82f10e7_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_36a4b82f10e7_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_36a4b82f10e7_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_36a4b82f10e7_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_36a4b82f10e7_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_36a4b82f10e7_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_36a4b82f10e7_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_36a4b82f10e7_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_36a4b82f10e7_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_36a4b82f10e7_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_36a4b82f10e7_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_36a4b82f10e7_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_36a4b82f10e7_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_36a4b82f10e7_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_36a4b82f10e7_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_36a4b82f10e7_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_36a4b82f10e7_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_36a4b82f10e7_standings', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_36a4b82f10e7_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_36a4b82f10e7_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_36a4b82f10e7_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_36a4b82f10e7_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_36a4b82f10e7_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_b28cccd43a6c_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_b28cccd43a6c_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_b28cccd43a6c_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_b28cccd43a6c_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_b28cccd43a6c_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_b28cccd43a6c_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_b28cccd43a6c_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_b28cccd43a6c_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_b28cccd43a6c_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_b28cccd43a6c_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_b28cccd43a6c_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_b28cccd43a6c_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_b28cccd43a6c_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_b28cccd43a6c_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_b28cccd43a6c_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_b28cccd43a6c_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_b28cccd43a6c_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_b28cccd43a6c_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_b28cccd43a6c_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_b28cccd43a6c_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_b28cccd43a6c_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_b28cccd43a6c_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_b28cccd43a6c_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_b28cccd43a6c_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_b28cccd43a6c_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_b28cccd43a6c_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_b28cccd43a6c_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_b28cccd43a6c_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_b28cccd43a6c_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_b28cccd43a6c_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_b28cccd43a6c_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_b28cccd43a6c_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_b28cccd43a6c_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_b28cccd43a6c_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_b28cccd43a6c_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_b28cccd43a6c_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_b28cccd43a6c_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_b28cccd43a6c_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_b28cccd43a6c_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_b28cccd43a6c_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_b28cccd43a6c_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_b28cccd43a6c_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
   name: 'reprise_943f9b2667c8',

@@ -1,10 +1,11 @@
-// Where tasks stand when a failure of theirs is judged: what was asked and what was used up, without the payloads.
+// Where many tasks stand, in one trip: their statuses; and what a judgement of failures takes, which is what was asked and what
+// was used up, without the payloads.
 
-import type { JsonText, StandingsResult, TaskId } from '@reprise/core'
+import type { JsonText, StandingsResult, TaskId, TaskStatus } from '@reprise/core'
 import { checkBatch } from '@reprise/core/engine'
 import { asTexts, type Partition } from './partition.ts'
 import { FRESH, parseState, parseText, snapshotOf, spentOf } from './records.ts'
-import { standingsScript } from './scripts.generated.ts'
+import { standingsScript, statusesScript } from './scripts.generated.ts'
 
 export async function standings(partition: Partition, ids: readonly TaskId[]): Promise<StandingsResult> {
   checkBatch(ids.length)
@@ -30,6 +31,16 @@ export async function standings(partition: Partition, ids: readonly TaskId[]): P
     }),
     now: Number(now),
   }
+}
+
+export async function statuses(partition: Partition, ids: readonly TaskId[]): Promise<(TaskStatus | null)[]> {
+  checkBatch(ids.length)
+  const found: (TaskStatus | null)[] = []
+  while (found.length < ids.length) {
+    const texts = asTexts(await partition.run(statusesScript, ids.slice(found.length)))
+    for (const text of texts) found.push(text === '' ? null : (text as TaskStatus))
+  }
+  return found
 }
 
 /** Asks the store as other verbs do: a server that only tells the time, but serves nothing, does not answer. */

@@ -47,7 +47,7 @@ import { reserve } from './reserve.ts'
 import { retain } from './retention.ts'
 import { settle } from './settle.ts'
 import { submit } from './submit.ts'
-import { findStandings, findTask, listTasks } from './tasks.ts'
+import { findStandings, findStatuses, findTask, listTasks } from './tasks.ts'
 import { fileVoucher, vouch } from './vouch.ts'
 import { Wake } from './wake.ts'
 
@@ -152,6 +152,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
 
     now: () => read(() => clock.now()),
     task: (id, look) => read(() => findTask(db, id, clock.now(), look)),
+    statuses: (ids) => read(() => findStatuses(db, ids)),
     tasks: (query) => read(() => listTasks(db, query, clock.now())),
     execution: (id, attempt) => read(() => findExecution(db, id, attempt)),
     executions: (id, page) => read(() => listExecutions(db, id, page)),

@@ -1,7 +1,7 @@
 // What the store keeps as a number. The SQL files name these constants too, as $DEAD: the compiler puts the number there. Rows
 // that are written stay: none of these may change.
 
-import type { LeaseStage } from '@reprise/core'
+import type { LeaseStage, TaskStatus } from '@reprise/core'
 import { LIGHT_BYTES_MAX, PRIORITY_MAX } from '@reprise/core/engine'
 
 /** tasks.status. A live task is queued, running or succeeded, by the row it has beside this one. */
@@ -15,6 +15,17 @@ export const CANCELLED = 6
 export const RUNNING = 2
 export const SUCCEEDED = 3
 export const RETIRED = 7
+
+/** A task's status by its number in an answer. */
+export const TASK_STATUS = [
+  'queued',
+  'waiting',
+  'running',
+  'succeeded',
+  'dead',
+  'discarded',
+  'cancelled',
+] as const satisfies TaskStatus[]
 
 /** Statuses that have an index of their own: those above SUCCEEDED. */
 export const SET_ASIDE_NUMBER = { dead: DEAD, discarded: DISCARDED, cancelled: CANCELLED } as const

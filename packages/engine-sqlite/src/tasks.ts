@@ -26,7 +26,17 @@ import type { Database, RowOf, StatementName, Value } from './database.ts'
 import { type Names, namesOf } from './names.ts'
 import { labelsOf, scopeValues, type TaskRow, tokenText } from './rows.ts'
 import { columns } from './sql.generated.ts'
-import { DEAD, DISCARDED, LEASE_STAGE, LIVE, RUNNING, SET_ASIDE_NUMBER, SUCCEEDED, WAITING } from './stored-numbers.ts'
+import {
+  DEAD,
+  DISCARDED,
+  LEASE_STAGE,
+  LIVE,
+  RUNNING,
+  SET_ASIDE_NUMBER,
+  SUCCEEDED,
+  TASK_STATUS,
+  WAITING,
+} from './stored-numbers.ts'
 
 /** How many tasks one call may look at, when no index leads to the right ones. */
 const WINDOW = 20_000
@@ -77,6 +87,12 @@ export function findStandings(db: Database, ids: readonly TaskId[], now: number)
     return { snapshot, acceptedAt, generation, failures, losses, parks, deferrals, ...present({ policy }) }
   })
   return { standings, now }
+}
+
+export function findStatuses(db: Database, ids: readonly TaskId[]): (TaskStatus | null)[] {
+  checkBatch(ids.length)
+  const { statuses = '[]' } = db.get<{ statuses: string }>('statusesOfIds', JSON.stringify(ids)) ?? {}
+  return (JSON.parse(statuses) as (number | null)[]).map((number) => TASK_STATUS[number ?? -1] ?? null)
 }
 
 export function listTasks(db: Database, query: TaskQuery, now: number): Page<Task> {

@@ -16,14 +16,14 @@ export interface Ends {
 }
 
 export class OpenChunks {
-  readonly #engine: Pick<Engine, 'task'>
+  readonly #engine: Pick<Engine, 'statuses'>
   readonly #clock: Clock
   readonly #job: string
   /** Sorted. */
   places: readonly number[]
   #wholeLookAt: number
 
-  constructor(engine: Pick<Engine, 'task'>, clock: Clock, job: string, places: readonly number[]) {
+  constructor(engine: Pick<Engine, 'statuses'>, clock: Clock, job: string, places: readonly number[]) {
     this.#engine = engine
     this.#clock = clock
     this.#job = job
@@ -62,11 +62,9 @@ export class OpenChunks {
 
 /** How the tasks of these chunks stand; null for one that is gone. */
 export function statusesOf(
-  engine: Pick<Engine, 'task'>,
+  engine: Pick<Engine, 'statuses'>,
   job: string,
   places: readonly number[],
-): Promise<(TaskStatus | null)[]> {
-  return Promise.all(
-    places.map(async (place) => (await engine.task(chunkId(job, place), { light: true }))?.state.status ?? null),
-  )
+): Promise<readonly (TaskStatus | null)[]> {
+  return engine.statuses(places.map((place) => chunkId(job, place)))
 }

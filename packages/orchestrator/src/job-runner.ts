@@ -16,7 +16,6 @@ import {
   finalSpec,
   isRepriseError,
   JOB_CHUNKS_TOTAL,
-  JOB_WINDOW,
   type JobBlock,
   type JobDocument,
   type JsonText,
@@ -28,10 +27,14 @@ import {
   rangePayload,
   rangesOf,
   stepDocument,
+  windowOf,
 } from '@reprise/core'
 import { type Ends, OpenChunks, statusesOf } from './job-chunks.ts'
 
-export type JobEngine = Pick<Engine, 'submit' | 'task' | 'change' | 'now' | 'collection' | 'wait' | 'mark' | 'journal'>
+export type JobEngine = Pick<
+  Engine,
+  'submit' | 'task' | 'statuses' | 'change' | 'now' | 'collection' | 'wait' | 'mark' | 'journal'
+>
 
 export interface RunnerOptions {
   readonly engine: JobEngine
@@ -45,7 +48,7 @@ export interface RunnerOptions {
 }
 
 /** What the owner of a busy job promises, and of one that waits for slow chunks. */
-export const BUSY_BEAT_MS = 150
+export const BUSY_BEAT_MS = 100
 const IDLE_BEAT_MS = 2_000
 /** The rest after a round that found something to do, so that the next one finds enough again. */
 const BUSY_REST_MS = 10
@@ -143,7 +146,7 @@ export class JobRunner {
   }
 
   get #room(): number {
-    return Math.max(Math.min(this.#job.concurrency ?? JOB_WINDOW, JOB_WINDOW) - this.#chunks.places.length, 0)
+    return Math.max(windowOf(this.#job) - this.#chunks.places.length, 0)
   }
 
   async #feed(): Promise<number> {

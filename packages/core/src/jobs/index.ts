@@ -22,6 +22,7 @@ export {
   jobDefinition,
   rangePayload,
   type Tolerance,
+  windowOf,
 } from './job.ts'
 export {
   advanced,

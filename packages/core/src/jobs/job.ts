@@ -144,8 +144,20 @@ export const blockDefinition: CollectionDefinition<JobBlock> = {
   indexes: { job: ({ job }) => job },
 }
 
-/** Open at once, if the job says nothing: enough for a fleet between two looks, and little for a queue. */
+/**
+ * Open at once, if the job says nothing: enough for a fleet between two looks, and little for a queue. A fast job has as many as end
+ * in this time, so that workers go on while a service takes over; `open` has room in the document for so many in whatever order they end.
+ */
 export const JOB_WINDOW = 4_000
+const JOB_WINDOW_MAX = 12_000
+const JOB_WINDOW_MS = 200
+
+/** How many chunks of the job may be open now. */
+export function windowOf({ concurrency, speed }: Pick<JobDocument, 'concurrency' | 'speed'>): number {
+  const fast = Math.floor((speed.perSecond * JOB_WINDOW_MS) / 1_000)
+  const window = Math.min(Math.max(JOB_WINDOW, fast), JOB_WINDOW_MAX)
+  return concurrency === null ? window : Math.min(concurrency, window)
+}
 export const JOB_CHUNKS_MAX = 100_000_000
 /** Blocks that wait at once; the submitter waits when there are that many. */
 export const JOB_BLOCKS_MAX = 64

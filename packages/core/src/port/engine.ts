@@ -9,7 +9,7 @@ import type { Brand } from '../model/brand.ts'
 import type { Execution } from '../model/execution.ts'
 import type { ActionName, PoolName, TaskId, TenantId, WorkerId } from '../model/ids.ts'
 import type { Settlement, SettleResult } from '../model/settlement.ts'
-import type { Task, TaskSpec } from '../model/task.ts'
+import type { Task, TaskSpec, TaskStatus } from '../model/task.ts'
 import type { Breaker } from '../policy/breaker.ts'
 import type { HealthThresholds } from '../workers/health.ts'
 import type { BreakerQuery } from './breakers.ts'
@@ -176,6 +176,8 @@ export interface Observing {
   /** The store's time: the only clock that decides about tasks. */
   now(): Promise<number>
   task(id: TaskId, look?: TaskLook): Promise<Task | null>
+  /** How these tasks stand, in the order of the ids; null for an unknown one. The cheapest look at many. */
+  statuses(ids: readonly TaskId[]): Promise<readonly (TaskStatus | null)[]>
   tasks(query: TaskQuery): Promise<Page<Task>>
   execution(id: TaskId, attempt: number): Promise<Execution | null>
   /** Oldest attempt first. */

@@ -58,7 +58,11 @@ export async function readStore(engine: Engine, from: number, now: number): Prom
   }
   const launches: Launch[] = []
   for (const pool of POOLS) launches.push(...(await allPages((page) => engine.launches({ ...page, pool, limit: 2 }))))
-  const { standings } = await engine.standings(tasks.map(({ id }) => id))
+  const ids = tasks.map(({ id }) => id)
+  const { standings } = await engine.standings(ids)
+  const statuses = await engine.statuses(ids)
+  const differs = tasks.find(({ state }, index) => state.status !== statuses[index])
+  if (differs !== undefined) throw new InvariantError(12, `statuses() and task() differ about ${differs.id}.`)
   return {
     tasks,
     standings,

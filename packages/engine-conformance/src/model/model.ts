@@ -55,6 +55,7 @@ export function createModel(options: EngineOptions): Engine {
     voucher: () => null,
     settle: (settlements) => writing(() => settle(state, settlements)),
     settleAndClaim: (settlements, request) => writing(() => settleAndClaim(state, settlements, request)),
+    statuses: (ids) => reading(() => queries.statuses(state, ids)),
     standings: (ids) => reading(() => queries.standings(state, ids)),
     expired: (limit) => reading(() => expired(state, limit)),
     change: (request) => writing(() => change(state, request)),

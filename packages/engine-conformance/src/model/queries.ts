@@ -99,6 +99,11 @@ export function standings(state: State, ids: readonly TaskId[]): StandingsResult
   return { standings: found, now: state.now }
 }
 
+export function statuses(state: State, ids: readonly TaskId[]): (TaskStatus | null)[] {
+  checkBatch(ids, 'task ids')
+  return ids.map((id) => state.tasks.get(id)?.state.status ?? null)
+}
+
 /** The first items after the cursor, in the order given; each has a place that a cursor can name. */
 function pageOf<T>(
   page: PageRequest,

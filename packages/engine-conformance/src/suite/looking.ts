@@ -56,6 +56,40 @@ export const looking = subject('queries', (check) => {
     await expectRefused(store.engine.standings(tooMany), 'REPRISE_INVALID')
   })
 
+  check('tells the status of many tasks at once, whatever it is', async (store) => {
+    const { engine } = store
+    const waits = { id: 'waiting', delayMs: 60_000 }
+    await store.submit(
+      { id: 'succeeded' },
+      { id: 'running' },
+      { id: 'dead' },
+      { id: 'again' },
+      { id: 'discarded' },
+      waits,
+    )
+    const worker = await store.worker()
+    for (const ref of (await worker.claim(5)).claimed) {
+      if (ref.taskId === 'succeeded') await engine.settle([{ kind: 'succeeded', ref, result: null }])
+      else if (ref.taskId === 'again')
+        await engine.settle([{ kind: 'failed', ref, failure: failure(), decision: retryIn(60_000) }])
+      else if (ref.taskId !== 'running')
+        await engine.settle([{ kind: 'failed', ref, failure: failure(), decision: dead() }])
+    }
+    await engine.change({ kind: 'discard', select: { ids: ids('discarded') }, by: BY })
+    await store.submit({ id: 'queued' }, { id: 'cancelled' })
+    await engine.change({ kind: 'cancel', select: { ids: ids('cancelled') }, by: BY })
+    const statuses = ['discarded', 'queued', 'running', 'succeeded', 'dead', 'cancelled', 'waiting'] as const
+    expect(await engine.statuses(ids(...statuses, 'nobody', 'again', 'dead'))).toEqual([
+      ...statuses,
+      null,
+      'waiting',
+      'dead',
+    ])
+    expect(await engine.statuses([])).toEqual([])
+    const tooMany = Array.from({ length: BATCH_MAX + 1 }, (_, index) => taskId(`t${index}`))
+    await expectRefused(engine.statuses(tooMany), 'REPRISE_INVALID')
+  })
+
   check('a light look leaves long payloads and results out, and nothing else', async (store) => {
     const long = 'x'.repeat(8 * LIGHT_BYTES_MAX)
     const short = 'y'.repeat(100)

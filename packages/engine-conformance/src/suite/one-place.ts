@@ -75,6 +75,7 @@ function renamed(engine: Engine, names: Names): Engine {
     change: (request) => answered(engine.change(inSelect(request))),
     retry: (id, options) => engine.retry(names.in(id), options),
     task: (id) => answered(engine.task(names.in(id))),
+    statuses: (ids) => engine.statuses(ids.map((id) => names.in(id))),
     tasks: (query) => answered(engine.tasks(query)),
     execution: (id, attempt) => answered(engine.execution(names.in(id), attempt)),
     executions: (id, page) => answered(engine.executions(names.in(id), page)),

@@ -28,7 +28,7 @@ import { beatAll, deregisterAll, findAllWorkers, listAllWorkers, probedAll, regi
 import { reserve } from './reserve.ts'
 import { retainAll } from './retention.ts'
 import { Slots } from './slots.ts'
-import { standingsIn, storeTimeIn } from './standings.ts'
+import { standingsIn, statusesIn, storeTimeIn } from './standings.ts'
 import { Submitting } from './submit.ts'
 import { executionIn, executionsIn, explain, findTaskIn, listTasks, logsIn } from './tasks.ts'
 
@@ -83,6 +83,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
       return claiming.settleAndClaim(items, request)
     },
     standings: async (ids) => standingsIn(inOrder(), ids),
+    statuses: async (ids) => statusesIn(inOrder(), ids),
     async expired(max) {
       const found = await expiredIn(inOrder(), max)
       await slots.finish()

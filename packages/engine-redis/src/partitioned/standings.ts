@@ -1,8 +1,8 @@
 // Where tasks stand, over several partitions: each is asked once, all at the same time.
 
-import type { StandingsResult, TaskId } from '@reprise/core'
+import type { StandingsResult, TaskId, TaskStatus } from '@reprise/core'
 import { checkBatch } from '@reprise/core/engine'
-import { standings, storeTime } from '../standings.ts'
+import { standings, statuses, storeTime } from '../standings.ts'
 import type { Partitions } from './partitions.ts'
 
 /** The time is the latest that a partition told: none of the tasks was accepted after it. */
@@ -19,6 +19,15 @@ export async function standingsIn(store: Partitions, ids: readonly TaskId[]): Pr
     },
   )
   return { standings: found, now: ids.length === 0 ? await storeTimeIn(store) : latest }
+}
+
+export async function statusesIn(store: Partitions, ids: readonly TaskId[]): Promise<(TaskStatus | null)[]> {
+  checkBatch(ids.length)
+  return store.inOrder(
+    ids,
+    (id) => id,
+    ({ partition, items }) => statuses(partition, items),
+  )
 }
 
 export async function storeTimeIn(store: Partitions): Promise<number> {
