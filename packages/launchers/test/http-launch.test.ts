@@ -1,6 +1,6 @@
 // What is sent to a plugin, and what its answers mean.
 
-import { actionName, describeFailure, outcomeRequest } from '@reprise/core'
+import { actionName, describeFailure, outcomeRequest, PlatformFullError } from '@reprise/core'
 import { expect, test, vi } from 'vitest'
 import { verifyRequest, verifySignature } from '../src/index.ts'
 import { monotonicMs } from '../src/monotonic.ts'
@@ -114,7 +114,7 @@ test.each([
     const order = anOrder()
     const error: unknown = await launcher.launch(order, never).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'REPRISE_NO_AVAILABLE_SLOT', retryAfterMs: ms, isOneTarget: true })
-    expect(error).toMatchObject({ message: expect.stringContaining(`answered ${status}`) })
+    expect(String(error)).toContain(`answered ${status}`)
     await expect(launcher.launch(order, never)).rejects.toMatchObject({ code: 'REPRISE_NO_AVAILABLE_SLOT' })
   },
 )
@@ -145,8 +145,9 @@ test('Retry-After may be a date', async () => {
   const error: unknown = await anHttpLauncher(plugin)
     .launch(anOrder(), never)
     .catch((thrown: unknown) => thrown)
-  expect(outcomeRequest(error)?.retryAfterMs).toBeGreaterThan(50_000)
-  expect(outcomeRequest(error)?.retryAfterMs).toBeLessThanOrEqual(60_000)
+  if (!(error instanceof PlatformFullError)) throw error
+  expect(error.retryAfterMs).toBeGreaterThan(50_000)
+  expect(error.retryAfterMs).toBeLessThanOrEqual(60_000)
 })
 
 test('A3: nobody there: the launch fails, and nothing was sent', async () => {
