@@ -6,6 +6,7 @@ import { createClient } from '@reprise/client'
 import { type Engine, openFlags, type PoolName, publishActions, type TaskId, workerId } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { ROLES, type Role } from '@reprise/operations'
+import { openWorkOrders } from '@reprise/orchestrator'
 import { openPolicies } from '@reprise/policies'
 import { createServer } from '@reprise/server'
 import { createWorker, defineAction, PermanentError, silentLogger, TransientError } from '@reprise/worker'
@@ -98,7 +99,7 @@ export async function registered(engine: Engine, id: string, pool = 'default') {
   return { worker, epoch, pools }
 }
 
-/** Tasks in every status that lasts, a worker that runs one, an open breaker, a held lane. */
+/** Tasks in every status that lasts, a worker that runs one, an open breaker, a held lane, a work order. */
 export async function seeded(engine: Engine): Promise<Seeded> {
   const client = await createClient({ engine, actor: 'operator:ann' })
   const worker = await createWorker({ engine, actions: [greet, refuse, pay], id: 'seeder', log: silentLogger })
@@ -120,6 +121,7 @@ export async function seeded(engine: Engine): Promise<Seeded> {
   const waiting = await client.submit(GREET, { name: 'Bob' }, { delay: '1h' })
   await client.pauseLanes({ action: SLOW, reason: 'the printer is out of paper' })
   await client.close()
+  while (await openWorkOrders({ engine }));
   const [group] = (await engine.failureGroups()).items
   return {
     succeeded: done.id,

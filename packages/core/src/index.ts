@@ -232,8 +232,9 @@ export {
 } from './port/queries.ts'
 export type { BeatReport, BeatResult, DepartedWorker, ProbeReport, WorkerRegistration } from './port/registry.ts'
 export { type RetentionOptions, retentionRules } from './port/retention.ts'
-export { stepDocument } from './port/step-document.ts'
+export { getOrInsert, stepDocument } from './port/step-document.ts'
 export type { TenantFigures } from './port/tenants.ts'
+export { tellLeftovers } from './port/told-documents.ts'
 
 // failure: what was thrown, made safe, classified and fingerprinted
 
@@ -267,9 +268,11 @@ export {
   type DeadReason,
   type Decision,
   decideFailed,
+  type Escalation,
   type ParkDecision,
   RETRY_AFTER_MS_MAX,
   SEVERITIES,
+  WORK_ORDER_PER,
 } from './policy/decide.ts'
 export {
   ALL_FLAGS_ON,
@@ -390,6 +393,10 @@ export { VERSION } from './version.ts'
 // cases: what people do about failure groups
 
 export * from './cases/index.ts'
+
+// work orders: the part of a person in a recovery
+
+export * from './work-orders/index.ts'
 
 // causes: what is different about failures
 

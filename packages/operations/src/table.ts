@@ -25,6 +25,7 @@ import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
 import { tenantOperations } from './tenants.ts'
 import { webhookOperations } from './webhooks.ts'
+import { workOrderOperations } from './work-orders.ts'
 import { workerOperations } from './workers.ts'
 
 export const OPERATIONS = {
@@ -43,6 +44,7 @@ export const OPERATIONS = {
   ...groupCaseOperations,
   ...groupCauseOperations,
   ...ledgerOperations,
+  ...workOrderOperations,
   ...workerOperations,
   ...figureOperations,
   ...tenantOperations,

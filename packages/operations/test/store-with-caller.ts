@@ -5,6 +5,7 @@ import {
   decideFailed,
   describeFailure,
   type Engine,
+  type Escalation,
   failed,
   type TaskSpec,
   tenantId,
@@ -32,13 +33,18 @@ export async function storeWithCaller(
 }
 
 /** They are accepted, and fail for good, with this code. */
-export async function died(engine: Engine, specs: readonly TaskSpec[], code: string): Promise<void> {
+export async function died(
+  engine: Engine,
+  specs: readonly TaskSpec[],
+  code: string,
+  escalation?: Escalation,
+): Promise<void> {
   await engine.submit(specs)
-  await failAll(engine, specs.length, code)
+  await failAll(engine, specs.length, code, escalation)
 }
 
-/** What is queued is claimed, and fails for good. */
-export async function failAll(engine: Engine, expected: number, code: string): Promise<void> {
+/** What is queued is claimed, and fails for good, with what a policy says about dead letters. */
+export async function failAll(engine: Engine, expected: number, code: string, escalation?: Escalation): Promise<void> {
   const worker = workerId('w1')
   const pools = [spec('x').pool]
   const around = { host: 'h', version: '1', runtimes: [], endpoint: null }
@@ -47,7 +53,9 @@ export async function failAll(engine: Engine, expected: number, code: string): P
   const settlements = claimed.map((one) => {
     const failure = describeFailure(Object.assign(new TypeError(`broken: ${code}`), { code }), one.snapshot.action)
     const { settings } = one.snapshot
-    return failed(one, failure, decideFailed({ settings, spent: one, deadlineAt: null, failure, now: 0, roll: 0 }))
+    const decision = decideFailed({ settings, spent: one, deadlineAt: null, failure, now: 0, roll: 0 })
+    const isDead = decision.kind === 'dead' && escalation !== undefined
+    return failed(one, failure, isDead ? { ...decision, escalation } : decision)
   })
   await engine.settle(settlements)
   expect(claimed).toHaveLength(expected)

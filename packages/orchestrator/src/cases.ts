@@ -14,6 +14,7 @@ import {
   counted,
   type Engine,
   type Failing,
+  getOrInsert,
   isRepriseError,
   mapLimited,
   onTime,
@@ -85,8 +86,9 @@ export function createCases(options: CasesOptions): Service {
 /** Opens what was ignored until now, and tells what was left untold. */
 export async function onTheClock(engine: CasesOptions['engine']): Promise<void> {
   const now = await engine.now()
-  await tellLeftovers(engine, now)
-  const { items } = await casesIn(engine).find({ index: 'timed', value: 'yes', limit: TIMED_AT_ONCE })
+  const cases = casesIn(engine)
+  await tellLeftovers(engine.journal, cases, now)
+  const { items } = await cases.find({ index: 'timed', value: 'yes', limit: TIMED_AT_ONCE })
   for (const { document } of items) {
     if (onTime(document, now) === null) continue
     await stepCase(engine, { ...document, at: now }, (one) => onTime(one, now))
@@ -114,18 +116,14 @@ export async function followOnce(engine: CasesOptions['engine']): Promise<boolea
   return entries.length === PAGE_ENTRIES
 }
 
-async function standing(engine: CasesOptions['engine']): Promise<Stored<Progress>> {
-  const progress = progressIn(engine)
-  const stored = await progress.get(PROGRESS_ID)
-  if (stored !== null) return stored
-  const first = { id: PROGRESS_ID, cursor: await engine.journal.from(0), batch: 0, pending: [], failing: [] }
-  try {
-    return await progress.insert(first)
-  } catch (error) {
-    if (!isRepriseError(error, 'REPRISE_CONFLICT')) throw error
-    return standing(engine)
-  }
-}
+const standing = (engine: CasesOptions['engine']): Promise<Stored<Progress>> =>
+  getOrInsert(progressIn(engine), PROGRESS_ID, async () => ({
+    id: PROGRESS_ID,
+    cursor: await engine.journal.from(0),
+    batch: 0,
+    pending: [],
+    failing: [],
+  }))
 
 async function applyAll(engine: CasesOptions['engine'], { pending, batch }: Progress): Promise<void> {
   await mapLimited(pending, CASES_AT_ONCE, (tally) => apply(engine, tally, batch))

@@ -91,3 +91,4 @@ export { createLoop, jitteredMs, type Run, type ServiceOptions, type Surrounding
 export { storeIdentity } from './store-identity.ts'
 export { createSweep, type SweepOptions } from './sweep.ts'
 export { type SweepReport, sweepOnce } from './sweep-once.ts'
+export { closeRecovered, createWorkOrders, openWorkOrders, type WorkOrdersOptions } from './work-orders.ts'

@@ -35,6 +35,7 @@ import { createRedrives } from './redrives/redrives.ts'
 import { errorHook, type ServiceOptions } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
 import { createSweep } from './sweep.ts'
+import { createWorkOrders } from './work-orders.ts'
 
 export interface LaunchPool {
   readonly pool: string
@@ -70,8 +71,8 @@ export interface OrchestratorOptions extends ServiceOptions {
   /** How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. */
   readonly retention?: RetentionOptions
   /**
-   * Whether it looks after the store: sweeps, keeps cases and the ledger, and moves redrives; true if not given. At least
-   * one process must.
+   * Whether it looks after the store: sweeps, keeps cases, work orders and the ledger, and moves redrives; true if not given. At
+   * least one process must.
    */
   readonly sweep?: boolean
   /** Whether it moves durable jobs; true if not given. */
@@ -139,7 +140,13 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   const services: readonly Service[] = [
     ...(options.sweep === false
       ? []
-      : [createSweep({ ...shared, retention }), createCases(shared), createLedger(shared), createRedrives(shared)]),
+      : [
+          createSweep({ ...shared, retention }),
+          createCases(shared),
+          createWorkOrders(shared),
+          createLedger(shared),
+          createRedrives(shared),
+        ]),
     ...reconciliations,
     ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),
     ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),

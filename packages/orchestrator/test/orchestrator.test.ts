@@ -37,7 +37,18 @@ test('each task goes its way: pulled, directed, launched', async () => {
   expect((await taskOf(engine, pulled)).state.status).toBe('queued')
   expect(orchestrator.status()).toEqual({
     state: 'running',
-    services: ['sweep', 'cases', 'ledger', 'redrives', 'reconcile', 'probe', 'dispatch', 'launch', 'jobs'],
+    services: [
+      'sweep',
+      'cases',
+      'work-orders',
+      'ledger',
+      'redrives',
+      'reconcile',
+      'probe',
+      'dispatch',
+      'launch',
+      'jobs',
+    ],
     launchPools: [{ pool: 'ephemeral', slots: 4, taken: 1 }],
   })
   await orchestrator.stop()
@@ -134,7 +145,14 @@ test('a store that is away ends no service', async () => {
 describe('options', () => {
   test('nothing but the sweep and jobs, or not even that', async () => {
     const { engine } = await openStore()
-    expect(createOrchestrator({ engine }).status().services).toEqual(['sweep', 'cases', 'ledger', 'redrives', 'jobs'])
+    expect(createOrchestrator({ engine }).status().services).toEqual([
+      'sweep',
+      'cases',
+      'work-orders',
+      'ledger',
+      'redrives',
+      'jobs',
+    ])
     expect(createOrchestrator({ engine, sweep: false, jobs: false }).status().services).toEqual([])
   })
 })

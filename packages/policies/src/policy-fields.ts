@@ -19,6 +19,7 @@ import {
   resolveQuota,
   SEVERITIES,
   statusRange,
+  WORK_ORDER_PER,
 } from '@reprise/core'
 import { z } from 'zod'
 import {
@@ -134,7 +135,7 @@ const retryAfter = fields('bounds', { min: bound.default(0), max: bound.default(
 
 const escalation = fields('an escalation', {
   severity: oneOf(SEVERITIES).default('normal'),
-  ...optional({ owner: text(), runbook: text() }),
+  ...optional({ owner: text(), runbook: text(), work_order: oneOf(WORK_ORDER_PER) }),
 })
 
 const POLICY_FIELDS = optional({

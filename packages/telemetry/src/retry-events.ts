@@ -9,6 +9,7 @@ import {
   type Settlement,
   type TaskId,
   type TaskStatus,
+  workOrderId,
 } from '@reprise/core'
 import { CATALOGUE } from './catalogue.ts'
 import type { LeaseFact } from './lease-facts.ts'
@@ -109,8 +110,15 @@ function fieldsOf(event: string, { settlement, status, fact, now }: BadEnd): Ret
     reason: reasonOf(failure, decision, status),
     next_retry_at: isScheduled ? new Date(Math.round(now) + decision.delayMs).toISOString() : null,
     dlq_flag: status === 'dead',
-    workorder_id: null,
+    workorder_id: workOrderOf(settlement, status),
   }
+}
+
+/** The one that the dead letter gets, or that its failure group has: its id follows from what it is about. */
+function workOrderOf({ ref, failure, decision }: BadSettlement, status: TaskStatus): string | null {
+  if (status !== 'dead' || decision.kind !== 'dead') return null
+  const { fingerprint } = failure
+  return workOrderId(decision.escalation?.workOrder === 'task' ? { fingerprint, taskId: ref.taskId } : { fingerprint })
 }
 
 /** For a dead letter why it is one; else what went wrong. */

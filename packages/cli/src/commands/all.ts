@@ -41,6 +41,7 @@ import { version } from './version.ts'
 import { watch } from './watch.ts'
 import { webhooks } from './webhooks.ts'
 import { workers } from './workers.ts'
+import { workorders } from './workorders.ts'
 
 export const FAMILIES: readonly FamilyDefinition[] = [
   { name: 'queue', group: 'Operate', summary: 'Look into the SQS queue, and move its dead letters' },
@@ -82,6 +83,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   redrive,
   discard,
   dlq,
+  workorders,
   workers,
   lanes,
   tenants,

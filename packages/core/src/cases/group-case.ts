@@ -13,8 +13,8 @@
 
 import { InvalidError } from '../model/errors.ts'
 import type { By } from '../port/changes.ts'
-import type { Document } from '../port/collection.ts'
 import type { JournalEntryInput, JournalType } from '../port/journal.ts'
+import type { ToldDocument } from '../port/told-documents.ts'
 import { attemptKey, type CauseTally, type Minute } from './cause-tally.ts'
 import { compareVersions } from './version-order.ts'
 
@@ -43,7 +43,7 @@ export type CaseState =
       readonly untilDeaths: number | null
     }
 
-export interface GroupCase extends Document {
+export interface GroupCase extends ToldDocument {
   readonly action: string
   readonly state: CaseState
   readonly owner: string | null
@@ -63,8 +63,6 @@ export interface GroupCase extends Document {
   readonly minutes: readonly Minute[]
   /** The last page of the journal that was counted. */
   readonly batch: number
-  /** Entries that belong to the last step and may not be in the journal yet. */
-  readonly untold: readonly JournalEntryInput[]
 }
 
 /** An hour of minutes with failures. */

@@ -1,6 +1,6 @@
 // The door of this room: failure groups as cases, and what the journal tells about causes.
 
-export { casesIn, casesOf, stepCase, tellLeftovers } from './case-store.ts'
+export { casesIn, casesOf, stepCase } from './case-store.ts'
 export { attemptKey, type CauseTally, type Failing, sortedOut, tallied } from './cause-tally.ts'
 export {
   acknowledged,

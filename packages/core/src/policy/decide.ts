@@ -44,6 +44,9 @@ interface PolicyStamp {
 export const SEVERITIES = ['low', 'normal', 'high', 'critical'] as const
 type Severity = (typeof SEVERITIES)[number]
 
+export const WORK_ORDER_PER = ['group', 'task'] as const
+export type WorkOrderPer = (typeof WORK_ORDER_PER)[number]
+
 /** What a policy says about a dead letter, for the person who takes it up. */
 export interface Escalation {
   readonly severity: Severity
@@ -51,6 +54,8 @@ export interface Escalation {
   readonly owner?: string
   /** The name of the runbook that helps. */
   readonly runbook?: string
+  /** Whether each task gets a work order of its own, or its failure group has one; the group if missing. */
+  readonly workOrder?: WorkOrderPer
 }
 
 export type Decision = DecisionBase &

@@ -2,7 +2,7 @@
 // version of the document decides.
 
 import { ConflictError, isRepriseError } from '../model/errors.ts'
-import type { Collection, Document } from './collection.ts'
+import type { Collection, Document, Stored } from './collection.ts'
 
 /** Each try loses to a step that somebody else has taken, so that this is far more than a healthy store needs. */
 const TRIES_MAX = 100
@@ -29,4 +29,21 @@ export async function stepDocument<D extends Document>(
     }
   }
   throw new ConflictError(`Others changed '${id}' ${TRIES_MAX} times meanwhile. Try again.`)
+}
+
+/** The document under this id. If there is none, `first` is asked for one, and whichever process is faster puts its own there. */
+export async function getOrInsert<D extends Document>(
+  collection: Pick<Collection<D>, 'get' | 'insert'>,
+  id: string,
+  first: () => D | Promise<D>,
+): Promise<Stored<D>> {
+  for (;;) {
+    const stored = await collection.get(id)
+    if (stored !== null) return stored
+    try {
+      return await collection.insert(await first())
+    } catch (error) {
+      if (!isRepriseError(error, 'REPRISE_CONFLICT')) throw error
+    }
+  }
 }

@@ -42,6 +42,7 @@ export const DecisionView = z
         severity: z.enum(['low', 'normal', 'high', 'critical']),
         owner: z.string().optional(),
         runbook: z.string().optional(),
+        workOrder: z.enum(['group', 'task']).optional(),
       })
       .optional(),
   })

@@ -1,0 +1,66 @@
+// Work orders for people: a row of the list, and one with everything that helps the person who takes it.
+
+import type { OperationOutput } from '@reprise/client'
+import type { People } from '../output/output.ts'
+import { plain } from '../output/plain-text.ts'
+import type { Column } from '../output/table.ts'
+import { isoTime, relativeTime, shortSpan } from '../output/times.ts'
+
+export type WorkOrder = OperationOutput<'takeWorkOrder'>
+type Detail = OperationOutput<'getWorkOrder'>
+type Cause = OperationOutput<'explainFailureGroup'>
+
+const STATES: Readonly<Record<WorkOrder['state']['status'], string>> = {
+  open: 'open',
+  in_progress: 'in progress',
+  resolved: 'resolved',
+  wont_fix: "closed: won't fix",
+}
+
+export function workOrderText({ state, owner }: Pick<WorkOrder, 'state' | 'owner'>): string {
+  const again = state.status === 'open' && state.because === 'again' ? ' again' : ''
+  return `${STATES[state.status]}${again}${owner === null ? '' : ` (${owner})`}`
+}
+
+export const workOrderColumns = (now: number): readonly Column<WorkOrder>[] => [
+  { title: 'WORK ORDER', value: ({ id }) => id },
+  { title: 'SEVERITY', value: ({ severity }) => severity },
+  { title: 'STATE', value: ({ state }) => STATES[state.status] },
+  { title: 'OPEN FOR', value: (one) => shortSpan(endOf(one, now) - one.openedAt), right: true },
+  { title: 'DUE', value: ({ dueAt }) => (dueAt === null ? null : relativeTime(dueAt, now)), below: true },
+  { title: 'OWNER', value: ({ owner }) => owner },
+  { title: 'ACTION', value: ({ action }) => action, flexible: true },
+]
+
+const endOf = ({ state }: WorkOrder, now: number): number =>
+  state.status === 'resolved' || state.status === 'wont_fix' ? state.since : now
+
+export function tellWorkOrder(one: Detail, cause: Cause | null, now: number, people: People): void {
+  const { line, fields, beside, paint } = people
+  const { subject, sample, state } = one
+  line(paint('bold', `${plain(one.id)}  ${plain(one.action)}`))
+  if (sample !== null) beside('  ', plain(`${sample.code}: ${sample.message}`))
+  fields([
+    ['state', plain(workOrderText(one))],
+    ['result', state.status === 'resolved' || state.status === 'wont_fix' ? plain(state.result) : null],
+    ['severity', one.severity],
+    ['runbook', one.runbook === null ? null : plain(one.runbook)],
+    ['due', one.dueAt === null ? null : `${relativeTime(one.dueAt, now)} (${isoTime(one.dueAt)})`],
+    ['opened', `${relativeTime(one.openedAt, now)} (${isoTime(one.openedAt)})`],
+    ['last death', relativeTime(one.lastDeathAt, now)],
+    ['dead now', one.dead],
+    [
+      'about',
+      subject.kind === 'task' ? `task ${plain(subject.taskId)}` : `failure group ${plain(subject.fingerprint)}`,
+    ],
+  ])
+  for (const { sentence } of cause?.contrasts.slice(0, 3) ?? []) beside('  different: ', plain(sentence))
+  for (const { at, by, text } of one.comments) beside(`  ${relativeTime(at, now)}: `, plain(`${text} (${by})`))
+  for (const past of one.past)
+    beside('  before: ', plain(`${past.result} (${past.by}, ${relativeTime(past.since, now)})`))
+  for (const past of one.similar) beside('  similar: ', plain(`${past.id}: ${past.result}`))
+  if (one.dead === 0) return
+  line()
+  line(`  See the cause:  reprise groups cause ${plain(subject.fingerprint)}`)
+  line(`  Send it back:   reprise redrive start --fingerprint ${plain(subject.fingerprint)}`)
+}

@@ -1,0 +1,20 @@
+// The door of this room: work orders, the part of a person in a recovery.
+
+export {
+  type ClosedBecause,
+  closed,
+  closedByItself,
+  commented,
+  type Deaths,
+  died,
+  isClosed,
+  newWorkOrder,
+  reopened as reopenedWorkOrder,
+  taken,
+  WORK_ORDER_STATUSES,
+  type WorkOrder,
+  type WorkOrderStatus,
+  type WorkOrderSubject,
+  workOrderId,
+} from './work-order.ts'
+export { openWorkOrder, stepWorkOrder, workOrdersIn } from './work-order-store.ts'

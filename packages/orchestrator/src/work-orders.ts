@@ -1,0 +1,238 @@
+// Keeps work orders: follows the journal, sees to it that every dead letter has a work order or belongs to a failure group that has
+// one, and closes those whose dead letters are gone. One document says how far the journal was read. The work orders of a page are
+// made before the page counts as read, under ids that follow from what they are about: a page that is read twice makes none twice.
+// So any number of these may run.
+
+import {
+  type Collection,
+  casesIn,
+  casesOf,
+  check,
+  closedByItself,
+  type Deaths,
+  deadlineUnder,
+  type Engine,
+  type Escalation,
+  type Fingerprint,
+  getOrInsert,
+  isRepriseError,
+  type JournalEntry,
+  mapLimited,
+  NO_POLICIES,
+  openWorkOrder,
+  type PolicySource,
+  refuseNoEngine,
+  type Service,
+  stepWorkOrder,
+  type TaskId,
+  tellLeftovers,
+  type WorkOrder,
+  type WorkOrderSubject,
+  workOrdersIn,
+} from '@reprise/core'
+import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
+import { SERVICE_CHECKS } from './service-checks.ts'
+
+export interface WorkOrdersOptions extends ServiceOptions {
+  readonly engine: Pick<Engine, 'journal' | 'collection' | 'execution' | 'task' | 'tasks' | 'failureGroups' | 'now'>
+  readonly policies?: PolicySource | undefined
+  readonly intervalMs?: number
+}
+
+interface Progress {
+  readonly id: string
+  readonly cursor: string
+}
+
+/** A task that died, as the journal tells it. */
+interface Death {
+  readonly taskId: TaskId
+  readonly attempt: number
+  readonly at: number
+}
+
+const INTERVAL_MS = 1_000
+const CLOCKED_EVERY_MS = 5_000
+const PAGE_ENTRIES = 500
+/** How many pages follow each other before others have their turn. */
+const PAGES_PER_ROUND = 20
+const LOOKS_AT_ONCE = 20
+/** Open work orders that are looked at in one round: the next round goes on behind them. */
+const LOOKED_AT_MAX = 200
+const MEMBERS_MAX = 100
+const PROGRESS_ID = 'journal'
+
+const CHECKS: check.Table<WorkOrdersOptions> = { ...SERVICE_CHECKS, intervalMs: check.ms }
+
+const progressIn = (engine: Pick<Engine, 'collection'>): Collection<Progress> =>
+  engine.collection<Progress>({ name: 'work-order-progress', indexes: {} })
+
+export function createWorkOrders(options: WorkOrdersOptions): Service {
+  check.options(options, CHECKS, 'work orders option')
+  const { engine, intervalMs = INTERVAL_MS } = options
+  refuseNoEngine(engine, 'collection', 'createWorkOrders')
+  const around = surroundings('work-orders', options)
+  return createLoop('work-orders', around, () => {
+    let clockedAt = Number.NEGATIVE_INFINITY
+    let place: string | null = null
+    return {
+      async round(signal) {
+        if (around.clock.monotonic() - clockedAt >= CLOCKED_EVERY_MS) {
+          clockedAt = around.clock.monotonic()
+          place = await closeRecovered(engine, place)
+        }
+        for (let page = 0; page < PAGES_PER_ROUND && !signal.aborted; page++) {
+          if (!(await openWorkOrders(options))) return jitteredMs(intervalMs, around.random)
+        }
+        return 1
+      },
+    }
+  })
+}
+
+/** Makes the work orders of one page of the journal. Whether there may be more; false too if another process was faster. */
+export async function openWorkOrders(options: Pick<WorkOrdersOptions, 'engine' | 'policies'>): Promise<boolean> {
+  const { engine } = options
+  const progress = progressIn(engine)
+  const { document, version } = await getOrInsert(progress, PROGRESS_ID, async () => ({
+    id: PROGRESS_ID,
+    cursor: await engine.journal.from(0),
+  }))
+  const { entries, cursor } = await engine.journal.read({ cursor: document.cursor, limit: PAGE_ENTRIES })
+  if (entries.length === 0) return false
+  const causes = deathsOf(entries)
+  const cases = await casesOf(engine, [...causes.keys()])
+  for (const [fingerprint, { action, deaths }] of causes) {
+    const root = cases.get(fingerprint)?.mergedInto ?? fingerprint
+    for (const one of await subjectsOf(options, root, deaths)) {
+      await openWorkOrder(engine, one.subject, action, one.deaths)
+    }
+  }
+  try {
+    await progress.update({ id: PROGRESS_ID, cursor }, version)
+  } catch (error) {
+    if (isRepriseError(error, 'REPRISE_CONFLICT')) return false
+    throw error
+  }
+  return entries.length === PAGE_ENTRIES
+}
+
+interface Cause {
+  readonly action: string
+  /** Oldest first. */
+  readonly deaths: Death[]
+}
+
+const BAD_ENDS: ReadonlySet<string> = new Set(['execution.failed', 'execution.lost', 'execution.expired'])
+
+/** Who died in a page, by fingerprint. */
+function deathsOf(entries: readonly JournalEntry[]): ReadonlyMap<string, Cause> {
+  const causes = new Map<string, Cause>()
+  for (const { type, taskId, attempt, at, data } of entries) {
+    const { fingerprint, action, decision } = data
+    if (!BAD_ENDS.has(type) || decision !== 'dead' || taskId === null || attempt === null) continue
+    if (typeof fingerprint !== 'string' || typeof action !== 'string') continue
+    const cause = causes.get(fingerprint) ?? { action, deaths: [] }
+    cause.deaths.push({ taskId, attempt, at })
+    causes.set(fingerprint, cause)
+  }
+  return causes
+}
+
+interface Subject {
+  readonly subject: WorkOrderSubject
+  readonly deaths: Deaths
+}
+
+/** What the deaths of one cause are work orders about: the group, but for tasks whose policy wants one for each. */
+async function subjectsOf(
+  { engine, policies }: Pick<WorkOrdersOptions, 'engine' | 'policies'>,
+  fingerprint: string,
+  deaths: readonly Death[],
+): Promise<readonly Subject[]> {
+  const book = policies?.current() ?? NO_POLICIES
+  const mayBePerTask = book.policies.some(({ escalation }) => escalation?.workOrder === 'task')
+  // One look tells enough about a group, unless some of its tasks may stand for themselves.
+  const looked = await mapLimited(mayBePerTask ? deaths : deaths.slice(-1), LOOKS_AT_ONCE, async (death) => {
+    const [execution, task] = await Promise.all([
+      engine.execution(death.taskId, death.attempt),
+      engine.task(death.taskId, { light: true }),
+    ])
+    const decision = execution?.failure == null ? null : execution.decision
+    const escalation: Escalation | null = decision?.kind === 'dead' ? (decision.escalation ?? null) : null
+    const dueAt = task === null ? null : deadlineUnder(book, { ...task, snapshot: task })
+    return { death, escalation, dueAt, tenant: task?.tenant ?? '' }
+  })
+  const own = looked.filter(({ escalation }) => escalation?.workOrder === 'task')
+  const alone = new Set(own.map(({ death }) => death.taskId))
+  const shared = deaths.filter(({ taskId }) => !alone.has(taskId))
+  const last = looked.findLast(({ death }) => !alone.has(death.taskId))
+  return [
+    ...own.map(({ death, escalation, dueAt, tenant }) => ({
+      subject: { kind: 'task', fingerprint, taskId: death.taskId, tenant } as const,
+      deaths: summed([death], escalation, dueAt),
+    })),
+    ...(shared.length === 0
+      ? []
+      : [
+          {
+            subject: { kind: 'group', fingerprint } as const,
+            deaths: summed(shared, last?.escalation ?? null, last?.dueAt ?? null),
+          },
+        ]),
+  ]
+}
+
+function summed(deaths: readonly Death[], escalation: Escalation | null, dueAt: number | null): Deaths {
+  const times = deaths.map(({ at }) => at)
+  return {
+    firstAt: Math.min(...times),
+    lastAt: Math.max(...times),
+    tasks: deaths.map(({ taskId }) => taskId).toReversed(),
+    escalation,
+    dueAt,
+  }
+}
+
+/**
+ * Closes what has recovered, of the work orders behind `place`, and tells what was left untold. Where to go on; null at the end.
+ */
+export async function closeRecovered(
+  engine: WorkOrdersOptions['engine'],
+  place: string | null = null,
+): Promise<string | null> {
+  const orders = workOrdersIn(engine)
+  // Before anything is counted: a task that dies after this moment opens it again.
+  const now = await engine.now()
+  await tellLeftovers(engine.journal, orders, now)
+  const query = { index: 'live', value: 'yes', limit: LOOKED_AT_MAX, ...(place === null ? {} : { cursor: place }) }
+  const { items, next } = await orders.find(query)
+  await mapLimited(items, LOOKS_AT_ONCE, async ({ document }) => {
+    const because = await endOf(engine, document)
+    if (because !== null) await stepWorkOrder(engine, document.id, (one) => closedByItself(one, now, because))
+  })
+  return next
+}
+
+/** How its tasks have ended; null while there are dead letters, or while tasks that were sent back to work have not ended. */
+async function endOf(
+  engine: WorkOrdersOptions['engine'],
+  { subject, tasks }: WorkOrder,
+): Promise<'recovered' | 'gone' | null> {
+  if (subject.kind === 'group' && (await hasDead(engine, subject.fingerprint))) return null
+  const found = await Promise.all(tasks.map((id) => engine.task(id, { light: true })))
+  const statuses = found.flatMap((task) => (task === null ? [] : [task.state.status]))
+  if (statuses.some((status) => status === 'queued' || status === 'waiting' || status === 'running')) return null
+  // Those of a group may be dead again of another cause: that one has a work order of its own.
+  if (subject.kind === 'task' && statuses.includes('dead')) return null
+  return statuses.includes('succeeded') ? 'recovered' : 'gone'
+}
+
+async function hasDead(engine: WorkOrdersOptions['engine'], root: string): Promise<boolean> {
+  const { items } = await casesIn(engine).find({ index: 'into', value: root, limit: MEMBERS_MAX })
+  const family = [root, ...items.map(({ document }) => document.id)]
+  const groups = await mapLimited(family, LOOKS_AT_ONCE, (fingerprint) =>
+    engine.failureGroups({ fingerprint: fingerprint as Fingerprint, limit: 1 }),
+  )
+  return groups.some((page) => page.items.some(({ count }) => count > 0))
+}
