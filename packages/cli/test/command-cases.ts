@@ -118,7 +118,7 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
   { argv: ['groups', 'merge', group], exit: 2, says: /Merge which groups/ },
   { argv: ['groups', 'ack', group, '-n', '3'], exit: 2, says: /--limit is for the list/ },
   { argv: ['workorders', '-o', 'json'], json: exactly(1, WorkOrders) },
-  { argv: ['workorders', 'list', '--status', 'resolved'], text: /Nothing waits for a person/ },
+  { argv: ['workorders', 'list', '--status', 'resolved', '-o', 'json'], json: z.array(z.never()) },
   { argv: ['workorders', 'show', group, '-o', 'json'], json: OPERATIONS.getWorkOrder.output },
   { argv: ['workorders', 'show', `wo-${group}`], text: /state +open\n[\s\S]*dead now +2\n/ },
   { argv: ['workorders', 'show', 'wo-none'], exit: 3, says: /There is no work order/ },

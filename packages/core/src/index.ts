@@ -331,23 +331,7 @@ export {
 
 // workers: health, the choice of a worker, forecasts, scaling, orders
 
-export { actionsOfAnyHealth, type ClaimedAction, claimedWhateverHealth } from './workers/any-health.ts'
-export { Forecast } from './workers/forecast.ts'
-export {
-  blamesWorker,
-  CLAIMS_NOTHING,
-  DEFAULT_HEALTH_THRESHOLDS,
-  type Health,
-  type HealthStatus,
-  type HealthThresholds,
-  speaksAgainstWorker,
-} from './workers/health.ts'
-export { readHealthThresholds } from './workers/health-thresholds.ts'
-export { isAlive } from './workers/liveness.ts'
-export { type ScalingOptions, type ScalingSignal, scalingSignal } from './workers/scaling.ts'
-export { heartbeatLag, PREFERRED_WORKER_LABEL, selectWorker } from './workers/select-worker.ts'
-export { takingWork } from './workers/taking-work.ts'
-export { isDrainOrdered, orderDrain } from './workers/worker-orders.ts'
+export * from './workers/index.ts'
 
 // jobs: durable jobs made of chunks: their document, and the steps of its state machine
 

@@ -45,7 +45,7 @@ export const SEVERITIES = ['low', 'normal', 'high', 'critical'] as const
 type Severity = (typeof SEVERITIES)[number]
 
 export const WORK_ORDER_PER = ['group', 'task'] as const
-export type WorkOrderPer = (typeof WORK_ORDER_PER)[number]
+type WorkOrderPer = (typeof WORK_ORDER_PER)[number]
 
 /** What a policy says about a dead letter, for the person who takes it up. */
 export interface Escalation {

@@ -32,7 +32,7 @@ interface Closed {
   readonly result: string
 }
 
-export type WorkOrderState =
+type WorkOrderState =
   | { readonly status: 'open'; readonly since: number; readonly because: 'new' | 'again' | 'operator' }
   | { readonly status: 'in_progress'; readonly since: number; readonly by: string }
   | (Closed & { readonly status: 'resolved' | 'wont_fix' })
