@@ -111,6 +111,8 @@ const BODIES: Readonly<Record<string, (names: Names) => readonly object[]>> = {
     { task: names.task, text: 'x' },
     { fingerprint: names.fingerprint, text: 'x' },
   ],
+  commentWorkOrder: () => [{ text: 'x' }],
+  closeWorkOrder: () => [{ result: 'x' }],
   mergeFailureGroups: (names) => [{ from: [names.fingerprint] }],
   ignoreFailureGroup: () => [{ count: 1 }],
   pauseLanes: (names) => [{ tenant: names.tenant }, { pool: names.pool, tenant: names.tenant }],
