@@ -49,6 +49,8 @@ export interface Context {
   readonly pages: SharedReads<string>
   /** Searches read and write much: a few run at once. */
   readonly searches: AtOnce
+  /** Pages of results and patched payloads, which may be large and take long to redact: fewer still. */
+  readonly largePages: AtOnce
   /** Lanes and settings that submissions may make. */
   readonly room: LaneRoom
   /** Requests that wait for something to happen. */
@@ -77,6 +79,11 @@ export interface EventsOut {
 const SEARCHES: AtOnceBounds = {
   running: { all: 8, perCaller: 4, perTenant: 4, kept: 2 },
   waiting: { all: 1_000, perCaller: 200, perTenant: 200, kept: 200 },
+}
+
+const LARGE_PAGES: AtOnceBounds = {
+  running: { all: 3, perCaller: 1, perTenant: 1, kept: 1 },
+  waiting: { all: 500, perCaller: 50, perTenant: 50, kept: 100 },
 }
 
 const DISCARD_UNDO_MS = 7 * 86_400_000
@@ -136,6 +143,7 @@ export function createContext(options: ContextOptions): Context {
     events: { feed, tenants, makeEvent, webhooks, delivery: createWebhookDelivery(shared) },
     pages: new SharedReads(clock),
     searches: new AtOnce('searches', SEARCHES),
+    largePages: new AtOnce('pages of large values', LARGE_PAGES),
     room: new LaneRoom(engine, clock),
     waits: new Places('waiting requests', WAITS),
     queue: options.queue ?? null,

@@ -229,8 +229,7 @@ export const jobOperations = {
     problems: [404],
     run: async (context, caller, { id, ...page }) => {
       const job = await ownJob(context.engine, caller, id)
-      // Results may be long: a few pages at once.
-      return context.searches.run(caller, () => chunkPage(context, caller, job, page))
+      return context.largePages.run(caller, () => chunkPage(context, caller, job, page))
     },
   }),
   resumeJob: act('resume', 'Go on with a job that stopped or failed', resumed, 'job.resumed', {

@@ -232,9 +232,9 @@ export const redriveOperations = {
     problems: [404],
     run: async (context, caller, { id, ...page }) => {
       const redrive = await visibleRedrive(redrivesIn(context.engine), caller, id)
-      // A patch is tried on whole payloads: a few at once.
+      // A patch is tried on whole payloads.
       const read = () => redriveItems(context, caller, redrive, page)
-      return redrive.plan.patch === null ? read() : context.searches.run(caller, read)
+      return redrive.plan.patch === null ? read() : context.largePages.run(caller, read)
     },
   }),
   startRedrive: act('start'),

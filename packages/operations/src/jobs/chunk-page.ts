@@ -8,12 +8,14 @@ import {
   type JobDocument,
   LEFT_OUT,
   PAGE_LIMIT_DEFAULT,
+  type Page,
   type Task,
   type Turns,
   turnsOf,
 } from '@reprise/core'
 import type { Caller } from '../access/caller.ts'
 import type { Context } from '../context.ts'
+import { Written } from '../operation.ts'
 import { sightOf } from '../sight.ts'
 import { failureView, type Sight } from '../views.ts'
 
@@ -28,11 +30,14 @@ const LOOK = 100
 const LOOKED_AT_MAX = 5_000
 const PAGE_LENGTH_MAX = 1_000_000
 
+type ChunkPage = Page<Awaited<ReturnType<typeof shown>>>
+
+/** As text, since that is how its length is known. */
 export async function chunkPage(context: Context, caller: Caller, job: JobDocument, query: ChunkQuery) {
   const { limit = PAGE_LIMIT_DEFAULT, cursor = '0', status } = query
   const sight = sightOf(context, caller)
   const turns = turnsOf(context.clock)
-  const items: Awaited<ReturnType<typeof shown>>[] = []
+  const items: string[] = []
   const from = Number(cursor)
   let place = from
   let length = 0
@@ -46,13 +51,15 @@ export async function chunkPage(context: Context, caller: Caller, job: JobDocume
       if (isWanted(task, status)) {
         if (turns.isSpent) await turns.wait()
         const item = await shown(place, chunkId(job.id, place), await whole(context, task), sight, turns)
-        items.push(item)
-        length += JSON.stringify(item).length
+        const text = JSON.stringify(item)
+        items.push(text)
+        length += text.length
       }
       place++
     }
   }
-  return { items, next: place < job.fed ? String(place) : null }
+  const next = place < job.fed ? String(place) : null
+  return new Written<ChunkPage>(`{"items":[${items.join()}],"next":${JSON.stringify(next)}}`)
 }
 
 function isWanted(task: Task | null, status: ChunkQuery['status']): boolean {
