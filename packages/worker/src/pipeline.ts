@@ -43,8 +43,11 @@ async function runSteps(execution: ActiveExecution, actions: ActionRegistry, log
   } catch (thrown) {
     if (isStepFailed(thrown)) return execution.refuse(thrown.reason, thrown.message)
     // Rules with costly patterns take a while to judge by; many failures at once must not hold the process.
-    if (execution.turns.isSpent) await execution.turns.wait()
-    return execution.fail(thrown)
+    const { turns } = execution
+    if (turns.isSpent) await turns.wait()
+    execution.fail(thrown)
+    turns.stepDone()
+    return
   }
   execution.succeed(result)
 }

@@ -19,26 +19,31 @@ export class Turns {
   #calls = 0
   /** Told when somebody goes on after a wait, in their own asynchronous context. */
   onGoOn: (() => void) | null = null
-  /** When the slice began; null if no paced work was done yet since the rest. */
-  #beganAt: number | null = null
+  /** How much of the slice is used up; null if no paced work was done yet since the rest. */
+  #usedMs: number | null = null
+  /** When the step that is under way began, or went on; null between steps. */
+  #stepAt: number | null = null
 
   constructor(clock: Pick<Clock, 'monotonic' | 'soon'>) {
     this.#clock = clock
   }
 
-  /** Whether the slice is used up: then `wait`. Asked right before a step: whatever comes in between is not counted. */
+  /** Whether the slice is used up: then `wait`. Asked right before a step, which lasts until the next question or `stepDone`. */
   get isSpent(): boolean {
-    const now = this.#clock.monotonic()
-    if (this.#beganAt === null) {
-      this.#begin(now)
-      return false
-    }
-    return now - this.#beganAt >= SLICE_MS
+    const usedMs = this.#count()
+    this.#stepAt = this.#clock.monotonic()
+    return usedMs >= SLICE_MS
+  }
+
+  /** What the process does until the next question is other work, and not counted: many small steps lie far apart. */
+  stepDone(): void {
+    this.#count()
+    this.#stepAt = null
   }
 
   /** Resolves in a turn that has some of its slice left. */
   wait(): Promise<void> {
-    if (this.#beganAt === null) this.#begin(this.#clock.monotonic())
+    this.#count()
     const turn = new Promise<void>((resolve) => {
       this.#waiting.push(resolve)
       this.#callNext()
@@ -46,14 +51,23 @@ export class Turns {
     return this.onGoOn === null ? turn : turn.then(this.onGoOn)
   }
 
-  #begin(now: number): void {
-    this.#beganAt = now
-    this.#clock.soon(() => this.#rest(this.isSpent ? REST_TURNS : 0))
+  /** Adds the step that is under way, and begins a slice if there is none. */
+  #count(): number {
+    if (this.#usedMs === null) {
+      this.#usedMs = 0
+      this.#stepAt = null
+      this.#clock.soon(() => this.#rest(this.#count() >= SLICE_MS ? REST_TURNS : 0))
+    } else if (this.#stepAt !== null) {
+      const now = this.#clock.monotonic()
+      this.#usedMs += now - this.#stepAt
+      this.#stepAt = now
+    }
+    return this.#usedMs
   }
 
   /** A turn in which nobody has anything to do is over at once: only those who have are let past. */
   #rest(turns: number): void {
-    if (turns === 0) this.#beganAt = null
+    if (turns === 0) this.#usedMs = null
     else this.#clock.soon(() => this.#rest(turns - 1))
   }
 

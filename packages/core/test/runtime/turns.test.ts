@@ -15,7 +15,7 @@ function loop() {
   const rest = async (): Promise<void> => {
     for (let turns = 0; turns <= REST_TURNS; turns++) await turn()
   }
-  return { clock, rest, turns: new Turns(clock) }
+  return { clock, turn, rest, turns: new Turns(clock) }
 }
 
 test('all paced work has one slice, then leaves a few turns to others; those who wait come one by one', async () => {
@@ -61,4 +61,28 @@ test('many small waits share the slice of a turn, in their order', async () => {
 test('work that takes no time never waits', async () => {
   const { turns } = loop()
   for (let step = 0; step < 1_000; step++) expect(turns.isSpent).toBe(false)
+})
+
+test('what the process does between steps is not counted, and gives nobody a rest', async () => {
+  const { clock, turns } = loop()
+  for (let step = 0; step < 4; step++) {
+    expect(turns.isSpent).toBe(false)
+    clock.ms += 1
+    turns.stepDone()
+    clock.ms += SLICE_MS
+  }
+  expect(turns.isSpent).toBe(false)
+  clock.ms += 1
+  turns.stepDone()
+  expect(turns.isSpent).toBe(true)
+})
+
+test('a turn whose steps were short ends the slice, however long the turn was', async () => {
+  const { clock, turn, turns } = loop()
+  expect(turns.isSpent).toBe(false)
+  turns.stepDone()
+  clock.ms += SLICE_MS
+  await turn()
+  expect(turns.isSpent).toBe(false)
+  turns.stepDone()
 })
