@@ -116,17 +116,22 @@ class TaskClient {
     optionsFor: (input: never, index: number) => SubmitOptions = () => ({}),
   ): Promise<SubmittedTask<Result>[]> {
     const submissions: Submission[] = []
-    const add = async (target: SubmittableAction, input: unknown, options: () => SubmitOptions): Promise<void> => {
-      const { payload, validation } = encodeInput(target, input)
-      if (validation !== null) await validation
-      submissions.push(submissionOf(target, payload, options(), this.#tenant))
-    }
+    // A payload without a schema has nothing to wait for: it costs no turn of its own.
     if (isList(actionOrTasks)) {
-      for (const { action, input, options } of actionOrTasks) await add(submittable(action), input, () => options)
+      for (const { action, input, options } of actionOrTasks) {
+        const target = submittable(action)
+        const { payload, validation } = encodeInput(target, input)
+        if (validation !== null) await validation
+        submissions.push(submissionOf(target, payload, options, this.#tenant))
+      }
     } else {
       const target = submittable(actionOrTasks)
-      // The overloads tie the two together: optionsFor takes what inputs holds.
-      for (const [index, input] of inputs.entries()) await add(target, input, () => optionsFor(input as never, index))
+      for (const [index, input] of inputs.entries()) {
+        const { payload, validation } = encodeInput(target, input)
+        if (validation !== null) await validation
+        // The overloads tie the two together: optionsFor takes what inputs holds.
+        submissions.push(submissionOf(target, payload, optionsFor(input as never, index), this.#tenant))
+      }
     }
     const handles: SubmittedTask<Result>[] = []
     for (const batch of batches(submissions)) handles.push(...(await this.#submitAll<Result>(batch)))

@@ -139,22 +139,9 @@ export function submissionOf(
   defaultTenant: TenantId | null,
 ): Submission {
   refuseUnknownKeys(options, KNOWN_OPTIONS, 'submit option')
-  const { runAt, deadline, notify = false, ...rest } = options
+  const { notify = false } = options
   if (typeof notify !== 'boolean') throw new InvalidError(`notify must be true or false, not ${typeof notify}.`)
-  const request = {
-    ...rest,
-    dueAt: runAt === undefined ? undefined : moment(runAt, 'runAt'),
-    deadlineAt: deadline instanceof Date ? moment(deadline, 'deadline') : undefined,
-    deadline: deadline instanceof Date ? undefined : deadline,
-  }
-  const { leftOpen } = action
-  const submission = { ...taskSpecOf(request, payload, { action, tenant: defaultTenant }), leftOpen }
-  return notify ? { ...submission, notify } : submission
-}
-
-function moment(value: Date, what: string): number {
-  if (!(value instanceof Date)) throw new InvalidError(`${what} must be a Date, not ${typeof value}.`)
-  const at = value.getTime()
-  if (Number.isNaN(at)) throw new InvalidError(`${what} is an invalid Date.`)
-  return at
+  const spec = taskSpecOf(options, payload, { action, tenant: defaultTenant })
+  // Added to the new record: a copy of each would cost as much as making it.
+  return Object.assign(spec, notify ? { leftOpen: action.leftOpen, notify } : { leftOpen: action.leftOpen })
 }

@@ -29,11 +29,12 @@ export interface TaskRequest {
   readonly tenant?: string | undefined
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly delay?: Duration | undefined
-  /** Moments in milliseconds since the epoch. */
+  /** A moment: as a date, or in milliseconds since the epoch. */
+  readonly runAt?: Date | undefined
   readonly dueAt?: number | undefined
+  /** Counted from the task's acceptance, or a moment. */
+  readonly deadline?: Duration | Date | undefined
   readonly deadlineAt?: number | undefined
-  /** Counted from the task's acceptance. */
-  readonly deadline?: Duration | undefined
   readonly priority?: number | undefined
   readonly dedupeKey?: string | undefined
   readonly dedupe?: DedupeRequest | undefined
@@ -57,6 +58,7 @@ type Draft<Pool, Settings, Tenant> = Omit<TaskSpec, 'pool' | 'settings' | 'tenan
 
 export const LABELS_MAX = 32
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({})
+const NO_KEY: Pick<TaskSpec, 'dedupeKey'> = { dedupeKey: null }
 
 /**
  * The retry token is stable for the whole task. One that is not given is the drawn id, which is random enough. It is never an
@@ -73,6 +75,7 @@ export function taskSpecOf<
 ): Draft<Pool, Settings, Tenant> {
   const id: TaskId = request.id === undefined ? drawTaskId() : taskId(request.id)
   const drawnToken = request.id === undefined ? id : crypto.randomUUID()
+  const { runAt, deadline } = request
   return {
     id,
     action: action.name,
@@ -84,12 +87,19 @@ export function taskSpecOf<
     settings: action.settings,
     retryToken:
       request.retryToken === undefined ? (drawnToken as string as RetryToken) : retryToken(request.retryToken),
-    ...dedupeOf(request),
+    ...(request.dedupe === undefined && request.dedupeKey === undefined ? NO_KEY : dedupeOf(request)),
     delayMs: request.delay === undefined ? 0 : durationMs(request.delay, 'delay'),
-    dueAt: request.dueAt ?? null,
-    deadlineAt: request.deadlineAt ?? null,
-    deadlineMs: request.deadline === undefined ? null : durationMs(request.deadline, 'deadline'),
+    dueAt: runAt === undefined ? (request.dueAt ?? null) : moment(runAt, 'runAt'),
+    deadlineAt: deadline instanceof Date ? moment(deadline, 'deadline') : (request.deadlineAt ?? null),
+    deadlineMs: deadline === undefined || deadline instanceof Date ? null : durationMs(deadline, 'deadline'),
   }
+}
+
+function moment(value: Date, what: string): number {
+  if (!(value instanceof Date)) throw new InvalidError(`${what} must be a Date, not ${typeof value}.`)
+  const at = value.getTime()
+  if (Number.isNaN(at)) throw new InvalidError(`${what} is an invalid Date.`)
+  return at
 }
 
 function checkedPriority(value: number): Priority {

@@ -47,7 +47,8 @@ export function submittedTask(submission: Submission, context: SubmissionContext
     submission.id === undefined
       ? idFromKey(tenant, ownerOf(caller), idempotencyKey)
       : chosenId(submission.id, tenant, caller)
-  const dueAt = momentOf(submission.runAt, 'runAt')
+  const { runAt, ...asked } = submission
+  const dueAt = momentOf(runAt, 'runAt')
   const deadlineAt = momentOf(submission.deadlineAt, 'deadlineAt')
   refuseNoTraceparent(submission.labels?.[TRACEPARENT_LABEL])
   const own = submission.settings
@@ -55,7 +56,7 @@ export function submittedTask(submission: Submission, context: SubmissionContext
   const settings =
     submission.notify === true ? withNotify(declared) : context.wishes.settingsFor(declared, submission.action, tenant)
   const payload = encodeJson(submission.payload ?? null, 'payload')
-  const spec = taskSpecOf({ ...submission, id, dueAt, deadlineAt }, payload, {
+  const spec = taskSpecOf({ ...asked, id, dueAt, deadlineAt }, payload, {
     action: { ...context.action, settings },
     tenant,
   })
