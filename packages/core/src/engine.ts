@@ -80,6 +80,7 @@ export { tenantPage } from './port/tenants.ts'
 export {
   afterFailure,
   afterSuccess,
+  afterSuccessesWhileClosed,
   afterTime,
   BREAKER_BUCKETS,
   BREAKER_DOUBLINGS_MAX,

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_76c9f3737a09',
-  text: `#!lua name=reprise_76c9f3737a09
+  name: 'reprise_fe5b129623c5',
+  text: `#!lua name=reprise_fe5b129623c5
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -976,10 +976,10 @@ function continueLifting()
   return call('EXISTS', key('unfinished')) == 1
 end
 end
-local breakers, coverings, placeOf, breakerId, blankBreaker, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, isTooMuch, afterFailure, afterSuccess, isOutage
+local breakers, coverings, onLanes, placeOf, breakerId, blankBreaker, breakerText, breakerNamed, covering, breakersOn, setCovering, fadesAt, isForgotten, isTooMuch, transitions
 do
 atBegin(function()
-  breakers, coverings = {}, {}
+  breakers, coverings, onLanes = {}, {}, {}
 end)
 function placeOf(action, tenant)
   return tenant and tenant ~= '' and action .. '\\n' .. tenant or action
@@ -1033,8 +1033,25 @@ function covering(place)
   end
   return ids
 end
+function breakersOn(lane)
+  local found = onLanes[lane]
+  if not found then
+    local ids = {}
+    for _, id in ipairs(covering(lane.action)) do ids[#ids + 1] = id end
+    for _, id in ipairs(covering(placeOf(lane.action, lane.tenant))) do ids[#ids + 1] = id end
+    table.sort(ids)
+    found = {}
+    for index, id in ipairs(ids) do found[index] = breakerNamed(id) end
+    onLanes[lane] = found
+  end
+  for _, breaker in ipairs(found) do
+    if breaker.state.status ~= 'closed' then return found, false end
+  end
+  return found, true
+end
 function setCovering(place, ids)
   coverings[place] = ids
+  onLanes = {}
   if #ids == 0 then
     call('HDEL', key('covered'), place)
   else
@@ -1079,13 +1096,13 @@ local function voiceOf(live, tenant, what)
   live[#live + 1] = voice
   return voice
 end
-local function hear(breaker, what, tenant)
+local function hear(breaker, what, tenant, count)
   local live = {}
   for _, voice in ipairs(breaker.voices) do
     if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
   end
   local voice = voiceOf(live, tenant, what)
-  if voice then voice[what] = voice[what] + 1 end
+  if voice then voice[what] = voice[what] + count end
   breaker.voices = live
 end
 local function agree(breaker)
@@ -1103,8 +1120,8 @@ local function agree(breaker)
   end
   return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
 end
-local function countOutcome(breaker, what, tenant)
-  if not breaker.tenant then return hear(breaker, what, tenant) end
+local function countOutcome(breaker, what, tenant, count)
+  if not breaker.tenant then return hear(breaker, what, tenant, count) end
   local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
@@ -1113,7 +1130,7 @@ local function countOutcome(breaker, what, tenant)
     last = { at = at, ok = 0, failed = 0 }
     kept[#kept + 1] = last
   end
-  last[what] = last[what] + 1
+  last[what] = last[what] + count
   breaker.buckets = kept
 end
 local function openBreaker(breaker, opens)
@@ -1133,7 +1150,7 @@ function isTooMuch(breaker)
   return failed >= settings.minFailures and failed >= settings.failureRate * (ok + failed)
 end
 local function countFailure(breaker, tenant, opens)
-  countOutcome(breaker, 'failed', tenant)
+  countOutcome(breaker, 'failed', tenant, 1)
   if isTooMuch(breaker) then openBreaker(breaker, opens) end
 end
 local function probeFailed(breaker, tenant)
@@ -1144,7 +1161,8 @@ local function probeFailed(breaker, tenant)
     openBreaker(breaker, state.opens + 1)
   end
 end
-function afterFailure(breaker, tenant, startedAt)
+transitions = {}
+function transitions.afterFailure(breaker, tenant, startedAt)
   local state = breaker.state
   if state.status == 'closed' then
     countFailure(breaker, tenant, 1)
@@ -1152,12 +1170,12 @@ function afterFailure(breaker, tenant, startedAt)
     if state.status == 'half_open' then probeFailed(breaker, tenant) else countFailure(breaker, tenant, state.opens + 1) end
   end
 end
-function afterSuccess(breaker, tenant, startedAt)
+function transitions.afterSuccess(breaker, tenant, startedAt, count)
   local state, settings = breaker.state, breaker.settings
-  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant, count) end
   if state.status == 'open' or startedAt < state.since then return end
   local isRamping = state.status == 'ramping'
-  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if isRamping then countOutcome(breaker, 'ok', tenant, 1) end
   if state.doubtedBy == tenant then state.doubtedBy = nil end
   local wanted = isRamping and state.concurrency or settings.probes
   state.succeeded = state.succeeded + 1
@@ -1165,7 +1183,7 @@ function afterSuccess(breaker, tenant, startedAt)
   breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
   if wanted * 2 >= settings.maxRamp then breaker.state = { status = 'closed' } end
 end
-function isOutage(breaker, startedAt)
+function transitions.isOutage(breaker, startedAt)
   local state = breaker.state
   if state.status == 'ramping' then return startedAt < state.since end
   return state.status ~= 'closed'
@@ -1406,7 +1424,7 @@ local function failFor(ref, lane, tenant, startedAt)
     breaker.settingsText = ref.settings
     breaker.settings = decodeSettings(ref.settings)
     local hasJoined = cover(breaker, lane.action)
-    afterFailure(breaker, lane.tenant, startedAt)
+    transitions.afterFailure(breaker, lane.tenant, startedAt)
     return hasJoined and lane.action
   end)
   return breaker
@@ -1419,22 +1437,16 @@ function tellFailure(refs, lane, startedAt)
     counting[#counting + 1] = failFor(ref, lane, false, startedAt) or nil
   end
   for _, breaker in ipairs(counting) do
-    if isOutage(breaker, startedAt) then return true end
+    if transitions.isOutage(breaker, startedAt) then return true end
   end
   return false
 end
-function tellSuccess(lane, startedAt)
-  local ids = {}
-  for _, place in ipairs({ lane.action, placeOf(lane.action, lane.tenant) }) do
-    for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
-  end
-  table.sort(ids)
-  for _, id in ipairs(ids) do
-    local breaker = breakerNamed(id)
+function tellSuccess(lane, startedAt, count)
+  for _, breaker in ipairs(breakersOn(lane)) do
     if isForgotten(breaker) then
       forgetBreaker(breaker)
     else
-      changeBreaker(breaker, function() afterSuccess(breaker, lane.tenant, startedAt) end)
+      changeBreaker(breaker, function() transitions.afterSuccess(breaker, lane.tenant, startedAt, count) end)
     end
   end
 end
@@ -1946,7 +1958,7 @@ local function succeed(id, attempt, token, lease, origin, result)
   origin.lane = lane
   lane.succeeding = (lane.succeeding or 0) + 1
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
-  if exists('breakers') then tellSuccess(lane, startedAt) end
+  if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded.', '{"action":' .. cjson.encode(lane.action) .. '}')
@@ -2115,7 +2127,8 @@ local function settleDone(at, origin, answers)
   local before, after = written and written.before, written and written.after
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
-  local isWatched, isTold = exists('watched'), exists('breakers')
+  local isWatched, hasBreakers = exists('watched'), exists('breakers')
+  local lane, isTold
   for index = first, first + 2 * tonumber(args[at + 2]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
@@ -2123,25 +2136,31 @@ local function settleDone(at, origin, answers)
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif isTold or not written or byteAt(lease) ~= 112 or byteAt(lease, 2) == ZERO then
-      answers[size] = settleOddly(id, token, lease, origin)
-      removedSize = #removed
     else
-      leases[id] = false
-      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
-      removedSize = removedSize + 1
-      removed[removedSize] = id
-      successes = successes + 1
-      if isWatched then ended(id) end
-      answers[size] = 1
+      if not lane then
+        lane = laneNumbered(tonumber(origin.laneText))
+        isTold = hasBreakers and not select(2, breakersOn(lane))
+      end
+      if isTold or not written or byteAt(lease) ~= 112 or byteAt(lease, 2) == ZERO then
+        answers[size] = settleOddly(id, token, lease, origin)
+        removedSize = #removed
+      else
+        leases[id] = false
+        call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
+        removedSize = removedSize + 1
+        removed[removedSize] = id
+        successes = successes + 1
+        if isWatched then ended(id) end
+        answers[size] = 1
+      end
     end
   end
   if successes == 0 then return end
-  local lane = laneNumbered(tonumber(origin.laneText))
   lane.succeeding = (lane.succeeding or 0) + successes
   if #limitsOn(lane) > 0 then
     for _ = 1, successes do freeSlot(lane, now) end
   end
+  if hasBreakers then tellSuccess(lane, now, successes) end
   progressed(worker)
   witness(worker, lane.tenant, true, successes)
 end
@@ -2907,7 +2926,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_76c9f3737a09_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe5b129623c5_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2921,7 +2940,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_76c9f3737a09_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe5b129623c5_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2952,7 +2971,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_76c9f3737a09_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe5b129623c5_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2963,7 +2982,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_76c9f3737a09_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe5b129623c5_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2980,7 +2999,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_76c9f3737a09_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fe5b129623c5_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3217,15 +3236,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_76c9f3737a09_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_76c9f3737a09_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_76c9f3737a09_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_76c9f3737a09_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_76c9f3737a09_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_fe5b129623c5_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_fe5b129623c5_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_fe5b129623c5_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_fe5b129623c5_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_fe5b129623c5_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_eb1d41c1ace4',
-  text: `#!lua name=reprise_eb1d41c1ace4
+  name: 'reprise_3aa13815a304',
+  text: `#!lua name=reprise_3aa13815a304
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -4102,10 +4121,10 @@ function continueLifting()
   return call('EXISTS', key('unfinished')) == 1
 end
 end
-local breakers, coverings, placeOf, breakerNamed, covering
+local breakers, coverings, onLanes, placeOf, breakerNamed, covering
 do
 atBegin(function()
-  breakers, coverings = {}, {}
+  breakers, coverings, onLanes = {}, {}, {}
 end)
 function placeOf(action, tenant)
   return tenant and tenant ~= '' and action .. '\\n' .. tenant or action
@@ -4159,8 +4178,25 @@ function covering(place)
   end
   return ids
 end
+local function breakersOn(lane)
+  local found = onLanes[lane]
+  if not found then
+    local ids = {}
+    for _, id in ipairs(covering(lane.action)) do ids[#ids + 1] = id end
+    for _, id in ipairs(covering(placeOf(lane.action, lane.tenant))) do ids[#ids + 1] = id end
+    table.sort(ids)
+    found = {}
+    for index, id in ipairs(ids) do found[index] = breakerNamed(id) end
+    onLanes[lane] = found
+  end
+  for _, breaker in ipairs(found) do
+    if breaker.state.status ~= 'closed' then return found, false end
+  end
+  return found, true
+end
 local function setCovering(place, ids)
   coverings[place] = ids
+  onLanes = {}
   if #ids == 0 then
     call('HDEL', key('covered'), place)
   else
@@ -4205,13 +4241,13 @@ local function voiceOf(live, tenant, what)
   live[#live + 1] = voice
   return voice
 end
-local function hear(breaker, what, tenant)
+local function hear(breaker, what, tenant, count)
   local live = {}
   for _, voice in ipairs(breaker.voices) do
     if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
   end
   local voice = voiceOf(live, tenant, what)
-  if voice then voice[what] = voice[what] + 1 end
+  if voice then voice[what] = voice[what] + count end
   breaker.voices = live
 end
 local function agree(breaker)
@@ -4229,8 +4265,8 @@ local function agree(breaker)
   end
   return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
 end
-local function countOutcome(breaker, what, tenant)
-  if not breaker.tenant then return hear(breaker, what, tenant) end
+local function countOutcome(breaker, what, tenant, count)
+  if not breaker.tenant then return hear(breaker, what, tenant, count) end
   local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
@@ -4239,7 +4275,7 @@ local function countOutcome(breaker, what, tenant)
     last = { at = at, ok = 0, failed = 0 }
     kept[#kept + 1] = last
   end
-  last[what] = last[what] + 1
+  last[what] = last[what] + count
   breaker.buckets = kept
 end
 local function openBreaker(breaker, opens)
@@ -4259,7 +4295,7 @@ local function isTooMuch(breaker)
   return failed >= settings.minFailures and failed >= settings.failureRate * (ok + failed)
 end
 local function countFailure(breaker, tenant, opens)
-  countOutcome(breaker, 'failed', tenant)
+  countOutcome(breaker, 'failed', tenant, 1)
   if isTooMuch(breaker) then openBreaker(breaker, opens) end
 end
 local function probeFailed(breaker, tenant)
@@ -4270,7 +4306,8 @@ local function probeFailed(breaker, tenant)
     openBreaker(breaker, state.opens + 1)
   end
 end
-local function afterFailure(breaker, tenant, startedAt)
+local transitions = {}
+function transitions.afterFailure(breaker, tenant, startedAt)
   local state = breaker.state
   if state.status == 'closed' then
     countFailure(breaker, tenant, 1)
@@ -4278,12 +4315,12 @@ local function afterFailure(breaker, tenant, startedAt)
     if state.status == 'half_open' then probeFailed(breaker, tenant) else countFailure(breaker, tenant, state.opens + 1) end
   end
 end
-local function afterSuccess(breaker, tenant, startedAt)
+function transitions.afterSuccess(breaker, tenant, startedAt, count)
   local state, settings = breaker.state, breaker.settings
-  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant, count) end
   if state.status == 'open' or startedAt < state.since then return end
   local isRamping = state.status == 'ramping'
-  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if isRamping then countOutcome(breaker, 'ok', tenant, 1) end
   if state.doubtedBy == tenant then state.doubtedBy = nil end
   local wanted = isRamping and state.concurrency or settings.probes
   state.succeeded = state.succeeded + 1
@@ -4291,7 +4328,7 @@ local function afterSuccess(breaker, tenant, startedAt)
   breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
   if wanted * 2 >= settings.maxRamp then breaker.state = { status = 'closed' } end
 end
-local function isOutage(breaker, startedAt)
+function transitions.isOutage(breaker, startedAt)
   local state = breaker.state
   if state.status == 'ramping' then return startedAt < state.since end
   return state.status ~= 'closed'
@@ -4432,14 +4469,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_eb1d41c1ace4_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3aa13815a304_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_eb1d41c1ace4_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3aa13815a304_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4473,7 +4510,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_eb1d41c1ace4_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3aa13815a304_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4494,7 +4531,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_eb1d41c1ace4_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3aa13815a304_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4513,7 +4550,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_eb1d41c1ace4_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3aa13815a304_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4571,7 +4608,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_eb1d41c1ace4_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3aa13815a304_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4586,7 +4623,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_eb1d41c1ace4_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_3aa13815a304_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4613,17 +4650,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_eb1d41c1ace4_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_eb1d41c1ace4_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_eb1d41c1ace4_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_eb1d41c1ace4_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_eb1d41c1ace4_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_eb1d41c1ace4_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_eb1d41c1ace4_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_3aa13815a304_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_3aa13815a304_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_3aa13815a304_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_3aa13815a304_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_3aa13815a304_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_3aa13815a304_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_3aa13815a304_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_b28cccd43a6c',
-  text: `#!lua name=reprise_b28cccd43a6c
+  name: 'reprise_8f2679059a60',
+  text: `#!lua name=reprise_8f2679059a60
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -6257,10 +6294,10 @@ function continueLifting()
   return call('EXISTS', key('unfinished')) == 1
 end
 end
-local breakers, coverings, placeOf, breakerId, blankBreaker, breakerText, breakerNamed, covering, setCovering, fadesAt, isForgotten, isTooMuch, afterFailure, afterSuccess, isOutage
+local breakers, coverings, onLanes, placeOf, breakerId, blankBreaker, breakerText, breakerNamed, covering, breakersOn, setCovering, fadesAt, isForgotten, isTooMuch, transitions
 do
 atBegin(function()
-  breakers, coverings = {}, {}
+  breakers, coverings, onLanes = {}, {}, {}
 end)
 function placeOf(action, tenant)
   return tenant and tenant ~= '' and action .. '\\n' .. tenant or action
@@ -6314,8 +6351,25 @@ function covering(place)
   end
   return ids
 end
+function breakersOn(lane)
+  local found = onLanes[lane]
+  if not found then
+    local ids = {}
+    for _, id in ipairs(covering(lane.action)) do ids[#ids + 1] = id end
+    for _, id in ipairs(covering(placeOf(lane.action, lane.tenant))) do ids[#ids + 1] = id end
+    table.sort(ids)
+    found = {}
+    for index, id in ipairs(ids) do found[index] = breakerNamed(id) end
+    onLanes[lane] = found
+  end
+  for _, breaker in ipairs(found) do
+    if breaker.state.status ~= 'closed' then return found, false end
+  end
+  return found, true
+end
 function setCovering(place, ids)
   coverings[place] = ids
+  onLanes = {}
   if #ids == 0 then
     call('HDEL', key('covered'), place)
   else
@@ -6360,13 +6414,13 @@ local function voiceOf(live, tenant, what)
   live[#live + 1] = voice
   return voice
 end
-local function hear(breaker, what, tenant)
+local function hear(breaker, what, tenant, count)
   local live = {}
   for _, voice in ipairs(breaker.voices) do
     if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
   end
   local voice = voiceOf(live, tenant, what)
-  if voice then voice[what] = voice[what] + 1 end
+  if voice then voice[what] = voice[what] + count end
   breaker.voices = live
 end
 local function agree(breaker)
@@ -6384,8 +6438,8 @@ local function agree(breaker)
   end
   return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
 end
-local function countOutcome(breaker, what, tenant)
-  if not breaker.tenant then return hear(breaker, what, tenant) end
+local function countOutcome(breaker, what, tenant, count)
+  if not breaker.tenant then return hear(breaker, what, tenant, count) end
   local widthMs = math.max(math.floor(breaker.settings.windowMs / 10), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
@@ -6394,7 +6448,7 @@ local function countOutcome(breaker, what, tenant)
     last = { at = at, ok = 0, failed = 0 }
     kept[#kept + 1] = last
   end
-  last[what] = last[what] + 1
+  last[what] = last[what] + count
   breaker.buckets = kept
 end
 local function openBreaker(breaker, opens)
@@ -6414,7 +6468,7 @@ function isTooMuch(breaker)
   return failed >= settings.minFailures and failed >= settings.failureRate * (ok + failed)
 end
 local function countFailure(breaker, tenant, opens)
-  countOutcome(breaker, 'failed', tenant)
+  countOutcome(breaker, 'failed', tenant, 1)
   if isTooMuch(breaker) then openBreaker(breaker, opens) end
 end
 local function probeFailed(breaker, tenant)
@@ -6425,7 +6479,8 @@ local function probeFailed(breaker, tenant)
     openBreaker(breaker, state.opens + 1)
   end
 end
-function afterFailure(breaker, tenant, startedAt)
+transitions = {}
+function transitions.afterFailure(breaker, tenant, startedAt)
   local state = breaker.state
   if state.status == 'closed' then
     countFailure(breaker, tenant, 1)
@@ -6433,12 +6488,12 @@ function afterFailure(breaker, tenant, startedAt)
     if state.status == 'half_open' then probeFailed(breaker, tenant) else countFailure(breaker, tenant, state.opens + 1) end
   end
 end
-function afterSuccess(breaker, tenant, startedAt)
+function transitions.afterSuccess(breaker, tenant, startedAt, count)
   local state, settings = breaker.state, breaker.settings
-  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant, count) end
   if state.status == 'open' or startedAt < state.since then return end
   local isRamping = state.status == 'ramping'
-  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if isRamping then countOutcome(breaker, 'ok', tenant, 1) end
   if state.doubtedBy == tenant then state.doubtedBy = nil end
   local wanted = isRamping and state.concurrency or settings.probes
   state.succeeded = state.succeeded + 1
@@ -6446,7 +6501,7 @@ function afterSuccess(breaker, tenant, startedAt)
   breaker.state = { status = 'ramping', since = state.since, opens = state.opens, succeeded = 0, concurrency = wanted * 2 }
   if wanted * 2 >= settings.maxRamp then breaker.state = { status = 'closed' } end
 end
-function isOutage(breaker, startedAt)
+function transitions.isOutage(breaker, startedAt)
   local state = breaker.state
   if state.status == 'ramping' then return startedAt < state.since end
   return state.status ~= 'closed'
@@ -6687,7 +6742,7 @@ local function failFor(ref, lane, tenant, startedAt)
     breaker.settingsText = ref.settings
     breaker.settings = decodeSettings(ref.settings)
     local hasJoined = cover(breaker, lane.action)
-    afterFailure(breaker, lane.tenant, startedAt)
+    transitions.afterFailure(breaker, lane.tenant, startedAt)
     return hasJoined and lane.action
   end)
   return breaker
@@ -6700,22 +6755,16 @@ local function tellFailure(refs, lane, startedAt)
     counting[#counting + 1] = failFor(ref, lane, false, startedAt) or nil
   end
   for _, breaker in ipairs(counting) do
-    if isOutage(breaker, startedAt) then return true end
+    if transitions.isOutage(breaker, startedAt) then return true end
   end
   return false
 end
-local function tellSuccess(lane, startedAt)
-  local ids = {}
-  for _, place in ipairs({ lane.action, placeOf(lane.action, lane.tenant) }) do
-    for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
-  end
-  table.sort(ids)
-  for _, id in ipairs(ids) do
-    local breaker = breakerNamed(id)
+local function tellSuccess(lane, startedAt, count)
+  for _, breaker in ipairs(breakersOn(lane)) do
     if isForgotten(breaker) then
       forgetBreaker(breaker)
     else
-      changeBreaker(breaker, function() afterSuccess(breaker, lane.tenant, startedAt) end)
+      changeBreaker(breaker, function() transitions.afterSuccess(breaker, lane.tenant, startedAt, count) end)
     end
   end
 end
@@ -6745,7 +6794,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6789,7 +6838,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6807,7 +6856,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6990,7 +7039,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7015,7 +7064,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7033,7 +7082,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7068,7 +7117,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7085,11 +7134,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7181,7 +7230,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7193,7 +7242,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7206,7 +7255,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7226,13 +7275,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7249,7 +7298,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7279,7 +7328,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7293,7 +7342,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7311,7 +7360,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7334,7 +7383,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7355,7 +7404,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7381,7 +7430,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7409,7 +7458,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7470,7 +7519,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7501,7 +7550,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7528,7 +7577,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7678,7 +7727,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7686,13 +7735,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7710,7 +7759,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7737,7 +7786,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7834,7 +7883,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7851,7 +7900,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7983,7 +8032,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8015,7 +8064,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8082,7 +8131,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8142,7 +8191,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8156,7 +8205,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_statuses', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_statuses', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = {}
@@ -8170,14 +8219,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8210,7 +8259,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8233,7 +8282,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8252,7 +8301,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_b28cccd43a6c_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_8f2679059a60_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8267,48 +8316,48 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_b28cccd43a6c_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_b28cccd43a6c_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_b28cccd43a6c_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_b28cccd43a6c_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_b28cccd43a6c_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_b28cccd43a6c_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_b28cccd43a6c_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_b28cccd43a6c_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_b28cccd43a6c_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_b28cccd43a6c_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_b28cccd43a6c_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_b28cccd43a6c_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_b28cccd43a6c_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_b28cccd43a6c_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_b28cccd43a6c_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_b28cccd43a6c_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_b28cccd43a6c_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_b28cccd43a6c_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_b28cccd43a6c_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_b28cccd43a6c_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_b28cccd43a6c_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_b28cccd43a6c_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_b28cccd43a6c_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_b28cccd43a6c_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_b28cccd43a6c_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_b28cccd43a6c_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_b28cccd43a6c_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_b28cccd43a6c_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_b28cccd43a6c_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_b28cccd43a6c_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_b28cccd43a6c_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_b28cccd43a6c_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_b28cccd43a6c_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_b28cccd43a6c_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_b28cccd43a6c_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_b28cccd43a6c_standings', library: library, readOnly: true }
-export const statusesScript: Script = { name: 'reprise_b28cccd43a6c_statuses', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_b28cccd43a6c_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_b28cccd43a6c_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_b28cccd43a6c_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_b28cccd43a6c_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_b28cccd43a6c_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_8f2679059a60_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_8f2679059a60_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_8f2679059a60_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_8f2679059a60_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_8f2679059a60_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_8f2679059a60_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_8f2679059a60_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_8f2679059a60_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_8f2679059a60_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_8f2679059a60_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_8f2679059a60_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_8f2679059a60_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_8f2679059a60_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_8f2679059a60_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_8f2679059a60_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_8f2679059a60_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_8f2679059a60_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_8f2679059a60_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_8f2679059a60_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_8f2679059a60_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_8f2679059a60_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_8f2679059a60_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_8f2679059a60_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_8f2679059a60_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_8f2679059a60_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_8f2679059a60_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_8f2679059a60_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_8f2679059a60_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_8f2679059a60_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_8f2679059a60_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_8f2679059a60_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_8f2679059a60_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_8f2679059a60_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_8f2679059a60_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_8f2679059a60_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_8f2679059a60_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_8f2679059a60_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_8f2679059a60_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_8f2679059a60_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_8f2679059a60_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_8f2679059a60_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_8f2679059a60_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
   name: 'reprise_943f9b2667c8',

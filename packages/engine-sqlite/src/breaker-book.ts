@@ -2,8 +2,9 @@
 // whether another process changed any since; while there are none, that costs nothing. What a change means for lanes
 // and for the journal is not known here: see breakers.ts.
 
-import type { Breaker } from '@reprise/core'
+import type { Breaker, TenantId } from '@reprise/core'
 import {
+  afterSuccessesWhileClosed,
   BREAKERS_MAX,
   BREAKERS_OF_TENANT_MAX,
   type BreakerKey,
@@ -28,6 +29,9 @@ export class BreakerBook {
   /** The ids of those that cover a place: see placeOf(). */
   readonly #covering = new Map<string, Set<string>>()
   readonly #changed = new Set<string>()
+  /** Successes of this transaction in lanes whose breakers are all closed. Counted together, before anybody looks at one. */
+  readonly #successes = new Map<LaneOfBreakers, number>()
+  #succeededAt = 0
   /** A store starts with version 0 and no breaker. */
   #version = 0
 
@@ -50,10 +54,35 @@ export class BreakerBook {
   }
 
   get isChanged(): boolean {
+    this.#countSuccesses()
     return this.#changed.size > 0
   }
 
+  /** Counts a success in a lane of this transaction, unless a breaker that covers it is not closed and has to be told. */
+  countSuccess(lane: LaneOfBreakers, now: number): boolean {
+    const before = this.#successes.get(lane)
+    if (before === undefined) {
+      for (const id of this.#idsOn(lane)) if (this.#known.get(id)?.state.status !== 'closed') return false
+    }
+    this.#successes.set(lane, (before ?? 0) + 1)
+    this.#succeededAt = now
+    return true
+  }
+
+  #countSuccesses(): void {
+    if (this.#successes.size === 0) return
+    const successes = [...this.#successes]
+    this.#successes.clear()
+    const now = this.#succeededAt
+    for (const [lane, count] of successes) {
+      for (const breaker of this.existingOn(lane, now)) {
+        this.put(afterSuccessesWhileClosed(breaker, lane.tenant as TenantId, count, now))
+      }
+    }
+  }
+
   get(id: string): Breaker | undefined {
+    this.#countSuccesses()
     return this.#known.get(id)
   }
 
@@ -77,6 +106,7 @@ export class BreakerBook {
   }
 
   #unforgotten(ids: Iterable<string>, now: number): Breaker[] {
+    this.#countSuccesses()
     const existing: Breaker[] = []
     for (const id of ids) {
       const breaker = this.#known.get(id)
@@ -109,8 +139,11 @@ export class BreakerBook {
 
   put(breaker: Breaker): void {
     const id = breakerId(breaker)
-    this.#uncover(id)
-    this.#keep(id, breaker)
+    if (this.#known.get(id)?.actions === breaker.actions) this.#known.set(id, breaker)
+    else {
+      this.#uncover(id)
+      this.#keep(id, breaker)
+    }
     this.#changed.add(id)
   }
 
@@ -154,6 +187,7 @@ export class BreakerBook {
   /** After a rollback nobody knows what the store holds. */
   forget(): void {
     this.#version = UNKNOWN
+    this.#successes.clear()
   }
 }
 

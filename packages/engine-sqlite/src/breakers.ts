@@ -49,7 +49,7 @@ export function tellFailure(
 /** An attempt in this lane succeeded; its lease still stands. */
 export function tellSuccess(transaction: Transaction, lane: LaneOfBreakers, seq: number): void {
   const { breakers, db, now } = transaction
-  if (breakers.isEmpty) return
+  if (breakers.isEmpty || breakers.countSuccess(lane, now)) return
   const covering = breakers.existingOn(lane, now)
   if (covering.length === 0) return
   const startedAt = db.get<{ started_at: number }>('leaseStart', seq)?.started_at ?? now

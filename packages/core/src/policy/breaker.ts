@@ -8,7 +8,7 @@
 
 import { InvalidError } from '../model/errors.ts'
 import { type ActionName, knownName, type TenantId } from '../model/ids.ts'
-import { agree, heard, type Voice } from './voices.ts'
+import { agree, heard, type Outcomes, type Voice } from './voices.ts'
 
 export interface BreakerSettings {
   /** Outcomes older than this are forgotten. */
@@ -57,10 +57,8 @@ interface Attempt {
 }
 
 /** Outcomes of one tenth of the window. */
-interface Bucket {
+interface Bucket extends Outcomes {
   readonly at: number
-  readonly ok: number
-  readonly failed: number
 }
 
 export type BreakerState =
@@ -129,8 +127,10 @@ export function newBreaker({ name, tenant }: BreakerKey, settings: BreakerSettin
 export function isForgotten(breaker: Breaker, now: number): boolean {
   if (breaker.state.status !== 'closed') return false
   const { windowMs } = breaker.settings
-  const hasHeard = breaker.voices.some(({ since, failed }) => failed > 0 && since + windowMs > now)
-  return !hasHeard && !live(breaker, now).some(({ failed }) => failed > 0)
+  // Asked for every success while one exists: without a copy of what is live.
+  for (const { since, failed } of breaker.voices) if (failed > 0 && since + windowMs > now) return false
+  for (const { at, failed } of breaker.buckets) if (failed > 0 && at + windowMs > now) return false
+  return true
 }
 
 /** Whether it is shown. A closed one of all tenants only listens: the failures show at the tenants' own. */
@@ -162,9 +162,9 @@ export function afterFailure(
     }
     case 'ramping':
       if (attempt.startedAt < state.since) return before
-      return orOpened(counted(before, false, tenant, now), state.opens + 1, now)
+      return orOpened(counted(before, FAILURE, tenant, now), state.opens + 1, now)
     case 'closed':
-      return orOpened(counted(before, false, tenant, now), 1, now)
+      return orOpened(counted(before, FAILURE, tenant, now), 1, now)
   }
 }
 
@@ -185,14 +185,19 @@ export function afterSuccess(breaker: Breaker, { tenant, startedAt }: Omit<Attem
     }
     case 'ramping': {
       if (startedAt < state.since) return breaker
-      const next = counted(breaker, true, tenant, now)
+      const next = counted(breaker, SUCCESS, tenant, now)
       const succeeded = state.succeeded + 1
       if (succeeded < state.concurrency) return { ...next, state: { ...state, succeeded } }
       return orClosed({ ...next, state: { ...state, succeeded: 0, concurrency: state.concurrency * 2 } })
     }
     case 'closed':
-      return counted(breaker, true, tenant, now)
+      return counted(breaker, SUCCESS, tenant, now)
   }
+}
+
+/** So many successes of one tenant at once. A closed breaker only counts them: the same as `afterSuccess` for each. */
+export function afterSuccessesWhileClosed(breaker: Breaker, tenant: TenantId, successes: number, now: number): Breaker {
+  return counted(breaker, { ok: successes, failed: 0 }, tenant, now)
 }
 
 /** An open breaker whose time has come lets probes through; any other is as it was. */
@@ -212,9 +217,12 @@ function live({ buckets, settings }: Breaker, now: number): readonly Bucket[] {
   return buckets.filter(({ at }) => at + settings.windowMs > now)
 }
 
-function counted(breaker: Breaker, ok: boolean, tenant: TenantId, now: number): Breaker {
+const SUCCESS: Outcomes = { ok: 1, failed: 0 }
+const FAILURE: Outcomes = { ok: 0, failed: 1 }
+
+function counted(breaker: Breaker, outcomes: Outcomes, tenant: TenantId, now: number): Breaker {
   if (breaker.tenant === null) {
-    return { ...breaker, voices: heard(breaker.voices, tenant, ok, breaker.settings.windowMs, now) }
+    return { ...breaker, voices: heard(breaker.voices, tenant, outcomes, breaker.settings.windowMs, now) }
   }
   const widthMs = Math.max(Math.floor(breaker.settings.windowMs / BREAKER_BUCKETS), 1)
   const at = Math.floor(now / widthMs) * widthMs
@@ -222,7 +230,7 @@ function counted(breaker: Breaker, ok: boolean, tenant: TenantId, now: number): 
   const last = kept.at(-1)
   const bucket = last !== undefined && last.at >= at ? last : { at, ok: 0, failed: 0 }
   const rest = bucket === last ? kept.slice(0, -1) : kept
-  const next = ok ? { ...bucket, ok: bucket.ok + 1 } : { ...bucket, failed: bucket.failed + 1 }
+  const next = { at: bucket.at, ok: bucket.ok + outcomes.ok, failed: bucket.failed + outcomes.failed }
   return { ...breaker, buckets: [...rest, next] }
 }
 

@@ -4,12 +4,16 @@
 
 import type { TenantId } from '../model/ids.ts'
 
-/** One tenant's outcomes, from the first in the window on. When the window has passed it begins anew. */
-export interface Voice {
-  readonly tenant: TenantId
-  readonly since: number
+/** How many attempts ended well, and how many with an outage. */
+export interface Outcomes {
   readonly ok: number
   readonly failed: number
+}
+
+/** One tenant's outcomes, from the first in the window on. When the window has passed it begins anew. */
+export interface Voice extends Outcomes {
+  readonly tenant: TenantId
+  readonly since: number
 }
 
 /** So many tenants are listened to at once. When there are more, one that fails takes the place of one that does not. */
@@ -25,19 +29,19 @@ interface Threshold {
 export function heard(
   voices: readonly Voice[],
   tenant: TenantId,
-  ok: boolean,
+  { ok, failed }: Outcomes,
   windowMs: number,
   now: number,
 ): readonly Voice[] {
   const live = voices.filter(({ since }) => since + windowMs > now)
   const at = live.findIndex((voice) => voice.tenant === tenant)
   const known = live[at]
-  const { failed: before = 0, ok: okBefore = 0, since = now } = known ?? {}
-  const voice: Voice = { tenant, since, ok: okBefore + (ok ? 1 : 0), failed: before + (ok ? 0 : 1) }
+  const { failed: failedBefore = 0, ok: okBefore = 0, since = now } = known ?? {}
+  const voice: Voice = { tenant, since, ok: okBefore + ok, failed: failedBefore + failed }
   if (known !== undefined) return live.with(at, voice)
   if (live.length < VOICES_MAX) return [...live, voice]
-  const quiet = live.findIndex(({ failed }) => failed === 0)
-  return ok || quiet === -1 ? live : [...live.toSpliced(quiet, 1), voice]
+  const quiet = live.findIndex((voice) => voice.failed === 0)
+  return failed === 0 || quiet === -1 ? live : [...live.toSpliced(quiet, 1), voice]
 }
 
 /** Whether several tenants fail, enough of them and often enough. */

@@ -1,7 +1,14 @@
 // The circuit breaker (C9): each event on each state, the window at its exact edges, and that it always finds its way back.
 
 import { actionName, type Breaker, type BreakerSettings, DEFAULT_BREAKER, tenantId } from '@reprise/core'
-import { afterFailure, afterSuccess, afterTime, isForgotten, isOutage } from '@reprise/core/engine'
+import {
+  afterFailure,
+  afterSuccess,
+  afterSuccessesWhileClosed,
+  afterTime,
+  isForgotten,
+  isOutage,
+} from '@reprise/core/engine'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { breakerName, checkedBreaker, newBreaker } from '../../src/policy/breaker.ts'
@@ -40,6 +47,40 @@ describe('C9: closed', () => {
   ])('3 failures beside %i successes: %s', (successes, status) => {
     const mixed = times(successes, fail(fail(null, NOW), NOW), (breaker) => succeed(breaker, NOW, NOW))
     expect(fail(mixed, NOW).state.status).toBe(status)
+  })
+
+  test('successes counted together are successes counted one by one, for a tenant and for all', () => {
+    const tenants = ['acme', ...Array.from({ length: 21 }, (_, index) => `tenant-${index}`)].map(tenantId)
+    const event = fc.record({
+      who: fc.constantFrom(...tenants),
+      ok: fc.nat({ max: 5 }),
+      failed: fc.boolean(),
+      ms: fc.nat(4_000),
+    })
+    const lenient = { ...settings, minFailures: 1_000 }
+    fc.assert(
+      fc.property(fc.constantFrom(tenant, null), fc.array(event, { maxLength: 40 }), (whose, events) => {
+        let at = NOW
+        let together = afterFailure(
+          null,
+          { ...key, tenant: whose },
+          lenient,
+          { action: RENDER, tenant, startedAt: at },
+          at,
+        )
+        let singly = together
+        for (const { who, ok, failed, ms } of events) {
+          at += ms
+          if (ok > 0) together = afterSuccessesWhileClosed(together, who, ok, at)
+          singly = times(ok, singly, (breaker) => afterSuccess(breaker, { tenant: who, startedAt: at }, at))
+          if (!failed) continue
+          const attempt = { action: RENDER, tenant: who, startedAt: at }
+          together = afterFailure(together, { ...key, tenant: whose }, lenient, attempt, at)
+          singly = afterFailure(singly, { ...key, tenant: whose }, lenient, attempt, at)
+        }
+        expect(together).toEqual(singly)
+      }),
+    )
   })
 
   test('failures count for one window, to the millisecond', () => {

@@ -2,15 +2,15 @@
 // which an outage did is charged to tasks or workers. What it means for lanes is in breaker-gates.ts, breaker-limits.ts and
 // breaker-batches.ts; whose tasks one tenant's failures hold in breaker-tenants.ts.
 
-import { failed, taskId } from '@reprise/core'
+import { failed, succeeded, taskId } from '@reprise/core'
 import { expect } from 'vitest'
 import { breakerBatches } from './breaker-batches.ts'
 import { breakerGates } from './breaker-gates.ts'
 import { breakerLimits } from './breaker-limits.ts'
 import { breakerMessages } from './breaker-messages.ts'
 import { breakerTenants } from './breaker-tenants.ts'
-import { BY, dead, failure, START } from './fixture.ts'
-import { BREAKER, failing, PARK, SMALL, statusOf, succeeding, trip } from './outage.ts'
+import { BY, dead, failure, retryIn, START } from './fixture.ts'
+import { BREAKER, failing, outageOf, PARK, SMALL, statusOf, succeeding, trip } from './outage.ts'
 import { type Check, subject } from './subject.ts'
 
 const ordered = { ordered: true }
@@ -45,6 +45,26 @@ function opening(check: Check): void {
           },
         ],
         next: null,
+      })
+    },
+    ordered,
+  )
+
+  check(
+    'C9: successes that are settled together count for a closed breaker one by one, before the failures behind them',
+    async (store) => {
+      const worker = await store.worker()
+      await store.submit(...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => ({ id })))
+      const [first, second, third, fourth, ...rest] = (await worker.claim(7)).claimed
+      if (first === undefined || second === undefined || third === undefined || fourth === undefined) expect.fail()
+      await failing(store, first)
+      await succeeding(store, second, third)
+      const refused = failed(fourth, failure('connection', 'Refused.'), retryIn(1_000, 'connection'), {
+        outage: outageOf(),
+      })
+      await store.engine.settle([...rest.map((lease) => succeeded(lease, null)), refused])
+      expect(await store.engine.breakers()).toMatchObject({
+        items: [{ tenant: 'default', state: { status: 'closed' }, buckets: [{ at: START, ok: 5, failed: 2 }] }],
       })
     },
     ordered,

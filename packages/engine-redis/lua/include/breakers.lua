@@ -3,10 +3,10 @@
 -- (JSON), a line break, and the rest (JSON). It is there only while any is, so all that goes well pays nothing. 'covered' names
 -- the breakers of each place (see gates.lua), one per line. What follows from a change is in gates.lua and outages.lua.
 
-local breakers, coverings
+local breakers, coverings, onLanes
 
 atBegin(function()
-  breakers, coverings = {}, {}
+  breakers, coverings, onLanes = {}, {}, {}
 end)
 
 -- Where a breaker of a tenant, or ('' or false) of all, covers an action.
@@ -76,8 +76,27 @@ local function covering(place)
   return ids
 end
 
+-- The breakers that cover the tasks of a lane, by id; and whether all of them are closed, so that successes only count.
+local function breakersOn(lane)
+  local found = onLanes[lane]
+  if not found then
+    local ids = {}
+    for _, id in ipairs(covering(lane.action)) do ids[#ids + 1] = id end
+    for _, id in ipairs(covering(placeOf(lane.action, lane.tenant))) do ids[#ids + 1] = id end
+    table.sort(ids)
+    found = {}
+    for index, id in ipairs(ids) do found[index] = breakerNamed(id) end
+    onLanes[lane] = found
+  end
+  for _, breaker in ipairs(found) do
+    if breaker.state.status ~= 'closed' then return found, false end
+  end
+  return found, true
+end
+
 local function setCovering(place, ids)
   coverings[place] = ids
+  onLanes = {}
   if #ids == 0 then
     call('HDEL', key('covered'), place)
   else
@@ -129,13 +148,13 @@ local function voiceOf(live, tenant, what)
   return voice
 end
 
-local function hear(breaker, what, tenant)
+local function hear(breaker, what, tenant, count)
   local live = {}
   for _, voice in ipairs(breaker.voices) do
     if voice.since + breaker.settings.windowMs > now then live[#live + 1] = voice end
   end
   local voice = voiceOf(live, tenant, what)
-  if voice then voice[what] = voice[what] + 1 end
+  if voice then voice[what] = voice[what] + count end
   breaker.voices = live
 end
 
@@ -156,8 +175,8 @@ local function agree(breaker)
   return tenants >= 2 and against >= settings.minFailures and against >= settings.failureRate * all
 end
 
-local function countOutcome(breaker, what, tenant)
-  if not breaker.tenant then return hear(breaker, what, tenant) end
+local function countOutcome(breaker, what, tenant, count)
+  if not breaker.tenant then return hear(breaker, what, tenant, count) end
   local widthMs = math.max(math.floor(breaker.settings.windowMs / BREAKER_BUCKETS), 1)
   local at = math.floor(now / widthMs) * widthMs
   local kept = liveBuckets(breaker)
@@ -166,7 +185,7 @@ local function countOutcome(breaker, what, tenant)
     last = { at = at, ok = 0, failed = 0 }
     kept[#kept + 1] = last
   end
-  last[what] = last[what] + 1
+  last[what] = last[what] + count
   breaker.buckets = kept
 end
 
@@ -189,7 +208,7 @@ local function isTooMuch(breaker)
 end
 
 local function countFailure(breaker, tenant, opens)
-  countOutcome(breaker, 'failed', tenant)
+  countOutcome(breaker, 'failed', tenant, 1)
   if isTooMuch(breaker) then openBreaker(breaker, opens) end
 end
 
@@ -202,7 +221,10 @@ local function probeFailed(breaker, tenant)
   end
 end
 
-local function afterFailure(breaker, tenant, startedAt)
+-- How a breaker changes, in one table: a library has room for few names.
+local transitions = {}
+
+function transitions.afterFailure(breaker, tenant, startedAt)
   local state = breaker.state
   if state.status == 'closed' then
     countFailure(breaker, tenant, 1)
@@ -211,12 +233,13 @@ local function afterFailure(breaker, tenant, startedAt)
   end
 end
 
-local function afterSuccess(breaker, tenant, startedAt)
+-- So many successes of attempts that started then; more than one at a time only if it is closed.
+function transitions.afterSuccess(breaker, tenant, startedAt, count)
   local state, settings = breaker.state, breaker.settings
-  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant) end
+  if state.status == 'closed' then return countOutcome(breaker, 'ok', tenant, count) end
   if state.status == 'open' or startedAt < state.since then return end
   local isRamping = state.status == 'ramping'
-  if isRamping then countOutcome(breaker, 'ok', tenant) end
+  if isRamping then countOutcome(breaker, 'ok', tenant, 1) end
   if state.doubtedBy == tenant then state.doubtedBy = nil end
   local wanted = isRamping and state.concurrency or settings.probes
   state.succeeded = state.succeeded + 1
@@ -226,7 +249,7 @@ local function afterSuccess(breaker, tenant, startedAt)
 end
 
 -- Whether a failure that counted for it is to be parked.
-local function isOutage(breaker, startedAt)
+function transitions.isOutage(breaker, startedAt)
   local state = breaker.state
   if state.status == 'ramping' then return startedAt < state.since end
   return state.status ~= 'closed'

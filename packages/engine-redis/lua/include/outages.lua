@@ -138,7 +138,7 @@ local function failFor(ref, lane, tenant, startedAt)
     breaker.settingsText = ref.settings
     breaker.settings = decodeSettings(ref.settings)
     local hasJoined = cover(breaker, lane.action)
-    afterFailure(breaker, lane.tenant, startedAt)
+    transitions.afterFailure(breaker, lane.tenant, startedAt)
     return hasJoined and lane.action
   end)
   return breaker
@@ -154,24 +154,19 @@ local function tellFailure(refs, lane, startedAt)
     counting[#counting + 1] = failFor(ref, lane, false, startedAt) or nil
   end
   for _, breaker in ipairs(counting) do
-    if isOutage(breaker, startedAt) then return true end
+    if transitions.isOutage(breaker, startedAt) then return true end
   end
   return false
 end
 
--- For whoever knows that there are breakers: see exists().
-local function tellSuccess(lane, startedAt)
-  local ids = {}
-  for _, place in ipairs({ lane.action, placeOf(lane.action, lane.tenant) }) do
-    for _, id in ipairs(covering(place)) do ids[#ids + 1] = id end
-  end
-  table.sort(ids)
-  for _, id in ipairs(ids) do
-    local breaker = breakerNamed(id)
+-- So many attempts in this lane succeeded that started then. For whoever knows that there are breakers: see exists(). More than
+-- one at a time only if all of them are closed.
+local function tellSuccess(lane, startedAt, count)
+  for _, breaker in ipairs(breakersOn(lane)) do
     if isForgotten(breaker) then
       forgetBreaker(breaker)
     else
-      changeBreaker(breaker, function() afterSuccess(breaker, lane.tenant, startedAt) end)
+      changeBreaker(breaker, function() transitions.afterSuccess(breaker, lane.tenant, startedAt, count) end)
     end
   end
 end

@@ -137,7 +137,7 @@ local function succeed(id, attempt, token, lease, origin, result)
   origin.lane = lane
   lane.succeeding = (lane.succeeding or 0) + 1
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
-  if exists('breakers') then tellSuccess(lane, startedAt) end
+  if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.succeeded, '{"action":' .. cjson.encode(lane.action) .. '}')
@@ -314,7 +314,7 @@ local function settleLease(at, kind, origin)
 end
 
 -- A task of a 'done' that is not plain, whose start has fewer digits than is usual, whose worker is not known any more, or whose
--- success breakers are told of.
+-- breakers are not all closed.
 local function settleOddly(id, token, lease, origin)
   if isUnbegun(lease) then return supersede('succeeded', id, 1, 'replaced', true) end
   origin.leases[id] = false
@@ -333,7 +333,8 @@ local function settleDone(at, origin, answers)
   local before, after = written and written.before, written and written.after
   local removed = leaseChange(worker).removed
   local removedSize, size, successes = #removed, #answers, 0
-  local isWatched, isTold = exists('watched'), exists('breakers')
+  local isWatched, hasBreakers = exists('watched'), exists('breakers')
+  local lane, isTold
   for index = first, first + 2 * tonumber(args[at + SETTLE_DONE_AT.count]) - 1, 2 do
     local id = args[index]
     local token = draw .. args[index + 1] .. suffix
@@ -341,26 +342,33 @@ local function settleDone(at, origin, answers)
     size = size + 1
     if not lease or not isLease(lease, '1', token) then
       answers[size] = refuseLease('succeeded', id, 1, token)
-    elseif isTold or not written or byteAt(lease) ~= PLAIN_BYTE or byteAt(lease, 2) == ZERO then
-      answers[size] = settleOddly(id, token, lease, origin)
-      removedSize = #removed
     else
-      leases[id] = false
-      call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
-      removedSize = removedSize + 1
-      removed[removedSize] = id
-      successes = successes + 1
-      if isWatched then ended(id) end
-      answers[size] = 1
+      -- Not before a lease has shown that the lane is the right one. Breakers that are not closed hear of each success.
+      if not lane then
+        lane = laneNumbered(tonumber(origin.laneText))
+        isTold = hasBreakers and not select(2, breakersOn(lane))
+      end
+      if isTold or not written or byteAt(lease) ~= PLAIN_BYTE or byteAt(lease, 2) == ZERO then
+        answers[size] = settleOddly(id, token, lease, origin)
+        removedSize = #removed
+      else
+        leases[id] = false
+        call('HSET', TASK_PREFIX .. id, '1', SUCCESS_HEAD .. token .. before .. part(lease, 2, 14) .. after)
+        removedSize = removedSize + 1
+        removed[removedSize] = id
+        successes = successes + 1
+        if isWatched then ended(id) end
+        answers[size] = 1
+      end
     end
   end
   if successes == 0 then return end
-  local lane = laneNumbered(tonumber(origin.laneText))
   lane.succeeding = (lane.succeeding or 0) + successes
   if #limitsOn(lane) > 0 then
-    -- Without breakers, all limits count whatever runs.
+    -- While all breakers are closed, all limits count whatever runs.
     for _ = 1, successes do freeSlot(lane, now) end
   end
+  if hasBreakers then tellSuccess(lane, now, successes) end
   progressed(worker)
   witness(worker, lane.tenant, true, successes)
 end
