@@ -14,12 +14,12 @@ DELETE FROM breakers WHERE name = ?;
 SELECT l.action, l.tenant, e.started_at
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane WHERE e.started_at >= ?;
 
--- name: quotaWindows
-SELECT window, count FROM quota_windows WHERE name = ? AND window >= ? ORDER BY window LIMIT 2;
+-- name: quotaWindow
+SELECT count FROM quota_windows WHERE name = ? AND window = ?;
 
--- name: takeQuotaPlace
-INSERT INTO quota_windows (name, window, count, ends_at) VALUES (?, ?, 1, ?)
-ON CONFLICT (name, window) DO UPDATE SET count = count + 1, ends_at = max(ends_at, excluded.ends_at);
+-- name: takeQuotaPlaces
+INSERT INTO quota_windows (name, window, count, ends_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (name, window) DO UPDATE SET count = count + excluded.count, ends_at = max(ends_at, excluded.ends_at);
 
 -- name: deletePastQuotaWindows
 DELETE FROM quota_windows WHERE ends_at <= ?;

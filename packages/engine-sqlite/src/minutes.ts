@@ -20,6 +20,8 @@ export class Minutes {
   readonly #db: Database
   readonly #minute: number
   readonly #counts = new Map<number, Record<Flow, number>>()
+  /** By lane: the attempts that started in this minute and in the one before, as they are stored. */
+  readonly #started = new Map<number, readonly [now: number, before: number]>()
 
   constructor(db: Database, now: number) {
     this.#db = db
@@ -37,10 +39,14 @@ export class Minutes {
 
   /** Attempts that started in a lane in this minute or in the one before, whichever had more. */
   startedLately(lane: number): number {
-    const written = (minute: number): number =>
-      this.#db.get<{ started: number }>('startedIn', minute, lane)?.started ?? 0
-    const now = written(this.#minute) + (this.#counts.get(lane)?.started ?? 0)
-    return Math.max(now, written(this.#minute - 1))
+    let started = this.#started.get(lane)
+    if (started === undefined) {
+      const written = (minute: number): number =>
+        this.#db.get<{ started: number }>('startedIn', minute, lane)?.started ?? 0
+      started = [written(this.#minute), written(this.#minute - 1)]
+      this.#started.set(lane, started)
+    }
+    return Math.max(started[0] + (this.#counts.get(lane)?.started ?? 0), started[1])
   }
 
   flush(): void {
@@ -48,5 +54,6 @@ export class Minutes {
       this.#db.run('addMinute', this.#minute, lane, ...FLOWS.map((flow) => counts[flow]))
     }
     this.#counts.clear()
+    this.#started.clear()
   }
 }

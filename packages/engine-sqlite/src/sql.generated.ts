@@ -459,9 +459,9 @@ export const statements = {
   deleteBreaker: `DELETE FROM breakers WHERE name = ?;`,
   startedSince: `SELECT l.action, l.tenant, e.started_at
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq CROSS JOIN lanes l ON l.id = t.lane WHERE e.started_at >= ?;`,
-  quotaWindows: `SELECT window, count FROM quota_windows WHERE name = ? AND window >= ? ORDER BY window LIMIT 2;`,
-  takeQuotaPlace: `INSERT INTO quota_windows (name, window, count, ends_at) VALUES (?, ?, 1, ?)
-ON CONFLICT (name, window) DO UPDATE SET count = count + 1, ends_at = max(ends_at, excluded.ends_at);`,
+  quotaWindow: `SELECT count FROM quota_windows WHERE name = ? AND window = ?;`,
+  takeQuotaPlaces: `INSERT INTO quota_windows (name, window, count, ends_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (name, window) DO UPDATE SET count = count + excluded.count, ends_at = max(ends_at, excluded.ends_at);`,
   deletePastQuotaWindows: `DELETE FROM quota_windows WHERE ends_at <= ?;`,
   assignLease: `UPDATE leases SET token = ?, worker = ?, stage = 2, until = ? WHERE seq = ?;`,
   insertInbox: `INSERT INTO inboxes (seq, worker, place) VALUES (?, ?, ?);`,

@@ -83,7 +83,12 @@ export function holderOf(
 const findsHolder = (transaction: Transaction, { dedupeKey, pool, action, tenant }: TaskSpec): boolean =>
   dedupeKey === null && transaction.findLane(pool, action, tenant) !== undefined
 
+const isWhole = (value: number | null | undefined): boolean =>
+  value === null || value === undefined || Number.isSafeInteger(value)
+
 function checkTimes(spec: TaskSpec): void {
+  const { delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs } = spec
+  if (isWhole(delayMs) && isWhole(dueAt) && isWhole(deadlineAt) && isWhole(deadlineMs) && isWhole(dedupeMs)) return
   for (const field of ['delayMs', 'dueAt', 'deadlineAt', 'deadlineMs', 'dedupeMs'] as const) {
     const value = spec[field] ?? null
     if (value !== null && !Number.isSafeInteger(value)) {

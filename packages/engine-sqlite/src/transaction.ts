@@ -8,6 +8,7 @@ import type { Database, StatementName, Value } from './database.ts'
 import type { InternedTexts, Profiles } from './interned.ts'
 import { type Lane, type LaneFilter, type LanePage, type LanePlace, saveLane } from './lane.ts'
 import { type Flow, Minutes } from './minutes.ts'
+import { QuotaWindows } from './quotas.ts'
 import { scopeOfRow } from './rows.ts'
 import type { Changed } from './wake.ts'
 
@@ -35,10 +36,13 @@ export class Transaction {
   readonly profiles: Profiles
   readonly workerNames: InternedTexts
   readonly breakers: BreakerBook
+  readonly quotas: QuotaWindows
   readonly #store: StoreRow
   #storeDirty = false
   readonly #lanes = new Map<number, Lane>()
   readonly #laneIds = new Map<string, number>()
+  /** The tasks of a batch are mostly of one lane. */
+  #lastLane: Lane | null = null
   readonly #dirtyLanes = new Set<Lane>()
   readonly #pools = new Map<string, number>()
   readonly #dirtyPools = new Set<string>()
@@ -55,6 +59,7 @@ export class Transaction {
     this.profiles = profiles
     this.workerNames = workerNames
     this.breakers = breakers
+    this.quotas = new QuotaWindows(db, now)
     this.#minutes = new Minutes(db, now)
     const store = db.get<StoreRow>('loadStore')
     if (store === undefined) throw new Error('The store has lost its row of numbers.')
@@ -115,6 +120,13 @@ export class Transaction {
 
   /** The lane of these names, if there is one. */
   findLane(pool: string, action: string, tenant: string): Lane | undefined {
+    const last = this.#lastLane
+    if (last !== null && last.pool === pool && last.action === action && last.tenant === tenant) return last
+    this.#lastLane = this.#lookForLane(pool, action, tenant) ?? null
+    return this.#lastLane ?? undefined
+  }
+
+  #lookForLane(pool: string, action: string, tenant: string): Lane | undefined {
     const key = `${pool}\n${action}\n${tenant}`
     const knownId = this.#laneIds.get(key)
     if (knownId !== undefined) return this.lane(knownId)
@@ -317,6 +329,7 @@ export class Transaction {
     for (const pool of this.#dirtyPools) this.db.run('savePool', pool, this.virtualTime(pool))
     this.#dirtyPools.clear()
     this.#minutes.flush()
+    this.quotas.flush()
     if (this.breakers.isChanged) {
       this.breakers.save(++this.#store.breakers_version)
       this.#storeDirty = true
