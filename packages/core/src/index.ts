@@ -310,7 +310,7 @@ export {
 export {
   deadlineUnder,
   healthMatters,
-  lostMeaning,
+  lossTerms,
   policiesFor,
   policyForFailure,
   policyForTask,

@@ -14,6 +14,7 @@ import {
   judgeObserved,
   lost,
   NO_POLICIES,
+  type Observing,
   type Overdue,
   type PolicyBook,
   type Random,
@@ -22,6 +23,10 @@ import {
   type Upkeep,
   type Work,
 } from '@reprise/core'
+import { excusedLosses } from './excused-losses.ts'
+
+/** What a sweep asks of a store. */
+export type SweepingEngine = Upkeep & Work & Pick<Observing, 'executions' | 'worker'>
 
 export interface SweepReport {
   /** What was past its time. */
@@ -34,7 +39,7 @@ export interface SweepReport {
 }
 
 export async function sweepOnce(
-  engine: Upkeep & Work,
+  engine: SweepingEngine,
   random: Random,
   book: PolicyBook = NO_POLICIES,
 ): Promise<SweepReport> {
@@ -42,14 +47,15 @@ export async function sweepOnce(
 }
 
 export async function settleOverdue(
-  engine: Upkeep & Work,
+  engine: SweepingEngine,
   random: Random,
   look: ExpiredResult,
   book: PolicyBook,
 ): Promise<SweepReport> {
   const { overdue, now } = look
   if (overdue.length === 0) return { overdue: 0, settled: 0, superseded: 0, full: false }
-  const results = await engine.settle(overdue.map((item) => settlementFor(item, book, { now, roll: random.next() })))
+  const settling = overdue.map((item) => settlementFor(engine, item, book, { now, roll: random.next() }))
+  const results = await engine.settle(await Promise.all(settling))
   const settled = results.filter((result) => result.outcome === 'settled' && !result.repeated).length
   return {
     overdue: overdue.length,
@@ -59,11 +65,15 @@ export async function settleOverdue(
   }
 }
 
-function settlementFor(item: Overdue, book: PolicyBook, circumstances: Circumstances): Settlement {
+async function settlementFor(
+  engine: SweepingEngine,
+  item: Overdue,
+  book: PolicyBook,
+  circumstances: Circumstances,
+): Promise<Settlement> {
   switch (item.kind) {
     case 'lease': {
-      const words = 'The worker stopped renewing its lease.'
-      const { failure, decision, guards } = judgeLost(book, item, words, circumstances)
+      const { failure, decision, guards } = await judgeLease(engine, item, book, circumstances)
       return lost(item.ref, failure, decision, guards)
     }
     case 'timeout': {
@@ -81,6 +91,22 @@ function settlementFor(item: Overdue, book: PolicyBook, circumstances: Circumsta
       return expired(item.ref, failure, decision, guards)
     }
   }
+}
+
+/** A task is a crash loop by its crashes alone. */
+async function judgeLease(
+  engine: SweepingEngine,
+  item: Overdue,
+  book: PolicyBook,
+  circumstances: Circumstances,
+): Promise<Judgement> {
+  const words = 'The worker stopped renewing its lease.'
+  const judgement = judgeLost(book, item, words, circumstances)
+  const { decision } = judgement
+  if (decision.kind !== 'dead' || decision.reason !== 'crash_loop') return judgement
+  const excused = await excusedLosses(engine, item.ref.taskId, item.generation)
+  if (excused === 0) return judgement
+  return judgeLost(book, { ...item, losses: Math.max(item.losses - excused, 0) }, words, circumstances)
 }
 
 function judgeInQueue(

@@ -9,19 +9,17 @@ import {
   type RetentionRules,
   refuseNoEngine,
   type Service,
-  type Upkeep,
   type Waiting,
-  type Work,
   withoutPolicies,
 } from '@reprise/core'
 import { HoldOff } from './hold-off.ts'
 import { retentionSteps } from './retention.ts'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
-import { settleOverdue } from './sweep-once.ts'
+import { type SweepingEngine, settleOverdue } from './sweep-once.ts'
 
 export interface SweepOptions extends ServiceOptions {
-  readonly engine: Upkeep & Work & Waiting
+  readonly engine: SweepingEngine & Waiting
   readonly intervalMs?: number
   /** How long live workers get to renew after a pause, a clock jump or trouble with the store. */
   readonly graceMs?: number

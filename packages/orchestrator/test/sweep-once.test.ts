@@ -1,11 +1,31 @@
 // What the sweep decides about each kind of thing that is past its time.
 
-import { type Engine, latestForTask, NO_POLICIES, type PolicyBook, type Settlement, seededRandom } from '@reprise/core'
+import {
+  DEFAULT_POOL,
+  type Engine,
+  latestForTask,
+  NO_POLICIES,
+  type PolicyBook,
+  type Settlement,
+  seededRandom,
+  workerId,
+} from '@reprise/core'
 import { expect, test } from 'vitest'
 import { sweepOnce } from '../src/sweep-once.ts'
 import { claimed, LEASE_MS, openStore, submitted, taskOf } from './fixture.ts'
 
 const random = seededRandom(1)
+const WELL = { inFlight: 0, queueDepth: 0, loopLagMs: 0, memoryBytes: 1, draining: false, maxQuietMs: 0, outlook: null }
+
+const registration = (name: string) => ({
+  worker: workerId(name),
+  pools: [DEFAULT_POOL],
+  actions: null,
+  host: 'here',
+  version: '1',
+  runtimes: [],
+  endpoint: null,
+})
 
 test('a lease that ended: lost, and it runs again soon', async () => {
   const { engine, clock } = await openStore()
@@ -33,6 +53,33 @@ test('a task that takes down its worker each time is dead after maxLosses, and u
     await sweepOnce(engine, random)
   }
   expect(await taskOf(engine, id)).toMatchObject({ failures: 0, state: { status: 'dead', reason: 'crash_loop' } })
+})
+
+test('losses of a worker that came back in the same epoch do not make a crash loop', async () => {
+  const { engine, clock } = await openStore()
+  const id = await submitted(engine, 't1', { settings: { maxLosses: 1 } })
+  const { epoch } = await engine.register(registration('cut-off'))
+  const worker = workerId('cut-off')
+  const claim = { worker, epoch, pools: [DEFAULT_POOL], actions: null, limit: 1, leaseMs: LEASE_MS }
+  const lose = async (comesBack: boolean): Promise<void> => {
+    clock.jump(3_600_000)
+    expect((await engine.claim({ ...claim, regardless: true })).claimed).toHaveLength(1)
+    clock.jump(LEASE_MS)
+    await sweepOnce(engine, random)
+    clock.jump(1)
+    if (comesBack) await engine.beat({ ...WELL, worker, epoch })
+  }
+  await lose(true)
+  await lose(false)
+  expect(await taskOf(engine, id)).toMatchObject({ losses: 2, state: { status: 'waiting', reason: 'worker_lost' } })
+  // It claims, so it lives, but it was not heard of after the loss before. One excuse is not enough for two.
+  await engine.register(registration('cut-off'))
+  const { epoch: next } = await engine.register(registration('cut-off'))
+  clock.jump(3_600_000)
+  await engine.claim({ ...claim, epoch: next, regardless: true })
+  clock.jump(LEASE_MS)
+  await sweepOnce(engine, random)
+  expect(await taskOf(engine, id)).toMatchObject({ state: { status: 'dead', reason: 'crash_loop' } })
 })
 
 test('C7: an attempt past its timeout: failed with timeout, retried as the action says', async () => {

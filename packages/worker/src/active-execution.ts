@@ -17,7 +17,7 @@ import {
   judgeOutcomeUnknown,
   judgeThrown,
   type LogLine,
-  lostMeaning,
+  lossTerms,
   type Mark,
   mayStart,
   type PolicySource,
@@ -46,6 +46,8 @@ export interface ExecutionOwner {
   hasNews(execution: ActiveExecution): void
   /** The handler of an execution that had ended before has come to rest. */
   handlerReturned(): void
+  /** Until when a thread has renewed all leases of this worker, on the monotonic clock. */
+  readonly vouchedUntil: number
   /** Renews its lease now; it has ended afterwards if that is gone. Rejects if the store can't be asked. */
   renewNow(execution: ActiveExecution): Promise<void>
 }
@@ -99,7 +101,12 @@ export class ActiveExecution {
   }
 
   get leaseMsLeft(): number {
-    return Math.max(Math.floor(this.leaseEndsAt - this.#owner.clock.monotonic()), 0)
+    const endsAt = Math.max(this.leaseEndsAt, this.#owner.vouchedUntil)
+    return Math.max(Math.floor(endsAt - this.#owner.clock.monotonic()), 0)
+  }
+
+  get timeoutInMs(): number {
+    return this.deadlineAt - this.#owner.clock.monotonic()
   }
 
   /** The store has extended it, at the earliest then. */
@@ -134,7 +141,13 @@ export class ActiveExecution {
   get mustReconcile(): boolean {
     const { retryReason, snapshot, policy } = this.claimed
     if (retryReason !== 'worker_lost') return false
-    return lostMeaning(this.#owner.policies.current(), snapshot, policy) === 'reconcile'
+    return lossTerms(this.#owner.policies.current(), snapshot, policy).meaning === 'reconcile'
+  }
+
+  /** One more loss would end it as a crash loop: whether it is to blame must be found out. */
+  get isSuspect(): boolean {
+    const { losses, snapshot, policy } = this.claimed
+    return losses > 0 && losses >= lossTerms(this.#owner.policies.current(), snapshot, policy).maxLosses
   }
 
   /**
@@ -202,9 +215,9 @@ export class ActiveExecution {
   }
 
   /** The worker stops now: back to the queue, as if it had never been claimed. */
-  release(): void {
+  release(reason: string = STOP_REASON): void {
     if (this.ended) return
-    this.#end(released(this.claimed, STOP_REASON))
+    this.#end(released(this.claimed, reason))
   }
 
   report(fraction: number | null, note: string | undefined): void {

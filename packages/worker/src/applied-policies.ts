@@ -1,7 +1,7 @@
 // The policies that a worker judges failures by: those it was given, or else those of the store. The store is looked at beside
 // the heartbeat, with two small reads; an attempt that fails never waits for that. A version that comes meanwhile is read once.
 
-import type { Clock, Engine, Logger, PolicySource } from '@reprise/core'
+import { type Clock, type Engine, type Logger, type PolicySource, withoutPolicies } from '@reprise/core'
 import { guardedPolicies } from './hooks.ts'
 
 export interface AppliedPolicies extends PolicySource {
@@ -17,14 +17,14 @@ export function givenPolicies(source: PolicySource, log: Logger): AppliedPolicie
   return Object.assign(guardedPolicies(source, log), { follow: () => Promise.resolve(false) })
 }
 
-export interface StorePoliciesOptions {
+interface StorePoliciesOptions {
   readonly engine: Engine
   readonly clock: Clock
   readonly log: Logger
 }
 
 /** Throws if the store has policies that this version does not understand. */
-export async function storePolicies({ engine, clock, log }: StorePoliciesOptions): Promise<AppliedPolicies> {
+async function storePolicies({ engine, clock, log }: StorePoliciesOptions): Promise<AppliedPolicies> {
   const { openPolicies } = await import('@reprise/policies')
   const policies = await openPolicies({ engine, clock, log })
   let lookedAt = clock.monotonic()
@@ -40,3 +40,7 @@ export async function storePolicies({ engine, clock, log }: StorePoliciesOptions
     },
   }
 }
+
+/** Behind a server, the server judges. */
+export const policiesOf = async (engine: Engine | null, clock: Clock, log: Logger): Promise<AppliedPolicies> =>
+  engine === null ? givenPolicies(withoutPolicies, log) : storePolicies({ engine, clock, log })

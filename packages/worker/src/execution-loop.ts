@@ -29,9 +29,11 @@ import { ActiveExecution, type ExecutionOwner } from './active-execution.ts'
 import { AwaitingHandlers } from './awaiting-handlers.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
 import { runExecution } from './pipeline.ts'
+import { isRefusal } from './refusals.ts'
 import { bringLastLines } from './renewal.ts'
 import type { SettlementLog } from './settlement-log.ts'
 import type { WorkerStore } from './store/worker-store.ts'
+import { Suspects } from './suspects.ts'
 import { endAttempt, inSettlement } from './tracing.ts'
 
 /** A store error is told to `onError`, and the loop goes on after a while. */
@@ -55,12 +57,15 @@ export interface ExecutionLoopOptions extends Surroundings {
   readonly onStarted: () => void
   /** A handler has told something that the store does not have yet. */
   readonly onNews: (execution: ActiveExecution) => void
+  /** Until when a thread has renewed everything of this worker, on the monotonic clock. */
+  readonly vouchedUntil: () => number
   /** Renews the lease of one, at the wish of its handler. */
   readonly renewNow: (execution: ActiveExecution) => Promise<void>
 }
 
 /** Between a claim that was refused for its epoch and the next. */
 const FENCED_MS = 5
+const ALONE_REASON = 'released: a task that may crash its worker has to run alone'
 /** Handlers that ignore their signal, per slot, before a worker stops taking more. */
 const ABANDONED_PER_SLOT = 10
 const ERROR_BACKOFF: Backoff = { kind: 'decorrelated', baseMs: 50, maxMs: 2_000 }
@@ -84,6 +89,7 @@ export class ExecutionLoop implements ExecutionOwner {
   readonly #share: number
   readonly #deadlines: DeadlineWatch
   readonly #awaiting: AwaitingHandlers
+  readonly #suspects: Suspects
   readonly #idleWaiters = new Set<() => void>()
   /** Ended, and not in the store yet. */
   #outbox: ActiveExecution[] = []
@@ -106,6 +112,7 @@ export class ExecutionLoop implements ExecutionOwner {
     this.policies = options.policies
     this.#deadlines = new DeadlineWatch(options.clock, this.active)
     this.#awaiting = new AwaitingHandlers(options.concurrency, options.log)
+    this.#suspects = new Suspects({ clock: options.clock, active: this.active, wake: () => this.#wakeUp.call() })
   }
 
   /** Handlers that run on though their execution has ended. */
@@ -140,12 +147,14 @@ export class ExecutionLoop implements ExecutionOwner {
   /** No more claims; what runs may finish. */
   drain(): void {
     if (this.#mode === 'claiming') this.#mode = 'draining'
+    this.#suspects.stop()
     this.#wakeUp.call()
   }
 
   /** Nothing any more: what runs is dropped, and what was not settled is left to the sweep. */
   halt(reason: Error): void {
     this.#mode = 'halted'
+    this.#suspects.stop()
     for (const execution of this.active) execution.supersede(reason)
     this.#wakeUp.call()
   }
@@ -172,6 +181,10 @@ export class ExecutionLoop implements ExecutionOwner {
       this.#wakeIsDue = false
       this.#wakeUp.call()
     })
+  }
+
+  get vouchedUntil(): number {
+    return this.#options.vouchedUntil()
   }
 
   hasNews(execution: ActiveExecution): void {
@@ -230,7 +243,7 @@ export class ExecutionLoop implements ExecutionOwner {
     if (this.#mode !== 'claiming' || (this.#idle !== null && settling === 0)) return 0
     // Handlers that run on after their end take memory and time too: at some point nothing more is added.
     if (this.trouble !== null) return 0
-    return Math.min(Math.max(this.#room(), 0), this.#share)
+    return this.#suspects.room(Math.min(Math.max(this.#room(), 0), this.#share), this.#claiming)
   }
 
   async #trip(batch: readonly ActiveExecution[], limit: number): Promise<void> {
@@ -248,7 +261,8 @@ export class ExecutionLoop implements ExecutionOwner {
     if (trip.claim === null) return
     const { claimed } = trip.claim
     this.#startAll(trip.claim, trip.sentAt, mark)
-    this.#idle = claimed.length >= limit ? null : idleAfter(trip.claim, mark, this.clock)
+    const mayBeMore = claimed.length >= limit || (claimed.length > 0 && this.#suspects.areSought)
+    this.#idle = mayBeMore ? null : idleAfter(trip.claim, mark, this.clock)
   }
 
   async #call(batch: readonly ActiveExecution[], limit: number): Promise<Trip> {
@@ -292,6 +306,10 @@ export class ExecutionLoop implements ExecutionOwner {
       // Told to drain while the claim was under way: it goes back untouched.
       if (this.#mode === 'draining') {
         execution.release()
+        continue
+      }
+      if (!this.#suspects.mayBegin(execution)) {
+        execution.release(ALONE_REASON)
         continue
       }
       this.active.add(execution)
@@ -363,17 +381,3 @@ export class ExecutionLoop implements ExecutionOwner {
     called.abort()
   }
 }
-
-/** The store says that what was sent is wrong, rather than that it can't do it now. */
-function isRefusal(error: unknown): boolean {
-  return isRepriseError(error) && error.status < 500 && !NOT_ABOUT_CONTENT.has(error.code)
-}
-
-/** Of a store behind a server: who asks, or how often, is what it does not like. */
-const NOT_ABOUT_CONTENT: ReadonlySet<string> = new Set([
-  'REPRISE_NOT_FOUND',
-  'REPRISE_UNAUTHENTICATED',
-  'REPRISE_FORBIDDEN',
-  'REPRISE_RATE_LIMITED',
-  'REPRISE_UNREACHABLE',
-])

@@ -4,25 +4,21 @@
 import {
   type BeatReport,
   type ClaimRequest,
-  type Clock,
   type Duration,
   durationMs,
-  type Engine,
   inTime,
   isRepriseError,
-  type Logger,
   present,
   publishedSchema,
   type Service,
   StoreClosedError,
   WorkerFencedError,
   type WorkerId,
-  withoutPolicies,
 } from '@reprise/core'
 import { createSweep, type HealthAnswer, type HealthServer, serveHealth } from '@reprise/orchestrator'
 import { warnOfMissingHooks } from './action-registry.ts'
 import type { ActiveExecution } from './active-execution.ts'
-import { type AppliedPolicies, givenPolicies, storePolicies } from './applied-policies.ts'
+import { type AppliedPolicies, policiesOf } from './applied-policies.ts'
 import { type WorkerConfiguration, type WorkerOptions, workerConfiguration } from './configuration.ts'
 import { drainOrder } from './drain-order.ts'
 import { EndWatch } from './end-watch.ts'
@@ -35,6 +31,7 @@ import { createRenewal, renewLeases } from './renewal.ts'
 import { type SettlementCounts, SettlementLog } from './settlement-log.ts'
 import { type OpenedStore, openWorkerStore, type WorkerStore } from './store/worker-store.ts'
 import { VitalSigns } from './vital-signs.ts'
+import { BlockedLoop } from './vouching/blocked-loop.ts'
 
 export type WorkerState = 'starting' | 'running' | 'draining' | 'stopped'
 
@@ -77,10 +74,6 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-/** Behind a server, the server judges. */
-const policiesOf = async (engine: Engine | null, clock: Clock, log: Logger): Promise<AppliedPolicies> =>
-  engine === null ? givenPolicies(withoutPolicies, log) : storePolicies({ engine, clock, log })
-
 /**
  * A state machine that only goes forward:
  *
@@ -108,6 +101,7 @@ export class Worker {
   readonly #leaseNews: LeaseNews
   readonly #vitalSigns: VitalSigns
   readonly #heartbeat: HeartbeatOptions
+  readonly #blockedLoop: BlockedLoop
   readonly #services: readonly Service[]
   readonly #grace: Grace
   #state: WorkerState = 'starting'
@@ -145,9 +139,17 @@ export class Worker {
       onFatal: (error) => this.#giveUp(error),
       onStarted: () => endWatch.started(),
       onNews: (execution) => this.#leaseNews.add(execution),
+      vouchedUntil: () => this.#blockedLoop.vouchedUntil,
       renewNow: (execution) => renew([execution]),
     })
     const { active } = this.#executions
+    this.#blockedLoop = new BlockedLoop({
+      ...config,
+      worker: config.id,
+      active,
+      voucher: () => engine.voucher(),
+      goesOn: () => void beatOnce(this.#heartbeat),
+    })
     const renew = (executions: readonly ActiveExecution[]) => renewLeases({ ...config, engine }, executions)
     const endWatch = new EndWatch({ engine, clock, active, renew })
     this.#leaseNews = new LeaseNews(clock, renew)
@@ -205,13 +207,15 @@ export class Worker {
     const { health, host } = this.#config
     const paths = { [HEALTH_PATH]: () => this.#healthAnswer() }
     if (health !== null) this.#healthServer = await serveHealth(health, paths, host)
+    const watched = this.#blockedLoop.start()
     try {
       await this.#register()
     } catch (error) {
+      this.#blockedLoop.stop()
       await this.#healthServer?.close()
       throw error
     }
-    await this.#publishActions()
+    await Promise.all([this.#publishActions(), watched])
     this.#state = 'running'
     for (const service of this.#services) await service.start()
     this.#running = this.#executions.run().catch((error: unknown) => this.#giveUp(error))
@@ -259,6 +263,7 @@ export class Worker {
     const registration = { worker: id, pools, actions, host, version, runtimes, endpoint, concurrency }
     const { epoch } = await this.#engine.register(registration)
     this.#epoch = epoch
+    this.#blockedLoop.registered(epoch)
   }
 
   /** Tasks that are submitted by name alone get these settings. It runs as well without: nothing here may keep it from starting. */
@@ -297,7 +302,8 @@ export class Worker {
   #healthAnswer(): HealthAnswer {
     const { inFlight, lag } = this.#vitalSigns
     const { trouble } = this
-    const body = { state: this.#state, inFlight, loopLagMs: lag.ms, ...present({ trouble }) }
+    const eventLoopBlocked = this.#blockedLoop.last
+    const body = { state: this.#state, inFlight, loopLagMs: lag.ms, ...present({ trouble, eventLoopBlocked }) }
     return { ok: this.#state === 'running' && trouble === null, body }
   }
 
@@ -367,6 +373,7 @@ export class Worker {
   /** Ends the services and leaves the registry; a store that is out of reach is not waited for. */
   async #leaveStore(registration: 'deregister' | 'leave'): Promise<void> {
     this.#leaseNews.stop()
+    this.#blockedLoop.stop()
     const leaving = async (): Promise<void> => {
       await Promise.all(this.#services.map((service) => service.stop()))
       try {

@@ -121,10 +121,20 @@ export function healthMatters(
 export const actionsNamedOnHealth = (book: PolicyBook): readonly string[] =>
   compiled(book).onHealth.flatMap(({ policy }) => (policy.match.actions ?? []).filter((name) => !name.includes('*')))
 
-/** What a lost attempt of this task means: for the worker that runs it next, and may have to ask `reconcile` first. */
-export function lostMeaning(book: PolicyBook, snapshot: TaskTerms, named?: string): LostMeaning {
-  const policy = policyForFailure(book, snapshot, ['worker_lost'], named)?.policy
-  return policy?.onLost ?? snapshot.settings.onLost ?? 'retry'
+/**
+ * What a lost attempt of this task means, and how many are repeated: for the worker that runs it next, and may have to ask
+ * `reconcile` first, or to run it alone.
+ */
+export function lossTerms(
+  book: PolicyBook,
+  { settings, ...terms }: TaskTerms,
+  named?: string,
+): { readonly meaning: LostMeaning; readonly maxLosses: number } {
+  const policy = policyForFailure(book, { settings, ...terms }, ['worker_lost'], named)?.policy
+  return {
+    meaning: policy?.onLost ?? settings.onLost ?? 'retry',
+    maxLosses: policy?.maxLosses ?? settings.maxLosses,
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   DEFAULT_BREAKER,
   DEFAULT_SETTINGS,
   InvalidError,
-  lostMeaning,
+  lossTerms,
   NO_POLICIES,
   type Policy,
   type PolicyBook,
@@ -158,9 +158,11 @@ describe('settings under a policy', () => {
 
 test('what a lost attempt means can be asked before a task runs again', () => {
   const policies = book(policy('p', { match: { codes: ['worker_lost'] }, onLost: 'reconcile' }))
-  expect(lostMeaning(policies, task('x'))).toBe('reconcile')
-  expect(lostMeaning(NO_POLICIES, task('x'))).toBe('retry')
-  expect(lostMeaning(NO_POLICIES, { ...task('x'), settings: { ...DEFAULT_SETTINGS, onLost: 'hold' } })).toBe('hold')
+  expect(lossTerms(policies, task('x'))).toEqual({ meaning: 'reconcile', maxLosses: 3 })
+  expect(lossTerms(NO_POLICIES, task('x')).meaning).toBe('retry')
+  expect(lossTerms(NO_POLICIES, { ...task('x'), settings: { ...DEFAULT_SETTINGS, onLost: 'hold' } }).meaning).toBe(
+    'hold',
+  )
 })
 
 describe('refused', () => {

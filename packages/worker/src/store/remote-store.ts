@@ -105,6 +105,11 @@ class RemoteStore implements WorkerStore {
     return this.#inParts<RenewResult>('/api/v1/leases/renew', bodies, (part) => ({ leases: part, leaseMs }))
   }
 
+  /** The way to a server is on the event loop. */
+  voucher(): null {
+    return null
+  }
+
   async settle(settlements: readonly Settlement[]): Promise<readonly SettleResult[]> {
     const results = await this.#inParts<SettleResult | Refused>(
       '/api/v1/settlements',

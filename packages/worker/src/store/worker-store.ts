@@ -9,6 +9,7 @@ import {
   openTransport,
   publishActions,
   type ServerOptions,
+  type Voucher,
   type Waiting,
   type Work,
   type WorkerId,
@@ -21,6 +22,8 @@ type WorkOfWorkers = Pick<
 
 export interface WorkerStore extends WorkOfWorkers, Waiting {
   readonly healthThresholds: HealthThresholds
+  /** How a thread renews for a blocked event loop; null where it can't. */
+  voucher(): Voucher | null
   /** Whether an operator wants the worker of this epoch to finish and take nothing new. */
   isDrainOrdered(worker: WorkerId, epoch: number): Promise<boolean>
   /** Tasks that are submitted by name alone get these settings. */
@@ -59,6 +62,7 @@ function engineStore(engine: Engine): WorkerStore {
     deregister: (worker, epoch) => engine.deregister(worker, epoch),
     claim: (request) => engine.claim(request),
     renew: (leases, leaseMs) => engine.renew(leases, leaseMs),
+    voucher: () => engine.voucher(),
     settle: (settlements) => engine.settle(settlements),
     settleAndClaim: (settlements, request) => engine.settleAndClaim(settlements, request),
     mark: () => engine.mark(),

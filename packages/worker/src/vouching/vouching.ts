@@ -1,0 +1,176 @@
+// Keeps the leases of this process's workers alive while its event loop is blocked: through one thread for all of them,
+// which is told who they are and sees by a count whether the event loop runs. Renewal itself stays with each worker, on the
+// event loop: while that runs, the thread does nothing. Where there can be no thread, that is all there is.
+
+import { Worker as Thread } from 'node:worker_threads'
+import {
+  CLAIMS_NOTHING,
+  inTime,
+  type Logger,
+  systemClock,
+  type Timer,
+  type Voucher,
+  type WorkerId,
+} from '@reprise/core'
+import type { Culprit } from './running-now.ts'
+import { THREAD } from './thread.ts'
+
+export interface Block {
+  readonly ms: number
+  /** Null if nobody could tell what ran. */
+  readonly culprit: Culprit | null
+  /** Why leases could not be renewed meanwhile; null if they could. */
+  readonly error: string | null
+}
+
+interface BlockReport extends Block {
+  /** Those that were vouched for: their heartbeats must correct what the store thinks. */
+  readonly workers: readonly WorkerId[]
+}
+
+export interface VouchedOptions {
+  readonly worker: WorkerId
+  readonly leaseMs: number
+  readonly voucher: Voucher
+  readonly log: Logger
+  /** The event loop was blocked, and goes on. */
+  readonly onBlock: (block: Block, isVouchedFor: boolean) => void
+}
+
+/** What Node says about its parts, it has said for the process already. */
+const QUIET = ['--disable-warning=ExperimentalWarning']
+const LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 4 }
+const TICKS_PER_LEASE = 12
+const TICK_MS_MIN = 50
+const TICK_MS_MAX = 500
+const NO_THREAD =
+  'There is no thread to renew leases while the event loop is blocked: handlers that block it lose them.'
+
+/** Of all workers in this process. */
+const members = new Map<WorkerId, Vouched>()
+let thread: ThreadAtWork | null = null
+
+interface ThreadAtWork {
+  readonly thread: Thread
+  readonly everyMs: number
+  /** It looks from now on. */
+  readonly ready: Promise<void>
+  tick: Timer
+}
+
+/** After the last worker has left: the next one may come soon. */
+const LINGER_MS = 5_000
+/** A thread that takes longer to start is not waited for. */
+const START_MS_MAX = 2_000
+let lingering: Timer | null = null
+
+/** One worker, while it is vouched for. */
+export class Vouched {
+  readonly #options: VouchedOptions
+  readonly #vouchedUntil = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
+  #epoch: number | null = null
+
+  constructor(options: VouchedOptions) {
+    this.#options = options
+  }
+
+  get leaseMs(): number {
+    return this.#options.leaseMs
+  }
+
+  /** From now on, under this epoch. */
+  as(epoch: number): void {
+    this.#epoch = epoch
+    if (members.get(this.#options.worker) === this && thread !== null) this.tell(thread.thread)
+  }
+
+  /** Comes back when somebody looks, should the first handler block. */
+  async join(): Promise<void> {
+    members.set(this.#options.worker, this)
+    lingering?.cancel()
+    if (thread === null || tickMs(this.leaseMs) < thread.everyMs) startThread()
+    if (thread !== null) await inTime(systemClock, START_MS_MAX, thread.ready)
+  }
+
+  /** Until when its leases are renewed at least, on the monotonic clock; a time long past if nobody had to vouch for it. */
+  get until(): number {
+    const [until = 0] = new Float64Array(this.#vouchedUntil)
+    return until === 0 ? Number.NEGATIVE_INFINITY : until - threadTime() + systemClock.monotonic()
+  }
+
+  stop(): void {
+    // Another worker of this process may have taken the id.
+    if (members.get(this.#options.worker) !== this) return
+    members.delete(this.#options.worker)
+    thread?.thread.postMessage({ kind: 'leave', id: this.#options.worker })
+    if (members.size > 0) return
+    lingering = systemClock.after(LINGER_MS, () => {
+      if (members.size === 0) endThread()
+    })
+  }
+
+  tell(to: Thread): void {
+    const { worker: id, leaseMs, voucher } = this.#options
+    to.postMessage({ kind: 'worker', id, epoch: this.#epoch, leaseMs, voucher, vouchedUntil: this.#vouchedUntil })
+  }
+
+  blocked({ workers, ...block }: BlockReport): void {
+    this.#options.onBlock(block, workers.includes(this.#options.worker))
+  }
+
+  warn(error: unknown): void {
+    this.#options.log.warn(NO_THREAD, { worker: this.#options.worker, error })
+  }
+}
+
+/** Both threads read it alike, unlike the time since each of them began. */
+const threadTime = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
+
+const tickMs = (leaseMs: number): number =>
+  Math.min(Math.max(Math.floor(leaseMs / TICKS_PER_LEASE), TICK_MS_MIN), TICK_MS_MAX)
+
+/** One that looks as often as the shortest lease needs. */
+function startThread(): void {
+  endThread()
+  const shortest = Math.min(...Array.from(members.values(), ({ leaseMs }) => leaseMs))
+  const everyMs = tickMs(shortest)
+  const count = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const ticks = new Int32Array(count)
+  try {
+    const started = new Thread(THREAD, {
+      eval: true,
+      workerData: { count, everyMs, prefix: CLAIMS_NOTHING },
+      execArgv: QUIET,
+      resourceLimits: LIMITS,
+    })
+    const tick = (): Timer =>
+      systemClock.after(everyMs, () => {
+        Atomics.add(ticks, 0, 1)
+        if (thread?.thread === started) thread.tick = tick()
+      })
+    const ready = Promise.withResolvers<void>()
+    thread = { thread: started, everyMs, ready: ready.promise, tick: tick() }
+    started.unref()
+    started.on('message', (message: BlockReport | 'ready') => {
+      if (message === 'ready') ready.resolve()
+      else for (const member of members.values()) member.blocked(message)
+    })
+    started.on('error', (error) => {
+      ready.resolve()
+      if (thread?.thread !== started) return
+      thread = null
+      for (const member of members.values()) member.warn(error)
+    })
+    for (const member of members.values()) member.tell(started)
+  } catch (error) {
+    for (const member of members.values()) member.warn(error)
+  }
+}
+
+function endThread(): void {
+  const ending = thread
+  if (ending === null) return
+  thread = null
+  ending.tick.cancel()
+  ending.thread.postMessage({ kind: 'close' })
+}

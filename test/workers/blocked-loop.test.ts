@@ -1,0 +1,154 @@
+// Handlers that block the event loop of their worker, and handlers that kill it: what becomes of the tasks beside them. Real
+// processes, on each engine.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { createClient } from '@reprise/client'
+import { connectEngine } from '@reprise/connect'
+import { createSweep } from '@reprise/orchestrator'
+import { type RedisServer, startRedis } from '@reprise/test-servers'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+
+const PROGRAM = join(import.meta.dirname, 'processes', 'blocking-worker.ts')
+const RUN_MS_MAX = 120_000
+
+let redis: Promise<RedisServer> | null = null
+afterAll(async () => (await redis)?.stop())
+
+const STORES: Readonly<Record<string, (folder: string) => Promise<string>>> = {
+  sqlite: async (folder) => `sqlite:${join(folder, 'store.db')}`,
+  redis: async () => {
+    redis ??= startRedis()
+    return `${(await redis).url}?prefix=${randomUUID()}`
+  },
+}
+
+async function setUp(addressIn: (folder: string) => Promise<string>) {
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-blocked-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const address = await addressIn(folder)
+  const connection = await connectEngine(address)
+  const { engine } = connection
+  onTestFinished(() => connection.close())
+  const client = await createClient({ engine })
+  onTestFinished(() => client.close())
+  const sweep = createSweep({ engine, graceMs: 0, intervalMs: 100 })
+  await sweep.start()
+  onTestFinished(() => sweep.stop())
+  const file = join(folder, 'begun')
+  writeFileSync(file, '')
+  const worker = async (concurrency = 8) => {
+    const args = ['--conditions=reprise-source', PROGRAM, address, file, String(concurrency)]
+    const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ready = Promise.withResolvers<void>()
+    const lines: { readonly level: string; readonly message: string }[] = []
+    const errors: string[] = []
+    if (child.stdout !== null) {
+      createInterface(child.stdout).on('line', (line) => {
+        lines.push(JSON.parse(line) as { readonly level: string; readonly message: string })
+        ready.resolve()
+      })
+    }
+    if (child.stderr !== null) createInterface(child.stderr).on('line', (line) => void errors.push(line))
+    child.once('exit', () => ready.resolve())
+    await ready.promise
+    return { child, lines, errors }
+  }
+  /** How often each task began, by id. */
+  const begun = (): Readonly<Record<string, number>> => {
+    const counts: Record<string, number> = {}
+    for (const line of readFileSync(file, 'utf8').split('\n')) {
+      const [id = ''] = line.split(' ')
+      if (id !== '') counts[id] = (counts[id] ?? 0) + 1
+    }
+    return counts
+  }
+  return { engine, client, worker, begun }
+}
+
+test.each(Object.entries(STORES))(
+  'fault 16: a handler that blocks the event loop for three leases costs nobody an attempt, and is named, on %s',
+  async (_, address) => {
+    const { engine, client, worker, begun } = await setUp(address)
+    const neighbours = await Promise.all(
+      [1, 2, 3, 4, 5].map((n) => client.submit('peaceful', 800, { id: `calm-${n}` })),
+    )
+    const culprit = await client.submit('blocking', 3_500, { id: 'culprit' })
+    const { lines } = await worker()
+    const outlooks = new Set<string>()
+    await expect
+      .poll(
+        async () => {
+          for (const { outlook } of (await engine.workers()).items) if (outlook !== null) outlooks.add(outlook)
+          return (await culprit.get())?.state.status
+        },
+        { timeout: 60_000 },
+      )
+      .toBe('succeeded')
+    for (const task of neighbours) await task.result({ timeout: '30s' })
+    expect(begun()).toEqual({ culprit: 1, 'calm-1': 1, 'calm-2': 1, 'calm-3': 1, 'calm-4': 1, 'calm-5': 1 })
+    expect([...outlooks].join('\n')).toMatch(
+      /claims nothing: its event loop has been blocked for .* by blocking \(task culprit\), at spin/,
+    )
+    await expect
+      .poll(() => lines.map(({ message }) => message).join('\n'))
+      .toMatch(/^blocking \(task culprit\) blocked the event loop for /m)
+    // It works on, and nothing is held against it.
+    await expect.poll(async () => (await engine.workers()).items[0]?.health.status, { timeout: 30_000 }).toBe('healthy')
+  },
+  RUN_MS_MAX,
+)
+
+test.each(Object.entries(STORES))(
+  'an endless loop is a time-out of its own task; what ran beside it goes to another worker, on %s',
+  async (_, address) => {
+    const { engine, client, worker } = await setUp(address)
+    // The worker publishes the time-out of its action, which the submission takes.
+    const { errors } = await worker()
+    const calm = await client.submit('peaceful', 1_000, { id: 'calm' })
+    const endless = await client.submit('endless', null, { id: 'endless' })
+    await expect.poll(async () => (await endless.get())?.state.status, { timeout: 60_000 }).toBe('dead')
+    expect(await engine.execution(endless.id, 1)).toMatchObject({ status: 'failed', failure: { reason: 'timeout' } })
+    await worker()
+    await calm.result({ timeout: '60s' })
+    await expect
+      .poll(() => errors.join('\n'), { timeout: 30_000 })
+      .toMatch(/blocked for .* by endless \(task endless\).* Restart this process/)
+  },
+  RUN_MS_MAX,
+)
+
+test.each(Object.entries(STORES))(
+  'fault 19: a task that kills its worker each time is found out alone; none of those beside it is called a crash loop, on %s',
+  async (_, address) => {
+    const { client, worker, begun } = await setUp(address)
+    let current = await worker()
+    const deadly = await client.submit('deadly', null, { id: 'deadly' })
+    const calm = await Promise.all([1, 2, 3, 4, 5].map((n) => client.submit('peaceful', 600, { id: `calm-${n}` })))
+    const watch = { isOver: false }
+    const restart = (): void => {
+      current.child.once('exit', () => {
+        if (watch.isOver) return
+        void worker().then((next) => {
+          current = next
+          restart()
+        })
+      })
+    }
+    restart()
+    onTestFinished(() => {
+      watch.isOver = true
+    })
+    await expect.poll(async () => (await deadly.get())?.state.status, { timeout: 90_000 }).toBe('dead')
+    expect(await deadly.get()).toMatchObject({ state: { reason: 'crash_loop' } })
+    const ends = await Promise.all(calm.map((task) => task.result({ timeout: '60s' }).then(() => 'succeeded', String)))
+    expect(ends).toEqual(calm.map(() => 'succeeded'))
+    expect(begun().deadly).toBe(4)
+  },
+  RUN_MS_MAX,
+)
