@@ -75,7 +75,7 @@ export class BlockedLoop {
     log.warn(`${culpritText(culprit)} blocked the event loop for ${lasted}: nothing else ran meanwhile.`, {
       worker,
       ms,
-      ...(culprit ?? {}),
+      ...culprit,
       ...(error === null ? {} : { leasesNotRenewed: error }),
     })
     for (const execution of active) {
