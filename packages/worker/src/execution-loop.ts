@@ -28,6 +28,7 @@ import type { ActionRegistry } from './action-registry.ts'
 import { ActiveExecution, type ExecutionOwner } from './active-execution.ts'
 import { AwaitingHandlers } from './awaiting-handlers.ts'
 import { DeadlineWatch } from './deadline-watch.ts'
+import { IdleAnswers } from './idle-answers.ts'
 import { runExecution } from './pipeline.ts'
 import { isRefusal } from './refusals.ts'
 import { bringLastLines } from './renewal.ts'
@@ -99,6 +100,7 @@ export class ExecutionLoop implements ExecutionOwner {
   #claiming = 0
   /** Null while there may be something to claim. */
   #idle: Idle | null = null
+  readonly #idleAnswers = new IdleAnswers()
   #wakeIsDue = false
   #errorsInRow = 0
   #abandoned = 0
@@ -250,6 +252,7 @@ export class ExecutionLoop implements ExecutionOwner {
     let trip: Trip
     let mark: Mark
     const { epoch } = this.#options.claimant()
+    const departure = this.#idleAnswers.depart()
     try {
       mark = this.#engine.mark()
       trip = await this.#call(batch, limit)
@@ -262,7 +265,8 @@ export class ExecutionLoop implements ExecutionOwner {
     const { claimed } = trip.claim
     this.#startAll(trip.claim, trip.sentAt, mark)
     const mayBeMore = claimed.length >= limit || (claimed.length > 0 && this.#suspects.areSought)
-    this.#idle = mayBeMore ? null : idleAfter(trip.claim, mark, this.clock)
+    const idle = mayBeMore ? null : idleAfter(trip.claim, mark, this.clock)
+    this.#idle = this.#idleAnswers.answered(departure, idle)
   }
 
   async #call(batch: readonly ActiveExecution[], limit: number): Promise<Trip> {
