@@ -385,7 +385,7 @@ def run(handler, patience=PATIENCE_S, stop_grace=STOP_GRACE_S):
         assignment = server.payload(patience)
     except Refused as refused:
         if refused.status == 404:
-            _exit(0, "There is nothing to run: the attempt has ended, or its payload has expired.")
+            _exit(0, "There is nothing to run: the attempt has ended.")
         _exit(75 if refused.status >= 500 or refused.status == 429 else 78, f"The payload was refused: {refused}")
     except OSError as error:
         _exit(75, f"The server can't be reached: {error}")

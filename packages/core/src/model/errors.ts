@@ -13,6 +13,7 @@ export const ERRORS = {
   REPRISE_INVALID: { status: 400, title: 'The input is not valid' },
   REPRISE_TOO_LARGE: { status: 413, title: 'The input is too large' },
   REPRISE_NOT_FOUND: { status: 404, title: 'There is no such thing' },
+  REPRISE_PAYLOAD_EXPIRED: { status: 410, title: 'The payload is not handed out any more' },
   REPRISE_CONFLICT: { status: 409, title: 'It conflicts with what is there' },
   REPRISE_DUPLICATE_EXECUTION: { status: 409, title: 'This attempt is already reserved' },
   REPRISE_BUDGET_EXHAUSTED: { status: 409, title: 'The retry budget is used up' },
@@ -104,6 +105,9 @@ export class NotFoundError extends RepriseError {
     super('REPRISE_NOT_FOUND', `There is no ${what} '${id}'.`)
   }
 }
+
+/** The attempt still runs, and was dispatched so long ago that its payload is not handed out any more (A11). */
+export class PayloadExpiredError extends worded('REPRISE_PAYLOAD_EXPIRED') {}
 
 export class ConflictError extends worded('REPRISE_CONFLICT') {}
 

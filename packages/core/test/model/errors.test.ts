@@ -9,6 +9,7 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
   [new core.InvalidError('bad'), 'REPRISE_INVALID', 400, 'bad'],
   [new core.TooLargeError('payload', 11, 10), 'REPRISE_TOO_LARGE', 413, 'The payload takes 11 bytes; at most 10'],
   [new core.NotFoundError('task', 't1'), 'REPRISE_NOT_FOUND', 404, "There is no task 't1'."],
+  [new core.PayloadExpiredError('too late'), 'REPRISE_PAYLOAD_EXPIRED', 410, 'too late'],
   [new core.ConflictError('taken'), 'REPRISE_CONFLICT', 409, 'taken'],
   [new core.DuplicateExecutionError('t1', 2), 'REPRISE_DUPLICATE_EXECUTION', 409, "Attempt 2 of task 't1' is already"],
   [new core.BudgetExhaustedError('t1', 5, 4), 'REPRISE_BUDGET_EXHAUSTED', 409, 'above its ceiling of 4'],

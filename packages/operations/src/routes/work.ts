@@ -346,7 +346,7 @@ export const workRoutes = routeTable({
     path: '/task-payload/{id}/{attempt}',
     summary: 'Fetch the payload of an attempt that is running',
     description:
-      'With `Authorization: Bearer <token of the attempt>`. Up to 2 h after its dispatch, and until the worker has called back. 403 if it is not the token of this attempt, whether or not there is one.',
+      'With `Authorization: Bearer <token of the attempt>`. Up to 2 h after its dispatch, and until the worker has called back. 410 after 2 h, 404 after the call-back. 403 if it is not the token of this attempt, whether or not there is one.',
     tag: 'work',
     access: 'public',
     params: z.object({ id: TaskIdInput, attempt: digitsInput(1) }),
@@ -370,6 +370,6 @@ export const workRoutes = routeTable({
         description: 'What it needs to run.',
       },
     },
-    problems: [403, 404],
+    problems: [403, 404, 410],
   },
 })

@@ -21,6 +21,7 @@ import {
   type LeaseRef,
   type LogLine,
   NotFoundError,
+  PayloadExpiredError,
   publishActions,
   type RenewRequest,
   RequestError,
@@ -165,7 +166,12 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       const execution = await engine.execution(id, attempt)
       const isHeld = execution?.status === 'running' && execution.token === token
       const now = await engine.now()
-      const task = isHeld && now - execution.dispatchedAt <= PAYLOAD_MS ? await engine.task(id) : null
+      if (isHeld && now - execution.dispatchedAt > PAYLOAD_MS) {
+        throw new PayloadExpiredError(
+          `The attempt ${attempt} of task '${id}' was dispatched more than 2 h ago: its payload is not handed out any more.`,
+        )
+      }
+      const task = isHeld ? await engine.task(id) : null
       if (task?.state.status !== 'running') throw new NotFoundError('payload for attempt', `${id}:${attempt}`)
       const { payload, labels, retryToken, action, tenant } = task
       const { timeoutAt, leaseUntil } = task.state

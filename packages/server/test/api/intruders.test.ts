@@ -201,7 +201,7 @@ test.each(STORES)('A11: the payload is not handed out for longer than 2 h, on $n
   offsetMs = 2 * 3_600_000
   expect((await fetched()).body).toMatchObject({ payload: { n: 1 }, now: start + offsetMs })
   offsetMs++
-  expect((await fetched()).status).toBe(404)
+  expect(await fetched()).toMatchObject({ status: 410, body: { code: 'REPRISE_PAYLOAD_EXPIRED' } })
   // The attempt goes on, and its record never held the payload.
   expect((await engine.execution('t1' as TaskId, 1))?.status).toBe('running')
   const ended = { taskId: 't1', attempt: 1, token, status: 'succeeded' }

@@ -153,7 +153,7 @@ class Attempt {
     try {
       const assignment = await this.#assignment()
       if (assignment === null) {
-        this.#log.warn('There is nothing to run: the attempt has ended, or its payload has expired.')
+        this.#log.warn('There is nothing to run: the attempt has ended.')
         return 'superseded'
       }
       this.#heartbeat.start()

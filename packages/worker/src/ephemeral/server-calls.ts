@@ -61,7 +61,7 @@ export class ServerCalls {
     this.#brief = openTransport({ ...shared, timeout: BEAT_MS })
   }
 
-  /** Null if the attempt is not this worker's any more, or its payload has expired. */
+  /** Null if the attempt is not this worker's any more. Throws if its payload has expired. */
   async payload(signal: AbortSignal): Promise<Assignment | null> {
     const { taskId, attempt } = this.#order
     const call = { method: 'GET', path: path`/task-payload/${taskId}/${attempt}`, isRepeatable: true } as const
