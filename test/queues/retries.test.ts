@@ -48,16 +48,28 @@ async function failed(kind: (typeof ENGINES)[number], more: object = {}, queueOp
 
 describe.each(ENGINES)('on %s', (kind) => {
   test('A10: a retry publishes the captured snapshot with the next attempt, and the message runs it', async () => {
-    const { engine, sqs, platform, orchestrator, retry } = await failed(kind, { labels: { team: 'blue' } })
+    const { engine, sqs, platform, orchestrator, api, retry } = await failed(kind, { labels: { team: 'blue' } })
     await orchestrator.stop()
     expect(await retry()).toEqual({ status: 202, body: { taskId: 't1', attempt: 2, status: 'queued' } })
     // Again, before the message is taken: it is on its way.
     expect(await retry()).toMatchObject({ status: 409, body: { error: "cannot retry execution in status 'queued'" } })
+    const onItsWay = async () => {
+      const [{ body: explained }, { body: shown }] = [
+        await api('GET', '/api/v1/tasks/t1/explain'),
+        await api('GET', '/api/v1/queue'),
+      ]
+      return { ...(explained as object), ...(shown as object) }
+    }
+    expect(await onItsWay()).toMatchObject({
+      queueRetry: { queue: 'work', attempt: 2, state: 'waiting', failures: 0, nextTryAt: null },
+      outbox: { unsent: 1, refused: 0 },
+    })
     const outbox = createQueueOutbox({ engine, queue: sqs.queue, intervalMs: 10 })
     onTestFinished(() => outbox.stop())
     await outbox.start()
     await until(() => sqs.left() === 1)
     await outbox.stop()
+    expect(await onItsWay()).toMatchObject({ queueRetry: { state: 'published' }, outbox: { unsent: 0 } })
     const [published] = sqs.messages()
     expect(published?.messageAttributes.taskType?.StringValue).toBe('worker.run')
     expect(JSON.parse(published?.body ?? '')).toMatchObject({

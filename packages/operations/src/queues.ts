@@ -15,6 +15,7 @@ import {
   ID_ATTRIBUTE,
   type KeptMessage,
   keptIn,
+  outboxFigures,
   removeKept,
   TYPE_ATTRIBUTE,
   textOfKept,
@@ -42,6 +43,13 @@ const QueueView = z
     maxMessageBytes: z.int(),
     maxReceives: z.int().nullable().meta({ description: 'After which a message goes to the dead letters.' }),
     deadLetters: z.object(Depth).nullable().meta({ description: "The queue's own dead-letter queue, if it has one." }),
+    outbox: z
+      .object({
+        unsent: z.int().meta({ description: 'Counted up to 1,000.' }),
+        refused: z.int().meta({ description: 'Of these, the ones that the queue has refused. They are tried again.' }),
+        oldestAskedAt: Moment.nullable(),
+      })
+      .meta({ description: "Operators' retries that wait in the store to be sent to their queue." }),
   })
   .meta({ id: 'Queue' })
 
@@ -99,7 +107,11 @@ export const queueOperations = {
     answer: 'The queue.',
     run: (context) =>
       asking(context, async (queue) => {
-        const [facts, dead] = await Promise.all([queue.facts(), deadFacts(queue)])
+        const [facts, dead, outbox] = await Promise.all([
+          queue.facts(),
+          deadFacts(queue),
+          outboxFigures(context.engine),
+        ])
         const { isFifo, maxMessageBytes, maxReceives } = facts
         return {
           ...depth(facts),
@@ -107,6 +119,7 @@ export const queueOperations = {
           maxMessageBytes,
           maxReceives,
           deadLetters: dead === null ? null : depth(dead),
+          outbox,
         }
       }),
   }),

@@ -19,6 +19,7 @@ import {
   type Task,
   turnsOf,
 } from '@reprise/core'
+import { QUEUE_LABEL, retryOnItsWay } from '@reprise/orchestrator'
 import { z } from 'zod'
 import type { Caller } from './access/caller.ts'
 import { ownFilter, visibleTask } from './access/own-tasks.ts'
@@ -220,6 +221,7 @@ export const taskOperations = {
       const view = explanationView(
         explanation,
         await preparedFor(task, sightOf(context, caller), turnsOf(context.clock)),
+        task.labels[QUEUE_LABEL] === undefined ? null : await retryOnItsWay(context.engine, task),
       )
       return { ...view, task: { ...view.task, notes: await notesOnTask(context, task) } }
     },

@@ -326,6 +326,7 @@ export async function exportedView(
 export function explanationView(
   explanation: Explanation,
   redaction: Sight = NO_REDACTION,
+  queueRetry: z.output<typeof ExplanationView>['queueRetry'] = null,
 ): z.output<typeof ExplanationView> {
   const { task, summary, gates, workers, nextAt } = explanation
   return {
@@ -337,6 +338,7 @@ export function explanationView(
         ? []
         : workers.map(({ worker, verdict, reasons }) => ({ worker, verdict, reasons: [...reasons] })),
     nextAt,
+    queueRetry,
   }
 }
 

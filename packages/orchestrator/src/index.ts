@@ -45,6 +45,7 @@ export {
   type OrchestratorOptions,
   type OrchestratorStatus,
 } from './orchestrator.ts'
+export { type OutboxFigures, outboxFigures, retryOnItsWay } from './outbox-looks.ts'
 export { type Ask, createProbe, type ProbeOptions, probeOnce } from './probe.ts'
 export { createQueueIntake, type IntakePoint, type QueueIntakeOptions } from './queue-intake.ts'
 export {

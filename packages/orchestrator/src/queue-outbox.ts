@@ -32,7 +32,7 @@ import {
 import { retryMessage } from './queue-message.ts'
 import { createLoop, jitteredMs, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
 
-interface OutboxDocument {
+export interface OutboxDocument {
   readonly id: string
   readonly queue: string
   readonly taskId: TaskId
@@ -70,16 +70,21 @@ const BATCH = 100
 const TIDY_EVERY = 15
 const BACKOFF: Backoff = { kind: 'exponential', baseMs: 1_000, multiplier: 2, maxMs: 60_000, jitter: 0.2 }
 
-const outboxIn = (engine: Pick<Engine, 'collection'>): Collection<OutboxDocument> =>
+export const UNSENT = 'unsent'
+
+export const outboxIn = (engine: Pick<Engine, 'collection'>): Collection<OutboxDocument> =>
   engine.collection<OutboxDocument>({
     name: 'queue-outbox',
-    indexes: { state: ({ queue, state }) => stateKey(queue, state) },
+    indexes: {
+      state: ({ queue, state }) => stateKey(queue, state),
+      unsent: ({ state }) => (state === 'published' ? null : UNSENT),
+    },
   })
 
 const stateKey = (queue: string, state: OutboxDocument['state']): string => `${state} ${queue}`
 
 /** Task ids may be as long as ids of documents. */
-const outboxId = (taskId: TaskId, attempt: number): string =>
+export const outboxId = (taskId: TaskId, attempt: number): string =>
   `${createHash('sha256').update(taskId).digest('hex')}:${attempt}`
 
 export interface RetryAsked {

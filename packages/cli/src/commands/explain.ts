@@ -5,7 +5,7 @@ import type { CommandDefinition } from '../command/definition.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
 import { gateText } from '../views/gates.ts'
-import { deadAdvice, deadText, noteLines } from '../views/story.ts'
+import { deadAdvice, deadText, noteLines, queueRetryText } from '../views/story.ts'
 
 export const explain: CommandDefinition = {
   path: ['explain'],
@@ -26,6 +26,7 @@ export const explain: CommandDefinition = {
     const last = isDead ? await api.getExecution({ id, attempt: 'latest' }) : undefined
     output.one(explanation, ({ line, table }) => {
       line(plain(explanation.summary))
+      if (explanation.queueRetry !== null) line(`  ${plain(queueRetryText(explanation.queueRetry, output.now()))}`)
       for (const gate of explanation.gates) line(`  held: ${plain(gateText(gate, output.now()))}`)
       if (explanation.nextAt !== null) line(`  next change: ${relativeTime(explanation.nextAt, output.now())}`)
       for (const text of noteLines(explanation.task.notes, output.now())) line(`  ${text}`)

@@ -24,7 +24,11 @@ export const queueShow: CommandDefinition = {
   ],
   async run(invocation) {
     const read = async () => {
-      const { deadLetters, ...queue } = await invocation.api.showQueue({})
+      const { deadLetters, outbox, ...queue } = await invocation.api.showQueue({})
+      if (outbox.unsent > 0) {
+        const { unsent, refused } = outbox
+        invocation.output.note(`${unsent} retries wait in the store to be sent; the queue refused ${refused} of them.`)
+      }
       return [
         { ...queue, kind: queue.isFifo ? 'FIFO' : 'standard' },
         ...(deadLetters === null ? [] : [deadLetters]),

@@ -8,6 +8,7 @@ import { chooseTarget } from '../session.ts'
 import { tokenTrust } from '../token-trust.ts'
 import { type Check, type Finding, fail } from './finding.ts'
 import { disk, node, port, privacy } from './machine.ts'
+import { outbox } from './outbox.ts'
 import { appliedPolicies } from './policies-applied.ts'
 import { formerServer, rights } from './remains.ts'
 import { level, readiness, server, store } from './service.ts'
@@ -27,6 +28,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   readiness,
   store,
   shared,
+  outbox,
   level,
   appliedPolicies,
   port,

@@ -147,3 +147,13 @@ function endLines(task: Task, last: Execution | undefined, now: number): readonl
       return [`${state.status === 'cancelled' ? 'Cancelled' : 'Discarded'} ${relativeTime(state.at, now)}.`]
   }
 }
+
+/** An operator's retry that goes out by a queue, as far as it has come. */
+export function queueRetryText(retry: NonNullable<OperationOutput<'explainTask'>['queueRetry']>, now: number): string {
+  const { queue, attempt, state, askedAt, failures, nextTryAt } = retry
+  const asked = `A retry (attempt ${attempt}) was asked for ${relativeTime(askedAt, now)}`
+  if (state === 'published') return `${asked}. It is in the queue '${queue}', and no orchestrator has taken it yet.`
+  const tried = failures === 0 ? '' : ` The queue refused it ${failures} times.`
+  const next = nextTryAt === null ? '' : ` The next try: ${relativeTime(nextTryAt, now)}.`
+  return `${asked}, and waits to be sent to the queue '${queue}'.${tried}${next}`
+}

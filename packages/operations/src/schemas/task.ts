@@ -201,6 +201,17 @@ export const ExplanationView = z
     gates: z.array(GateView),
     workers: z.array(z.object({ worker: z.string(), verdict: z.string(), reasons: z.array(z.string()) })),
     nextAt: Moment.nullable(),
+    queueRetry: z
+      .object({
+        queue: z.string(),
+        attempt: z.int(),
+        state: z.enum(['waiting', 'sending', 'published']),
+        askedAt: Moment,
+        failures: z.int().meta({ description: 'How often the queue refused it.' }),
+        nextTryAt: Moment.nullable(),
+      })
+      .nullable()
+      .meta({ description: "An operator's retry that goes out by the queue the task came by, and is on its way." }),
   })
   .meta({ id: 'Explanation', description: 'Why a task is not running now.' })
 
