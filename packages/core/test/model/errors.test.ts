@@ -104,7 +104,7 @@ describe('each class', () => {
 describe('the registry', () => {
   test.each(Object.entries(ERRORS))('%s has a status and a title', (code, { status, title }) => {
     expect(code).toMatch(/^REPRISE_[A-Z_]+$/)
-    expect([400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 502, 503, 504, 507]).toContain(status)
+    expect([400, 401, 403, 404, 405, 409, 410, 413, 415, 429, 500, 502, 503, 504, 507]).toContain(status)
     expect(title).toMatch(/^[A-Z].*[^.]$/)
   })
 })
