@@ -75,11 +75,12 @@ test.each(Object.entries(STORES))(
   'fault 16: a handler that blocks the event loop for three leases costs nobody an attempt, and is named, on %s',
   async (_, address) => {
     const { engine, client, worker, begun } = await setUp(address)
+    // Before it blocks: afterwards it could not say that it is ready.
+    const { lines } = await worker()
     const neighbours = await Promise.all(
       [1, 2, 3, 4, 5].map((n) => client.submit('peaceful', 800, { id: `calm-${n}` })),
     )
     const culprit = await client.submit('blocking', 3_500, { id: 'culprit' })
-    const { lines } = await worker()
     const outlooks = new Set<string>()
     await expect
       .poll(

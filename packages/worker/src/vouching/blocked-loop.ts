@@ -75,7 +75,7 @@ export class BlockedLoop {
     log.warn(`${culpritText(culprit)} blocked the event loop for ${lasted}: nothing else ran meanwhile.`, {
       worker,
       ms,
-      ...culprit,
+      ...(culprit === null ? {} : { task: culprit.task, attempt: culprit.attempt, place: culprit.place }),
       ...(error === null ? {} : { leasesNotRenewed: error }),
     })
     for (const execution of active) {
