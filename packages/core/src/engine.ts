@@ -61,6 +61,8 @@ export {
   breakerEntry,
   deadEntry,
   JOURNAL_REASONS,
+  type Recovery,
+  recoveredEntry,
   releasedEntry,
   removedEntry,
   replacedEntry,

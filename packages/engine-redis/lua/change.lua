@@ -62,7 +62,7 @@ local CHANGES = {
     leave(task)
     move(task.lane, 'dead', 'discarded')
     finish(task, 'discarded')
-    noteTask('task.discarded', task, actor, reason, '{}')
+    noteTask('task.discarded', task, actor, reason, '{"fingerprint":' .. cjson.encode(task.state.diedOf) .. '}')
   end,
   cancel = function(task)
     local from = task.state.status
@@ -72,7 +72,7 @@ local CHANGES = {
     move(task.lane, from, 'cancelled')
     tally(task.lane, 'cancelled')
     finish(task, 'cancelled')
-    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"}')
+    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"' .. diedBefore(task.state) .. '}')
   end,
   promote = function(task)
     requeue(task)
@@ -93,7 +93,7 @@ local CHANGES = {
     rejoinGroup(task, dead.fingerprint)
     saveState(task)
     ended(task.id)
-    noteTask('task.reverted', task, actor, reason, '{"from":"' .. from .. '"}')
+    noteTask('task.reverted', task, actor, reason, '{"from":"' .. from .. '","fingerprint":' .. cjson.encode(dead.fingerprint) .. '}')
   end,
 }
 

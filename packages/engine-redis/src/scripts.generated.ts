@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_fe5b129623c5',
-  text: `#!lua name=reprise_fe5b129623c5
+  name: 'reprise_da0172b090b3',
+  text: `#!lua name=reprise_da0172b090b3
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -342,7 +342,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify', 'policy',
+  'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -363,7 +363,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
-    policy = state.policy,
+    policy = state.policy, diedOf = state.fingerprint or state.diedOf,
   }
 end
 function waitingMember(task)
@@ -1582,6 +1582,9 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
+local function diedBefore(state)
+  return state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
+end
 function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
@@ -1622,7 +1625,8 @@ function endExecution(task, attempt, ending)
   end
   task.state = state
   local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
-  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. '}')
+  local diedOf = state.status == 'dead' and diedBefore(state) or ''
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. diedOf .. '}')
   if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
 end
@@ -1930,11 +1934,16 @@ local function workerPartAt(worker, startedAt)
   local part = workerPart(worker)
   return part and part.since <= startedAt and part
 end
+local function noteRecovery(id, attempt, worker, lane, state)
+  local data = '{"action":' .. cjson.encode(lane.action) .. ',"reason":' .. cjson.encode(state.retryReason)
+    .. ',"generation":' .. int(state.generation) .. ',"fingerprint":' .. cjson.encode(state.diedOf or cjson.null) .. '}'
+  note('task.recovered', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded after it had failed.', data)
+end
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
   local isPlain = string.byte(lease) == 112
-  local isNotified = false
+  local isNotified, state = false, nil
   local startedAt = tonumber(part(lease, 2, 14))
   local written = isPlain and result == '' and workerPartAt(worker, startedAt)
   if written then
@@ -1946,7 +1955,7 @@ local function succeed(id, attempt, token, lease, origin, result)
     if isPlain then
       call('HSET', itsKey, attempt, ending)
     else
-      local state = nextState(cjson.decode(values[2]), 'succeeded')
+      state = nextState(cjson.decode(values[2]), 'succeeded')
       isNotified = state.notify
       state.at = now
       state.deferrals = nil
@@ -1960,6 +1969,7 @@ local function succeed(id, attempt, token, lease, origin, result)
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
   if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
+  if state and state.retryReason then noteRecovery(id, attempt, worker, lane, state) end
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded.', '{"action":' .. cjson.encode(lane.action) .. '}')
   end
@@ -2926,7 +2936,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_fe5b129623c5_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_da0172b090b3_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2940,7 +2950,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_fe5b129623c5_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_da0172b090b3_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2971,7 +2981,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_fe5b129623c5_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_da0172b090b3_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2982,7 +2992,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_fe5b129623c5_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_da0172b090b3_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -2999,7 +3009,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_fe5b129623c5_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_da0172b090b3_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3236,15 +3246,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_fe5b129623c5_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_fe5b129623c5_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_fe5b129623c5_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_fe5b129623c5_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_fe5b129623c5_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_da0172b090b3_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_da0172b090b3_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_da0172b090b3_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_da0172b090b3_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_da0172b090b3_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_3aa13815a304',
-  text: `#!lua name=reprise_3aa13815a304
+  name: 'reprise_fa6cfc8c9e8e',
+  text: `#!lua name=reprise_fa6cfc8c9e8e
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3593,7 +3603,7 @@ local function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify', 'policy',
+  'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -3614,7 +3624,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
-    policy = state.policy,
+    policy = state.policy, diedOf = state.fingerprint or state.diedOf,
   }
 end
 local function waitingMember(task)
@@ -4469,14 +4479,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_3aa13815a304_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_3aa13815a304_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4510,7 +4520,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_3aa13815a304_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4531,7 +4541,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_3aa13815a304_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4550,7 +4560,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_3aa13815a304_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4608,7 +4618,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_3aa13815a304_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4623,7 +4633,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_3aa13815a304_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4650,17 +4660,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_3aa13815a304_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_3aa13815a304_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_3aa13815a304_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_3aa13815a304_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_3aa13815a304_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_3aa13815a304_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_3aa13815a304_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_fa6cfc8c9e8e_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_fa6cfc8c9e8e_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_fa6cfc8c9e8e_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_fa6cfc8c9e8e_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_fa6cfc8c9e8e_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_fa6cfc8c9e8e_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_fa6cfc8c9e8e_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_8f2679059a60',
-  text: `#!lua name=reprise_8f2679059a60
+  name: 'reprise_423f3d0c5501',
+  text: `#!lua name=reprise_423f3d0c5501
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -5009,7 +5019,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify', 'policy',
+  'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -5030,7 +5040,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
-    policy = state.policy,
+    policy = state.policy, diedOf = state.fingerprint or state.diedOf,
   }
 end
 function waitingMember(task)
@@ -5492,7 +5502,7 @@ function startAttempt(task, worker, workerJson, leaseMs, stage)
   return token
 end
 end
-local becauseOf, rejoinGroup, leaveGroup
+local becauseOf, rejoinGroup, leaveGroup, diedBefore
 do
 function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
@@ -5528,6 +5538,9 @@ function leaveGroup(fingerprint, ids)
     local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
+end
+function diedBefore(state)
+  return state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
 end
 local function endExecution(task, attempt, ending)
   local lane = task.lane
@@ -5569,7 +5582,8 @@ local function endExecution(task, attempt, ending)
   end
   task.state = state
   local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
-  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. '}')
+  local diedOf = state.status == 'dead' and diedBefore(state) or ''
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. diedOf .. '}')
   if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
 end
@@ -6794,7 +6808,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_8f2679059a60_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6838,7 +6852,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6856,7 +6870,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6906,7 +6920,7 @@ local CHANGES = {
     leave(task)
     move(task.lane, 'dead', 'discarded')
     finish(task, 'discarded')
-    noteTask('task.discarded', task, actor, reason, '{}')
+    noteTask('task.discarded', task, actor, reason, '{"fingerprint":' .. cjson.encode(task.state.diedOf) .. '}')
   end,
   cancel = function(task)
     local from = task.state.status
@@ -6916,7 +6930,7 @@ local CHANGES = {
     move(task.lane, from, 'cancelled')
     tally(task.lane, 'cancelled')
     finish(task, 'cancelled')
-    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"}')
+    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"' .. diedBefore(task.state) .. '}')
   end,
   promote = function(task)
     requeue(task)
@@ -6937,7 +6951,7 @@ local CHANGES = {
     rejoinGroup(task, dead.fingerprint)
     saveState(task)
     ended(task.id)
-    noteTask('task.reverted', task, actor, reason, '{"from":"' .. from .. '"}')
+    noteTask('task.reverted', task, actor, reason, '{"from":"' .. from .. '","fingerprint":' .. cjson.encode(dead.fingerprint) .. '}')
   end,
 }
 local FROM = {
@@ -7039,7 +7053,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7064,7 +7078,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7082,7 +7096,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7117,7 +7131,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7134,11 +7148,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7230,7 +7244,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7242,7 +7256,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7255,7 +7269,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7275,13 +7289,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7298,7 +7312,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7328,7 +7342,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7342,7 +7356,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7360,7 +7374,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7383,7 +7397,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7404,7 +7418,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7430,7 +7444,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7458,7 +7472,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7519,7 +7533,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7550,7 +7564,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7577,7 +7591,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7727,7 +7741,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7735,13 +7749,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7759,7 +7773,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7786,7 +7800,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7883,7 +7897,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7900,7 +7914,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8032,7 +8046,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8064,7 +8078,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8131,7 +8145,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8191,7 +8205,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8205,7 +8219,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_statuses', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_statuses', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = {}
@@ -8219,14 +8233,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8259,7 +8273,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8282,7 +8296,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8301,7 +8315,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_8f2679059a60_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_423f3d0c5501_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8316,52 +8330,52 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_8f2679059a60_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_8f2679059a60_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_8f2679059a60_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_8f2679059a60_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_8f2679059a60_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_8f2679059a60_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_8f2679059a60_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_8f2679059a60_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_8f2679059a60_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_8f2679059a60_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_8f2679059a60_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_8f2679059a60_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_8f2679059a60_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_8f2679059a60_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_8f2679059a60_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_8f2679059a60_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_8f2679059a60_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_8f2679059a60_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_8f2679059a60_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_8f2679059a60_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_8f2679059a60_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_8f2679059a60_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_8f2679059a60_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_8f2679059a60_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_8f2679059a60_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_8f2679059a60_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_8f2679059a60_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_8f2679059a60_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_8f2679059a60_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_8f2679059a60_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_8f2679059a60_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_8f2679059a60_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_8f2679059a60_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_8f2679059a60_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_8f2679059a60_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_8f2679059a60_standings', library: library, readOnly: true }
-export const statusesScript: Script = { name: 'reprise_8f2679059a60_statuses', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_8f2679059a60_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_8f2679059a60_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_8f2679059a60_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_8f2679059a60_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_8f2679059a60_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_423f3d0c5501_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_423f3d0c5501_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_423f3d0c5501_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_423f3d0c5501_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_423f3d0c5501_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_423f3d0c5501_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_423f3d0c5501_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_423f3d0c5501_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_423f3d0c5501_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_423f3d0c5501_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_423f3d0c5501_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_423f3d0c5501_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_423f3d0c5501_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_423f3d0c5501_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_423f3d0c5501_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_423f3d0c5501_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_423f3d0c5501_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_423f3d0c5501_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_423f3d0c5501_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_423f3d0c5501_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_423f3d0c5501_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_423f3d0c5501_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_423f3d0c5501_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_423f3d0c5501_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_423f3d0c5501_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_423f3d0c5501_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_423f3d0c5501_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_423f3d0c5501_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_423f3d0c5501_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_423f3d0c5501_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_423f3d0c5501_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_423f3d0c5501_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_423f3d0c5501_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_423f3d0c5501_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_423f3d0c5501_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_423f3d0c5501_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_423f3d0c5501_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_423f3d0c5501_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_423f3d0c5501_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_423f3d0c5501_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_423f3d0c5501_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_423f3d0c5501_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_943f9b2667c8',
-  text: `#!lua name=reprise_943f9b2667c8
+  name: 'reprise_5184339824a1',
+  text: `#!lua name=reprise_5184339824a1
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -8710,7 +8724,7 @@ function loadTask(id)
 end
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify', 'policy',
+  'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
 function stateText(state)
   local text = string.format('{"status":"%s","attempt":%d,"generation":%d,"before":%d,"failures":%d,"losses":%d',
@@ -8731,7 +8745,7 @@ function nextState(state, status)
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
-    policy = state.policy,
+    policy = state.policy, diedOf = state.fingerprint or state.diedOf,
   }
 end
 function waitingMember(task)
@@ -9231,6 +9245,9 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
+local function diedBefore(state)
+  return state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
+end
 local function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
@@ -9271,7 +9288,8 @@ local function endExecution(task, attempt, ending)
   end
   task.state = state
   local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
-  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. '}')
+  local diedOf = state.status == 'dead' and diedBefore(state) or ''
+  note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. diedOf .. '}')
   if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
 end
@@ -9496,7 +9514,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9736,7 +9754,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9784,7 +9802,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9827,7 +9845,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9875,7 +9893,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9897,7 +9915,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10016,7 +10034,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10126,7 +10144,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_943f9b2667c8_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5184339824a1_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10356,11 +10374,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_943f9b2667c8_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_943f9b2667c8_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_943f9b2667c8_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_943f9b2667c8_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_943f9b2667c8_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_943f9b2667c8_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_943f9b2667c8_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_943f9b2667c8_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_5184339824a1_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_5184339824a1_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_5184339824a1_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_5184339824a1_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_5184339824a1_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_5184339824a1_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_5184339824a1_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_5184339824a1_inspect_tasks', library: inspectLibrary, readOnly: false }

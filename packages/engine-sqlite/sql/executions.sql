@@ -49,6 +49,10 @@ SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7, ?8 FROM json_each(?1) j;
 SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane, t.profile
 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = $STAGE_RUN CROSS JOIN tasks t ON t.seq = e.seq;
 
+-- Where the task of a lease stands that has been tried before.
+-- name: recoveryOf
+SELECT retry_reason AS reason, generation, fingerprint AS diedOf FROM tasks WHERE seq = ?;
+
 -- name: leaseStart
 SELECT started_at FROM leases WHERE seq = ?;
 
@@ -56,7 +60,7 @@ SELECT started_at FROM leases WHERE seq = ?;
 SELECT
   e.seq, e.attempt, e.token, e.worker AS worker_number, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
   e.stage, t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.parks, t.deferrals, t.retry_reason, t.priority, t.rank, t.deadline_at,
-  t.attempt_base
+  t.attempt_base, t.fingerprint
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;
 
 -- name: renewLease

@@ -123,17 +123,17 @@ SELECT due_at FROM waiting WHERE pool = ? ORDER BY due_at, seq LIMIT 1;
 -- name: enterQueue
 UPDATE tasks SET status = $LIVE, since = ?, rank = ?, due_at = NULL, wait_reason = NULL WHERE seq = ?;
 
--- An operator's way back to the queue, from dead or waiting.
+-- An operator's way back to the queue, from dead or waiting. The fingerprint stays: it is what the task last died of.
 -- name: requeueTask
 UPDATE tasks SET
-  status = $LIVE, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
+  status = $LIVE, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL,
   generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?, policy = ?
 WHERE seq = ?;
 
 -- Its attempt ended badly.
 -- name: taskAfterBadEnd
 UPDATE tasks SET
-  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
+  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = COALESCE(?, fingerprint),
   attempt = ?, failures = ?, losses = ?, deferrals = ?
 WHERE seq = ?;
 
@@ -150,7 +150,7 @@ WHERE seq = ?;
 -- A final state without an attempt's end: cancelled, discarded.
 -- name: endTask
 UPDATE tasks SET
-  status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL, attempt = ?
+  status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, attempt = ?
 WHERE seq = ?;
 
 -- Dead again, as it was before an operator sent it back to work or gave it up.

@@ -111,7 +111,7 @@ function applyTo(transaction: Transaction, kind: Exclude<ChangeKind, 'revert'>, 
       leaveGroup(transaction, task)
       transaction.db.run('endTask', DISCARDED, transaction.now, task.attempt, task.seq)
       transaction.move(transaction.lane(task.lane), 'dead', 'discarded')
-      note(transaction, 'task.discarded', task, by, {})
+      note(transaction, 'task.discarded', task, by, { fingerprint: task.fingerprint })
       return
     case 'cancel':
       cancelOne(transaction, task, by)
@@ -142,7 +142,7 @@ function cancelOne(transaction: Transaction, task: TaskRow, by: By): void {
   transaction.move(lane, from, 'cancelled')
   transaction.count(lane, 'cancelled')
   transaction.ended(task.id)
-  note(transaction, 'task.cancelled', task, by, { from })
+  note(transaction, 'task.cancelled', task, by, { from, ...present({ diedOf: task.fingerprint ?? undefined }) })
 }
 
 /** Takes back a redrive whose task has not started since, or a discard. False if there is nothing to take back. */
@@ -162,7 +162,7 @@ function revertOne(transaction: Transaction, task: TaskRow, by: By): boolean {
   db.run('rejoinFailureGroup', failure.fingerprint)
   transaction.move(lane, from, 'dead')
   transaction.ended(task.id)
-  note(transaction, 'task.reverted', task, by, { from })
+  note(transaction, 'task.reverted', task, by, { from, fingerprint: failure.fingerprint })
   return true
 }
 

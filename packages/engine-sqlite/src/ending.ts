@@ -31,7 +31,17 @@ interface Ending {
 
 type EndingTask = Pick<
   LeaseRow,
-  'seq' | 'id' | 'lane' | 'profile' | 'attempt' | 'generation' | 'failures' | 'losses' | 'deferrals' | 'retry_reason'
+  | 'seq'
+  | 'id'
+  | 'lane'
+  | 'profile'
+  | 'attempt'
+  | 'generation'
+  | 'failures'
+  | 'losses'
+  | 'deferrals'
+  | 'retry_reason'
+  | 'fingerprint'
 >
 
 interface BadEnd {
@@ -82,7 +92,7 @@ export function endExecution(
     transaction.wakePool(lane.pool)
   }
   const ended = { taskId: task.id, attempt: task.attempt, action: lane.action }
-  transaction.journal(badEndEntry(ending.kind, ended, ending.actor, failure, decision, dueAt))
+  transaction.journal(badEndEntry(ending.kind, ended, ending.actor, failure, decision, dueAt, task.fingerprint))
   if (isDead && transaction.profiles.settingsOf(task.profile).notify === true) {
     transaction.journal(deadEntry(ended, ending.actor, failure, decision))
   }
@@ -106,7 +116,7 @@ export function parkAttempt(
   transaction.count(lane, 'failed')
   transaction.enqueue(lane, task, rank, transaction.profiles.settingsOf(task.profile))
   const ended = { taskId: task.id, attempt: task.attempt, action: lane.action }
-  transaction.journal(badEndEntry(ending.kind, ended, ending.actor, failure, decision, null))
+  transaction.journal(badEndEntry(ending.kind, ended, ending.actor, failure, decision, null, null))
   return 'queued'
 }
 

@@ -107,6 +107,8 @@ export interface LeaseRow {
   readonly parks: number
   readonly deferrals: number
   readonly retry_reason: string | null
+  /** What its task last died of. */
+  readonly fingerprint: Fingerprint | null
   readonly priority: Priority
   readonly rank: number
   readonly deadline_at: number | null

@@ -12,6 +12,8 @@ import {
   ACTORS,
   checkBatch,
   checkSettlements,
+  type Recovery,
+  recoveredEntry,
   releasedEntry,
   succeededEntry,
   supersededEntry,
@@ -128,11 +130,18 @@ class Settling {
     transaction.count(lane, 'succeeded')
     transaction.ended(id)
     tellSuccess(transaction, lane, seq)
-    if (transaction.profiles.settingsOf(profile).notify === true) {
-      const ended = { taskId: id, attempt: settlement.ref.attempt, action: lane.action }
-      transaction.journal(succeededEntry(ended, worker))
-    }
+    const { attempt } = settlement.ref
+    const ended = { taskId: id, attempt, action: lane.action }
+    // A first attempt recovers nothing, so nothing more is read for it.
+    if (attempt > 1) this.#tellRecovery(seq, ended, worker)
+    if (transaction.profiles.settingsOf(profile).notify === true) transaction.journal(succeededEntry(ended, worker))
     return SETTLED_SUCCEEDED
+  }
+
+  #tellRecovery(seq: number, ended: Parameters<typeof recoveredEntry>[0], worker: WorkerId): void {
+    const row = this.#transaction.db.get<Omit<Recovery, 'reason'> & { reason: string | null }>('recoveryOf', seq)
+    if (row === undefined || row.reason === null) return
+    this.#transaction.journal(recoveredEntry(ended, worker, { ...row, reason: row.reason }))
   }
 
   #writeWinners(): void {

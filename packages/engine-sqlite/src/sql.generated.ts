@@ -506,11 +506,12 @@ ORDER BY r.rank LIMIT 1;`,
 SELECT j.value, ?2, ?3 + j.key, ?4, ?5, ?6, ?7, ?8 FROM json_each(?1) j;`,
   leasesOf: `SELECT e.seq, e.attempt, e.token, e.worker, t.id, t.lane, t.profile
 FROM json_each(?1) j CROSS JOIN leases e ON e.seq = j.value AND e.stage = 0 CROSS JOIN tasks t ON t.seq = e.seq;`,
+  recoveryOf: `SELECT retry_reason AS reason, generation, fingerprint AS diedOf FROM tasks WHERE seq = ?;`,
   leaseStart: `SELECT started_at FROM leases WHERE seq = ?;`,
   leaseBySeq: `SELECT
   e.seq, e.attempt, e.token, e.worker AS worker_number, (SELECT name FROM worker_names w WHERE w.id = e.worker) AS worker, e.started_at, e.until, e.timeout_at, e.renewed_at,
   e.stage, t.id, t.lane, t.profile, t.generation, t.failures, t.losses, t.parks, t.deferrals, t.retry_reason, t.priority, t.rank, t.deadline_at,
-  t.attempt_base
+  t.attempt_base, t.fingerprint
 FROM leases e CROSS JOIN tasks t ON t.seq = e.seq WHERE e.seq = ?;`,
   renewLease: `UPDATE leases SET until = max(until, ?), timeout_at = ?, renewed_at = ?, progress = coalesce(?, progress), handle = coalesce(?, handle)
 WHERE seq = ?;`,
@@ -787,11 +788,11 @@ WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ? + 0;`,
   nextDue: `SELECT due_at FROM waiting WHERE pool = ? ORDER BY due_at, seq LIMIT 1;`,
   enterQueue: `UPDATE tasks SET status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL WHERE seq = ?;`,
   requeueTask: `UPDATE tasks SET
-  status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL,
+  status = 0, since = ?, rank = ?, due_at = NULL, wait_reason = NULL, dead_reason = NULL,
   generation = ?, attempt_base = ?, failures = ?, losses = ?, parks = ?, deferrals = ?, retry_reason = ?, policy = ?
 WHERE seq = ?;`,
   taskAfterBadEnd: `UPDATE tasks SET
-  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = ?,
+  status = ?, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = ?, retry_reason = ?, dead_reason = ?, fingerprint = COALESCE(?, fingerprint),
   attempt = ?, failures = ?, losses = ?, deferrals = ?
 WHERE seq = ?;`,
   parkTask: `UPDATE tasks SET rank = ?1, since = ?2, retry_reason = ?3, attempt = ?4, parks = parks + 1, deferrals = 0 WHERE seq = ?5;`,
@@ -799,7 +800,7 @@ WHERE seq = ?;`,
   status = 1, since = ?, rank = NULL, due_at = ?, wait_reason = ?, wait_quota = NULL, deferrals = deferrals + 1
 WHERE seq = ?;`,
   endTask: `UPDATE tasks SET
-  status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, fingerprint = NULL, attempt = ?
+  status = ?, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, dead_reason = NULL, attempt = ?
 WHERE seq = ?;`,
   reviveDead: `UPDATE tasks SET
   status = 4, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, wait_quota = NULL, retry_reason = NULL,

@@ -29,6 +29,7 @@ export const JOURNAL_REASONS = {
   replaced: 'registered again under the same id',
   refused: ' refused: ',
   succeeded: 'The task has succeeded.',
+  recovered: 'The task has succeeded after it had failed.',
 } as const
 
 export const BREAKER_REASONS = {
@@ -110,7 +111,10 @@ interface EndedAttempt {
   readonly action: string
 }
 
-/** An attempt ended badly. `dueAt` is when the next one is due, if it waits for that. */
+/**
+ * An attempt ended badly. `dueAt` is when the next one is due, if it waits for that. `diedOf` is what the task had died of before,
+ * if it had: a death says so, because it ends that one.
+ */
 export function badEndEntry(
   kind: 'failed' | 'lost' | 'expired',
   { taskId, attempt, action }: EndedAttempt,
@@ -118,8 +122,14 @@ export function badEndEntry(
   failure: Failure,
   decision: Decision,
   dueAt: number | null,
+  diedOf: string | null,
 ): JournalEntryInput {
-  const data = { ...badEndData(failure, decision), action, dueAt }
+  const data = {
+    ...badEndData(failure, decision),
+    action,
+    dueAt,
+    ...(decision.kind === 'dead' && diedOf !== null ? { diedOf } : {}),
+  }
   return { type: `execution.${kind}`, taskId, attempt, actor, reason: decision.sentence, data }
 }
 
@@ -142,6 +152,26 @@ export function badEndData({ code, message, reason, fingerprint }: Failure, deci
 export function succeededEntry({ taskId, attempt, action }: EndedAttempt, worker: WorkerId): JournalEntryInput {
   const { succeeded: reason } = JOURNAL_REASONS
   return { type: 'task.succeeded', taskId, attempt, actor: workerActor(worker), reason, data: { action } }
+}
+
+/** Where a task stood before the attempt that it recovered with. */
+export interface Recovery {
+  /** Why there was that attempt. */
+  readonly reason: string
+  readonly generation: number
+  /** What it last died of; null if it never did. */
+  readonly diedOf: string | null
+}
+
+/** A task succeeded that had failed before, in this generation or in an earlier one. */
+export function recoveredEntry(
+  { taskId, attempt, action }: EndedAttempt,
+  worker: WorkerId,
+  { reason, generation, diedOf }: Recovery,
+): JournalEntryInput {
+  const data = { action, reason, generation, fingerprint: diedOf }
+  const actor = workerActor(worker)
+  return { type: 'task.recovered', taskId, attempt, actor, reason: JOURNAL_REASONS.recovered, data }
 }
 
 /** A task whose settings ask for it died. Comes after the entry of the attempt, and says the same. */

@@ -12,6 +12,7 @@ export const JOURNAL_TYPES = [
   'execution.released',
   'execution.superseded',
   'task.succeeded',
+  'task.recovered',
   'task.dead',
   'task.retried',
   'task.redriven',

@@ -32,6 +32,7 @@ const ENTRY_OF_KIND = {
 const TALLIED = [
   ...Object.values(ENTRY_OF_KIND),
   'task.succeeded',
+  'task.recovered',
   'task.dead',
   'task.redriven',
   'task.discarded',
@@ -64,6 +65,8 @@ export class Observer {
   readonly #dueAt = new Map<TaskId, number>()
   /** Tasks whose end is an event. */
   readonly #notified = new Set<TaskId>()
+  /** Tasks of which an attempt ended badly: their success is a recovery. */
+  readonly #failed = new Set<TaskId>()
   readonly #endedTasks = new Map<TaskId, Task>()
   readonly #endedExecutions = new Map<string, Execution>()
   readonly #owed = new Map<JournalType, number>()
@@ -81,6 +84,7 @@ export class Observer {
     this.#broughtBack.delete(id)
     if (settings.notify === true) this.#notified.add(id)
     else this.#notified.delete(id)
+    this.#failed.delete(id)
     this.#dueAt.set(id, dueAt)
     this.#endedTasks.delete(id)
     this.#onTheWay.delete(id)
@@ -143,6 +147,8 @@ export class Observer {
       }
       if (kind !== 'succeeded') this.owe(ENTRY_OF_KIND[kind])
       const { status } = result
+      if (status === 'succeeded' && this.#failed.has(ref.taskId)) this.owe('task.recovered')
+      if (kind === 'failed' || kind === 'lost' || kind === 'expired') this.#failed.add(ref.taskId)
       if (this.#notified.has(ref.taskId) && (status === 'succeeded' || status === 'dead')) this.owe(`task.${status}`)
       const delayMs = delayOf(settlement)
       if (status === 'waiting' && delayMs !== null) this.#dueAt.set(ref.taskId, now + delayMs)

@@ -48,8 +48,9 @@ const CHANGES: Readonly<Record<ChangeKind, Change>> = {
   discard: {
     from: ['dead'],
     apply(state, task, by) {
+      const fingerprint = task.diedOf
       task.state = { status: 'discarded', at: state.now }
-      noteTask(state, task, 'task.discarded', by, {})
+      noteTask(state, task, 'task.discarded', by, { fingerprint })
     },
   },
   cancel: {
@@ -62,7 +63,7 @@ const CHANGES: Readonly<Record<ChangeKind, Change>> = {
       }
       task.state = { status: 'cancelled', at: state.now }
       tally(state, task, 'cancelled')
-      noteTask(state, task, 'task.cancelled', by, { from })
+      noteTask(state, task, 'task.cancelled', by, { from, ...(task.diedOf === null ? {} : { diedOf: task.diedOf }) })
     },
   },
   promote: {
@@ -83,7 +84,7 @@ const CHANGES: Readonly<Record<ChangeKind, Change>> = {
       if (decision?.kind !== 'dead' || !failure) return
       task.state = { status: 'dead', at: resolvedAt ?? 0, reason: decision.reason, failure }
       task.retryReason = null
-      noteTask(state, task, 'task.reverted', by, { from })
+      noteTask(state, task, 'task.reverted', by, { from, fingerprint: failure.fingerprint })
     },
   },
 }

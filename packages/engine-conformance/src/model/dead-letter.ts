@@ -8,6 +8,7 @@ import type { Group, State, TaskRecord } from './state.ts'
 export function deadLetter(state: State, task: TaskRecord, reason: DeadReason, failure: Failure): void {
   task.state = { status: 'dead', at: state.now, reason, failure }
   task.retryReason = null
+  task.diedOf = failure.fingerprint
   tally(state, task, 'dead')
   const lastTask = task.snapshot.id
   const group = state.groups.find(({ fingerprint }) => fingerprint === failure.fingerprint)

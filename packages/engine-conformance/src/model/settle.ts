@@ -15,6 +15,7 @@ import {
   ACTORS,
   badEndEntry,
   deadEntry,
+  recoveredEntry,
   releasedEntry,
   STATUS_AFTER,
   succeededEntry,
@@ -75,6 +76,10 @@ function apply(state: State, { task, running }: Held, settlement: LeaseSettlemen
       tally(state, task, 'succeeded')
       tellSuccess(state, task.lane, running.startedAt)
       witnessed(true)
+      if (task.retryReason !== null) {
+        const { retryReason: reason, generation, diedOf } = task
+        note(state, recoveredEntry(ended(task, execution), running.worker, { reason, generation, diedOf }))
+      }
       if (task.snapshot.settings.notify === true) note(state, succeededEntry(ended(task, execution), running.worker))
       break
     case 'failed': {
@@ -174,6 +179,7 @@ function endExecution(
   { failure, decision, quota }: BadEnd,
 ): void {
   const { now } = state
+  const { diedOf } = task
   task.executions.set(execution.attempt, {
     ...execution,
     status: kind === 'lost' ? 'lost' : 'failed',
@@ -203,7 +209,7 @@ function endExecution(
   }
   const { worker } = execution
   const actor = kind === 'failed' && worker !== null ? workerActor(worker) : ACTORS.sweep
-  note(state, badEndEntry(kind, ended(task, execution), actor, failure, decision, dueAt))
+  note(state, badEndEntry(kind, ended(task, execution), actor, failure, decision, dueAt, diedOf))
   if (decision.kind === 'dead' && task.snapshot.settings.notify === true) {
     note(state, deadEntry(ended(task, execution), actor, failure, decision))
   }

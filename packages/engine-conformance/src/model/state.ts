@@ -64,6 +64,8 @@ export interface TaskRecord {
   policy: string | null
   /** Why there will be a next attempt; null if it is the first. */
   retryReason: WaitReason | null
+  /** The fingerprint of what it last died of; null if it never did. */
+  diedOf: Fingerprint | null
   /** Until when it holds its dedupe key; null: until it has ended or died. */
   keyUntil: number | null
   /** Null until it is queued for the first time. */

@@ -96,6 +96,7 @@ export function accept(state: State, spec: TaskSpec, attempt: number): TaskRecor
     deferrals: 0,
     policy: null,
     retryReason: null,
+    diedOf: null,
     renewedAt: null,
     assignedAs: null,
     rank: null,

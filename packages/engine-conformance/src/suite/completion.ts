@@ -65,6 +65,7 @@ export const completion = subject('completion events', (check) => {
       ['execution.failed', 2],
       ['task.dead', 2],
       ['task.redriven', 2],
+      ['task.recovered', 3],
       ['task.succeeded', 3],
     ])
   })

@@ -30,6 +30,7 @@ import { pausing } from './pausing.ts'
 import { queueTtl } from './queue-ttl.ts'
 import { quotas } from './quotas.ts'
 import { ranks } from './ranks.ts'
+import { recovery } from './recovery.ts'
 import { registry } from './registry.ts'
 import { releasing } from './release.ts'
 import { reserving } from './reserve.ts'
@@ -73,6 +74,7 @@ const SUBJECTS: readonly Subject[] = [
   tenants,
   journal,
   completion,
+  recovery,
   collections,
   explaining,
   looking,

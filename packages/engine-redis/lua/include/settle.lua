@@ -109,11 +109,18 @@ local function workerPartAt(worker, startedAt)
   return part and part.since <= startedAt and part
 end
 
+-- The entry of a success after a failure: of an attempt that had a reason to be another one.
+local function noteRecovery(id, attempt, worker, lane, state)
+  local data = '{"action":' .. cjson.encode(lane.action) .. ',"reason":' .. cjson.encode(state.retryReason)
+    .. ',"generation":' .. int(state.generation) .. ',"fingerprint":' .. cjson.encode(state.diedOf or cjson.null) .. '}'
+  note('task.recovered', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.recovered, data)
+end
+
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
   local isPlain = string.byte(lease) == PLAIN_BYTE
-  local isNotified = false
+  local isNotified, state = false, nil
   local startedAt = tonumber(part(lease, 2, 14))
   local written = isPlain and result == '' and workerPartAt(worker, startedAt)
   if written then
@@ -125,7 +132,7 @@ local function succeed(id, attempt, token, lease, origin, result)
     if isPlain then
       call('HSET', itsKey, attempt, ending)
     else
-      local state = nextState(cjson.decode(values[2]), 'succeeded')
+      state = nextState(cjson.decode(values[2]), 'succeeded')
       isNotified = state.notify
       state.at = now
       state.deferrals = nil
@@ -139,6 +146,7 @@ local function succeed(id, attempt, token, lease, origin, result)
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
   if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
+  if state and state.retryReason then noteRecovery(id, attempt, worker, lane, state) end
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.succeeded, '{"action":' .. cjson.encode(lane.action) .. '}')
   end

@@ -90,7 +90,7 @@ end
 
 local STATE_FIELDS = {
   'parks', 'deferrals', 'retryReason', 'rank', 'since', 'expires', 'retired', 'returned', 'dueAt', 'reason', 'quota', 'at',
-  'fingerprint', 'keyLost', 'notify', 'policy',
+  'fingerprint', 'diedOf', 'keyLost', 'notify', 'policy',
 }
 
 -- Status and attempt come first: see those who look for them by a pattern.
@@ -110,13 +110,14 @@ local function saveState(task)
   call('HSET', taskKey(task.id), 'state', stateText(task.state))
 end
 
--- What of the state outlasts a transition; the rest belongs to one status only.
+-- What of the state outlasts a transition; the rest belongs to one status only. What it last died of is its fingerprint while it
+-- is dead, and `diedOf` from then on.
 local function nextState(state, status)
   return {
     status = status, attempt = state.attempt, generation = state.generation, before = state.before,
     failures = state.failures, losses = state.losses, parks = state.parks, deferrals = state.deferrals,
     retryReason = state.retryReason, rank = state.rank, keyLost = state.keyLost, notify = state.notify,
-    policy = state.policy,
+    policy = state.policy, diedOf = state.fingerprint or state.diedOf,
   }
 end
 
