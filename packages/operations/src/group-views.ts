@@ -33,6 +33,7 @@ export const CaseView = z
     state: CaseStateView,
     owner: z.string().nullable(),
     deaths: z.int().meta({ description: 'Tasks that ever died of it, as often as they did.' }),
+    recovered: z.int().optional().meta({ description: 'Tasks that died of it and have recovered.' }),
     attempts: z.int().meta({ description: 'Attempts that ended by it.' }),
     firstAt: Moment.meta({ description: 'When the first attempt ended by it.' }),
     lastAt: Moment,
@@ -160,13 +161,14 @@ export function caseView({
   state,
   owner,
   deaths,
+  recovered = 0,
   attempts,
   firstAt,
   lastAt,
   regressions,
   splitBy,
 }: GroupCase): z.output<typeof CaseView> {
-  return { state: { ...state }, owner, deaths, attempts, firstAt, lastAt, regressions, splitBy }
+  return { state: { ...state }, owner, deaths, recovered, attempts, firstAt, lastAt, regressions, splitBy }
 }
 
 /** What is known about these groups, as fields beside them. */
@@ -189,9 +191,12 @@ export async function besideGroups(
   }
 }
 
-function summed(all: readonly GroupCase[]): Pick<GroupCase, 'deaths' | 'attempts' | 'firstAt' | 'lastAt'> {
+function summed(
+  all: readonly GroupCase[],
+): Pick<GroupCase, 'deaths' | 'recovered' | 'attempts' | 'firstAt' | 'lastAt'> {
   return {
     deaths: all.reduce((sum, { deaths }) => sum + deaths, 0),
+    recovered: all.reduce((sum, { recovered = 0 }) => sum + recovered, 0),
     attempts: all.reduce((sum, { attempts }) => sum + attempts, 0),
     firstAt: Math.min(...all.map(({ firstAt }) => firstAt)),
     lastAt: Math.max(...all.map(({ lastAt }) => lastAt)),

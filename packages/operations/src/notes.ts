@@ -2,7 +2,18 @@
 // a document, shown with its subject, and an entry of the journal.
 
 import { randomUUID } from 'node:crypto'
-import { type Collection, ConflictError, checkedText, type Engine, NotFoundError, RequestError } from '@reprise/core'
+import {
+  addNote,
+  ConflictError,
+  checkedText,
+  type Engine,
+  NotFoundError,
+  notesIn,
+  RequestError,
+  removeNote,
+  type StoredNote,
+  taskOfNote,
+} from '@reprise/core'
 import { z } from 'zod'
 import { type Caller, mayTouch, wholeStore } from './access/caller.ts'
 import { visibleTask } from './access/own-tasks.ts'
@@ -17,15 +28,6 @@ const NOTES_PER_SUBJECT_MAX = 50
 /** Of all failure groups together: they are read in one go, for a page of groups. */
 const GROUP_NOTES_SHOWN_MAX = 1_000
 
-interface NoteDocument {
-  readonly id: string
-  /** `task:<id>`, or `group:<fingerprint>`. */
-  readonly subject: string
-  readonly text: string
-  readonly by: string
-  readonly at: number
-}
-
 const NoteView = z
   .object({ id: z.string(), text: z.string(), by: z.string(), at: Moment })
   .meta({ id: 'Note', description: 'What an operator noted.' })
@@ -34,12 +36,6 @@ const NoteView = z
 export const withNotes = { notes: z.array(NoteView).optional() }
 
 type Note = z.output<typeof NoteView>
-
-const notesIn = (engine: Pick<Engine, 'collection'>): Collection<NoteDocument> =>
-  engine.collection<NoteDocument>({
-    name: 'notes',
-    indexes: { subject: ({ subject }) => subject, kind: ({ subject }) => subject.split(':', 1)[0] ?? null },
-  })
 
 export const noteOperations = {
   addNote: operation({
@@ -69,17 +65,14 @@ export const noteOperations = {
         await refuseUnknownGroup(engine, caller, fingerprint)
       }
       const subject = taskId === null ? `group:${fingerprint}` : `task:${taskId}`
-      const notes = notesIn(engine)
-      const { items } = await notes.find({ index: 'subject', value: subject, limit: NOTES_PER_SUBJECT_MAX })
+      const { items } = await notesIn(engine).find({ index: 'subject', value: subject, limit: NOTES_PER_SUBJECT_MAX })
       if (items.length >= NOTES_PER_SUBJECT_MAX) {
         throw new ConflictError(
           `There are ${NOTES_PER_SUBJECT_MAX} notes on it already. Remove one that no longer counts.`,
         )
       }
       const note = { id: randomUUID(), subject, text, by: caller.actor, at: await engine.now() }
-      const data = { note: note.id, ...(fingerprint === undefined ? {} : { fingerprint }) }
-      await engine.journal.append([{ type: 'note', taskId, attempt: null, actor: caller.actor, reason: text, data }])
-      await notes.insert(note)
+      await addNote(engine, note)
       return shown(note, redaction)
     },
   }),
@@ -96,19 +89,16 @@ export const noteOperations = {
     problems: [404],
     run: async (context, caller, { id }) => {
       const { engine } = context
-      const notes = notesIn(engine)
-      const { subject } = (await notes.get(id))?.document ?? {}
-      if (subject === undefined) throw new NotFoundError('note', id)
-      const taskId = subject.startsWith('task:') ? (subject.slice('task:'.length) as never) : null
+      const note = (await notesIn(engine).get(id))?.document
+      if (note === undefined) throw new NotFoundError('note', id)
+      const taskId = taskOfNote(note)
       // One on a failure group, or on a task that is gone, can be removed by a caller who may see everything.
       if (caller.tenants !== null) {
         const task = taskId === null ? null : await engine.task(taskId)
         if (task === null || !mayTouch(caller, task.tenant)) throw new NotFoundError('note', id)
       }
       if (taskId === null) await refuseUnlessOn(context, 'dlq-inspector')
-      if (!(await notes.remove(id))) throw new NotFoundError('note', id)
-      const entry = { type: 'note', taskId, attempt: null, actor: caller.actor, data: { note: id } } as const
-      await engine.journal.append([{ ...entry, reason: 'A note was removed.' }])
+      if (!(await removeNote(engine, id, caller.actor))) throw new NotFoundError('note', id)
       return null
     },
   }),
@@ -120,7 +110,7 @@ async function refuseUnknownGroup(engine: Engine, caller: Caller, fingerprint: s
   if (items.length === 0) throw new NotFoundError('failure group', fingerprint)
 }
 
-const shown = ({ id, text, by, at }: NoteDocument, redaction: Redaction): Note => ({
+const shown = ({ id, text, by, at }: Pick<StoredNote, 'id' | 'text' | 'by' | 'at'>, redaction: Redaction): Note => ({
   id,
   text: redaction.text(text),
   by,

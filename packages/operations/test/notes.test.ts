@@ -1,11 +1,13 @@
 // Notes on tasks and failure groups: shown with their subject, for those who may see it, on both engines.
 
-import { decideFailed, describeFailure, failed, tenantId, type WorkerId } from '@reprise/core'
+import { addNote, decideFailed, describeFailure, failed, removeNote, tenantId, type WorkerId } from '@reprise/core'
+import { onTheClock } from '@reprise/orchestrator'
 import { afterAll, expect, test } from 'vitest'
 import { type Caller, localCaller } from '../src/access/caller.ts'
+import { notesOnTask } from '../src/notes.ts'
 import { perform } from '../src/run.ts'
 import { ALL_OPERATIONS, type OperationName } from '../src/table.ts'
-import { contextOn, openStore, STORES, spec, stopRedis } from './events/fixture.ts'
+import { contextOn, openStore, SkippingClock, STORES, spec, stopRedis } from './events/fixture.ts'
 
 afterAll(stopRedis)
 
@@ -86,3 +88,31 @@ test('notes are bounded in length and number, and name one subject', async () =>
     code: 'REPRISE_CONFLICT',
   })
 })
+
+test.each(STORES)(
+  'a note whose author died before the journal heard of it is shown, and told later (%s)',
+  async (kind) => {
+    const clock = new SkippingClock()
+    const engine = await openStore(kind, clock)
+    await engine.submit([spec('t1')])
+    const gone = (): Promise<void> => Promise.reject(new Error('The process died.'))
+    const cut = { collection: engine.collection.bind(engine), journal: { ...engine.journal, append: gone } }
+    const note = { id: 'n1', subject: 'task:t1', text: 'asked billing', by: 'operator:ann', at: await engine.now() }
+    await expect(addNote(cut, note)).rejects.toThrow('The process died.')
+    const told = async () => (await engine.journal.read({})).entries.map(({ type, reason }) => [type, reason])
+    const shown = async () => notesOnTask(await contextOn(engine), { id: 't1', acceptedAt: 0 })
+    expect(await shown()).toMatchObject([{ text: 'asked billing' }])
+    expect(await told()).toEqual([])
+    clock.skip(11_000)
+    await onTheClock(engine)
+    await onTheClock(engine)
+    expect(await told()).toEqual([['note', 'asked billing']])
+    // The same for a removal: hidden at once, told later, then gone.
+    await expect(removeNote(cut, 'n1', 'operator:bob')).rejects.toThrow('The process died.')
+    expect(await shown()).toEqual([])
+    clock.skip(11_000)
+    await onTheClock(engine)
+    expect((await told()).slice(1)).toEqual([['note', 'A note was removed.']])
+    expect((await engine.collection({ name: 'notes', indexes: {} }).list()).items).toEqual([])
+  },
+)

@@ -1,5 +1,6 @@
 // Keeps the cases of failure groups: follows the journal, counts what each page says about causes, opens a case for a new one,
-// opens one again whose cause came back or whose time has come, and tells what others left untold. One document says how far the
+// opens one again whose cause came back or whose time has come, resolves one when the last task that died of it has recovered, and
+// tells what others left untold. One document says how far the
 // journal was read, with what the last page says about cases. That is applied to each case once, by the number of the page; only
 // then the next page is taken. Any number of these may run: the version of the document decides which of them takes a page.
 
@@ -14,11 +15,15 @@ import {
   counted,
   type Engine,
   type Failing,
+  type Fingerprint,
+  type GroupCase,
   getOrInsert,
+  isOver,
   isRepriseError,
   mapLimited,
   onTime,
   opened,
+  recovered,
   refuseNoEngine,
   type Service,
   type Stored,
@@ -26,12 +31,13 @@ import {
   stepCase,
   tallied,
   tellLeftovers,
+  tellNotes,
 } from '@reprise/core'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
 
 export interface CasesOptions extends ServiceOptions {
-  readonly engine: Pick<Engine, 'journal' | 'collection' | 'execution' | 'now'>
+  readonly engine: Pick<Engine, 'journal' | 'collection' | 'execution' | 'failureGroups' | 'now'>
   readonly intervalMs?: number
 }
 
@@ -54,6 +60,8 @@ const CLOCKED_EVERY_MS = 5_000
 const TIMED_AT_ONCE = 1_000
 const LOOKS_AT_ONCE = 20
 const CASES_AT_ONCE = 10
+/** Groups of one family: operators can merge no more. */
+const MEMBERS_MAX = 100
 const PROGRESS_ID = 'journal'
 
 const CHECKS: check.Table<CasesOptions> = { ...SERVICE_CHECKS, intervalMs: check.ms }
@@ -83,11 +91,14 @@ export function createCases(options: CasesOptions): Service {
   })
 }
 
-/** Opens what was ignored until now, and tells what was left untold. */
+/** Opens what was ignored until now, resolves what has recovered, and tells what was left untold. */
 export async function onTheClock(engine: CasesOptions['engine']): Promise<void> {
   const now = await engine.now()
   const cases = casesIn(engine)
   await tellLeftovers(engine.journal, cases, now)
+  await tellNotes(engine, now)
+  const recovering = await cases.find({ index: 'recovering', value: 'yes', limit: TIMED_AT_ONCE })
+  for (const { document } of recovering.items) await resolveIfOver(engine, document)
   const { items } = await cases.find({ index: 'timed', value: 'yes', limit: TIMED_AT_ONCE })
   for (const { document } of items) {
     if (onTime(document, now) === null) continue
@@ -136,11 +147,42 @@ async function apply(engine: CasesOptions['engine'], tally: CauseTally, batch: n
   if (known !== undefined && known.batch >= batch) return
   const versions =
     known !== undefined && asksForVersions(known) ? await versionsOf(engine, tally) : new Map<string, string>()
-  await stepCase(engine, { id, action, at }, (one) => {
+  const stepped = await stepCase(engine, { id, action, at }, (one) => {
     const next = counted(one, tally, batch, versions)
     const isNew = one.deaths === 0 && one.batch === 0 && one.state.status === 'open' && tally.deaths > 0
     return next !== null && isNew ? opened(next) : next
   })
+  if (stepped?.recovering === true) await resolveIfOver(engine, stepped)
+}
+
+/**
+ * Resolves a case of which nothing is left, with all that was merged into it. The mark stays until it was looked at, so a crash
+ * before only puts it off to the next round on the clock.
+ */
+async function resolveIfOver(engine: CasesOptions['engine'], one: GroupCase): Promise<void> {
+  const cases = casesIn(engine)
+  const root = one.mergedInto === null ? one : (await cases.get(one.mergedInto))?.document
+  const members = (await cases.find({ index: 'into', value: root?.id ?? one.id, limit: MEMBERS_MAX })).items
+  const family = root === undefined ? [] : [root, ...members.map(({ document }) => document)]
+  // The time comes first: what dies after the look has a later one, and opens the case again.
+  const now = await engine.now()
+  const isGone = family.every(isOver) && (await areEmpty(engine, family))
+  const count = family.reduce((sum, member) => sum + (member.recovered ?? 0), 0)
+  if (root !== undefined && isGone) {
+    await stepCase(engine, { ...root, at: now }, (known) => (isOver(known) ? recovered(known, now, count) : null))
+  }
+  // What is not over yet sets the mark again when it is.
+  await stepCase(engine, { ...one, at: now }, (known) =>
+    known.recovering === true && known.batch === one.batch ? { ...known, recovering: false } : null,
+  )
+}
+
+async function areEmpty(engine: CasesOptions['engine'], family: readonly GroupCase[]): Promise<boolean> {
+  for (const { id } of family) {
+    const { items } = await engine.failureGroups({ fingerprint: id as Fingerprint, limit: 1 })
+    if (items.length > 0) return false
+  }
+  return true
 }
 
 /** The versions of the workers whose attempts a page tells of. */

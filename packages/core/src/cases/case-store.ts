@@ -14,6 +14,7 @@ export const casesIn = (engine: Pick<Records, 'collection'>): Collection<GroupCa
       merged: ({ mergedInto }) => (mergedInto === null ? null : 'yes'),
       into: ({ mergedInto }) => mergedInto,
       untold: untoldIndex,
+      recovering: ({ recovering }) => (recovering === true ? 'yes' : null),
     },
   })
 

@@ -4,7 +4,8 @@
 //   open          Nobody has taken it on. An operator acknowledges, resolves or ignores it.
 //   acknowledged  It has an owner. An operator resolves or ignores it, or gives it back (reopens it).
 //   resolved      The cause is gone: from now on, or in workers of a version and newer. Left by itself, as a regression, when
-//                 such a worker fails for this cause again; or by an operator.
+//                 such a worker fails for this cause again; or by an operator. Also reached by itself, from open and acknowledged,
+//                 when the last task that died of it has recovered; then a new death is what opens it again.
 //   ignored       Nobody is to be bothered until a moment, or until more have died of it. Left by itself when that comes; or by an operator.
 //
 // Any of them can be merged into another case, and taken out again: that is a rule, and so it holds for new failures too.
@@ -53,6 +54,12 @@ export interface GroupCase extends ToldDocument {
   readonly splitBy: string | null
   /** Tasks that ever died of it, as often as they did. */
   readonly deaths: number
+  /** Deaths that are over: the task recovered, died anew, was cancelled or given up. Missing in what older versions wrote. */
+  readonly over?: number
+  /** Tasks that recovered from it. */
+  readonly recovered?: number
+  /** Something recovered, and no death of it seems left: whether that is so must be looked at. */
+  readonly recovering?: boolean
   /** Attempts that ended by it, those before a death included. */
   readonly attempts: number
   readonly firstAt: number
@@ -78,6 +85,9 @@ export function newCase(id: string, action: string, at: number): GroupCase {
     mergedInto: null,
     splitBy: null,
     deaths: 0,
+    over: 0,
+    recovered: 0,
+    recovering: false,
     attempts: 0,
     firstAt: at,
     lastAt: at,
@@ -107,6 +117,18 @@ export function acknowledged(one: GroupCase, by: By, at: number, owner: string):
 export function resolved(one: GroupCase, by: By, at: number, version: string | null): GroupCase {
   const state = { status: 'resolved', since: at, by: by.actor, version } as const
   return told({ ...one, state }, 'group.resolved', by, { version })
+}
+
+/** Whether all that ever died of it is over. */
+export const isOver = ({ deaths, over = 0 }: Pick<GroupCase, 'deaths' | 'over'>): boolean => over >= deaths
+
+/** Its last dead letter is gone, and tasks recovered: resolved, by itself. `count` is how many recovered from its whole family. */
+export function recovered(one: GroupCase, at: number, count: number): GroupCase {
+  const next = { ...one, recovering: false }
+  if (one.state.status !== 'open' && one.state.status !== 'acknowledged') return next
+  const state = { status: 'resolved', since: at, by: SERVICE.actor, version: null } as const
+  const reason = `No dead letter of it is left, and ${count} ${count === 1 ? 'task has' : 'tasks have'} recovered.`
+  return told({ ...next, state }, 'group.resolved', { ...SERVICE, reason }, { version: null, recovered: count })
 }
 
 /** `count` more may die of it before somebody is told. */
@@ -174,12 +196,17 @@ export function counted(
   versions: ReadonlyMap<string, string>,
 ): GroupCase | null {
   if (one.batch >= batch) return null
+  const hasFailed = tally.attempts > 0
+  const count = (one.recovered ?? 0) + (tally.recovered ?? 0)
+  const ends = { deaths: one.deaths + tally.deaths, over: (one.over ?? 0) + (tally.over ?? 0) }
   const next: GroupCase = {
     ...one,
-    deaths: one.deaths + tally.deaths,
+    ...ends,
+    recovered: count,
+    recovering: isOver(ends) && (one.recovering === true || ((tally.over ?? 0) > 0 && count > 0)),
     attempts: one.attempts + tally.attempts,
-    firstAt: Math.min(one.firstAt, tally.firstAt),
-    lastAt: Math.max(one.lastAt, tally.lastAt),
+    firstAt: hasFailed ? Math.min(one.firstAt, tally.firstAt) : one.firstAt,
+    lastAt: hasFailed ? Math.max(one.lastAt, tally.lastAt) : one.lastAt,
     minutes: addedMinutes(one.minutes, tally.minutes),
     batch,
   }
@@ -194,7 +221,11 @@ function awoken(one: GroupCase, tally: CauseTally, versions: ReadonlyMap<string,
     return reopened(one, { ...SERVICE, reason }, tally.lastAt, 'count')
   }
   if (state.status !== 'resolved') return null
-  const later = tally.ended.filter(({ at }) => at > state.since)
+  // What resolved itself was not said to be mended: an attempt may fail of it again, and only a death counts.
+  const isByItself = state.by === SERVICE.actor
+  const later = tally.ended.filter(({ at, died }) =>
+    isByItself ? died === true && at >= state.since : at > state.since,
+  )
   const { version } = state
   const back =
     version === null

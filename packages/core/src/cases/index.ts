@@ -11,12 +11,15 @@ export {
   counted,
   type GroupCase,
   ignored,
+  isOver,
   merged,
   onTime,
   opened,
+  recovered,
   reopened,
   resolved,
   splitBy,
   takenOut,
 } from './group-case.ts'
+export { addNote, notesIn, removeNote, type StoredNote, taskOfNote, tellNotes } from './note-store.ts'
 export { compareVersions } from './version-order.ts'

@@ -67,14 +67,14 @@ async function tell<D extends ToldDocument>(
 const TELL_MS = 10_000
 const UNTOLD_AT_ONCE = 100
 
-/** Tells what processes left untold that died after a step. */
+/** Tells what processes left untold that died after a step. Answers the documents that it told of. */
 export async function tellLeftovers<D extends ToldDocument>(
   journal: Pick<Journal, 'append'>,
   documents: Collection<D>,
   now: number,
-): Promise<void> {
+): Promise<readonly D[]> {
   const { items } = await documents.find({ index: 'untold', value: 'yes', limit: UNTOLD_AT_ONCE })
-  for (const { document, updatedAt } of items) {
-    if (updatedAt <= now - TELL_MS) await tell(journal, documents, document)
-  }
+  const left = items.filter(({ updatedAt }) => updatedAt <= now - TELL_MS).map(({ document }) => document)
+  for (const document of left) await tell(journal, documents, document)
+  return left
 }
