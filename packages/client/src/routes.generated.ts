@@ -53,6 +53,7 @@ export const ROUTES = {
   splitFailureGroup: 'POST /api/v1/failure-groups/{fingerprint}/split repeatable',
   explainFailureGroup: 'GET /api/v1/failure-groups/{fingerprint}/cause repeatable',
   diffAttempt: 'GET /api/v1/tasks/{id}/diff repeatable',
+  reportOpenGroups: 'GET /api/v1/reports/open-groups repeatable',
   getLedger: 'GET /api/v1/ledger repeatable',
   listWorkOrders: 'GET /api/v1/work-orders repeatable',
   getWorkOrder: 'GET /api/v1/work-orders/{id} repeatable',

@@ -234,7 +234,6 @@ export type { BeatReport, BeatResult, DepartedWorker, ProbeReport, WorkerRegistr
 export { type RetentionOptions, retentionRules } from './port/retention.ts'
 export { getOrInsert, stepDocument } from './port/step-document.ts'
 export type { TenantFigures } from './port/tenants.ts'
-export { tellLeftovers } from './port/told-documents.ts'
 
 // failure: what was thrown, made safe, classified and fingerprinted
 

@@ -72,7 +72,8 @@ local CHANGES = {
     move(task.lane, from, 'cancelled')
     tally(task.lane, 'cancelled')
     finish(task, 'cancelled')
-    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"' .. diedBefore(task.state) .. '}')
+    local diedOf = task.state.diedOf and ',"diedOf":' .. cjson.encode(task.state.diedOf) or ''
+    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"' .. diedOf .. '}')
   end,
   promote = function(task)
     requeue(task)

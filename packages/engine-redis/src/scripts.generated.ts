@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_da0172b090b3',
-  text: `#!lua name=reprise_da0172b090b3
+  name: 'reprise_44004b442567',
+  text: `#!lua name=reprise_44004b442567
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -1582,9 +1582,6 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-local function diedBefore(state)
-  return state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
-end
 function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
@@ -1625,7 +1622,7 @@ function endExecution(task, attempt, ending)
   end
   task.state = state
   local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
-  local diedOf = state.status == 'dead' and diedBefore(state) or ''
+  local diedOf = state.status == 'dead' and state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
   note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. diedOf .. '}')
   if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
@@ -2936,7 +2933,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_da0172b090b3_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_44004b442567_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2950,7 +2947,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_da0172b090b3_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_44004b442567_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2981,7 +2978,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_da0172b090b3_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_44004b442567_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2992,7 +2989,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_da0172b090b3_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_44004b442567_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3009,7 +3006,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_da0172b090b3_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_44004b442567_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3246,11 +3243,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_da0172b090b3_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_da0172b090b3_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_da0172b090b3_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_da0172b090b3_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_da0172b090b3_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_44004b442567_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_44004b442567_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_44004b442567_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_44004b442567_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_44004b442567_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_fa6cfc8c9e8e',
@@ -4669,8 +4666,8 @@ export const shareEndScript: Script = { name: 'reprise_fa6cfc8c9e8e_share_end', 
 export const shareLimitScript: Script = { name: 'reprise_fa6cfc8c9e8e_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_423f3d0c5501',
-  text: `#!lua name=reprise_423f3d0c5501
+  name: 'reprise_4924b65f0e28',
+  text: `#!lua name=reprise_4924b65f0e28
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -5502,7 +5499,7 @@ function startAttempt(task, worker, workerJson, leaseMs, stage)
   return token
 end
 end
-local becauseOf, rejoinGroup, leaveGroup, diedBefore
+local becauseOf, rejoinGroup, leaveGroup
 do
 function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
@@ -5538,9 +5535,6 @@ function leaveGroup(fingerprint, ids)
     local number = tonumber(call('HGET', groupKey(fingerprint), 'number'))
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
-end
-function diedBefore(state)
-  return state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
 end
 local function endExecution(task, attempt, ending)
   local lane = task.lane
@@ -5582,7 +5576,7 @@ local function endExecution(task, attempt, ending)
   end
   task.state = state
   local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
-  local diedOf = state.status == 'dead' and diedBefore(state) or ''
+  local diedOf = state.status == 'dead' and state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
   note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. diedOf .. '}')
   if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
@@ -6808,7 +6802,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_423f3d0c5501_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6852,7 +6846,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6870,7 +6864,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6930,7 +6924,8 @@ local CHANGES = {
     move(task.lane, from, 'cancelled')
     tally(task.lane, 'cancelled')
     finish(task, 'cancelled')
-    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"' .. diedBefore(task.state) .. '}')
+    local diedOf = task.state.diedOf and ',"diedOf":' .. cjson.encode(task.state.diedOf) or ''
+    noteTask('task.cancelled', task, actor, reason, '{"from":"' .. from .. '"' .. diedOf .. '}')
   end,
   promote = function(task)
     requeue(task)
@@ -7053,7 +7048,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7078,7 +7073,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7096,7 +7091,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7131,7 +7126,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7148,11 +7143,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7244,7 +7239,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7256,7 +7251,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7269,7 +7264,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7289,13 +7284,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7312,7 +7307,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7342,7 +7337,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7356,7 +7351,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7374,7 +7369,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7397,7 +7392,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7418,7 +7413,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7444,7 +7439,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7472,7 +7467,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7533,7 +7528,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7564,7 +7559,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7591,7 +7586,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7741,7 +7736,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7749,13 +7744,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7773,7 +7768,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7800,7 +7795,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7897,7 +7892,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7914,7 +7909,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8046,7 +8041,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8078,7 +8073,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8145,7 +8140,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8205,7 +8200,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8219,7 +8214,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_statuses', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_statuses', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = {}
@@ -8233,14 +8228,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8273,7 +8268,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8296,7 +8291,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8315,7 +8310,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_423f3d0c5501_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4924b65f0e28_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8330,52 +8325,52 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_423f3d0c5501_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_423f3d0c5501_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_423f3d0c5501_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_423f3d0c5501_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_423f3d0c5501_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_423f3d0c5501_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_423f3d0c5501_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_423f3d0c5501_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_423f3d0c5501_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_423f3d0c5501_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_423f3d0c5501_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_423f3d0c5501_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_423f3d0c5501_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_423f3d0c5501_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_423f3d0c5501_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_423f3d0c5501_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_423f3d0c5501_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_423f3d0c5501_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_423f3d0c5501_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_423f3d0c5501_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_423f3d0c5501_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_423f3d0c5501_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_423f3d0c5501_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_423f3d0c5501_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_423f3d0c5501_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_423f3d0c5501_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_423f3d0c5501_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_423f3d0c5501_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_423f3d0c5501_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_423f3d0c5501_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_423f3d0c5501_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_423f3d0c5501_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_423f3d0c5501_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_423f3d0c5501_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_423f3d0c5501_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_423f3d0c5501_standings', library: library, readOnly: true }
-export const statusesScript: Script = { name: 'reprise_423f3d0c5501_statuses', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_423f3d0c5501_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_423f3d0c5501_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_423f3d0c5501_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_423f3d0c5501_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_423f3d0c5501_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_4924b65f0e28_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_4924b65f0e28_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_4924b65f0e28_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_4924b65f0e28_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_4924b65f0e28_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_4924b65f0e28_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_4924b65f0e28_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_4924b65f0e28_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_4924b65f0e28_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_4924b65f0e28_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_4924b65f0e28_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_4924b65f0e28_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_4924b65f0e28_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_4924b65f0e28_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_4924b65f0e28_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_4924b65f0e28_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_4924b65f0e28_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_4924b65f0e28_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_4924b65f0e28_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_4924b65f0e28_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_4924b65f0e28_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_4924b65f0e28_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_4924b65f0e28_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_4924b65f0e28_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_4924b65f0e28_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_4924b65f0e28_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_4924b65f0e28_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_4924b65f0e28_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_4924b65f0e28_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_4924b65f0e28_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_4924b65f0e28_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_4924b65f0e28_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_4924b65f0e28_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_4924b65f0e28_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_4924b65f0e28_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_4924b65f0e28_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_4924b65f0e28_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_4924b65f0e28_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_4924b65f0e28_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_4924b65f0e28_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_4924b65f0e28_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_4924b65f0e28_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_5184339824a1',
-  text: `#!lua name=reprise_5184339824a1
+  name: 'reprise_5c2b71b83ee2',
+  text: `#!lua name=reprise_5c2b71b83ee2
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -9245,9 +9240,6 @@ local function leaveGroup(fingerprint, ids)
     call('ZREM', key('groups'), string.format('%016d', number) .. fingerprint)
   end
 end
-local function diedBefore(state)
-  return state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
-end
 local function endExecution(task, attempt, ending)
   local lane = task.lane
   local state = nextState(task.state, ending.decision == 'dead' and 'dead' or 'waiting')
@@ -9288,7 +9280,7 @@ local function endExecution(task, attempt, ending)
   end
   task.state = state
   local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
-  local diedOf = state.status == 'dead' and diedBefore(state) or ''
+  local diedOf = state.status == 'dead' and state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
   note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. diedOf .. '}')
   if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
@@ -9514,7 +9506,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9754,7 +9746,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9802,7 +9794,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9845,7 +9837,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9893,7 +9885,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9915,7 +9907,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10034,7 +10026,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10144,7 +10136,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5184339824a1_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10374,11 +10366,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_5184339824a1_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_5184339824a1_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_5184339824a1_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_5184339824a1_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_5184339824a1_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_5184339824a1_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_5184339824a1_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_5184339824a1_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_tasks', library: inspectLibrary, readOnly: false }

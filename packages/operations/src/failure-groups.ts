@@ -76,7 +76,7 @@ export const failureGroupOperations = {
         notOpen === undefined || (notOpen.get(fingerprint) ?? 'open') === state
       let beside: Beside = () => ({})
       const known = async (page: Page<FailureGroup>): Promise<Page<FailureGroup>> => {
-        beside = await besideGroups(engine, page.items, families)
+        beside = await besideGroups(context, page.items, families)
         return page
       }
       const textOf = (group: FailureGroup): string =>

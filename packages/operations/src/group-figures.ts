@@ -92,7 +92,7 @@ export const groupFigureOperations = {
       if (group === null) return withoutDead(context, root)
       const names = [root, ...families.membersOf(root)]
       const [beside, cases, notes, tasks] = await Promise.all([
-        besideGroups(engine, [group], families),
+        besideGroups(context, [group], families),
         casesOf(engine, names),
         notesOnGroups(context),
         newestOf(engine, names),

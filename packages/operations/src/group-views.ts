@@ -10,9 +10,14 @@ import {
   type FailureGroup,
   type Fingerprint,
   type GroupCase,
+  ownershipOf,
   type Page,
+  type PolicyBook,
+  type Task,
 } from '@reprise/core'
 import { z } from 'zod'
+import type { Caller } from './access/caller.ts'
+import type { Context } from './context.ts'
 import { given } from './given.ts'
 import { Moment } from './schemas/names.ts'
 
@@ -45,6 +50,11 @@ export const CaseView = z
 /** Beside a group. Missing where nothing is known about it yet: then it is open. */
 export const withCase = {
   case: CaseView.optional(),
+  owner: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'Who took it on, or else whom the policies name; null for nobody.' }),
   members: z
     .array(z.string())
     .optional()
@@ -171,20 +181,44 @@ export function caseView({
   return { state: { ...state }, owner, deaths, recovered, attempts, firstAt, lastAt, regressions, splitBy }
 }
 
+/** The owner of a dead letter, as a field beside it. Policies and cases are for callers who may see all tenants. */
+export async function ownerBeside(
+  { engine, policies }: Pick<Context, 'engine' | 'policies'>,
+  caller: Pick<Caller, 'tenants'>,
+  { action, tenant, state }: Pick<Task, 'action' | 'tenant' | 'state'>,
+): Promise<{ readonly owner?: string | null }> {
+  if (state.status !== 'dead' || caller.tenants !== null) return {}
+  const { fingerprint, code } = state.failure
+  const one = (await casesOf(engine, [fingerprint])).get(fingerprint)
+  return { owner: one?.owner ?? ownershipOf(policies.current(), { action, tenant, code }).owner }
+}
+
+/** Who took it on; else whom the policies name. */
+export const ownerOfGroup = (
+  { action, sample }: Pick<FailureGroup, 'action' | 'sample'>,
+  one: GroupCase | undefined,
+  book: PolicyBook,
+): string | null => one?.owner ?? ownershipOf(book, { action, tenant: null, code: sample.code }).owner
+
 /** What is known about these groups, as fields beside them. */
 export async function besideGroups(
-  engine: Pick<Engine, 'collection'>,
+  { engine, policies }: Pick<Context, 'engine' | 'policies'>,
   groups: readonly FailureGroup[],
   families: Families,
 ): Promise<(fingerprint: string) => z.output<z.ZodObject<typeof withCase>>> {
   const names = groups.flatMap(({ fingerprint }) => [fingerprint, ...families.membersOf(fingerprint)])
   const known = await casesOf(engine, names)
+  const book = policies.current()
+  const owners = new Map(
+    groups.map((group) => [group.fingerprint as string, ownerOfGroup(group, known.get(group.fingerprint), book)]),
+  )
   return (fingerprint) => {
     const members = families.membersOf(fingerprint)
     const one = known.get(fingerprint)
     const all = [one, ...members.map((member) => known.get(member))].filter((each) => each !== undefined)
     const shown = one ?? all[0]
     return {
+      owner: owners.get(fingerprint) ?? null,
       ...(shown === undefined ? {} : { case: { ...caseView(shown), ...summed(all) } }),
       ...(members.length === 0 ? {} : { members: [...members] }),
     }

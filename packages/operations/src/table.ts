@@ -15,6 +15,7 @@ import { laneOperations } from './lanes.ts'
 import { ledgerOperations } from './ledger.ts'
 import { logOperations } from './logs.ts'
 import { noteOperations } from './notes.ts'
+import { openGroupOperations } from './open-groups.ts'
 import type { Operation } from './operation.ts'
 import { policyOperations } from './policies.ts'
 import { queueOperations } from './queues.ts'
@@ -43,6 +44,7 @@ export const OPERATIONS = {
   ...groupFigureOperations,
   ...groupCaseOperations,
   ...groupCauseOperations,
+  ...openGroupOperations,
   ...ledgerOperations,
   ...workOrderOperations,
   ...workerOperations,

@@ -26,6 +26,7 @@ import { ownFilter, visibleTask } from './access/own-tasks.ts'
 import { boundedPage } from './bounded-page.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
+import { ownerBeside } from './group-views.ts'
 import { notesOnTask, withNotes } from './notes.ts'
 import { linesOperation, operation, Written } from './operation.ts'
 import {
@@ -46,7 +47,15 @@ const WAIT_MS_MAX = 60_000
 const ATTEMPT_LENGTH = 4_000
 const EXPORTED_AT_ONCE = 10
 
-const NotedTask = TaskView.extend(withNotes).meta({ id: 'NotedTask' })
+const NotedTask = TaskView.extend(withNotes)
+  .extend({
+    owner: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: 'Of a dead letter: who took its failure group on, or else whom the policies name.' }),
+  })
+  .meta({ id: 'NotedTask' })
 
 export const taskOperations = {
   listTasks: operation({
@@ -223,7 +232,10 @@ export const taskOperations = {
         await preparedFor(task, sightOf(context, caller), turnsOf(context.clock)),
         task.labels[QUEUE_LABEL] === undefined ? null : await retryOnItsWay(context.engine, task),
       )
-      return { ...view, task: { ...view.task, notes: await notesOnTask(context, task) } }
+      return {
+        ...view,
+        task: { ...view.task, notes: await notesOnTask(context, task), ...(await ownerBeside(context, caller, task)) },
+      }
     },
   }),
 }
@@ -231,6 +243,7 @@ export const taskOperations = {
 const noted = async (context: Context, caller: Caller, task: Task): Promise<z.output<typeof NotedTask>> => ({
   ...taskView(task, await preparedFor(task, sightOf(context, caller), turnsOf(context.clock))),
   notes: await notesOnTask(context, task),
+  ...(await ownerBeside(context, caller, task)),
 })
 
 /** Most views are made at once; one with much in it is made in turns with others. */

@@ -32,6 +32,7 @@ import { createQueueIntake, type QueueIntakeOptions } from './queue-intake.ts'
 import { createQueueOutbox } from './queue-outbox.ts'
 import { createReconcile } from './reconcile.ts'
 import { createRedrives } from './redrives/redrives.ts'
+import { createReminders } from './reminders.ts'
 import { errorHook, type ServiceOptions } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
 import { createSweep } from './sweep.ts'
@@ -71,8 +72,8 @@ export interface OrchestratorOptions extends ServiceOptions {
   /** How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. */
   readonly retention?: RetentionOptions
   /**
-   * Whether it looks after the store: sweeps, keeps cases, work orders and the ledger, and moves redrives; true if not given. At
-   * least one process must.
+   * Whether it looks after the store: sweeps, keeps cases, work orders and the ledger, reminds people of cases, and moves
+   * redrives; true if not given. At least one process must.
    */
   readonly sweep?: boolean
   /** Whether it moves durable jobs; true if not given. */
@@ -146,6 +147,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
           createWorkOrders(shared),
           createLedger(shared),
           createRedrives(shared),
+          createReminders(shared),
         ]),
     ...reconciliations,
     ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),

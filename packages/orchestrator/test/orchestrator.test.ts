@@ -43,6 +43,7 @@ test('each task goes its way: pulled, directed, launched', async () => {
       'work-orders',
       'ledger',
       'redrives',
+      'reminders',
       'reconcile',
       'probe',
       'dispatch',
@@ -151,6 +152,7 @@ describe('options', () => {
       'work-orders',
       'ledger',
       'redrives',
+      'reminders',
       'jobs',
     ])
     expect(createOrchestrator({ engine, sweep: false, jobs: false }).status().services).toEqual([])

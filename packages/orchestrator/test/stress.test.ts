@@ -9,6 +9,7 @@ import {
   createProbe,
   createQueueOutbox,
   createReconcile,
+  createReminders,
   createSweep,
   LaunchLedger,
 } from '@reprise/orchestrator'
@@ -44,6 +45,10 @@ const services: Record<string, Subject> = {
   'queue outbox': {
     looksBy: 'now',
     create: (engine, clock) => createQueueOutbox({ ...around(engine, clock), queue: { name: 'work' } as OutsideQueue }),
+  },
+  reminders: {
+    looksBy: 'now',
+    create: (engine, clock) => createReminders({ ...around(engine, clock), intervalMs: 1_000 }),
   },
   orchestrator: {
     looksBy: 'expired',

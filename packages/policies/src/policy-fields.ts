@@ -43,7 +43,7 @@ import { type PolicySettings, TEMPLATE_NAMES, TEMPLATES } from './templates.ts'
 const NAMES_MAX = 100
 const DAY_MS = 86_400_000
 
-const names = oneOrMore(NAMES_MAX, text())
+export const names = oneOrMore(NAMES_MAX, text())
 const reason = oneOf([...RETRIABLE_REASONS, ...FINAL_REASONS])
 const pattern = text(500).transform(made((source) => patternOf(source).source))
 const status = z

@@ -1,9 +1,17 @@
-// retry-policies.yaml: the policies in their order, and the rules of classification for all. Reads the text into a book;
+// retry-policies.yaml: the policies in their order, the rules of classification for all, and who owns dead letters. Reads the text into a book;
 // keeping books and following changes is in open-policies.ts.
 
-import { checkedPolicy, currentPolicies, POLICIES_MAX, type PolicyBook } from '@reprise/core'
-import { fields, list, made, optional, withoutNamesakes } from './fields.ts'
-import { policy, rules, settingsOf } from './policy-fields.ts'
+import {
+  checkedPolicy,
+  checkedReminders,
+  currentPolicies,
+  OWNER_RULES_MAX,
+  POLICIES_MAX,
+  type PolicyBook,
+  REMINDERS_MAX,
+} from '@reprise/core'
+import { duration, fields, list, made, optional, text, withoutNamesakes } from './fields.ts'
+import { names, policy, rules, settingsOf } from './policy-fields.ts'
 import { tenantRules } from './tenant-fields.ts'
 import { parseYaml } from './yaml-file.ts'
 
@@ -23,11 +31,20 @@ const completePolicy = policy
   )
   .transform(made(({ name, match, ...given }) => checkedPolicy({ name, match, ...settingsOf(given, name) })))
 
+const MINUTE_MS = 60_000
+const reminders = list(REMINDERS_MAX, duration(MINUTE_MS)).transform(made(checkedReminders))
+
+const ownerRule = fields('an owner', {
+  owner: text(),
+  match: fields('a match', optional({ actions: names, tenants: names, codes: names })).default({}),
+  ...optional({ remind: reminders }),
+}).transform(({ remind, ...rule }) => ({ ...rule, ...(remind === undefined ? {} : { remindMs: remind }) }))
+
 const policyFile = fields('a file of policies', {
   policies: withoutNamesakes('policy')(list(POLICIES_MAX, completePolicy)).default([]),
   rules: rules.default([]),
-  ...optional({ tenants: tenantRules }),
-})
+  ...optional({ tenants: tenantRules, owners: list(OWNER_RULES_MAX, ownerRule), remind: reminders }),
+}).transform(({ remind, ...book }) => ({ ...book, ...(remind === undefined ? {} : { remindMs: remind }) }))
 
 /** The book that the text describes. A version of the store (0 for a text that is in none) may use old names. `ConfigurationError` with everything that is wrong with it. */
 export function parsePolicies(text: string, options: { readonly file: string; readonly version: number }): PolicyBook {

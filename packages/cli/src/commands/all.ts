@@ -27,6 +27,7 @@ import { policySimulate } from './policy-simulate.ts'
 import { policyList, policyPublish, policyShow, policyTemplates } from './policy-versions.ts'
 import { queueDeadLetters, queueDrop, queueKept, queueRead, queueRedrive, queueResend, queueShow } from './queue.ts'
 import { redrive } from './redrive.ts'
+import { reportOpen } from './report-open.ts'
 import { retry } from './retry.ts'
 import { scaling } from './scaling.ts'
 import { series } from './series.ts'
@@ -45,6 +46,7 @@ import { workorders } from './workorders.ts'
 
 export const FAMILIES: readonly FamilyDefinition[] = [
   { name: 'queue', group: 'Operate', summary: 'Look into the SQS queue, and move its dead letters' },
+  { name: 'report', group: 'Operate', summary: 'Report what waits for a person' },
   { name: 'job', group: 'Tasks', summary: 'Run and follow jobs made of chunks' },
   { name: 'policy', group: 'Policies', summary: 'Check, try and change retry policies' },
   { name: 'token', group: 'Set up', summary: 'Make, list and revoke API tokens' },
@@ -80,6 +82,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   groups,
   diff,
   ledger,
+  reportOpen,
   redrive,
   discard,
   dlq,

@@ -12,6 +12,7 @@
 // Everything here is pure: a function gives the next document with the entries for the journal in `untold`. Who stores them, and
 // tells them, is case-store.ts; what follows the journal is a service of the orchestrator.
 
+import { formatDuration } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'
 import type { By } from '../port/changes.ts'
 import type { JournalEntryInput, JournalType } from '../port/journal.ts'
@@ -68,6 +69,10 @@ export interface GroupCase extends ToldDocument {
   readonly regressions: number
   /** The last minutes in which attempts ended by it, oldest first. */
   readonly minutes: readonly Minute[]
+  /** When it was last opened. Missing in what older versions wrote. */
+  readonly openedAt?: number
+  /** The last reminder of it: when, after how long, and since when that was counted. */
+  readonly reminded?: { readonly at: number; readonly afterMs: number; readonly since: number }
   /** The last page of the journal that was counted. */
   readonly batch: number
 }
@@ -75,6 +80,7 @@ export interface GroupCase extends ToldDocument {
 /** An hour of minutes with failures. */
 const CASE_MINUTES_MAX = 60
 const SERVICE = { actor: 'cases' } as const
+const REMINDERS = 'reminders'
 
 export function newCase(id: string, action: string, at: number): GroupCase {
   return {
@@ -91,6 +97,7 @@ export function newCase(id: string, action: string, at: number): GroupCase {
     attempts: 0,
     firstAt: at,
     lastAt: at,
+    openedAt: at,
     regressions: 0,
     minutes: [],
     batch: 0,
@@ -151,11 +158,39 @@ export function reopened(one: GroupCase, by: By, at: number, because: OpenedBeca
   if (one.state.status === 'open') return null
   const state = { status: 'open', since: at, because } as const
   const regressions = one.regressions + (because === 'regression' ? 1 : 0)
-  return told({ ...one, state, regressions }, 'group.reopened', by, {
+  return told({ ...one, state, regressions, openedAt: at }, 'group.reopened', by, {
     because,
     was: one.state.status,
     owner: one.owner,
   })
+}
+
+/**
+ * After which of these times, ascending, a reminder of it is due; null for none. Counted from the last step that somebody took.
+ * If several are due, the last of them: nobody wants three at once.
+ */
+export function nextReminder(
+  { state, reminded: last }: Pick<GroupCase, 'state' | 'reminded'>,
+  remindMs: readonly number[],
+  now: number,
+): number | null {
+  if (state.status !== 'open' && state.status !== 'acknowledged') return null
+  const due = remindMs.findLast((ms) => state.since + ms <= now)
+  if (due === undefined) return null
+  return last !== undefined && last.since === state.since && last.afterMs >= due ? null : due
+}
+
+export function reminded(
+  one: GroupCase,
+  at: number,
+  { afterMs, owner, count }: { readonly afterMs: number; readonly owner: string | null; readonly count: number },
+): GroupCase {
+  const { status, since } = one.state
+  const letters = count === 1 ? '1 dead letter waits' : `${count} dead letters wait`
+  const whose = owner === null ? 'nobody owns it' : `its owner is ${owner}`
+  const reason = `${letters}: the case of ${one.action} is ${status} for ${formatDuration(afterMs)}, and ${whose}.`
+  const next = { ...one, reminded: { at, afterMs, since } }
+  return told(next, 'group.reminded', { actor: REMINDERS, reason }, { owner, count, status, since, afterMs })
 }
 
 export function merged(one: GroupCase, by: By, into: string): GroupCase {

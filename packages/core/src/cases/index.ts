@@ -1,5 +1,6 @@
-// The door of this room: failure groups as cases, and what the journal tells about causes.
+// The door of this room: failure groups as cases, who owns them, notes, and what the journal tells about causes.
 
+export { tellLeftovers } from '../port/told-documents.ts'
 export { casesIn, casesOf, stepCase } from './case-store.ts'
 export { attemptKey, type CauseTally, type Failing, sortedOut, tallied } from './cause-tally.ts'
 export {
@@ -13,13 +14,23 @@ export {
   ignored,
   isOver,
   merged,
+  nextReminder,
   onTime,
   opened,
   recovered,
+  reminded,
   reopened,
   resolved,
   splitBy,
   takenOut,
 } from './group-case.ts'
 export { addNote, notesIn, removeNote, type StoredNote, taskOfNote, tellNotes } from './note-store.ts'
+export {
+  checkedReminders,
+  OWNER_RULES_MAX,
+  type OwnerRule,
+  ownershipOf,
+  REMIND_MS_DEFAULT,
+  REMINDERS_MAX,
+} from './owners.ts'
 export { compareVersions } from './version-order.ts'

@@ -2,6 +2,7 @@
 // policies in order, of which the first that matches counts, and the rules of classification that hold for all. Plain data,
 // in whole milliseconds. The code that decides takes the book of the moment from a source; policy-match.ts finds the policy.
 
+import type { OwnerRule } from '../cases/owners.ts'
 import { compileRules, type Rule } from '../failure/rules.ts'
 import { DURATION_MS_MAX } from '../model/duration.ts'
 import { InvalidError } from '../model/errors.ts'
@@ -53,6 +54,10 @@ export interface PolicyBook {
   readonly policies: readonly Policy[]
   /** For every failure, after those of its policy. */
   readonly rules: readonly Rule[]
+  /** Who is responsible for dead letters; the first that matches counts. */
+  readonly owners?: readonly OwnerRule[]
+  /** How long a case may stand before each reminder, ascending; a day, three and a week if missing. */
+  readonly remindMs?: readonly number[]
   /** How much each tenant may have. */
   readonly tenants?: TenantRules
   /** Whether automatic retries are switched off, whatever the policies say (B12, see flags.ts); they are on if missing. */

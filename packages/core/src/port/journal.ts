@@ -46,6 +46,7 @@ export const JOURNAL_TYPES = [
   'group.reopened',
   'group.merged',
   'group.split',
+  'group.reminded',
   'work_order.opened',
   'work_order.taken',
   'work_order.noted',

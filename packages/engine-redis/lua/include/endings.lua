@@ -43,11 +43,6 @@ local function leaveGroup(fingerprint, ids)
   end
 end
 
--- For an entry of the journal: what the task had died of before; '' if it never did.
-local function diedBefore(state)
-  return state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
-end
-
 -- Ends an attempt badly: its task goes where the decision says. `ending` has: kind ('failed', 'lost' or 'expired'),
 -- decision ('retry', 'park' or 'dead'), dueAt and quota (of a retry), reason, fingerprint, sentence, data (JSON without its last brace; the action is added), tail (of the
 -- record: what went wrong), actor. The attempt's record has been written; counters of the status before are the caller's.
@@ -92,7 +87,7 @@ local function endExecution(task, attempt, ending)
   end
   task.state = state
   local data = ending.data .. ',"action":' .. cjson.encode(lane.action)
-  local diedOf = state.status == 'dead' and diedBefore(state) or ''
+  local diedOf = state.status == 'dead' and state.diedOf and ',"diedOf":' .. cjson.encode(state.diedOf) or ''
   note('execution.' .. ending.kind, task.id, attempt, ending.actor, ending.sentence, data .. ',"dueAt":' .. dueAt .. diedOf .. '}')
   if state.status == 'dead' and task.profile.notify then note('task.dead', task.id, attempt, ending.actor, ending.sentence, data .. '}') end
   return state.status
