@@ -35,7 +35,7 @@ export const reportOpen: CommandDefinition = {
   group: 'Operate',
   summary: 'What waits for a person: open failure groups by owner and age',
   details:
-    'Sums the failure groups that are open or taken on and still have dead letters, by owner, and lists the oldest. The owner is who took the group on (groups ack --owner), or whom the policies name.',
+    'Sums the failure groups that are open or taken on and still have dead letters, by owner, and lists the oldest. The owner is who took the group on (groups ack --owner), or the one that the policies name.',
   examples: [
     ['reprise report open', 'Who has to look at what?'],
     ["reprise report open -o json | jq '.owners'", 'For a program'],
