@@ -127,6 +127,8 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
   { argv: ['workorders', 'finish'], exit: 2, says: /can not 'finish'/ },
   { argv: ['diff', dead, '-o', 'json'], json: OPERATIONS.diffAttempt.output },
   { argv: ['diff', 'nobody'], exit: 3, says: /There is no task/ },
+  { argv: ['policy', 'simulate', '--recorded', '-o', 'json'], json: OPERATIONS.replayPolicies.output },
+  { argv: ['policy', 'simulate', '--recorded', '--since', '1h'], text: /tasks failed since / },
   { argv: ['report', 'open', '-o', 'json'], json: OPERATIONS.reportOpenGroups.output },
   { argv: ['report', 'open'], text: /OWNER .*\n\(nobody\) / },
   { argv: ['ledger', '-o', 'json'], json: OPERATIONS.getLedger.output },

@@ -77,6 +77,7 @@ export const ROUTES = {
   getPolicyVersion: 'GET /api/v1/policies/versions/{number} repeatable',
   policyTemplates: 'GET /api/v1/policies/templates repeatable',
   simulatePolicies: 'POST /api/v1/policies/simulate repeatable',
+  replayPolicies: 'POST /api/v1/policies/replay repeatable',
   showQueue: 'GET /api/v1/queue repeatable',
   listQueueDeadLetters: 'GET /api/v1/queue/dead-letters repeatable',
   redriveQueue: 'POST /api/v1/queue/redrive repeatable',

@@ -292,6 +292,7 @@ export {
   judgeOutcomeUnknown,
   judgeThrown,
   mayStart,
+  recordedJudge,
   timeoutMessage,
 } from './policy/judge.ts'
 export {

@@ -194,12 +194,12 @@ export const policyOperations = {
 }
 
 /** Reading a text is work for whoever can make it count: policies are everybody's. */
-function mayConfigure(caller: Caller): void {
+export function mayConfigure(caller: Caller): void {
   authorise(caller, 'configure', 'To try policies of your own')
   wholeStore(caller)
 }
 
-function readPolicies(text: string): PolicyBook {
+export function readPolicies(text: string): PolicyBook {
   try {
     return parsePolicies(text, { file: 'policies', version: 0 })
   } catch (error) {

@@ -18,6 +18,7 @@ import { noteOperations } from './notes.ts'
 import { openGroupOperations } from './open-groups.ts'
 import type { Operation } from './operation.ts'
 import { policyOperations } from './policies.ts'
+import { policyReplayOperations } from './policy-replay.ts'
 import { queueOperations } from './queues.ts'
 import { redriveOperations } from './redrives.ts'
 import { restoreOperations } from './restore.ts'
@@ -51,6 +52,7 @@ export const OPERATIONS = {
   ...figureOperations,
   ...tenantOperations,
   ...policyOperations,
+  ...policyReplayOperations,
   ...queueOperations,
   ...administrationOperations,
   ...sessionOperations,

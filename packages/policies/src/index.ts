@@ -15,6 +15,15 @@ export {
 export { parsePolicies } from './policy-file.ts'
 export type { PolicyVersion } from './policy-versions.ts'
 export {
+  causeOf,
+  Evidence,
+  type Judges,
+  type RecordedAttempt,
+  type RecordedTask,
+  type Replayed,
+  replay,
+} from './replay.ts'
+export {
   type SimulatedAttempt,
   type SimulatedFailure,
   type Simulation,

@@ -1,9 +1,11 @@
 // reprise policy simulate: what would become of a task that keeps failing the same way, under the policies in force or those
-// of a file. Nothing is run.
+// of a file; with --recorded, of the tasks that really failed in a period. Nothing is run.
 
 import { formatDuration, present } from '@reprise/core'
 import type { Simulation } from '@reprise/policies'
 import type { CommandDefinition } from '../command/definition.ts'
+import { fileText } from '../command/input.ts'
+import type { Invocation } from '../command/invocation.ts'
 import type { Options } from '../command/options.ts'
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
@@ -14,8 +16,8 @@ export const policySimulate: CommandDefinition = {
   group: 'Policies',
   summary: 'Try policies on a task that keeps failing the same way',
   details:
-    'Says, attempt by attempt, what would become of a task that keeps failing the same way: which policy decides, when it runs again, when it is given up. The policies in force decide, at the server or in the store that the command talks to; with --policies those of a file. Nothing is run.',
-  arguments: [{ name: '<action>', about: 'The action of the task' }],
+    'Says, attempt by attempt, what would become of a task that keeps failing the same way: which policy decides, when it runs again, when it is given up. The policies in force decide, at the server or in the store that the command talks to; with --policies those of a file. With --recorded it takes the tasks that really failed in a period, and says how many would have recovered, when, and at how many attempts: under the version in force, and under a draft (--policies). Nothing is run.',
+  arguments: [{ name: '[action]', about: 'The action of the task; with --recorded all actions if missing' }],
   options: [
     { flags: '--policies <file>', about: 'A file of retry policies, in place of those in force' },
     { flags: '--tenant <tenant>', about: 'The tenant of the task' },
@@ -26,16 +28,23 @@ export const policySimulate: CommandDefinition = {
     { flags: '--lost', about: 'The worker vanishes instead' },
     { flags: '--attempt-time <duration>', about: 'How long each attempt runs before it fails' },
     { flags: '--attempts <count>', about: 'At most this many attempts' },
+    { flags: '--recorded', about: 'Try them on failures that were recorded' },
+    { flags: '--since <duration>', about: 'With --recorded: how far back, 1d if missing' },
   ],
   settings: ['policies', 'packs'],
   examples: [
     ['reprise policy simulate invoice.send --status 503', 'A service that is down'],
     ['reprise policy simulate invoice.send --code ECONNRESET --policies retry-policies.yaml', 'Before it is published'],
+    ['reprise policy simulate --recorded --since 1d --policies draft.yaml', 'What would it have done yesterday?'],
     ['reprise policy simulate charge-card --lost -o json', 'A worker that dies, for a program'],
   ],
   async run(invocation) {
     const { options } = invocation
-    const [action = ''] = invocation.arguments
+    const [action] = invocation.arguments
+    if (options.flag('recorded')) return replayed(invocation, action)
+    if (options.isGiven('since')) throw usageError('--since goes with --recorded.')
+    if (action === undefined)
+      throw usageError('Of which action? Nothing says so.', 'reprise policy simulate <action> …')
     const asked = {
       action,
       failure: failureOf(options),
@@ -57,6 +66,42 @@ export const policySimulate: CommandDefinition = {
     })
   },
 }
+
+const MADE_UP = ['code', 'status', 'message', 'name', 'attempt-time', 'attempts', 'tenant'] as const
+
+/** On what really happened. */
+async function replayed(invocation: Invocation, action: string | undefined): Promise<undefined> {
+  const { options, output, api } = invocation
+  const made = MADE_UP.filter((name) => options.isGiven(name))
+  if (made.length > 0 || options.flag('lost')) {
+    throw usageError('With --recorded the failures are those that happened: leave out what describes one.')
+  }
+  const { values, origins } = await invocation.configuration()
+  const path = origins.policies.kind === 'flag' ? values.policies : null
+  const text = path === null ? {} : { text: await fileText(path) }
+  const found = await api.replayPolicies({ ...text, ...present({ action }), ...options.given('since') })
+  const rows = [
+    { what: 'what happened', ...found.actual },
+    { what: 'in force', ...found.inForce },
+    ...(found.draft === null ? [] : [{ what: 'draft', ...found.draft }]),
+  ]
+  output.one(found, ({ line, table }) => {
+    line(`${found.tasks} tasks failed since ${new Date(found.since).toISOString()}; ${found.sampled} were looked at.`)
+    if (!found.isWhole) line('There is more in the journal of this time than one look reads: the rest is not in it.')
+    table(rows, [
+      { title: 'POLICIES', value: ({ what }) => what },
+      { title: 'RECOVERED', value: ({ recovered }) => recovered, right: true },
+      { title: 'DEAD', value: ({ dead }) => dead, right: true },
+      { title: 'NOT KNOWN', value: ({ unknown }) => unknown, right: true },
+      { title: 'RETRIES', value: ({ retries }) => retries, right: true },
+      { title: 'MEDIAN', value: (row) => durationText(row.recoveredAfterMs?.median), right: true },
+      { title: '95 %', value: (row) => durationText(row.recoveredAfterMs?.p95), right: true },
+    ])
+    for (const note of found.notes) line(plain(note))
+  })
+}
+
+const durationText = (ms: number | undefined): string | null => (ms === undefined ? null : formatDuration(ms))
 
 const thenText = ({ decision: { kind, reason, delayMs } }: Simulated['attempts'][number]): string =>
   kind === 'retry' && delayMs !== undefined ? `again in ${formatDuration(delayMs)}` : `${kind}: ${reason}`

@@ -69,5 +69,6 @@ export async function removeNote(
 /** Finishes what processes left that died on the way. */
 export async function tellNotes(engine: Pick<Records, 'collection' | 'journal'>, now: number): Promise<void> {
   const notes = notesIn(engine)
-  for (const { id, removed } of await tellLeftovers(engine.journal, notes, now)) if (removed === true) await notes.remove(id)
+  for (const { id, removed } of await tellLeftovers(engine.journal, notes, now))
+    if (removed === true) await notes.remove(id)
 }

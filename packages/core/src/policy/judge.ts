@@ -66,6 +66,21 @@ export function failureJudge(
   return (attempt, circumstances) => judgedBy(book, ruled, attempt, circumstances)
 }
 
+/**
+ * The same for a failure as it is stored, of an attempt of long ago. A status beside a code of its own is no longer known, nor
+ * that a handler asked for what it would have got anyway.
+ */
+export function recordedJudge(
+  book: PolicyBook,
+  first: JudgedAttempt,
+  { code, name, message, stack, retriable, rule, retryAfterMs, details }: Failure,
+): (attempt: JudgedAttempt, circumstances: Circumstances) => Judgement {
+  const says = rule === 'handler' ? (retriable ? 'retry' : 'dead') : null
+  const seen: Normalised = { code, httpCode: null, name, message, stack, says, retryAfterMs, details }
+  const ruled = rulingOn(book, first, seen, code === 'deadline' ? NO_RULES : undefined)
+  return (attempt, circumstances) => judgedBy(book, ruled, attempt, circumstances)
+}
+
 /** Reprise itself found that it failed: it ran or stood for too long, or could not begin. */
 export function judgeObserved(
   book: PolicyBook,
