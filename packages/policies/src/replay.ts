@@ -59,7 +59,7 @@ export class Evidence {
   }
 }
 
-export type ReplayEnd = 'recovered' | 'dead' | 'unknown'
+type ReplayEnd = 'recovered' | 'dead' | 'unknown'
 
 export interface Replayed {
   readonly end: ReplayEnd
