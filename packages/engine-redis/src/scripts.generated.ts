@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_44004b442567',
-  text: `#!lua name=reprise_44004b442567
+  name: 'reprise_ecd039092a65',
+  text: `#!lua name=reprise_ecd039092a65
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -1931,11 +1931,6 @@ local function workerPartAt(worker, startedAt)
   local part = workerPart(worker)
   return part and part.since <= startedAt and part
 end
-local function noteRecovery(id, attempt, worker, lane, state)
-  local data = '{"action":' .. cjson.encode(lane.action) .. ',"reason":' .. cjson.encode(state.retryReason)
-    .. ',"generation":' .. int(state.generation) .. ',"fingerprint":' .. cjson.encode(state.diedOf or cjson.null) .. '}'
-  note('task.recovered', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded after it had failed.', data)
-end
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
@@ -1966,7 +1961,9 @@ local function succeed(id, attempt, token, lease, origin, result)
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
   if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
-  if state and state.retryReason then noteRecovery(id, attempt, worker, lane, state) end
+  if state and state.retryReason then
+    note('task.recovered', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded after it had failed.', string.format('{"action":%s,"reason":%s,"generation":%d,"fingerprint":%s}', cjson.encode(lane.action), cjson.encode(state.retryReason), state.generation, cjson.encode(state.diedOf or cjson.null)))
+  end
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), 'worker:' .. worker, 'The task has succeeded.', '{"action":' .. cjson.encode(lane.action) .. '}')
   end
@@ -2933,7 +2930,7 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_44004b442567_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ecd039092a65_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2947,7 +2944,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_44004b442567_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ecd039092a65_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2978,7 +2975,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_44004b442567_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ecd039092a65_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2989,7 +2986,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_44004b442567_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ecd039092a65_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3006,7 +3003,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_44004b442567_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_ecd039092a65_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3243,11 +3240,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_44004b442567_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_44004b442567_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_44004b442567_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_44004b442567_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_44004b442567_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_ecd039092a65_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_ecd039092a65_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_ecd039092a65_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_ecd039092a65_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_ecd039092a65_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_fa6cfc8c9e8e',

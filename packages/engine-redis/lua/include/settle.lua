@@ -109,13 +109,6 @@ local function workerPartAt(worker, startedAt)
   return part and part.since <= startedAt and part
 end
 
--- The entry of a success after a failure: of an attempt that had a reason to be another one.
-local function noteRecovery(id, attempt, worker, lane, state)
-  local data = '{"action":' .. cjson.encode(lane.action) .. ',"reason":' .. cjson.encode(state.retryReason)
-    .. ',"generation":' .. int(state.generation) .. ',"fingerprint":' .. cjson.encode(state.diedOf or cjson.null) .. '}'
-  note('task.recovered', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.recovered, data)
-end
-
 local function succeed(id, attempt, token, lease, origin, result)
   local itsKey = taskKey(id)
   local worker = origin.worker
@@ -146,7 +139,9 @@ local function succeed(id, attempt, token, lease, origin, result)
   if #limitsOn(lane) > 0 then freeSlot(lane, startedAt) end
   if exists('breakers') then tellSuccess(lane, startedAt, 1) end
   ended(id)
-  if state and state.retryReason then noteRecovery(id, attempt, worker, lane, state) end
+  if state and state.retryReason then
+    note('task.recovered', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.recovered, string.format('{"action":%s,"reason":%s,"generation":%d,"fingerprint":%s}', cjson.encode(lane.action), cjson.encode(state.retryReason), state.generation, cjson.encode(state.diedOf or cjson.null)))
+  end
   if isNotified then
     note('task.succeeded', id, tonumber(attempt), ACTORS.worker .. worker, JOURNAL_REASONS.succeeded, '{"action":' .. cjson.encode(lane.action) .. '}')
   end
