@@ -61,7 +61,7 @@ async function anOutage(kind: (typeof STORES)[number]) {
 }
 
 describe.each(STORES)('policies on recorded failures (%s)', (kind) => {
-  test('says what would have recovered, and at how many attempts, next to the version in force', async () => {
+  test('B14: says what would have recovered, and at how many attempts, next to the version in force', async () => {
     const { call, clock } = await anOutage(kind)
     clock.skip(durationMs('5m'))
     const draft = policies(5, '40s')

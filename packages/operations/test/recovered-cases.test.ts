@@ -82,7 +82,7 @@ async function fixture(kind: (typeof STORES)[number], codes: Readonly<Record<str
 }
 
 describe.each(STORES)('recovery closes a case (%s)', (kind) => {
-  test('when the last task that died of it has recovered, not before, and once', async () => {
+  test('B2: when the last task that died of it has recovered, not before, and once', async () => {
     const { engine } = await fixture(kind, { CODE_A: ['a', 'b', 'c'] })
     await change(engine, 'redrive', 'a', 'b', 'c')
     // No dead letter is left, but two are still under way.

@@ -63,7 +63,7 @@ describe.each(STORES)('dead letters do not rot (%s)', (kind) => {
     expect(await call(ANN, 'getTask', { id: 'a' })).toMatchObject({ owner: 'person:bob' })
   })
 
-  test('reminds of a case once for each time that it has stood, by its owner, and anew after somebody did something', async () => {
+  test('B14: reminds of a case once for each time that it has stood, by its owner, and anew after somebody did something', async () => {
     const { clock, engine, call, follow, remind, reminders, fingerprintOf } = await fixture(kind)
     await died(engine, [spec('a'), spec('b')], 'CODE_A')
     await died(engine, [spec('z')], 'OTHER')

@@ -7,7 +7,7 @@ import { ACTION, BY, dead, failure, retryIn, START, taskSpec } from './fixture.t
 import { subject } from './subject.ts'
 
 export const recovery = subject('recovery', (check) => {
-  check('a retry that succeeds is an entry, with its reason, once', async (store) => {
+  check('B1: a retry that succeeds is an entry, with its reason, once', async (store) => {
     const worker = await store.worker()
     await store.submit({ id: 'a' }, { id: 'b' })
     const first = await worker.claimOne()
@@ -36,7 +36,7 @@ export const recovery = subject('recovery', (check) => {
     expect((await store.journal()).filter(({ type }) => type === 'task.recovered')).toHaveLength(1)
   })
 
-  check('a redrive that succeeds names what the task had died of, also after another retry', async (store) => {
+  check('B2: a redrive that succeeds names what the task had died of, also after another retry', async (store) => {
     const cause = failure('validation', 'The size is missing.')
     await store.deadLetter({ id: 'a' }, cause)
     await store.engine.change({ kind: 'redrive', select: { ids: [taskId('a')] }, by: BY })
