@@ -22,6 +22,7 @@ const ExportedTask = OPERATIONS.exportTasks.output
 const Events = OPERATIONS.listEvents.output.shape.items
 const BulkView = OPERATIONS.cancelTasks.output
 const Changed = OPERATIONS.pauseLanes.output
+const Holds = OPERATIONS.listHolds.output.shape.items
 const Lanes = OPERATIONS.listLanes.output.shape.items
 const Tenants = OPERATIONS.listTenants.output.shape.items
 const Workers = OPERATIONS.listWorkers.output.shape.items
@@ -320,6 +321,12 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
     argv: ['lanes', 'pause', '--action', 'invoice.sned', '-o', 'json'],
     json: Changed.extend({ warnings: z.array(z.string()).length(1) }),
     says: /warning: .*'invoice\.sned' yet.* Did you mean 'invoice\.send'\?/,
+  },
+  { argv: ['lanes'], text: /HELD BY/, says: /^Held, though no lane has it yet: action invoice\.sned\. / },
+  { argv: ['status'], text: /^HELD [\s\S]*^action invoice\.sned {2}/m },
+  {
+    argv: ['lanes', 'holds', '-o', 'json'],
+    json: Holds.and(z.array(z.looseObject({ kind: z.literal('paused') }))).check(z.minLength(2)),
   },
   { argv: ['lanes', 'resume', '--action', 'invoice.sned', '-o', 'json'], json: Changed },
   { argv: ['lanes', 'pause', '--tenant', 'acme', '-o', 'json'], json: Changed.omit({ warnings: true }).strict() },

@@ -38,6 +38,7 @@ export const ROUTES = {
   retryJob: 'POST /api/v1/jobs/{id}/retry',
   cancelJob: 'POST /api/v1/jobs/{id}/cancel',
   listLanes: 'GET /api/v1/lanes repeatable',
+  listHolds: 'GET /api/v1/holds repeatable',
   pauseLanes: 'POST /api/v1/lanes/pause repeatable',
   resumeLanes: 'POST /api/v1/lanes/resume repeatable',
   limitLanes: 'POST /api/v1/lanes/limit repeatable',

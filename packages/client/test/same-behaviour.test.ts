@@ -356,6 +356,7 @@ test('both ways show one record, without the tokens of leases', async () => {
     'listTasks',
     'listFailureGroups',
     'listLanes',
+    'listHolds',
     'listWorkers',
     'counts',
     'listBreakers',

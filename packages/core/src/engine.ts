@@ -37,6 +37,7 @@ export {
 export { breakerPage, byBreakerId, isToReset } from './port/breakers.ts'
 export { DOCUMENT_BYTES_MAX } from './port/collection.ts'
 export { type ExplainFacts, explain, laneGates, scopeMatches, scopeText } from './port/explain.ts'
+export { holdPage } from './port/holds.ts'
 export {
   checkInspector,
   EVERYTHING,

@@ -151,6 +151,7 @@ export type {
   Work,
 } from './port/engine.ts'
 export { type EventOut, eventOf, typeFilter } from './port/event.ts'
+export type { Hold, HoldQuery } from './port/holds.ts'
 export {
   type Finding,
   type FindingSubject,

@@ -4,12 +4,14 @@
 import type { Breaker, By, Rank, Scope } from '@reprise/core'
 import type { ExplainFacts } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
-import { lookUp } from './gates.ts'
+import { lookUp, wholeHashes } from './gates.ts'
 import type { LaneName } from './names.ts'
 import { type Partition, scopeName } from './partition.ts'
 
 /** The holds and the limits that cover a lane, each by scope: what is not given comes first; and the breakers, by name. */
 export type GatesFacts = Pick<ExplainFacts, 'holds' | 'limits' | 'breakers'>
+
+const LOOKED = ['holds', 'limits', 'slots', 'ranks:holds', 'ranks:limits'] as const
 
 export const NO_GATES: GatesFacts = { holds: [], limits: [], breakers: [] }
 
@@ -20,9 +22,8 @@ export async function gatesFacts(partition: Partition, lane: LaneName): Promise<
 
 /** For many lanes at once, in their order. */
 export async function gatesFactsOf(partition: Partition, lanes: readonly LaneName[]): Promise<readonly GatesFacts[]> {
-  const looked = ['holds', 'limits', 'slots', 'ranks:holds', 'ranks:limits']
   const [[holds, limits, slots, holdRanks, limitRanks], breakers] = await Promise.all([
-    lookUp(partition, looked, namesCovering(lanes)),
+    lookUp(partition, LOOKED, namesCovering(lanes)),
     breakersOn(partition, lanes),
   ])
   const found = { holds, limits, slots, holdRanks, limitRanks }
@@ -38,7 +39,7 @@ export const namesCovering = (lanes: readonly LaneName[]): string[] => [
 type Found = ReadonlyMap<string, string> | undefined
 
 /** Holds, limits and how many tasks run under each. */
-interface GatesFound {
+export interface GatesFound {
   readonly holds: Found
   readonly limits: Found
   readonly slots: Found
@@ -47,27 +48,47 @@ interface GatesFound {
   readonly limitRanks: Found
 }
 
-export function factsOf(
-  lane: LaneName,
+export function factsOf(lane: LaneName, found: GatesFound, breakers: readonly Breaker[]): GatesFacts {
+  return { ...holdsOn(scopesOf(lane), found), breakers }
+}
+
+/** What is on exactly these scopes, in their order. */
+function holdsOn(
+  scopes: readonly Scope[],
   { holds, limits, slots, holdRanks, limitRanks }: GatesFound,
-  breakers: readonly Breaker[],
-): GatesFacts {
-  const covering = scopesOf(lane)
+): Pick<GatesFacts, 'holds' | 'limits'> {
   return {
-    holds: covering.flatMap((scope) => {
+    holds: scopes.flatMap((scope) => {
       const name = scopeName(scope)
       const text = holds?.get(name)
       return text === undefined ? [] : [{ scope, ...parseHold(text), rank: rankIn(holdRanks, name) }]
     }),
-    limits: covering.flatMap((scope) => {
+    limits: scopes.flatMap((scope) => {
       const name = scopeName(scope)
       const concurrency = limits?.get(name)
       if (concurrency === undefined) return []
       const running = Number(slots?.get(name) ?? 0)
       return [{ scope, running, concurrency: Number(concurrency), rank: rankIn(limitRanks, name) }]
     }),
-    breakers,
   }
+}
+
+/** Every hold and limit of the store. */
+export async function everyHold(partition: Partition): Promise<Pick<GatesFacts, 'holds' | 'limits'>> {
+  const [holds, limits, slots, holdRanks, limitRanks] = await wholeHashes(partition, LOOKED)
+  return everyHoldOf({ holds, limits, slots, holdRanks, limitRanks })
+}
+
+export const everyHoldOf = (found: GatesFound): Pick<GatesFacts, 'holds' | 'limits'> =>
+  holdsOn([...new Set([...(found.holds?.keys() ?? []), ...(found.limits?.keys() ?? [])])].map(scopeOfName), found)
+
+function scopeOfName(name: string): Scope {
+  const [pool = '', action = '', tenant = ''] = name.split('\n')
+  return {
+    ...(pool === '' ? {} : { pool }),
+    ...(action === '' ? {} : { action }),
+    ...(tenant === '' ? {} : { tenant }),
+  } as Scope
 }
 
 const rankIn = (ranks: Found, name: string): Rank => (ranks?.has(name) === true ? 'tenant' : 'platform')

@@ -93,3 +93,15 @@ export async function lookUp(
   })
   return found
 }
+
+/** All that these hashes have: there are never many holds and limits. */
+export async function wholeHashes(
+  partition: Partition,
+  hashes: readonly string[],
+): Promise<readonly ReadonlyMap<string, string>[]> {
+  const replies = await partition.pipeline(hashes.map((hash) => ['HGETALL', partition.key(hash)]))
+  return replies.map((reply) => {
+    const fields = asTexts(reply)
+    return new Map(fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? ''] as const] : [])))
+  })
+}

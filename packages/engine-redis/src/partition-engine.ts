@@ -2,7 +2,7 @@
 // files named after them and in the scripts they call.
 
 import type { Engine, EngineInfo, Voucher } from '@reprise/core'
-import { tenantPage } from '@reprise/core/engine'
+import { holdPage, tenantPage } from '@reprise/core/engine'
 import { listBreakers, resetBreaker } from './breakers.ts'
 import { change, retry } from './change.ts'
 import { claim, settleAndClaim } from './claim.ts'
@@ -10,6 +10,7 @@ import { collectionOf } from './collection.ts'
 import { explain } from './explain.ts'
 import { listFailureGroups } from './failure-groups.ts'
 import { limit, pause, resume } from './gates.ts'
+import { everyHold } from './gates-facts.ts'
 import { assign, launches } from './handover.ts'
 import { inspect } from './inspect.ts'
 import { journalOf } from './journal.ts'
@@ -103,6 +104,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     logs: async (id) => logsOf(inOrder(), id),
     explain: async (id, look = {}) => explain(inOrder(), id, look),
     lanes: async (query) => listLanes(inOrder(), query),
+    holds: async (query) => holdPage(await everyHold(inOrder()), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
     tenants: async (page) => tenantPage(await tenantParts(inOrder()), page),
     counts: async (query) => counts(inOrder(), query),

@@ -13,6 +13,7 @@ import {
   systemClock,
   systemRandom,
 } from '@reprise/core'
+import { holdPage } from '@reprise/core/engine'
 import { listBreakers, resetBreaker } from './breakers.ts'
 import { change, retry } from './change.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -20,7 +21,7 @@ import { checkClaim, claim } from './claim.ts'
 import { collectionOf } from './collection.ts'
 import { Database, type Durability, isBusy, storeError } from './database.ts'
 import { assign, listLaunches } from './dispatch.ts'
-import { limit, pause, resume } from './gates.ts'
+import { allGates, limit, pause, resume } from './gates.ts'
 import { GroupCommit } from './group-commit.ts'
 import { checkInspection, inspectPage } from './inspect.ts'
 import { journalOf } from './journal.ts'
@@ -159,6 +160,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     logs: (id) => read(() => logsOf(db, id)),
     explain: (id, look = {}) => read(() => explain(db, id, clock.now(), thresholds, look)),
     lanes: (query) => read(() => listLanes(db, query, clock.now())),
+    holds: (query) => read(() => holdPage(allGates(db, []), query)),
     failureGroups: (query) => read(() => listFailureGroups(db, query)),
     tenants: (page) => read(() => tenants(db, page)),
     counts: (query) => read(() => counts(db, query)),

@@ -4,6 +4,7 @@ import {
   type Breaker,
   checkedText,
   type Engine,
+  type Hold,
   InvalidError,
   type LaneView,
   NAME_LENGTH_MAX,
@@ -18,9 +19,10 @@ import { unknownNames } from './known-names.ts'
 import { operation, viewOf } from './operation.ts'
 import { checkedBy, PageQuery, pageOf, ReasonInput, ScopeInput, TenantIdInput } from './schemas/names.ts'
 import { BreakerView, Changed, LaneView as LaneSchema } from './schemas/operations.ts'
+import { GateView } from './schemas/task.ts'
 import { sightOf } from './sight.ts'
 import { noteLimitByHand } from './tenant-slots.ts'
-import { laneView } from './views.ts'
+import { holdView, laneView } from './views.ts'
 
 const ScopeChange = ScopeInput.extend({ all: z.literal(true).optional(), reason: ReasonInput.optional() })
 
@@ -46,6 +48,23 @@ export const laneOperations = {
       const { items, next } = await context.engine.lanes({ ...scopeOf(scope, caller), ...given({ limit, cursor }) })
       const sight = sightOf(context, caller)
       return { items: items.map((lane) => laneView(lane, sight)), next }
+    },
+  }),
+  listHolds: operation({
+    route: 'GET /api/v1/holds',
+    summary: 'List holds and limits',
+    tag: 'lanes',
+    right: 'read',
+    tenants: 'own',
+    input: PageQuery,
+    output: pageOf(viewOf<Hold>(GateView), 'HoldPage'),
+    answer:
+      'What operators have put on lanes, by scope, also where no lane is yet. Limited callers see those of their tenants.',
+    run: async (context, caller, page) => {
+      const tenants = caller.tenants ?? undefined
+      const { items, next } = await context.engine.holds(given({ ...page, tenants }))
+      const sight = sightOf(context, caller)
+      return { items: items.map((hold) => holdView(hold, sight)), next }
     },
   }),
   pauseLanes: operation({

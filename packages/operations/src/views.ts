@@ -11,6 +11,7 @@ import {
   type Failure,
   type FailureGroup,
   type Gate,
+  type Hold,
   type JsonText,
   type LaneView,
   NO_POLICIES,
@@ -347,6 +348,8 @@ export function laneView({ gates, ...lane }: LaneView, sight: Sight = NO_REDACTI
   const breakers = [breakerName('action', lane.action)]
   return { ...lane, gates: gates.map((gate) => gateView(gate, sight, breakers) as Gate) }
 }
+
+export const holdView = (hold: Hold, sight: Sight): Hold => gateView(hold, sight, []) as Hold
 
 function gateView(gate: Gate, sight: Sight, breakers: readonly string[]): z.output<typeof GateView> {
   if (sight.isLimited === true && !isOwnGate(gate, breakers)) return neutralGate(gate)

@@ -76,6 +76,8 @@ export interface Rows<Row> {
   readonly columns: (now: number) => readonly Column<Row>[]
   /** Said if there are none. */
   readonly none: string
+  /** What there is to say below them. */
+  readonly after?: () => void
 }
 
 interface List<Row> extends Omit<Rows<Row>, 'read'> {
@@ -87,23 +89,28 @@ interface List<Row> extends Omit<Rows<Row>, 'read'> {
 /** As many as --limit says. */
 export async function showList<Row>(invocation: Invocation, { read, order, ...rows }: List<Row>): Promise<undefined> {
   const limit = invocation.options.whole('limit', 1, LIMIT_MAX) ?? LIMIT_DEFAULT
+  let hasMore = false
   return showRows(invocation, {
     ...rows,
     read: async () => {
       const { items, next } = await listed(read, { limit })
-      if (next !== null) invocation.output.note(`There are more; -n shows up to ${LIMIT_MAX}.`)
+      hasMore = next !== null
       return order === undefined ? items : items.toSorted(order)
+    },
+    after: () => {
+      if (hasMore) invocation.output.note(`There are more; -n shows up to ${LIMIT_MAX}.`)
     },
   })
 }
 
 export async function showRows<Row>(
   invocation: Invocation,
-  { read, key, columns, none }: Rows<Row>,
+  { read, key, columns, none, after }: Rows<Row>,
 ): Promise<undefined> {
   const { output } = invocation
   const draw = async (): Promise<undefined> => {
     output.list(await read(), columns(output.now()), none)
+    after?.()
   }
   if (!invocation.options.flag('watch')) return draw()
   return follow(invocation, { draw, read: async () => (await read()).map((row) => [key(row), row] as const) })

@@ -1,9 +1,10 @@
-// reprise lanes: what waits and runs where, and what holds it; and how to hold, let go and limit it.
+// reprise lanes: what waits and runs where, and what holds it, also names that no lane has yet; and how to hold, let go and
+// limit it.
 
-import type { LaneView } from '@reprise/core'
+import type { Hold, LaneView } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { showList } from '../command/rows.ts'
+import { lookedThrough, showList } from '../command/rows.ts'
 import {
   LIMIT,
   REASON,
@@ -20,6 +21,7 @@ import { usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
+import { shortSpan } from '../output/times.ts'
 import { gateText, scopeText } from '../views/gates.ts'
 
 const CONCURRENCY_MAX = 1_000_000
@@ -29,14 +31,15 @@ export const lanes: CommandDefinition = {
   group: 'Operate',
   summary: 'List lanes; pause, resume and limit them',
   details:
-    'A lane is all tasks of one action and tenant in one pool. Without a verb they are listed. pause holds lanes, present and future ones, resume lifts exactly that hold again, and limit <count> sets how many tasks may run in all of them together (none lifts it). Which lanes: --action, --tenant, --pool, or --all; before all of them are held or limited, it asks.',
+    'A lane is all tasks of one action and tenant in one pool. Without a verb they are listed. holds lists every hold and limit, also those on names that no task has yet. pause holds lanes, present and future ones, resume lifts exactly that hold again, and limit <count> sets how many tasks may run in all of them together (none lifts it). Which lanes: --action, --tenant, --pool, or --all; before all of them are held or limited, it asks.',
   arguments: [
-    { name: '[verb]', about: 'pause, resume or limit' },
+    { name: '[verb]', about: 'holds, pause, resume or limit' },
     { name: '[count]', about: 'For limit: how many may run at once, or none' },
   ],
   options: [...SCOPE, { flags: '--all', about: 'All lanes, for pause, resume and limit' }, REASON, LIMIT, YES, WATCH],
   examples: [
     ['reprise lanes', 'What waits where?'],
+    ['reprise lanes holds', 'What is held or limited, by whom, and why?'],
     ['reprise lanes pause --action invoice.send --reason "the bank is down"', 'Hold an action'],
     ['reprise lanes resume --action invoice.send', 'Let it go on'],
     ['reprise lanes limit 5 --tenant acme', 'At most five at once for a tenant'],
@@ -44,6 +47,7 @@ export const lanes: CommandDefinition = {
   async run(invocation) {
     const [verb, count] = invocation.arguments
     if (verb === undefined) return listLanes(invocation)
+    if (verb === 'holds') return listHolds(invocation)
     refuseOfList(invocation, verb)
     if (count !== undefined && verb !== 'limit') {
       throw usageError(
@@ -62,14 +66,56 @@ async function listLanes(invocation: Invocation): Promise<undefined> {
     throw usageError('--all is for pause, resume and limit: lanes are all listed anyway.')
   }
   const scope = scopeOf(invocation.options)
-  return showList(invocation, {
+  await showList(invocation, {
     read: (page) => invocation.api.listLanes({ ...scope, ...page }),
     order: (one, other) => (orderOf(one) < orderOf(other) ? -1 : 1),
     key: orderOf,
     columns,
     none: 'There is no lane yet: nothing was submitted.',
   })
+  if (!invocation.options.flag('watch') && Object.keys(scope).length === 0) await noteUnseen(invocation)
 }
+
+/** The table shows what is held, lane by lane: a hold on a name that no lane has would go unseen. */
+async function noteUnseen({ api, output }: Invocation): Promise<void> {
+  const holds = (await lookedThrough(api.listHolds)).filter(isPause)
+  if (holds.length === 0) return
+  const lanes = await lookedThrough(api.listLanes)
+  const unseen = holds.filter(({ scope }) => !lanes.some((lane) => isOn(scope, lane)))
+  if (unseen.length === 0) return
+  const first = unseen.slice(0, NAMED_MAX).map(({ scope }) => scopeText(scope))
+  const more = unseen.length > NAMED_MAX ? ` and ${unseen.length - NAMED_MAX} more` : ''
+  output.note(`Held, though no lane has it yet: ${first.join('; ')}${more}. 'reprise lanes holds' tells who and why.`)
+}
+
+const NAMED_MAX = 3
+
+const isPause = (hold: Hold) => hold.kind === 'paused'
+
+const isOn = ({ pool, action, tenant }: Hold['scope'], lane: LaneView): boolean =>
+  (pool ?? lane.pool) === lane.pool &&
+  (action ?? lane.action) === lane.action &&
+  (tenant ?? lane.tenant) === lane.tenant
+
+const listHolds = (invocation: Invocation): Promise<undefined> =>
+  showList(invocation, {
+    read: (page) => invocation.api.listHolds({ ...page }),
+    key: ({ kind, scope }) => `${kind} ${JSON.stringify(scope)}`,
+    columns: holdColumns,
+    none: 'Nothing is held or limited by an operator.',
+  })
+
+const holdColumns = (now: number): readonly Column<Hold>[] => [
+  { title: 'LANES', value: ({ scope }) => scopeText(scope), flexible: true },
+  {
+    title: 'WHAT',
+    value: (hold) => (hold.kind === 'paused' ? 'held' : `at most ${hold.concurrency}, ${hold.running} run`),
+    style: (_, { kind }) => (kind === 'paused' ? 'yellow' : null),
+  },
+  { title: 'FOR', value: (hold) => (hold.kind === 'paused' ? shortSpan(now - hold.since) : null), right: true },
+  { title: 'BY', value: (hold) => (hold.kind === 'paused' ? hold.by.actor : null), flexible: true },
+  { title: 'WHY', value: (hold) => (hold.kind === 'paused' ? hold.by.reason : null), flexible: true, below: true },
+]
 
 const columns = (now: number): readonly Column<LaneView>[] => [
   { title: 'ACTION', value: ({ action }) => action, flexible: true },

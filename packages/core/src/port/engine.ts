@@ -24,6 +24,7 @@ import type {
   Scope,
 } from './changes.ts'
 import type { Collection, CollectionDefinition, Document } from './collection.ts'
+import type { Hold, HoldQuery } from './holds.ts'
 import type { InspectRequest, InspectResult } from './inspect.ts'
 import type { Journal } from './journal.ts'
 import type {
@@ -191,6 +192,8 @@ export interface Observing {
   /** Workers that left in the last day and did not come back, the latest first. */
   departed(page?: PageRequest): Promise<Page<DepartedWorker>>
   lanes(query?: LaneQuery): Promise<Page<LaneView>>
+  /** Every hold and limit that operators have put on lanes, by scope, also where no lane is yet. */
+  holds(query?: HoldQuery): Promise<Page<Hold>>
   /** What each tenant has in the store, by name. Kept, not counted. */
   tenants(page?: PageRequest): Promise<Page<TenantFigures>>
   /** The circuit breakers that are not closed, or have failures in their window, by name and tenant. */

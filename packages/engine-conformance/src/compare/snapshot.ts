@@ -8,6 +8,7 @@ import {
   type Engine,
   type Execution,
   type FailureGroup,
+  type Hold,
   type JournalEntry,
   type LaneView,
   type Launch,
@@ -34,6 +35,7 @@ export interface StoreSnapshot {
   readonly logs: readonly (readonly TaskLog[])[]
   readonly counts: Counts
   readonly lanes: readonly LaneView[]
+  readonly holds: readonly Hold[]
   readonly tenants: readonly TenantFigures[]
   readonly groups: readonly FailureGroup[]
   readonly workers: readonly WorkerView[]
@@ -70,6 +72,7 @@ export async function readStore(engine: Engine, from: number, now: number): Prom
     logs,
     counts: await engine.counts(),
     lanes: await allPages((page) => engine.lanes({ ...page, limit: 2 })),
+    holds: await allPages((page) => engine.holds({ ...page, limit: 1 })),
     tenants: await allPages((page) => engine.tenants({ ...page, limit: 1 })),
     groups: await allPages((page) => engine.failureGroups({ ...page, limit: 2 })),
     workers: await allPages((page) => engine.workers({ ...page, limit: 2 })),

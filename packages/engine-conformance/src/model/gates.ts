@@ -1,12 +1,12 @@
 // What holds lanes back, as operators set it and as anybody sees it: pauses and limits, known by their exact scope, and
 // beside them the breakers.
 
-import type { By, Gate, Scope } from '@reprise/core'
-import { checkRank, laneGates, rankOf, scopeMatches } from '@reprise/core/engine'
+import type { By, Gate, Hold, HoldQuery, Page, Scope } from '@reprise/core'
+import { checkRank, holdPage, laneGates, rankOf, scopeMatches } from '@reprise/core/engine'
 import { breakersOn } from './breakers.ts'
 import { checkWhole } from './checks.ts'
 import { note } from './journal.ts'
-import { byScope, limitsOn, refreshHolds } from './lane.ts'
+import { byScope, everyLimit, limitsOn, refreshHolds } from './lane.ts'
 import type { Lane, State } from './state.ts'
 
 export function pause(state: State, scope: Scope, by: By): void {
@@ -54,6 +54,9 @@ export const holdsOn = (state: State, lane: Lane) =>
     .filter((hold) => scopeMatches(hold.scope, lane))
     .map(({ scope, by, since, rank }) => ({ scope, by, since, rank }))
     .sort(byScope)
+
+export const listHolds = (state: State, query: HoldQuery | undefined): Page<Hold> =>
+  holdPage({ holds: state.holds, limits: everyLimit(state) }, query)
 
 const isSame = (a: Scope, b: Scope): boolean => a.pool === b.pool && a.action === b.action && a.tenant === b.tenant
 

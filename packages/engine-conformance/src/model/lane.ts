@@ -103,12 +103,13 @@ const runningIn = (state: State, scope: Scope): number =>
   [...state.tasks.values()].filter((task) => task.state.status === 'running' && scopeMatches(scope, task.lane)).length
 
 /** The limits that cover a lane, with what runs under each. */
-export function limitsOn(state: State, place: Required<Scope>) {
-  return state.limits
+export const limitsOn = (state: State, place: Required<Scope>) =>
+  everyLimit(state)
     .filter((limit) => scopeMatches(limit.scope, place))
-    .map(({ scope, concurrency, rank }) => ({ scope, running: runningIn(state, scope), concurrency, rank }))
     .sort(byScope)
-}
+
+export const everyLimit = (state: State) =>
+  state.limits.map(({ scope, concurrency, rank }) => ({ scope, running: runningIn(state, scope), concurrency, rank }))
 
 /** By pool, action and tenant; what is not given comes first. */
 export function byScope(a: { readonly scope: Scope }, b: { readonly scope: Scope }): number {

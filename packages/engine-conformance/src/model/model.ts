@@ -8,7 +8,7 @@ import { change, retry } from './change.ts'
 import { claim, reserve } from './claim.ts'
 import { openCollection } from './collections.ts'
 import { assign, launches } from './dispatch.ts'
-import { limit, pause, resume } from './gates.ts'
+import { limit, listHolds, pause, resume } from './gates.ts'
 import { inspect } from './inspect.ts'
 import { append, from, read } from './journal.ts'
 import { renew, vouch } from './leases.ts'
@@ -80,6 +80,7 @@ export function createModel(options: EngineOptions): Engine {
     executions: (id, page) => reading(() => queries.executions(state, id, page)),
     explain: (id, look) => reading(() => queries.explain(state, id, look)),
     lanes: (query) => reading(() => queries.lanes(state, query)),
+    holds: (query) => reading(() => listHolds(state, query)),
     failureGroups: (query) => reading(() => queries.failureGroups(state, query)),
     tenants: (page) => reading(() => queries.tenants(state, page)),
     counts: (query) => reading(() => queries.counts(state, query)),

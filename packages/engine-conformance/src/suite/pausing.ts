@@ -80,6 +80,31 @@ export const pausing = subject('pause', (check) => {
     ])
   })
 
+  check('lists every hold and limit, also where no lane is', async (store) => {
+    const by = { actor: BY.actor, reason: BY.reason }
+    await store.engine.pause({ action: ACTION, tenant: acme }, BY)
+    store.clock.jump(1_000)
+    await store.engine.pause({ action: ACTION }, BY)
+    await store.engine.limit({ action: ACTION }, 0, BY)
+    await store.engine.limit({ tenant: acme }, 7, { ...by, rank: 'tenant' })
+    expect((await store.engine.lanes()).items).toEqual([])
+    const mine = { kind: 'paused', scope: { action: 'render', tenant: 'acme' }, by, since: START, rank: 'platform' }
+    const whole = { kind: 'paused', scope: { action: 'render' }, by, since: START + 1_000, rank: 'platform' }
+    const none = { kind: 'concurrency', scope: { action: 'render' }, running: 0, concurrency: 0, rank: 'platform' }
+    const seven = { kind: 'concurrency', scope: { tenant: 'acme' }, running: 0, concurrency: 7, rank: 'tenant' }
+    expect(await store.engine.holds()).toEqual({ items: [seven, whole, none, mine], next: null })
+    expect((await store.engine.holds({ tenants: [acme] })).items).toEqual([seven, mine])
+    const first = await store.engine.holds({ limit: 2 })
+    expect(first.items).toEqual([seven, whole])
+    expect(await store.engine.holds({ limit: 2, cursor: first.next ?? '' })).toEqual({
+      items: [none, mine],
+      next: null,
+    })
+    await store.engine.resume({ action: ACTION }, BY)
+    await store.engine.limit({ action: ACTION }, null, BY)
+    expect((await store.engine.holds()).items).toEqual([seven, mine])
+  })
+
   check('what runs goes on, and retries come due but stay in the lane', async (store) => {
     const lease = await store.running({ id: 'a' })
     await store.submit({ id: 'b', delayMs: 1_000 })

@@ -2,11 +2,14 @@
 // the way has left a hold that everybody sees, and that resuming lifts everywhere.
 
 import type { By, Scope } from '@reprise/core'
-import { given, lookUp, pause, resume } from '../gates.ts'
-import { factsOf, type GatesFacts, namesCovering } from '../gates-facts.ts'
+import { given, lookUp, pause, resume, wholeHashes } from '../gates.ts'
+import { everyHoldOf, factsOf, type GatesFacts, type GatesFound, namesCovering } from '../gates-facts.ts'
 import type { LaneName } from '../names.ts'
 import { breakersOnAll } from './breakers.ts'
 import { liftEverywhere, type Partitions } from './partitions.ts'
+
+const TOTALS = ['totals', 'ranks:totals'] as const
+const PARTS = ['holds', 'slots', 'ranks:holds'] as const
 
 export async function pauseAll({ home, all }: Partitions, scope: Scope, by: By): Promise<void> {
   await pause(home, scope, by)
@@ -26,10 +29,27 @@ export async function gatesFactsOf(store: Partitions, lanes: readonly LaneName[]
   if (lanes.length === 0) return []
   const names = namesCovering(lanes)
   const [totals, parts, breakers] = await Promise.all([
-    lookUp(store.home, ['totals', 'ranks:totals'], names),
-    store.each((partition) => lookUp(partition, ['holds', 'slots', 'ranks:holds'], names)),
+    lookUp(store.home, TOTALS, names),
+    store.each((partition) => lookUp(partition, PARTS, names)),
     breakersOnAll(store, lanes),
   ])
+  const found = foundIn(totals, parts)
+  return lanes.map((lane, index) => factsOf(lane, found, breakers[index] ?? []))
+}
+
+/** Every hold and limit of the whole store. */
+export async function everyHoldIn(store: Partitions): Promise<Pick<GatesFacts, 'holds' | 'limits'>> {
+  const [totals, parts] = await Promise.all([
+    wholeHashes(store.home, TOTALS),
+    store.each((partition) => wholeHashes(partition, PARTS)),
+  ])
+  return everyHoldOf(foundIn(totals, parts))
+}
+
+type Hashes = readonly ReadonlyMap<string, string>[]
+
+/** Put together from the limits of the whole store, and from what each partition has. */
+function foundIn([limits, limitRanks]: Hashes, parts: readonly Hashes[]): GatesFound {
   const holds = new Map<string, string>()
   const holdRanks = new Map<string, string>()
   const running = new Map<string, number>()
@@ -44,7 +64,5 @@ export async function gatesFactsOf(store: Partitions, lanes: readonly LaneName[]
     for (const [name, count] of slots ?? []) running.set(name, (running.get(name) ?? 0) + Number(count))
   }
   const slots = new Map([...running].map(([name, count]) => [name, String(count)]))
-  const [limits, limitRanks] = totals
-  const found = { holds, limits, slots, holdRanks, limitRanks }
-  return lanes.map((lane, index) => factsOf(lane, found, breakers[index] ?? []))
+  return { holds, limits, slots, holdRanks, limitRanks }
 }

@@ -2,7 +2,7 @@
 // partition; what spans partitions is put together here, and says in its module what that means.
 
 import type { Engine, EngineInfo, Voucher } from '@reprise/core'
-import { tenantPage } from '@reprise/core/engine'
+import { holdPage, tenantPage } from '@reprise/core/engine'
 import { retry } from '../change.ts'
 import { collectionOf } from '../collection.ts'
 import { OrderedCalls } from '../ordered-calls.ts'
@@ -16,7 +16,7 @@ import { changeAll } from './change.ts'
 import { Claiming } from './claim.ts'
 import { Evidence } from './evidence.ts'
 import { listFailureGroups } from './failure-groups.ts'
-import { pauseAll, resumeAll } from './gates.ts'
+import { everyHoldIn, pauseAll, resumeAll } from './gates.ts'
 import { assignAll, launchesIn } from './handover.ts'
 import { inspectAll } from './inspect.ts'
 import { journalOfAll } from './journal.ts'
@@ -135,6 +135,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     logs: async (id) => logsIn(inOrder(), id),
     explain: async (id, look = {}) => explain(inOrder(), id, look),
     lanes: async (query) => listLanes(inOrder(), query),
+    holds: async (query) => holdPage(await everyHoldIn(inOrder()), query),
     failureGroups: async (query) => listFailureGroups(inOrder(), query),
     tenants: async (page) => tenantPage((await inOrder().each(tenantParts)).flat(), page),
     counts: async (query) => countAll(inOrder(), query),
