@@ -51,11 +51,14 @@ const DRAWN = 'bcdfghjklmnpqrstvwxz'
 const WORDS_OF_HEX = '(?:facaded?s?|decades?|defaced?s?|effaced?s?|acceded?s?|beaded|bedded|dabbed|accedes)'
 const MACHINE = '(?:[Pp]od|[Hh]ost|[Nn]ode|[Ii]nstance|[Cc]ontainer|[Mm]achine|[Ww]orker|[Ss]erver)'
 
+/** IPv6 and MAC addresses, with the port behind. */
+const COLONS = `(?=[A-Fa-f:]{0,20}\\d)(?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f]{1,5}`
+
 const NUMBERS = [
   `${WORD_START}\\d{4}[-./]\\d\\d[-./]\\d\\d(?:[T ]${CLOCK}${ZONE})?`,
   `${WORD_START}(?:${DAY},? )?(?:\\d{1,2}[- ]${MONTH}[- ]\\d{2,4}|${MONTH} \\d{1,2}(?:,? \\d{4})?)(?:,? ${CLOCK}${ZONE})?`,
-  // IPv6 and MAC addresses, with the port behind.
-  `(?<![\\w:])(?=[A-Fa-f:]{0,20}\\d)(?:[0-9A-Fa-f]{0,4}:){2,8}[0-9A-Fa-f]{1,5}${WORD_END}`,
+  `\\[${COLONS}\\](?::\\d{1,5})?`,
+  `(?<![\\w:])${COLONS}${WORD_END}`,
   '0x[0-9A-Fa-f]+',
   // 1.2.3-rc.1+5f3a0c1
   `${WORD_START}(?:v\\d+(?:\\.\\d+)+|\\d+(?:\\.\\d+)+(?=[-+]))(?:[-+][0-9A-Za-z]+(?:[.+-][0-9A-Za-z]+)*)?${WORD_END}`,
@@ -73,12 +76,25 @@ const NUMBERS = [
   `(?:(?<![^\\s(=:,[])-)?\\d(?:[0-9A-Za-zµ]|[.,:](?=\\d))*(?: ?${UNITS}${WORD_END})?`,
 ].join('|')
 
+/** Words of two letters, and words with a number inside, that names of classes and functions have. */
+const SHORT_WORDS =
+  '(?:An|As|At|Be|By|Db|Do|Go|Id|If|In|Io|Ip|Is|Js|My|No|Of|Ok|On|Or|Os|Pr|To|Ts|Ui|Up|Vm|K8s|Log4j)(?![a-z])'
+const UP_TO_FOUR = '\\d{0,4}(?!\\d)'
+/** A name of words: EC2InstanceV2Client, Content-Type-v2. Each run is as long as it can be, so that there is one way to read it. */
+const NAME_OF_WORDS = `(?:[a-z]+(?![a-z])${UP_TO_FOUR})?(?:${[
+  `${SHORT_WORDS}${UP_TO_FOUR}`,
+  `[A-Z]+(?![A-Z])${UP_TO_FOUR}(?:[a-z]{2,}(?![a-z])${UP_TO_FOUR})?`,
+  `[_-](?:[a-z]+(?![a-z])${UP_TO_FOUR}|\\d+(?![0-9A-Za-z]))?`,
+].join('|')})*(?![\\w-])`
+
 const IDS = [
   '[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}',
   'arn:[a-z-]{1,20}:[\\w.:/*-]+',
   // Base64
   `${WORD_START}(?=[A-Za-z+/]{0,40}\\d)[0-9A-Za-z+/]{40,}={0,2}`,
   `${WORD_START}[A-Za-z]{1,12}_(?=[A-Za-z]*\\d|[a-z]*[A-Z]+[a-z]+[A-Z])[0-9A-Za-z]+${WORD_END}`,
+  // Drawn from letters of both cases, digits, _ and -, as nanoid does; what can be read as a name of words is one.
+  `(?<![\\w-])(?=[\\w-]{10,64}(?![\\w-]))(?=[A-Za-z_-]{0,64}\\d)(?=[a-z0-9_-]{0,64}[A-Z])(?=[A-Z0-9_-]{0,64}[a-z])(?!${NAME_OF_WORDS})[\\w-]{10,64}`,
   // ULIDs and the like
   `${WORD_START}(?![0-9A-Fa-fx]+${WORD_END})(?=[A-Za-z]*\\d)[0-9A-Za-z]{16,}${WORD_END}`,
 ].join('|')
@@ -94,6 +110,8 @@ const QUOTED = "\"[^\"]*\"|`\\w+[?!=]?'|(?<!\\w)'[^']*'|`[^`]*`"
 
 const PARTS: readonly (readonly [pattern: string, fold: (found: string) => string])[] = [
   ['(?:GET|POST|PUT|PATCH|DELETE|HEAD) \\S+ [1-5]\\d\\d(?!\\w)', (found) => found.replace(/ \S+ /, ' <url> ')],
+  // Before names: f8 is one, and the beginning of an address.
+  [`(?<![\\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\\w:])`, () => '<n>'],
   [`${CODES}|${NAMES}`, (found) => found],
   ['[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\\s\'"`)\\]>,]+', () => '<url>'],
   [QUOTED, () => '<text>'],

@@ -25,6 +25,10 @@ describe('messages with one cause look alike', () => {
     ],
     ['ids with a prefix', 'No such customer: cus_9s6XKzkNRiz8i3', 'No such customer: cus_4QFJOjw2pOmAGJ'],
     ['ULIDs', 'Task 01ARZ3NDEKTSV4RRFFQ69G5FAV failed', 'Task 01BX5ZZKBKACTAV9WEVGEMMVRZ failed'],
+    ['ids drawn from both cases', 'Job V1StGXR8_Z5jdHi6B-myT is gone', 'Job 9I_hSNtIcvXqOD6fBp8-N is gone'],
+    ['short ones', 'session NgPys7H6PcX expired', 'session dQw4w9WgXcQ expired'],
+    ['IPv6 addresses with a port', 'no answer from [2001:db8::8a2]:7818', 'no answer from fe80::4ec6:45ba'],
+    ['MAC addresses', 'MAC f8:9a:20:60:90:f6 is unknown', 'MAC 84:fc:6e:45:ce:f2 is unknown'],
     ['hashes', 'commit 4b825dc642cb6eb9 missing', 'commit e69de29bb2d1d643 missing'],
     ['short hex behind a name', 'pod eu-c16413 is gone', 'pod eu-7f0a2e is gone'],
     [
@@ -85,6 +89,9 @@ describe('and differ where the cause does', () => {
     ['words that look a little like hex', 'facade failed', 'decade failed'],
     ['such words behind a hyphen', 'user-facade failed', 'user-decade failed'],
     ['short words behind a hyphen', 'the half-dead peer', 'the half-deaf peer'],
+    ['names of classes with numbers', 'no EC2InstanceV2Client', 'no S3PutObjectV2'],
+    ['names of functions with numbers', 'in getUserByIdV3', 'in parseUtf8String'],
+    ['names with hyphens and numbers', 'no Content-Type-v2', 'no Accept-Encoding-v2'],
     ['long words', 'internationalisation failed', 'incomprehensibility failed'],
   ])('%s', (_, one, other) => {
     expect(messageShape(one)).not.toBe(messageShape(other))
@@ -176,6 +183,8 @@ describe('RELIABILITY, inputs 9: time in proportion to the length', () => {
     ['days', 'Mon, Jan 1 '],
     ['ids with a prefix', 'aB_'],
     ['slashes and words', 'a/'],
+    ['drawn ids', 'aB3-'],
+    ['names of words', 'AbcD1'],
   ]
 
   test.each(hostile)('a message of 4,000 characters: %s', (_, part) => {
