@@ -13,6 +13,7 @@ import {
   type TaskDifference,
   TaskFailedError,
   type TaskId,
+  whyNotRetried,
 } from '@reprise/core'
 import type { OperationOutput } from '@reprise/operations'
 import type { Backend, End } from './backend.ts'
@@ -137,8 +138,10 @@ export class ConflictingTask implements SubmittedTask<never> {
   }
 }
 
-function deathText({ message, code, rule }: Failure, reason: DeadReason): string {
-  const advice = rule === 'unknown' ? ' No rule knows this failure: throw TransientError, or set retry.max.' : ''
+function deathText(failure: Failure, reason: DeadReason): string {
+  const { message, code, rule } = failure
+  // Where retries are used up, no advice about retries helps.
+  const advice = rule === 'unknown' && reason === 'not_retriable' ? ` ${whyNotRetried(failure)}` : ''
   return `${message} (${code}, ${reason}).${advice}`
 }
 

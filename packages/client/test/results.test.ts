@@ -32,6 +32,24 @@ test('a dead letter, a cancelled and a discarded task are failures in words', as
   expect(await refused).toMatchObject({ taskStatus: 'cancelled' })
 })
 
+test('a dead letter gives advice that would have helped, and none once its retries are used up', async () => {
+  const { client, engine, clock } = await setUp()
+  const saidOf = async (action: typeof work, error: Error): Promise<string> => {
+    const task = await client.submit(action, 1)
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await failAll(engine, error)
+      await clock.advance(600_000)
+    }
+    return String(await caught(task.result({ timeout: 1 })))
+  }
+  expect(await saidOf(work, new Error('no luck'))).toContain('or set retry.max')
+  const bug = await saidOf(work, new TypeError('no such field'))
+  expect(bug).toContain('A TypeError is most likely a bug')
+  expect(bug).not.toContain('retry.max')
+  const retried = defineAction({ name: 'retried', retry: { max: 1 }, run: async (input: number) => input })
+  expect(await saidOf(retried, new Error('no luck'))).toMatch(/no luck \(unknown, retries_exhausted\)\.$/)
+})
+
 test('a wait has an end of its own: a timeout, a signal, a closed client', async () => {
   const { client, clock } = await setUp()
   const task = await client.submit(work, 1)

@@ -242,6 +242,7 @@ export { describeFailure, type Failure, observedFailure } from './failure/failur
 export { type FailureReason, FINAL_REASONS, isFailureReason, RETRIABLE_REASONS } from './failure/failure-reason.ts'
 export { CODE_LENGTH_MAX, cut, MESSAGE_LENGTH_MAX, normalise } from './failure/normalise.ts'
 export { outcomeRequest, PermanentError, RetryAfterError, TransientError } from './failure/outcome.ts'
+export { whyNotRetried } from './failure/plain-bug.ts'
 export { RULES_MAX, statusRange } from './failure/rules.ts'
 
 // policy: what to do about a failure: decisions, budgets, breakers, quotas, switches

@@ -136,7 +136,7 @@ export function workerConfiguration(options: WorkerOptions) {
   const host = checkedName('host', options.host ?? hostname())
   const { onSettled, onFailed, onError } = options
   const log = guardedLogger(options.log ?? consoleLogger({ level: 'warn' }))
-  // What handlers say is meant to be read, also where the worker says little of itself.
+  // What handlers say is meant to be read, and why an attempt failed, also where the worker says little of itself.
   const handlerLog = options.log === undefined ? guardedLogger(consoleLogger()) : log
   return {
     id: workerId(options.id ?? `${host.slice(0, 100)}-${process.pid}-${randomUUID().slice(0, 8)}`),

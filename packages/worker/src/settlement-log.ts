@@ -24,14 +24,15 @@ export interface SettlementCounts {
 export class SettlementLog {
   readonly #hooks: WorkerHooks
   readonly #log: Logger
-  readonly #logFailures: boolean
+  readonly #failures: Logger | null
   readonly #counts = { succeeded: 0, failed: 0, released: 0, superseded: 0 }
   #faults = 0
 
-  constructor(hooks: WorkerHooks, log: Logger, logFailures: boolean) {
+  /** `failures` takes a line for each failed attempt; null for nobody. */
+  constructor(hooks: WorkerHooks, log: Logger, failures: Logger | null) {
     this.#hooks = hooks
     this.#log = log
-    this.#logFailures = logFailures
+    this.#failures = failures
   }
 
   get counts(): SettlementCounts {
@@ -72,7 +73,7 @@ export class SettlementLog {
     if (settlement.kind === 'failed') {
       // One that is queued again at once was parked by a breaker: the fault lies elsewhere.
       if (status !== 'queued' && speaksAgainstWorker(settlement)) this.#faults++
-      if (this.#logFailures) this.#logFailure(claimed, settlement, status)
+      if (this.#failures !== null) this.#tell(this.#failures, claimed, settlement, status)
     }
     const { onSettled, onFailed } = this.#hooks
     if (onSettled === undefined && onFailed === undefined) return
@@ -84,13 +85,14 @@ export class SettlementLog {
     }
   }
 
-  #logFailure(
+  #tell(
+    log: Logger,
     { taskId, attempt, snapshot }: Claimed,
     { kind, failure, decision }: Extract<Settlement, { kind: 'failed' }>,
     status: TaskStatus,
   ): void {
     const line = badEndLine({ subject: snapshot.action, kind, attempt, failure, decision, status })
     const fields = { task: taskId, attempt, action: snapshot.action, code: failure.code }
-    this.#log[status === 'dead' ? 'warn' : 'info'](line, fields)
+    log[status === 'dead' ? 'warn' : 'info'](line, fields)
   }
 }

@@ -124,7 +124,7 @@ export class Worker {
     this.#connection = connection
     this.#engine = engine
     this.#policies = policies
-    this.#settlementLog = new SettlementLog(config.hooks, log, config.logFailures)
+    this.#settlementLog = new SettlementLog(config.hooks, log, config.logFailures ? config.handlerLog : null)
     this.#executions = new ExecutionLoop({
       ...shared,
       onError: (error) => this.#report(error),

@@ -128,3 +128,23 @@ test('without a logger, handlers write to standard error from info on; with one,
   expect(heard).toContain('from the handler')
   expect(stderr).toHaveBeenCalledTimes(1)
 })
+
+test('without a logger, an attempt that is retried says why', async () => {
+  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  onTestFinished(() => stderr.mockRestore())
+  const { client, clock, engine } = await setUp({ actions: [defineAction({ name: 'other', run: () => null })] })
+  const flaky = defineAction({
+    name: 'flaky',
+    retry: { max: 1 },
+    run: (_, { attempt }) => {
+      if (attempt === 1) throw new Error('no luck')
+    },
+  })
+  const worker = await createWorker({ engine, clock, actions: [flaky], id: 'w2' })
+  await client.submit(flaky, null)
+  await clock.advance(5_000)
+  await worker.stop()
+  expect(stderr.mock.calls.map(([text]) => String(text))).toEqual([
+    expect.stringMatching(/INFO flaky failed: no luck .*Retry 1 of 1 in /),
+  ])
+})

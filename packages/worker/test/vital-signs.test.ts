@@ -33,7 +33,7 @@ const failed = (code: string) =>
 
 function setUp(active: ReadonlySet<ActiveExecution> = new Set()) {
   const clock = new VirtualClock()
-  const log = new SettlementLog({}, silentLogger, true)
+  const log = new SettlementLog({}, silentLogger, silentLogger)
   const thresholds = DEFAULT_HEALTH_THRESHOLDS
   const signs = new VitalSigns({ clock, active, settlementLog: log, thresholds, trouble: () => null })
   const settle = (count: number, execution: ActiveExecution, status: 'succeeded' | 'dead' | 'queued'): void => {

@@ -22,3 +22,19 @@ export function isPlainBug({ name, message }: Pick<Failure, 'name' | 'message'>)
 }
 
 export const isRefusal = ({ name }: Pick<Failure, 'name'>): boolean => REFUSALS.has(name)
+
+/** Why a failure that is not retried is not, and what to change if it should be. */
+export function whyNotRetried(failure: Pick<Failure, 'name' | 'message' | 'reason' | 'rule'>): string {
+  const { reason, rule, name } = failure
+  if (rule === 'unknown') {
+    if (isPlainBug(failure)) {
+      return `A ${name} is most likely a bug, so it is not retried. If it does go away, throw TransientError or add a rule for it.`
+    }
+    if (isRefusal(failure)) {
+      return `A ${name} says that a value is not valid, so it is not retried. If it does go away, throw TransientError or add a rule for it.`
+    }
+    return 'No rule knows this failure, so it is not retried. Throw TransientError, add a rule for it, or set retry.max or retry.unknown in the action.'
+  }
+  if (rule === 'handler') return 'The handler says that a retry does not help.'
+  return `A failure of this kind (${reason}, by rule ${rule}) does not go away by itself.`
+}

@@ -3,7 +3,7 @@
 
 import type { Failure } from '../failure/failure.ts'
 import type { FailureReason } from '../failure/failure-reason.ts'
-import { isPlainBug, isRefusal } from '../failure/plain-bug.ts'
+import { isPlainBug, isRefusal, whyNotRetried } from '../failure/plain-bug.ts'
 import { formatDuration } from '../model/duration.ts'
 import type { TaskSettings, TaskStatus } from '../model/task.ts'
 import { backoffMs } from './backoff.ts'
@@ -106,7 +106,7 @@ export function decideFailed(input: DecisionInput): Decision {
       kind: 'dead',
       reason: failure.reason === 'deadline' ? 'deadline' : 'not_retriable',
       rule,
-      sentence: finalSentence(failure),
+      sentence: whyNotRetried(failure),
     }
   }
   if (spent.failures >= maxRetries) {
@@ -176,21 +176,6 @@ export function withoutRetries(decision: Decision): Decision {
 /** Unless it is plain that it comes again. */
 function retriedThoughUnknown({ retryUnknown }: TaskSettings, failure: Failure): boolean {
   return retryUnknown && failure.reason === 'unknown' && !isPlainBug(failure) && !isRefusal(failure)
-}
-
-function finalSentence(failure: Failure): string {
-  const { reason, rule, name } = failure
-  if (rule === 'unknown') {
-    if (isPlainBug(failure)) {
-      return `A ${name} is most likely a bug, so it is not retried. If it does go away, throw TransientError or add a rule for it.`
-    }
-    if (isRefusal(failure)) {
-      return `A ${name} says that a value is not valid, so it is not retried. If it does go away, throw TransientError or add a rule for it.`
-    }
-    return 'No rule knows this failure, so it is not retried. Throw TransientError, add a rule for it, or set retry.max or retry.unknown in the action.'
-  }
-  if (rule === 'handler') return 'The handler says that a retry does not help.'
-  return `A failure of this kind (${reason}, by rule ${rule}) does not go away by itself.`
 }
 
 function inTime(input: DecisionInput, delayMs: number, sentence: string): Decision {
