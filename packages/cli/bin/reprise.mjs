@@ -43,7 +43,7 @@ function startElsewhere() {
   const node = process.env.REPRISE_LAUNCHED === '1' ? null : newerNode()
   if (node === null) {
     process.stderr.write(
-      `error: reprise needs Node ${NODE_MIN} or newer, and this is ${process.version}. Install a newer one, or run 'npm install' where reprise is installed.\n`,
+      `error: reprise needs Node ${NODE_MIN} or newer, and this is ${process.version}. Install a newer one, or add one to this project: npm install node@26\n`,
     )
     process.exit(1)
   }

@@ -51,7 +51,7 @@ async function perform(request: Request, host: Host): Promise<number> {
     output: new Output({
       stdout: host.stdout,
       stderr: host.stderr,
-      // D6 has --json for what every command has as -o json.
+      // D6: --json is -o json.
       format: FORMATS.find((format) => format === values.output) ?? (values.json === true ? 'json' : 'table'),
       quiet: values.quiet === true,
       noColour,
@@ -72,7 +72,7 @@ async function perform(request: Request, host: Host): Promise<number> {
     // What was asked for: a role that had not started yet has nothing to stop.
     if (error instanceof AskedToEndError) return EXIT.ok
     const paint = painter({ off: noColour, env: host.env, isTerminal: host.stderr.isTTY === true })
-    host.stderr.write(errorText(error, paint))
+    host.stderr.write(errorText(error, paint, host.stderr))
     return exitCodeOf(error)
   }
 }

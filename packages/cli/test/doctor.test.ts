@@ -82,7 +82,7 @@ describe('reprise doctor', () => {
     expect(of('level')).toMatchObject([
       { state: 'fail', says: expect.stringMatching(/^101 tasks are queued and no worker takes work/) as string },
     ])
-    expect(of('workers')).toMatchObject([{ state: 'warn', says: 'There is no worker: tasks wait. 1 more is gone.' }])
+    expect(of('workers')).toMatchObject([{ state: 'warn', says: 'There is no worker: nothing runs. 1 more is gone.' }])
     const status = await here.reprise('status', '--engine', `sqlite:${path}`)
     expect(status.stdout).toMatch(/Workers +none, 1 gone\nLevel +critical: .*\n +critical +101 tasks are queued and no/)
   })

@@ -19,6 +19,8 @@ const refuse = defineAction({
   },
 })
 
+const sums = defineAction({ name: 'sum.build', run: () => null })
+
 describe.each(WAYS)('D6: over %s', (way) => {
   test('policy simulate decides by what is in force there, and says so', async () => {
     const here = await serverAndStore({ files: { 'one.yaml': ONE, 'three.yaml': THREE } })
@@ -92,6 +94,14 @@ describe.each(WAYS)('D6: over %s', (way) => {
     expect(await here.over(way, 'submit', 'nosuch.action', '-q')).toMatchObject({ exitCode: 0, stderr: '' })
     const many = await here.over(way, 'submit', '--bulk', 'tasks.ndjson')
     expect(many.stderr.match(/No worker takes the action '\w+'/g)).toHaveLength(2)
+    const near = await createWorker({
+      engine: here.engine,
+      actions: [sums],
+      id: 'w0',
+      log: silentLogger,
+    })
+    expect((await here.over(way, 'submit', 'sum.buidl')).stderr).toContain("until one does. Did you mean 'sum.build'?")
+    await near.stop()
     await registered(here.engine, 'w1', 'default')
     expect(await here.over(way, 'submit', GREET)).toMatchObject({ exitCode: 0, stderr: '' })
     const elsewhere = await here.over(way, 'submit', GREET, '--pool', 'gpu')
@@ -220,7 +230,7 @@ test('D6: the options of every command fill the main help only; the help of a co
   const { reprise } = shell()
   const help = (await reprise('core', '--help')).stdout.replaceAll(/\s+/g, ' ')
   expect(help).not.toContain('--url <url>')
-  expect(help).toContain('Every command also takes -o, --url, --token, --engine, --data, --config, -q, --no-color')
+  expect(help).toContain('Every command also takes -o, --json, --url, --token, --engine, --data, --config, -q')
   expect(help).toContain("see 'reprise --help'")
 })
 

@@ -61,10 +61,27 @@ describe.each(WAYS)('over %s', (way) => {
       ['flags'],
       ['scaling'],
       ['policy', 'templates'],
+      ['status', tasks.dead],
+      ['status', tasks.waiting],
+      ['explain', tasks.dead],
+      ['explain', tasks.queued],
+      ['groups', tasks.group],
+      ['groups', 'cause', tasks.group],
+      ['events'],
+      ['dlq', '-n', '1'],
+      ['ledger'],
+      ['series'],
+      ['diff', tasks.dead],
+      ['lanes', 'holds'],
+      ['retry-inspect'],
+      ['redrive', 'list'],
+      ['redrive', 'plan', '--fingerprint', tasks.group, '--reason', 'it is mended'],
     ]) {
-      const { exitCode, stdout } = await here.over(way, ...argv, '--no-color')
-      expect(exitCode).toBe(0)
-      const [widest = ''] = stdout.split('\n').toSorted((one, other) => other.length - one.length)
+      const { exitCode, stdout, stderr } = await here.over(way, ...argv, '--no-color')
+      expect([argv.join(' '), exitCode]).toEqual([argv.join(' '), 0])
+      // Beside a bar that is drawn and removed again.
+      const lines = `${stdout}${stderr.split('\u001b[K').at(-1)}`
+      const [widest = ''] = lines.split('\n').toSorted((one, other) => other.length - one.length)
       expect([argv.join(' '), widest.length <= 80 ? 'fits' : widest]).toEqual([argv.join(' '), 'fits'])
       expect(stdout).not.toContain('\u001b')
     }

@@ -196,11 +196,20 @@ describe('errors and exit codes', () => {
     expect(exitCodeOf(new RequestError(code, 'x'))).toBe(exitCode)
   })
 
+  const file = { write: () => true }
+
+  test('an error is broken at words where the terminal ends', () => {
+    const error = new CommandError('There is no such thing at all.', { hint: 'Look for another one.' })
+    expect(errorText(error, bare, { ...file, isTTY: true, columns: 24 })).toBe(
+      'error: There is no such\nthing at all.\n  hint: Look for another\n        one.\n',
+    )
+  })
+
   test('an error says what happened, its code and what to do, and can not paint the terminal', () => {
-    expect(errorText(new NotFoundError('task', 'x\u001b[2J'), bare)).toBe(
+    expect(errorText(new NotFoundError('task', 'x\u001b[2J'), bare, file)).toBe(
       "error: There is no task 'x\\u001b[2J'.\n  code: REPRISE_NOT_FOUND\n",
     )
-    expect(errorText(new CommandError('Nothing there.', { hint: 'Go on.' }), bare)).toBe(
+    expect(errorText(new CommandError('Nothing there.', { hint: 'Go on.' }), bare, file)).toBe(
       'error: Nothing there.\n  hint: Go on.\n',
     )
     expect(exitCodeOf(new Error('x'))).toBe(1)

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { roomText } from '../src/output/times.ts'
 import { connection, type Target } from '../src/session.ts'
 import { eventLine } from '../src/views/events.ts'
-import { deadAdvice, deadText } from '../src/views/story.ts'
+import { deadText, tellAdvice } from '../src/views/story.ts'
 import { registered, seeded, serverAndStore, WAYS } from './server-and-store.ts'
 import { shell } from './shell.ts'
 
@@ -43,12 +43,14 @@ describe.each(WAYS)('over %s', (way) => {
       [139, false],
     ] as const) {
       const here = await serverAndStore({ columns })
-      const { running, succeeded } = await seeded(here.engine)
+      const { running, succeeded, dead } = await seeded(here.engine)
       const [head = '', ...lines] = (await here.over(way, 'list', '--no-color')).stdout.split('\n')
-      expect([columns, /WORKER +LABELS/.test(head)]).toEqual([columns, isWide])
+      expect([columns, /WORKER +VERSION +LABELS/.test(head)]).toEqual([columns, isWide])
       if (!isWide) continue
       expect(lines.find((line) => line.startsWith(succeeded))).toContain('customer=c1')
       expect(lines.find((line) => line.startsWith(running))?.slice(head.indexOf('WORKER'))).toMatch(/^w1 /)
+      // Of one that has ended: the worker that ran it last.
+      expect(lines.find((line) => line.startsWith(dead))?.slice(head.indexOf('WORKER'))).toMatch(/^\S{2,} +\S/)
     }
   })
 
@@ -73,7 +75,7 @@ describe.each(WAYS)('over %s', (way) => {
     await seeded(here.engine)
     const running = here.over(way, 'list', '-n', '2', '--no-color')
     expect(await here.heard(/^TASK|There are more/, running)).toMatch(/^TASK/)
-    expect((await running).stderr).toMatch(/^There are more: .*--cursor /)
+    expect((await running).stderr).toMatch(/^There are more: [\s\S]*--cursor\s/)
   })
 
   test('A8, A9: a dead task says what it died of and what can be done; workers are no part of that', async () => {
@@ -138,7 +140,12 @@ describe.each(WAYS)('over %s', (way) => {
 
 test('D6: an event for people has times as times, and says nothing twice', () => {
   const lines: string[] = []
-  const people = { line: (text = '') => lines.push(text), paint: (_: string, text: string) => text }
+  const people = {
+    line: (text = '') => lines.push(text),
+    prose: (text: string, { indent = 0 } = {}) => lines.push(`${' '.repeat(indent)}${text}`),
+    paint: (_: string, text: string) => text,
+    columns: null,
+  }
   eventLine(
     {
       specversion: '1.0',
@@ -229,10 +236,17 @@ describe('D6: one of this machine that refuses connections is given up soon, and
 })
 
 test('A9: a retry is suggested only while the budget allows it', () => {
+  const told = (retryable: boolean, columns: number | null): readonly string[] => {
+    const lines: string[] = []
+    tellAdvice({ id: 't1', retryable }, { line: (text = '') => lines.push(text), paint: (_, text) => text, columns })
+    return lines
+  }
   const verbs = (retryable: boolean): readonly string[] =>
-    deadAdvice({ id: 't1', retryable }).map((line) => line.trim().split(' ')[1] ?? '')
+    told(retryable, null).flatMap((line) => /reprise (\w+)/.exec(line)?.[1] ?? [])
   expect(verbs(true)).toEqual(['retry', 'redrive', 'discard'])
   expect(verbs(false)).toEqual(['redrive', 'discard'])
+  // Without room for both, a command has a line of its own: it is copied as a whole.
+  expect(told(false, 40)).toContain('  reprise redrive t1')
 })
 
 test('why a task is dead is told in the words of its decision: no retries were used where none are allowed', () => {

@@ -148,7 +148,7 @@ export function becauseOf(facts: LevelFacts, limits: MonitoringThresholds = MONI
   add(
     levelOf(retryRate, limits.retryRate),
     'retry_rate',
-    `${percent(retryRate)} of the ${many(ended)} attempts that ended in the last ${span} have to be tried again.`,
+    `${percent(retryRate)} of the ${many(ended)} attempts that ended in the last ${span} had to be tried again.`,
   )
   add(...workersSentence(workers, limits))
   return found.toSorted((a, b) => levelNumber(b.level) - levelNumber(a.level))

@@ -29,6 +29,7 @@ const SHARED_SETTINGS: readonly SettingName[] = ['url', 'token', 'engine', 'data
 
 export const SHARED_OPTIONS: readonly OptionDefinition[] = [
   { flags: '-o, --output <format>', about: 'The format of the output; table if not given', choices: FORMATS },
+  { flags: '--json', about: 'The same as -o json' },
   ...SHARED_SETTINGS.map(settingOption),
   { flags: '--config <file>', about: 'The configuration file; reprise.yaml if it is there' },
   { flags: '-q, --quiet', about: 'Print the result only, no notes' },

@@ -21,10 +21,12 @@ export const doctor: CommandDefinition = {
     const { examine } = await import('../doctor/doctor.ts')
     const findings = await examine(await invocation.inspectConfiguration(), invocation.host)
     const failed = findings.some(({ state }) => state === 'fail')
-    invocation.output.one({ ok: !failed, findings }, ({ line, paint }) => {
-      for (const { check, state, says, advice } of findings) {
-        line(`${paint(STYLES[state], state.padEnd(4))}  ${check}: ${plain(says)}`)
-        if (advice !== null) line(`      ${paint('dim', plain(advice))}`)
+    invocation.output.one({ ok: !failed, findings }, ({ beside, prose }) => {
+      for (const [at, { check, state, says, advice }] of findings.entries()) {
+        beside(`${state.padEnd(4)}  `, `${check}: ${plain(says)}`, STYLES[state])
+        // Several findings of one check may have one way out: it is said below the last of them.
+        const isSaid = findings[at + 1]?.check === check && findings[at + 1]?.advice === advice
+        if (advice !== null && !isSaid) prose(plain(advice), { indent: 6, style: 'dim' })
       }
     })
     return failed ? EXIT.error : EXIT.ok

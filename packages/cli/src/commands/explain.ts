@@ -1,11 +1,13 @@
 // reprise explain: why a task is not running now.
 
-import { END_STATUSES } from '@reprise/core'
+import { END_STATUSES, isRepriseError } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { unlessRefused } from '../command/rows.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
 import { gateText } from '../views/gates.ts'
-import { deadAdvice, deadText, noteLines, queueRetryText } from '../views/story.ts'
+import { capital, deadText, noteLines, queueRetryText, tellAdvice } from '../views/story.ts'
 
 export const explain: CommandDefinition = {
   path: ['explain'],
@@ -24,19 +26,25 @@ export const explain: CommandDefinition = {
     const explanation = await api.explainTask({ id })
     const isDead = explanation.task.state.status === 'dead'
     const last = isDead ? await api.getExecution({ id, attempt: 'latest' }) : undefined
-    output.one(explanation, ({ line, table }) => {
-      line(plain(explanation.summary))
-      if (explanation.queueRetry !== null) line(`  ${plain(queueRetryText(explanation.queueRetry, output.now()))}`)
-      for (const gate of explanation.gates) line(`  held: ${plain(gateText(gate, output.now()))}`)
+    const alike = last?.failure === undefined || last.failure === null ? 0 : await deadOf(api, last.failure.fingerprint)
+    output.one(explanation, (people) => {
+      const { line, table, prose, paint } = people
+      const { state, action } = explanation.task
+      line(`${paint('bold', plain(explanation.task.id))}  ${plain(action)}`)
+      prose(plain(explanation.summary))
+      if (explanation.queueRetry !== null) {
+        prose(plain(queueRetryText(explanation.queueRetry, output.now())), { indent: 2 })
+      }
+      for (const gate of explanation.gates) prose(`held: ${plain(gateText(gate, output.now()))}`, { indent: 2 })
       if (explanation.nextAt !== null) line(`  next change: ${relativeTime(explanation.nextAt, output.now())}`)
-      for (const text of noteLines(explanation.task.notes, output.now())) line(`  ${text}`)
-      const { state } = explanation.task
+      for (const text of noteLines(explanation.task.notes, output.now())) prose(text, { indent: 2 })
       if (state.status === 'dead') {
         const when = relativeTime(state.at, output.now())
-        line(
-          `It died ${when}, after attempt ${explanation.task.attempt}: ${deadText(state.reason, last)} What can be done:`,
-        )
-        for (const text of deadAdvice(explanation.task)) line(text)
+        prose(`It died ${when}, after attempt ${explanation.task.attempt}. ${capital(deadText(state.reason, last))}`)
+        if (alike > 1) {
+          prose(`${alike} dead letters have this cause: reprise groups show ${state.failure.fingerprint}`)
+        }
+        tellAdvice(explanation.task, people)
       }
       // Who could run it no longer matters once it has ended.
       if (explanation.workers.length === 0 || END_STATUSES.has(state.status)) return
@@ -48,4 +56,14 @@ export const explain: CommandDefinition = {
       ])
     })
   },
+}
+
+/** How many dead letters died of this; 0 for those who may not see it, and if the group is gone meanwhile. */
+async function deadOf(api: Invocation['api'], fingerprint: string): Promise<number> {
+  try {
+    return (await unlessRefused(api.getFailureGroup({ fingerprint })))?.count ?? 0
+  } catch (error) {
+    if (isRepriseError(error, 'REPRISE_NOT_FOUND')) return 0
+    throw error
+  }
 }

@@ -8,7 +8,7 @@ import { LIMIT, named, REASON, reasonOf, refuseOfList, WATCH } from '../command/
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 import { askedQuery, termOf } from '../tasks/query.ts'
-import { type Case, caseText, tellCause, tellGroup } from '../views/failure-group.ts'
+import { type Case, caseText, tellCause, tellGroup, tellNext } from '../views/failure-group.ts'
 import { type FailureGroup, groupColumns } from '../views/overview.ts'
 
 export const groups: CommandDefinition = {
@@ -17,7 +17,7 @@ export const groups: CommandDefinition = {
   summary: 'List dead letters by cause, look into a cause, and say what is done about it',
   details: [
     'Lists failure groups, the largest first: dead letters that failed for the same cause have one fingerprint, by which redrive and discard take them all. With a query, as for list, only the dead letters that it finds count.',
-    'Verbs: list; show <group>; cause <group>, which compares its failures with successes and says what changed before; ack <group>, which makes you or --owner the owner; resolve <group>, also --in-version, which opens it again by itself when the cause comes back; ignore <group> --for or --count; reopen <group>; merge <group> <others>; split <group>, which takes it out again, or with --by tells its dead letters apart.',
+    'Verbs: list; show <group>, or the group alone; cause <group>, which compares its failures with successes and says what changed before; ack <group>, which makes you or --owner the owner; resolve <group>, also --in-version, which opens it again by itself when the cause comes back; ignore <group> --for or --count; reopen <group>; merge <group> <others>; split <group>, which takes it out again, or with --by tells its dead letters apart.',
   ].join('\n\n'),
   arguments: [
     { name: '[query...]', about: 'Which dead letters, all if nothing is said; or a verb and what it is about' },
@@ -42,6 +42,7 @@ export const groups: CommandDefinition = {
   examples: [
     ['reprise groups', 'What is broken?'],
     ["reprise groups 'died<10m' label.region:eu", 'What breaks now, and there?'],
+    ['reprise groups 5f3a0c1e9b7d2468', 'Look into one of them'],
     ['reprise groups cause 5f3a0c1e9b7d2468', 'What is different about these failures?'],
     ['reprise groups ack 5f3a0c1e9b7d2468 --owner team:billing', 'Somebody is on it'],
     ['reprise groups resolve 5f3a0c1e9b7d2468 --in-version 2.4.1', 'Tell me if it comes back'],
@@ -55,12 +56,16 @@ export const groups: CommandDefinition = {
       const [group, ...others] = rest
       return act(invocation, named(group, 'group'), others)
     }
+    // What `groups` prints, and nothing else: a group itself is meant.
+    if (FINGERPRINT.test(verb) && rest.length === 0) return ACTS.show(invocation, verb, [])
     return list(invocation, verb === 'list' ? rest : invocation.arguments)
   },
 }
 
 const LIMIT_DEFAULT = 100
 const NONE = 'There are no dead letters.'
+const NONE_FOUND = 'No dead letter agrees with that.'
+const FINGERPRINT = /^[0-9a-f]{16}$/
 
 async function list(invocation: Invocation, words: readonly string[]): Promise<undefined> {
   const { api, options } = invocation
@@ -104,7 +109,10 @@ const ACTS = {
   async show(invocation, fingerprint, others) {
     refuseMore(others)
     const group = await invocation.api.getFailureGroup({ fingerprint })
-    invocation.output.one(group, (people) => tellGroup(group, invocation.output.now(), people))
+    invocation.output.one(group, (people) => {
+      tellGroup(group, invocation.output.now(), people)
+      tellNext(group, people)
+    })
   },
   async cause(invocation, fingerprint, others) {
     refuseMore(others)
@@ -167,7 +175,7 @@ async function showFound(invocation: Invocation, asked: Found): Promise<undefine
     },
     key: keyOf,
     columns: groupColumns,
-    none: NONE,
+    none: NONE_FOUND,
   })
 }
 

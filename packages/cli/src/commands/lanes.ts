@@ -39,7 +39,7 @@ export const lanes: CommandDefinition = {
   options: [...SCOPE, { flags: '--all', about: 'All lanes, for pause, resume and limit' }, REASON, LIMIT, YES, WATCH],
   examples: [
     ['reprise lanes', 'What waits where?'],
-    ['reprise lanes holds', 'What is held or limited, by whom, and why?'],
+    ['reprise lanes holds', 'What is held or limited, and why?'],
     ['reprise lanes pause --action invoice.send --reason "the bank is down"', 'Hold an action'],
     ['reprise lanes resume --action invoice.send', 'Let it go on'],
     ['reprise lanes limit 5 --tenant acme', 'At most five at once for a tenant'],

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Row>[] = [
   number('SUCCEEDED', ({ succeeded }) => succeeded),
   number('DEAD', ({ dead }) => dead),
   number('LIVE', ({ live }) => live),
-  { ...number('OTHER', ({ discarded, cancelled, removed }) => discarded + cancelled + removed), below: true },
+  number('OTHER', ({ discarded, cancelled, removed }) => discarded + cancelled + removed),
   {
     ...number('OFF BY', ({ difference }) => difference),
     style: (_, { difference }) => (difference === 0 ? null : 'red'),
@@ -53,7 +53,7 @@ export const ledger: CommandDefinition = {
     }
     const { items, differences, checked, isChecking } = found
     const isOff = differences.length > 0 || items.some(({ difference }) => difference !== 0)
-    output.one(found, ({ line, table, beside, paint }) => {
+    output.one(found, ({ line, table, beside }) => {
       if (items.length > 0) table(items, COLUMNS)
       line()
       line(
@@ -64,7 +64,7 @@ export const ledger: CommandDefinition = {
       if (!isOff) line('Everything that was accepted stands somewhere.')
       for (const { subject, found: is, expected, sentence, since } of differences) {
         const what = `${subject}: ${is}, expected: ${expected} (${relativeTime(since, output.now())}). ${sentence}`
-        beside(paint('red', '! '), plain(what))
+        beside('! ', plain(what), 'red')
       }
     })
     return isOff ? EXIT.error : undefined

@@ -2,6 +2,7 @@
 
 import { present, SERIES_POINTS_MAX } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
 import { showRows } from '../command/rows.ts'
 import { SCOPE, scopeOf, WATCH } from '../command/shared-options.ts'
 import { isoTime } from '../output/times.ts'
@@ -26,7 +27,7 @@ export const series: CommandDefinition = {
       read: async () => (await api.series({ ...scopeOf(options), ...present({ minutes }) })).items,
       key: ({ at }) => String(at),
       columns: () => [
-        { title: 'MINUTE', value: ({ at }) => isoTime(at).slice(0, 16) },
+        { title: 'MINUTE', value: ({ at }) => isoTime(at).slice(minuteFrom(invocation), 16) },
         ...FIGURES.map((name) => ({
           title: name.toUpperCase(),
           value: (point: Readonly<Record<typeof name, number>>) => point[name],
@@ -37,3 +38,7 @@ export const series: CommandDefinition = {
     })
   },
 }
+
+/** The day takes the room of figures: a narrow terminal shows the time alone. */
+const minuteFrom = ({ host, output }: Invocation): number =>
+  output.isForPeople && host.stdout.isTTY === true && (host.stdout.columns ?? 80) < 90 ? 'yyyy-mm-ddT'.length : 0

@@ -15,11 +15,7 @@ export const status: CommandDefinition = {
   details:
     'Without an id: how many tasks there are by status, how the workers are, which breakers are open and which lanes are held, what fails most, and a level (ok, warning or critical) with the reasons in words, the worst first. With the id of a task: its request, every attempt with its decision and the last lines that its handler logged, and where it stands.',
   arguments: [{ name: '[id]', about: 'A task' }],
-  options: [
-    { flags: '--json', about: 'The same as -o json' },
-    { flags: '--logs', about: 'Of a task: all lines that its handlers logged, not only the last few' },
-    WATCH,
-  ],
+  options: [{ flags: '--logs', about: 'Of a task: all lines that its handlers logged, not only the last few' }, WATCH],
   examples: [
     ['reprise status', 'Is all well?'],
     ['reprise status 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'What became of it?'],

@@ -163,7 +163,7 @@ export const level: Check = async (circumstances) => {
   return [
     ...(words.length === 0 ? [ok('level', 'Nothing needs attention.')] : words),
     present === 0
-      ? warn('workers', `There is no worker: tasks wait.${past}`, "Start one with 'reprise worker <module>'.")
+      ? warn('workers', `There is no worker: nothing runs.${past}`, "Start one with 'reprise worker <module>'.")
       : takingWork === 0
         ? warn('workers', who, "'reprise workers' says why.")
         : ok('workers', who),

@@ -4,6 +4,7 @@
 import { type ErrorCode, isRepriseError, messageOf } from '@reprise/core'
 import type { Paint } from './colours.ts'
 import { EXIT, EXIT_OF_CODE, type ExitCode } from './exit-codes.ts'
+import { type Sink, wrappedFor } from './output.ts'
 import { plain, plainLines } from './plain-text.ts'
 
 /** An error of the command line itself: what it says is all there is to it, and it knows its exit code and a way out. */
@@ -43,12 +44,14 @@ export function exitCodeOf(error: unknown): ExitCode {
   return isRepriseError(error) ? (EXIT_OF_CODE[error.code] ?? EXIT.error) : EXIT.error
 }
 
-/** With a line end after each line. */
-export function errorText(error: unknown, paint: Paint): string {
-  const lines = [`${paint('red', 'error:')} ${plainLines(messageOf(error))}`]
+/** With a line end after each line; broken at words where the terminal ends. */
+export function errorText(error: unknown, paint: Paint, sink: Sink): string {
+  const head = 'error:'
+  const message = wrappedFor(sink, `${head} ${plainLines(messageOf(error))}`).slice(head.length)
+  const lines = [`${paint('red', head)}${message}`]
   if (isRepriseError(error)) lines.push(`  code: ${plain(error.code)}`)
   const hint = hintOf(error)
-  if (hint !== null) lines.push(`  hint: ${plain(hint)}`)
+  if (hint !== null) lines.push(`  hint: ${wrappedFor(sink, plain(hint), '  hint: '.length)}`)
   return `${lines.join('\n')}\n`
 }
 

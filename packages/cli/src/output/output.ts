@@ -1,7 +1,7 @@
 // What a command says, in the form that was asked for: tables for people, JSON for programs. With json and jsonl nothing but
 // the data goes to standard output; whatever else there is to say goes to standard error, and not at all with --quiet.
 
-import { type ColourWish, type Paint, painter } from './colours.ts'
+import { type ColourWish, type Paint, painter, type Style } from './colours.ts'
 import { plain, plainLines, widthOf, wrapTo } from './plain-text.ts'
 import { type Progress, progressBar } from './progress.ts'
 import { type Column, recordText, tableText } from './table.ts'
@@ -29,6 +29,15 @@ export interface OutputOptions {
 type Field = readonly [name: string, value: string | number | null | undefined]
 
 const COLUMNS = 80
+
+/** Broken at words where the terminal ends; as it is where there is none, whose reader may want to search it. */
+export const wrappedFor = ({ isTTY, columns = COLUMNS }: Sink, text: string, indent = 0): string =>
+  isTTY === true
+    ? text
+        .split('\n')
+        .flatMap((line) => wrapTo(line, Math.max(columns - indent, 1)))
+        .join(`\n${' '.repeat(indent)}`)
+    : text
 
 export class Output {
   readonly format: Format
@@ -82,11 +91,13 @@ export class Output {
 
   /** Beside the data, for people who watch. */
   note(text: string): void {
-    if (!this.#options.quiet) this.#options.stderr.write(`${plain(text)}\n`)
+    if (!this.#options.quiet) this.#options.stderr.write(`${wrappedFor(this.#options.stderr, plain(text))}\n`)
   }
 
   warn(text: string): void {
-    this.#options.stderr.write(`${this.paintError('yellow', 'warning:')} ${plain(text)}\n`)
+    const [head, sink] = ['warning:', this.#options.stderr]
+    const whole = wrappedFor(sink, `${head} ${plain(text)}`)
+    sink.write(`${this.paintError('yellow', head)}${whole.slice(head.length)}\n`)
   }
 
   progress(label: string): Progress {
@@ -116,17 +127,24 @@ export class Output {
     const { stdout } = this.#options
     return {
       line: (text = '') => void stdout.write(`${text}\n`),
-      beside: (head, text) => {
+      beside: (head, text, style = 'bold') => {
         const room = this.#width()
         const indent = widthOf(head)
         const lines = room === null ? [text] : wrapTo(text, Math.max(room - indent, 1))
         for (const [at, one] of lines.entries())
-          stdout.write(`${at === 0 ? this.paint('bold', head) : ' '.repeat(indent)}${one}\n`)
+          stdout.write(`${at === 0 ? this.paint(style, head) : ' '.repeat(indent)}${one}\n`)
       },
-      fields: (fields) => void stdout.write(recordText(fields, this.paint)),
+      prose: (text, look = {}) => {
+        const { indent = 0, style } = look
+        const room = this.#width()
+        for (const one of room === null ? [text] : wrapTo(text, Math.max(room - indent, 1)))
+          stdout.write(`${' '.repeat(indent)}${style === undefined ? one : this.paint(style, one)}\n`)
+      },
+      fields: (fields) => void stdout.write(recordText(fields, { width: this.#width(), paint: this.paint })),
       table: (rows, columns) =>
         void stdout.write(tableText(rows, columns, { width: this.#width(), paint: this.paint })),
       paint: this.paint,
+      columns: this.#width(),
     }
   }
 }
@@ -135,8 +153,12 @@ export class Output {
 export interface People {
   readonly line: (text?: string) => void
   /** Plain text beside its head; what does not fit goes on below, under the text. */
-  readonly beside: (head: string, text: string) => void
+  readonly beside: (head: string, text: string, style?: Style) => void
+  /** Sentences of plain text, broken at words where the terminal ends. */
+  readonly prose: (text: string, look?: { readonly indent?: number; readonly style?: Style }) => void
   readonly fields: (fields: readonly Field[]) => void
   readonly table: <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) => void
   readonly paint: Paint
+  /** How wide the terminal is; null if there is none, and nothing has to be cut. */
+  readonly columns: number | null
 }

@@ -110,11 +110,16 @@ function fit<Row>(widths: readonly number[], columns: readonly Column<Row>[], wi
   return fitted
 }
 
-/** Names and values below each other: one thing with many sides. */
+/** Names and values below each other: one thing with many sides. A long value goes on below, under itself. */
 export function recordText(
   fields: readonly (readonly [name: string, value: string | number | null | undefined])[],
-  paint: Paint,
+  { width, paint }: Look,
 ): string {
-  const width = Math.max(0, ...fields.map(([name]) => widthOf(name)))
-  return fields.map(([name, value]) => `${paint('dim', padTo(name, width))}  ${cellText(value)}\n`).join('')
+  const indent = Math.max(0, ...fields.map(([name]) => widthOf(name))) + GAP.length
+  const lines = fields.flatMap(([name, value]) => {
+    const text = cellText(value)
+    const [first = '', ...more] = width === null ? [text] : wrapTo(text, Math.max(width - indent, 1))
+    return [`${paint('dim', padTo(name, indent))}${first}`, ...more.map((one) => `${' '.repeat(indent)}${one}`)]
+  })
+  return lines.map((line) => `${line}\n`).join('')
 }

@@ -30,7 +30,8 @@ export const REDRIVE_VERBS: Readonly<Record<string, RedriveVerb>> = {
     const plan = await planned(invocation, words)
     invocation.output.one(plan, (people) => {
       tellPlan(plan, people)
-      people.line(`Start it with 'reprise redrive start ${plan.id} --reason …'.`)
+      people.line('To start it:')
+      people.line(`  reprise redrive start ${plan.id} --reason '…'`)
     })
     return EXIT.ok
   },
@@ -104,7 +105,10 @@ async function start(invocation: Invocation, words: readonly string[]): Promise<
   }
   const started = await api.startRedrive({ id, reason })
   if (options.flag('watch')) return watched(invocation, id)
-  output.one(started, ({ line }) => line(`Redrive ${id} runs. See how far it is: reprise redrive watch ${id}`))
+  output.one(started, ({ line }) => {
+    line(`Redrive ${id} runs. To see how far it is:`)
+    line(`  reprise redrive watch ${id}`)
+  })
   return EXIT.ok
 }
 

@@ -2,8 +2,9 @@
 // Standard output gets a result and nothing else: that it failed, or took too long, is told beside it.
 
 import type { SubmittedTask } from '@reprise/client'
-import { isRepriseError, type RepriseError } from '@reprise/core'
+import { isRepriseError, nearMiss, type RepriseError } from '@reprise/core'
 import type { Invocation } from '../command/invocation.ts'
+import { unlessRefused } from '../command/rows.ts'
 import { CommandError, exitCodeOf } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plainLines } from '../output/plain-text.ts'
@@ -60,9 +61,17 @@ export async function noteIfNobodyTakes(invocation: Invocation, id: string): Pro
   const explanation = await explanationOf(invocation, id)
   if (explanation?.gates.some(({ kind }) => kind === 'no_worker') !== true) return
   const { action, pool } = explanation.task
+  const known = await knownActions(invocation)
+  const near = known.includes(action) ? '' : nearMiss(action, known)
   invocation.output.note(
-    `No worker takes the action '${action}' in the pool '${pool}' now: the task waits until one does.`,
+    `No worker takes the action '${action}' in the pool '${pool}' now: the task waits until one does.${near}`,
   )
+}
+
+/** What workers take now; empty for those who may not see workers. */
+async function knownActions({ api }: Invocation): Promise<readonly string[]> {
+  const workers = await unlessRefused(api.listWorkers({ limit: 100 }))
+  return [...new Set((workers?.items ?? []).flatMap(({ actions }) => actions ?? []))]
 }
 
 /** Null also if it can't be had: the task is submitted, and some may do no more than that. */

@@ -5,7 +5,7 @@ import { formatDuration, JOURNAL_TYPES, nearest, typeFilter } from '@reprise/cor
 import type { Style } from '../output/colours.ts'
 import { type CommandError, usageError } from '../output/errors.ts'
 import type { People } from '../output/output.ts'
-import { plain } from '../output/plain-text.ts'
+import { plain, wrapTo } from '../output/plain-text.ts'
 import { isoTime } from '../output/times.ts'
 
 export type Event = OperationOutput<'listEvents'>['items'][number]
@@ -16,7 +16,7 @@ const STYLES: readonly (readonly [RegExp, Style])[] = [
   [/paused|half_open|ramping|retried|cancelled|discarded|reverted/, 'yellow'],
 ]
 
-export function eventLine(event: Event, { line, paint }: People): void {
+export function eventLine(event: Event, { line, prose, paint, columns }: People): void {
   const { taskId, attempt, actor, reason } = event.data
   const type = bareType(event.type)
   const style = STYLES.find(([pattern]) => pattern.test(type))?.[1]
@@ -26,10 +26,21 @@ export function eventLine(event: Event, { line, paint }: People): void {
   // The action and what went wrong come first, then what happens next.
   const cause = typeof message === 'string' && message !== reason ? ` ${withStop(plain(message))}` : ''
   const named = typeof action === 'string' && taskId !== null ? ` ${plain(action)}` : ''
-  line(
-    `${paint('dim', event.time)} ${style === undefined ? type : paint(style, type)}${named}${about}${cause} ${plain(reason)}`,
-  )
-  line(paint('dim', `    by ${plain(actor)}${details === '' ? '' : `  ${plain(details)}`}`))
+  const text = `${named}${about}${cause} ${plain(reason)}`.trimStart()
+  const head = `${event.time} ${type} `
+  const [first = '', ...more] = columns === null ? [text] : wrapBeside(text, head.length, columns)
+  line(`${paint('dim', event.time)} ${style === undefined ? type : paint(style, type)} ${first}`.trimEnd())
+  for (const one of more) line(`${INDENT}${one}`)
+  prose(`by ${plain(actor)}${details === '' ? '' : `  ${plain(details)}`}`, { indent: INDENT.length, style: 'dim' })
+}
+
+const INDENT = ' '.repeat(4)
+
+/** The first line begins behind a head, the others are indented. */
+function wrapBeside(text: string, head: number, columns: number): readonly string[] {
+  const [first = ''] = wrapTo(text, Math.max(columns - head, 1))
+  const rest = text.slice(first.length).trimStart()
+  return [first, ...(rest === '' ? [] : wrapTo(rest, Math.max(columns - INDENT.length, 1)))]
 }
 
 /** Ended like a sentence: another one follows. */

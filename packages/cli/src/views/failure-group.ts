@@ -60,12 +60,14 @@ export function tellGroup(group: Group, now: number, people: People): void {
   if (sample !== null) beside('  ', plain(`${sample.code}: ${sample.message}`))
   for (const { text, by } of group.notes ?? []) beside('  note: ', plain(`${text} (${by})`))
   const known = group.case
-  fields([
+  const isCounted = known !== undefined && known.deaths >= group.count
+  const rows = [
     ['state', known === undefined ? 'open' : plain(caseText(known, now))],
     ['dead now', group.count],
-    ['died ever', known?.deaths],
-    ['attempts', known === undefined ? null : `${known.attempts} ended by it`],
-    ['regressions', known?.regressions],
+    // Counted from when an orchestrator first saw the group: fewer than there are says nothing.
+    ['died ever', isCounted ? known?.deaths : null],
+    ['attempts', isCounted ? `${known?.attempts} ended by it` : null],
+    ['regressions', known?.regressions === 0 ? null : known?.regressions],
     ['first, last', `${relativeTime(known?.firstAt ?? group.firstAt, now)}, ${relativeTime(group.lastAt, now)}`],
     ['oldest', group.oldest === null ? null : `${group.oldest.task}, dead for ${shortSpan(now - group.oldest.at)}`],
     ['trend', trendText(group.trend)],
@@ -75,7 +77,9 @@ export function tellGroup(group: Group, now: number, people: People): void {
     ['workers', valuesText(group.workers)],
     ['pools', valuesText(group.pools)],
     ['merged', group.members?.join(', ')],
-  ])
+  ] as const
+  // What nobody has counted yet is left out: an orchestrator does.
+  fields(rows.filter(([, value]) => value !== null && value !== undefined && value !== ''))
   if (group.sampled < group.count) line(`  Tenants to pools: of the newest ${group.sampled} dead letters.`)
   if (group.parts !== undefined) {
     line()
@@ -94,6 +98,15 @@ export function tellGroup(group: Group, now: number, people: People): void {
       beside('  ', plain(`attempt ${one.attempt}${where}: ${what}`))
     }
   }
+}
+
+/** What an operator does next. */
+export function tellNext({ fingerprint, count }: Group, { line, paint }: People): void {
+  if (count === 0) return
+  line()
+  line(paint('dim', 'What is different about them, and what a redrive would do:'))
+  line(`  reprise groups cause ${plain(fingerprint)}`)
+  line(`  reprise redrive plan --fingerprint ${plain(fingerprint)} --reason '…'`)
 }
 
 export function tellCause(cause: Cause, now: number, { line, beside, paint }: People): void {

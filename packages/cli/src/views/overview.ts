@@ -7,7 +7,7 @@ import { plain } from '../output/plain-text.ts'
 import type { Column } from '../output/table.ts'
 import { percent, shortSpan } from '../output/times.ts'
 import { scopeText } from './gates.ts'
-import type { Overview } from './overview-figures.ts'
+import { GROUPS_SHOWN, type Overview } from './overview-figures.ts'
 
 const SHOWN = ['queued', 'waiting', 'running', 'succeeded', 'dead'] as const
 /** Worth a word only if there are any. */
@@ -55,6 +55,8 @@ export function tellOverview(overview: Overview, now: number, people: People): v
     { title: 'WHY', value: ({ by }) => by.reason, flexible: true },
   ])
   tell(failureGroups, groupColumns(now))
+  const more = (failureGroups ?? []).length >= GROUPS_SHOWN
+  if (more) line(paint('dim', `'reprise groups' lists all causes, 'reprise groups show <group>' looks into one.`))
 }
 
 type Monitoring = NonNullable<Overview['monitoring']>
@@ -65,10 +67,11 @@ export const groupColumns = (now: number): readonly Column<FailureGroup>[] => [
   { title: 'DEAD', value: ({ count }) => count, right: true },
   { title: 'FIRST', value: ({ firstAt }) => `${shortSpan(now - firstAt)} ago`, right: true },
   { title: 'LAST', value: ({ lastAt }) => `${shortSpan(now - lastAt)} ago`, right: true },
-  { title: 'STATE', value: (group) => group.case?.state.status ?? 'open', below: true },
+  { title: 'STATE', value: (group) => group.case?.state.status ?? 'open' },
   { title: 'OWNER', value: (group) => group.case?.owner, wide: true },
   { title: 'ACTION', value: ({ action }) => action, flexible: true },
-  { title: 'FAILURE', value: failureText, flexible: true },
+  // It says most, and needs the room of a line.
+  { title: 'FAILURE', value: failureText, flexible: true, below: true },
 ]
 
 /** An operator's last note comes first: it is what others need to know. */

@@ -4,7 +4,7 @@ import type { OperationOutput } from '@reprise/client'
 import { formatDuration } from '@reprise/core'
 import { statusStyle } from '../output/colours.ts'
 import type { People } from '../output/output.ts'
-import { cutTo, plain } from '../output/plain-text.ts'
+import { cutTo, plain, wrapTo } from '../output/plain-text.ts'
 import { isoTime, relativeTime } from '../output/times.ts'
 import { labelsText, noteOn, type Task } from './task-rows.ts'
 
@@ -23,12 +23,8 @@ export interface Story {
 }
 
 /** With all lines of the logs, or the last few of each attempt. */
-export function tellStory(
-  { task, executions, logs }: Story,
-  hasAllLines: boolean,
-  now: number,
-  { line, fields, paint }: People,
-): void {
+export function tellStory({ task, executions, logs }: Story, hasAllLines: boolean, now: number, people: People): void {
+  const { line, fields, paint, prose } = people
   const { state, action } = task
   const painted = (status: string): string => {
     const style = statusStyle(status)
@@ -45,20 +41,21 @@ export function tellStory(
     ...(task.generation === 1 ? [] : [['generation', task.generation] as const]),
     ...(task.policy === undefined ? [] : [['policy', `${plain(task.policy)} (named by a retry)`] as const]),
   ])
-  for (const text of noteLines(task.notes, now)) line(text)
+  for (const text of noteLines(task.notes, now)) prose(text)
   line()
   if (executions.length === 0) line('No attempt yet.')
   for (const execution of executions) {
-    line(attemptText(execution, now, painted(execution.status)))
+    tellAttempt(execution, now, painted, people)
     const log = logs.find(({ attempt }) => attempt === execution.attempt)
-    if (log !== undefined) for (const text of logLines(log, hasAllLines)) line(`    ${paint('dim', text)}`)
+    if (log !== undefined) for (const text of logLines(log, hasAllLines)) prose(text, { indent: 4, style: 'dim' })
     if (execution.failure !== null) {
-      line(`    ${plain(cutTo(`${execution.failure.code}: ${execution.failure.message}`, VALUE_COLUMNS))}`)
+      prose(plain(cutTo(`${execution.failure.code}: ${execution.failure.message}`, VALUE_COLUMNS)), { indent: 4 })
     }
-    if (execution.decision !== null) line(`    ${paint('dim', `→ ${plain(execution.decision.sentence)}`)}`)
+    if (execution.decision !== null) prose(`→ ${plain(execution.decision.sentence)}`, { indent: 4, style: 'dim' })
   }
   line()
-  for (const text of endLines(task, executions.at(-1), now)) line(text)
+  for (const text of endLines(task, executions.at(-1), now)) prose(text)
+  if (state.status === 'dead') tellAdvice(task, people)
 }
 
 /** The last ones tell most of how it ended. */
@@ -81,13 +78,22 @@ export const noteLines = (notes: Task['notes'], now: number): readonly string[] 
 
 const valueText = (value: unknown): string => cutTo(JSON.stringify(value) ?? 'null', VALUE_COLUMNS)
 
-function attemptText(execution: Execution, now: number, status: string): string {
-  const { attempt, worker, build, dispatchedAt, resolvedAt, retryReason } = execution
+function tellAttempt(
+  execution: Execution,
+  now: number,
+  painted: (status: string) => string,
+  { line, columns }: People,
+): void {
+  const { attempt, status, worker, build, dispatchedAt, resolvedAt, retryReason } = execution
   const what = build === null ? '' : ` (version ${plain(build.version)}, host ${plain(build.host)})`
   const who = worker === null ? 'in the queue' : `on ${plain(worker)}${what}`
   const took = resolvedAt === null ? 'still running' : `after ${formatDuration(resolvedAt - dispatchedAt)}`
   const why = retryReason === null ? '' : `, ${retryText(retryReason)}`
-  return `#${attempt}  ${status}  ${who}, ${relativeTime(dispatchedAt, now)}, ${took}${why}`
+  const head = `#${attempt}  ${status}  `
+  const text = `${who}, ${relativeTime(dispatchedAt, now)}, ${took}${why}`
+  const [first = '', ...more] = columns === null ? [text] : wrapTo(text, Math.max(columns - head.length, 1))
+  line(`#${attempt}  ${painted(status)}  ${first}`)
+  for (const one of more) line(`${' '.repeat(head.length)}${one}`)
 }
 
 const retryText = (reason: string): string =>
@@ -105,15 +111,28 @@ const DEAD_WORDS: Readonly<Record<string, string>> = {
   retries_off: 'automatic retries are switched off',
 }
 
-/** What can be done about a dead letter. */
-export function deadAdvice({ id, retryable }: Pick<Task, 'id' | 'retryable'>): readonly string[] {
+/** What can be done about a dead letter. What is said about a command stands beside it, or above where there is no room. */
+export function tellAdvice(
+  { id, retryable }: Pick<Task, 'id' | 'retryable'>,
+  { line, paint, columns }: Pick<People, 'line' | 'paint' | 'columns'>,
+): void {
   const verbs = [
     ...(retryable ? [['retry', 'one more attempt'] as const] : []),
     ['redrive', 'from the start, with a fresh budget of retries'] as const,
     ['discard', 'give it up'] as const,
   ]
-  return verbs.map(([verb, says]) => `  ${`reprise ${verb} ${plain(id)}`.padEnd(16 + plain(id).length)}  # ${says}`)
+  line('What can be done:')
+  const length = 'reprise redrive '.length + plain(id).length
+  const hasRoom = columns === null || Math.max(...verbs.map(([, says]) => says.length)) + length + 6 <= columns
+  for (const [verb, says] of verbs) {
+    const command = `reprise ${verb} ${plain(id)}`
+    const about = paint('dim', `# ${says}`)
+    if (!hasRoom) line(`  ${about}`)
+    line(hasRoom ? `  ${command.padEnd(length)}  ${about}` : `  ${command}`)
+  }
 }
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** In the words of the decision itself, if its attempt is at hand. */
 export function deadText(reason: string, last: Pick<Execution, 'decision'> | undefined): string {
@@ -138,10 +157,7 @@ function endLines(task: Task, last: Execution | undefined, now: number): readonl
     case 'succeeded':
       return [`Succeeded ${relativeTime(state.at, now)}: ${plain(valueText(state.result))}`]
     case 'dead':
-      return [
-        `Dead, ${relativeTime(state.at, now)} (${plain(state.reason)}): ${deadText(state.reason, last)} What can be done:`,
-        ...deadAdvice(task),
-      ]
+      return [`Dead, ${relativeTime(state.at, now)} (${plain(state.reason)}). ${capital(deadText(state.reason, last))}`]
     case 'discarded':
     case 'cancelled':
       return [`${state.status === 'cancelled' ? 'Cancelled' : 'Discarded'} ${relativeTime(state.at, now)}.`]

@@ -24,10 +24,12 @@ export const taskColumns = (now: number): readonly Column<Task>[] => [
   { title: 'AGE', value: ({ acceptedAt }) => shortSpan(now - acceptedAt), right: true },
   {
     title: 'WORKER',
-    value: ({ state }) => (state.status === 'running' ? state.worker : null),
+    // The one that ran it last says most about a failure; it may be gone.
+    value: ({ state, lastWorker }) => (state.status === 'running' ? state.worker : lastWorker?.worker),
     flexible: true,
     wide: true,
   },
+  { title: 'VERSION', value: ({ lastWorker }) => lastWorker?.version, flexible: true, wide: true },
   { title: 'LABELS', value: ({ labels }) => labelsText(labels), flexible: true, wide: true },
   { title: 'NOTE', value: (task) => noteOn(task, now), flexible: true, below: true },
 ]
