@@ -1,7 +1,7 @@
 // The server of this machine, followed from one start to the next: it has a new token each time, and perhaps another port. A
 // command that outlives its server (`watch`) reads local.json anew for each request, and goes on with what stands there.
 
-import type { Fetch } from '@reprise/core'
+import { type Fetch, isRepriseError } from '@reprise/core'
 import { type LocalServer, readLocalServer } from './local-server.ts'
 
 export class FollowedServer {
@@ -31,7 +31,8 @@ export class FollowedServer {
         this.#isAway = false
         return response
       } catch (error) {
-        if (!this.#isAway && init.signal?.aborted !== true) {
+        // An error of ours is an answer: the server says that its store is away.
+        if (!this.#isAway && init.signal?.aborted !== true && !isRepriseError(error)) {
           this.#isAway = true
           this.#say(`The server at ${now} does not answer.`)
         }

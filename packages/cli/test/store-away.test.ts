@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createClient } from '@reprise/client'
 import { openFlags } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
+import { ROLES } from '@reprise/operations'
 import { openPolicies } from '@reprise/policies'
 import { createServer as createReprise } from '@reprise/server'
 import { startRedis } from '@reprise/test-servers'
@@ -64,6 +65,32 @@ test('6: with Redis frozen, commands through the server name the store, and doct
   const says = expect.stringContaining('The store (Redis) does not answer') as string
   expect(findings).toContainEqual(expect.objectContaining({ check: 'ready', state: 'fail', says }))
   expect(findings).toContainEqual(expect.objectContaining({ check: 'server', state: 'fail', says }))
+})
+
+test('6: doctor looks again at the eviction of a Redis that a server has opened', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const engine = await openRedisEngine({ url: redis.url })
+  onTestFinished(() => engine.close())
+  const policies = await openPolicies({ engine })
+  const flags = await openFlags({ engine })
+  const server = await createReprise({ engine, policies, flags, version: '0.0.0-test', maxRetries: 1, port: 0 })
+  await server.start()
+  onTestFinished(() => server.stop())
+  const everybody = {
+    kind: 'user',
+    actor: 'test:admin',
+    name: 'admin',
+    scopes: new Set(ROLES.admin),
+    tenants: null,
+  } as const
+  const { token } = await server.access.tokens.create({ name: 'x', scopes: ROLES.admin, tenants: null }, everybody)
+  const there = ['--url', server.url(), '--token', token, '--port', '0']
+  const durability = async () => (await found(shell(), ...there)).filter(({ check }) => check === 'durability')
+  expect(await durability()).toMatchObject([{ state: 'warn' }])
+  await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
+  const says = expect.stringContaining("maxmemory-policy is 'allkeys-lru'") as string
+  expect(await durability()).toMatchObject([{ state: 'fail', says }])
 })
 
 test('6: doctor takes no other program on the port for Reprise', async () => {

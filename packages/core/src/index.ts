@@ -138,6 +138,7 @@ export type {
 } from './port/changes.ts'
 export type { Collection, CollectionDefinition, Document, Stored } from './port/collection.ts'
 export type {
+  Durability,
   Engine,
   EngineInfo,
   Intake,

@@ -17,7 +17,15 @@ import { partitionEngine } from './partition-engine.ts'
 import { moveOldKeys } from './partitioned/key-upgrade.ts'
 import { partitionedEngine } from './partitioned/partitioned-engine.ts'
 import { Partitions } from './partitioned/partitions.ts'
-import { checkServer, type Durability, openStore, PARTITIONS_MAX, partitionPrefixes, raiseLayout } from './store.ts'
+import {
+  checkServer,
+  openStore,
+  PARTITIONS_MAX,
+  partitionPrefixes,
+  raiseLayout,
+  reviewServers,
+  type WantedDurability,
+} from './store.ts'
 import { redisVoucher } from './vouch.ts'
 import { Wake } from './wake.ts'
 
@@ -31,7 +39,7 @@ export interface RedisEngineOptions {
   /** Slots that tasks are spread over, fixed when the store is created; what the store has, or 1, if not given. */
   readonly partitions?: number
   /** `durable` refuses a server without an append-only file; `fast` (the default) takes the persistence it finds. */
-  readonly durability?: Durability
+  readonly durability?: WantedDurability
   /** The store's time, for tests; the server's own clock if not given. */
   readonly clock?: Clock
   readonly random?: Random
@@ -90,6 +98,12 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const parts = {
       wake,
       info: { kind: 'redis', ...checks, callsAtOnce: 2, lacks: [] },
+      // Only on a cluster the partitions may live on different servers.
+      durability: () =>
+        reviewServers(
+          link,
+          [only, ...(link.isCluster ? others : [])].map((one) => `${one}/numbers`),
+        ),
       maxBacklog: options.maxBacklog ?? DEFAULT_BACKLOG_MAX,
       voucher: () => redisVoucher({ urls: [options.url].flat(), partitions: store.all, clock: clock ?? null }),
       close: () => link.close(),

@@ -1,7 +1,7 @@
 // The port's verbs over one partition, each handed to its module. This file only wires; what the verbs do stands in the
 // files named after them and in the scripts they call.
 
-import type { Engine, EngineInfo, Voucher } from '@reprise/core'
+import type { Durability, Engine, EngineInfo, Voucher } from '@reprise/core'
 import { holdPage, tenantPage } from '@reprise/core/engine'
 import { listBreakers, resetBreaker } from './breakers.ts'
 import { change, retry } from './change.ts'
@@ -34,6 +34,7 @@ export interface PartitionEngineParts {
   readonly partition: Partition
   readonly wake: Wake
   readonly info: EngineInfo
+  readonly durability: () => Promise<Durability>
   readonly maxBacklog: number
   readonly voucher: () => Voucher | null
   /** Ends what the engine was opened with. */
@@ -51,6 +52,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
 
   return {
     info: parts.info,
+    durability: parts.durability,
     healthThresholds: partition.thresholds,
 
     submit: (tasks) => calls.submit(tasks),

@@ -1,7 +1,7 @@
 // Opening a store: is this a server we can trust with tasks, and is what stands under the prefix ours and of a layout we
 // know? Every refusal says how to fix it.
 
-import { InvalidError, nearest, SchemaTooNewError, StoreFailedError } from '@reprise/core'
+import { type Durability, InvalidError, nearest, SchemaTooNewError, StoreFailedError } from '@reprise/core'
 import { StoreMissingError } from '@reprise/core/engine'
 import type { Link, Reply } from './link/link.ts'
 import { SLOTS, slotOf } from './link/slot.ts'
@@ -11,46 +11,64 @@ const LAYOUT = 4
 const VERSION_MIN = 7
 export const PARTITIONS_MAX = 1_024
 
-export type Durability = 'durable' | 'fast'
+export type WantedDurability = 'durable' | 'fast'
 
-export interface StoreChecks {
-  /** What an acknowledged write survives, in one line for a log. */
-  readonly durability: string
-  /** As a warning; missing if there is none. */
-  readonly risk?: string
+interface ServerLook extends Durability {
+  readonly name: string
+  readonly version: string
+  /** Why the server may delete tasks; null if it does not. */
+  readonly evicts: string | null
+  readonly hasAof: boolean
 }
 
 /** Looks at the server. Throws if it is too old, may evict tasks, or does not persist what must be durable. */
-export async function checkServer(link: Link, key: string, durability: Durability): Promise<StoreChecks> {
-  const info = parseInfo(String(await link.command(key, ['INFO'])))
-  const name = info.get('valkey_version') === undefined ? 'Redis' : 'Valkey'
-  const version = info.get('valkey_version') ?? info.get('redis_version') ?? '0'
+export async function checkServer(link: Link, key: string, wanted: WantedDurability): Promise<Durability> {
+  const { name, version, evicts, hasAof, durability, risk } = await lookAt(link, key)
   if (Number.parseInt(version, 10) < VERSION_MIN) {
     throw new StoreFailedError(
       `This is ${name} ${version}; Reprise needs version ${VERSION_MIN} or later. Upgrade the server.`,
     )
   }
-  const policy = info.get('maxmemory_policy') ?? 'noeviction'
-  if (policy !== 'noeviction') {
-    throw new StoreFailedError(
-      `The server's maxmemory-policy is '${policy}': it would delete tasks when memory gets short. ` +
-        `Set it to noeviction: run 'redis-cli CONFIG SET maxmemory-policy noeviction' and put 'maxmemory-policy noeviction' into redis.conf.`,
-    )
-  }
-  const hasAof = info.get('aof_enabled') === '1'
-  if (durability === 'durable' && !hasAof) {
+  if (evicts !== null) throw new StoreFailedError(evicts)
+  if (wanted === 'durable' && !hasAof) {
     throw new StoreFailedError(
       `The engine was opened with durability 'durable', and this server keeps no append-only file. ` +
         `Run 'redis-cli CONFIG SET appendonly yes' and put 'appendonly yes' into redis.conf, or open it with durability 'fast'.`,
     )
   }
+  return { durability, ...(risk === undefined ? {} : { risk }) }
+}
+
+/** Looks at servers that are in use: what may delete or lose tasks is a risk there, and no reason to stop. */
+export async function reviewServers(link: Link, keys: readonly string[]): Promise<Durability> {
+  const looks = await Promise.all(keys.map((key) => lookAt(link, key)))
+  const worst = looks.find(({ evicts }) => evicts !== null) ?? looks.find(({ risk }) => risk !== undefined) ?? looks[0]
+  if (worst === undefined) throw new StoreFailedError('There is no server to look at.')
+  const risk = worst.evicts ?? worst.risk
+  return { durability: worst.durability, ...(risk === undefined ? {} : { risk }) }
+}
+
+async function lookAt(link: Link, key: string): Promise<ServerLook> {
+  const info = parseInfo(String(await link.command(key, ['INFO'])))
+  const name = info.get('valkey_version') === undefined ? 'Redis' : 'Valkey'
+  const version = info.get('valkey_version') ?? info.get('redis_version') ?? '0'
+  const policy = info.get('maxmemory_policy') ?? 'noeviction'
+  const hasAof = info.get('aof_enabled') === '1'
   const kept = await persistence(link, key, hasAof)
   const advice = `Switch the append-only file on: 'redis-cli CONFIG SET appendonly yes', and 'appendonly yes' in redis.conf.`
   return {
+    name,
+    version,
+    evicts: policy === 'noeviction' ? null : evictionText(policy),
+    hasAof,
     durability: `${name} ${version}, ${kept}`,
     ...(hasAof ? {} : { risk: `${name} keeps accepted tasks ${kept}. ${advice}` }),
   }
 }
+
+const evictionText = (policy: string): string =>
+  `The server's maxmemory-policy is '${policy}': it would delete tasks when memory gets short. ` +
+  `Set it to noeviction: run 'redis-cli CONFIG SET maxmemory-policy noeviction' and put 'maxmemory-policy noeviction' into redis.conf.`
 
 async function persistence(link: Link, key: string, hasAof: boolean): Promise<string> {
   if (hasAof) {

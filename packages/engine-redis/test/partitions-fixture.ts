@@ -85,6 +85,7 @@ export function engineOn(link: Link, prefix: string): Engine {
     store,
     wake: new Wake(store.all, randomUUID(), systemClock, (id) => store.placeOf(id)),
     info: { kind: 'redis', durability: 'none', callsAtOnce: 1, lacks: [] },
+    durability: () => Promise.resolve({ durability: 'none' }),
     maxBacklog: 10_000_000,
     voucher: () => null,
     close: () => Promise.resolve(),

@@ -152,6 +152,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     departed: (page) => read(() => listDeparted(db, page, clock.now())),
 
     now: () => read(() => clock.now()),
+    durability: () => read(() => ({ durability: durabilityText(inMemory, durability) })),
     task: (id, look) => read(() => findTask(db, id, clock.now(), look)),
     statuses: (ids) => read(() => findStatuses(db, ids)),
     tasks: (query) => read(() => listTasks(db, query, clock.now())),

@@ -112,7 +112,14 @@ export const figureOperations = {
     output: z
       .object({
         version: z.string(),
-        engine: z.object({ kind: z.string(), durability: z.string() }),
+        engine: z.object({
+          kind: z.string(),
+          durability: z.string().meta({ description: 'What an accepted task survives, looked up now.' }),
+          risk: z
+            .string()
+            .optional()
+            .meta({ description: 'Why tasks may be lost or deleted; missing if nothing is known.' }),
+        }),
         store: z.string().nullable().meta({
           description: 'The id of the store: the same for all who share it. Null if it could not be written.',
         }),
@@ -123,11 +130,11 @@ export const figureOperations = {
       .meta({ id: 'Info' }),
     answer: "Version, engine, the store's time.",
     run: async ({ engine, version, maxRetries, flags }) => {
-      const { kind, durability } = engine.info
+      const safety = await engine.durability()
       await flags.look()
       return {
         version,
-        engine: { kind, durability },
+        engine: { kind: engine.info.kind, ...safety },
         store: await storeIdentity(engine).catch(() => null),
         now: await engine.now(),
         maxRetries,

@@ -16,7 +16,7 @@ const SKEW_MS_MAX = 5_000
 const Info = z.object({
   version: z.string(),
   now: z.number(),
-  engine: z.object({ durability: z.string().catch('unknown') }),
+  engine: z.object({ durability: z.string().catch('unknown'), risk: z.string().optional().catch(undefined) }),
 })
 
 const Problem = z.object({ code: z.string(), detail: z.string() })
@@ -72,7 +72,7 @@ export const server: Check = async ({ target, nowhereBecause, host }) => {
   }
   return [
     ok('server', `${url} answers.`),
-    durabilityFinding(info.engine.durability),
+    durabilityFinding(info.engine),
     ...versionAndClock(info, askedAt, host.clock.now()),
   ]
 }
@@ -112,7 +112,7 @@ export const store: Check = async ({ target, resolved }) => {
     const { engine } = opened
     try {
       await engine.counts()
-      return [ok('store', `${shown} answers.`), durabilityFinding(engine.info.durability)]
+      return [ok('store', `${shown} answers.`), durabilityFinding(await engine.durability())]
     } finally {
       await opened.close()
     }
@@ -125,7 +125,11 @@ export const store: Check = async ({ target, resolved }) => {
 }
 
 /** Engines say in words what an acknowledged task survives. */
-function durabilityFinding(durability: string): Finding {
+function durabilityFinding({ durability, risk }: z.output<typeof Info>['engine']): Finding {
+  // A server that deletes tasks is refused at start, and may begin to later.
+  if (risk !== undefined && /maxmemory-policy/.test(risk)) {
+    return fail('durability', risk, 'Set it back now: tasks are deleted as soon as memory gets short.')
+  }
   if (!/memory|snapshots only/i.test(durability)) return ok('durability', durability)
   return warn('durability', durability, 'Tasks can be lost. On Redis, switch the append-only file on: appendonly yes.')
 }

@@ -82,12 +82,17 @@ export interface Interest {
 /** A moment in the life of one opened engine; only good for `wait`. */
 export type Mark = Brand<number, 'Mark'>
 
-export interface EngineInfo {
-  readonly kind: string
+/** How safe tasks are in the store. */
+export interface Durability {
   /** What an acknowledged write survives, in one line for a log. */
   readonly durability: string
   /** What an accepted task does not survive here, as a warning; missing where nobody has to be warned. */
   readonly risk?: string
+}
+
+/** As it was when the store was opened. */
+export interface EngineInfo extends Durability {
+  readonly kind: string
   /** Calls that a busy worker should have under way: more than one where the store works while its caller does. */
   readonly callsAtOnce: number
   /** Subjects of the conformance suite this engine declares it can't do. */
@@ -176,6 +181,8 @@ export interface Observing {
   readonly healthThresholds: HealthThresholds
   /** The store's time: the only clock that decides about tasks. */
   now(): Promise<number>
+  /** How safe tasks are now: looks again, because the settings of a server may have changed since it was opened. */
+  durability(): Promise<Durability>
   task(id: TaskId, look?: TaskLook): Promise<Task | null>
   /** How these tasks stand, in the order of the ids; null for an unknown one. The cheapest look at many. */
   statuses(ids: readonly TaskId[]): Promise<readonly (TaskStatus | null)[]>

@@ -22,6 +22,8 @@ import { createState, type State } from './state.ts'
 import { submit } from './submit.ts'
 import { createWaiters } from './waiters.ts'
 
+const DURABILITY = 'none: everything is gone when the process ends'
+
 export function createModel(options: EngineOptions): Engine {
   const state = createState(options)
   const waiters = createWaiters(options.clock, () => state.changes)
@@ -43,7 +45,7 @@ export function createModel(options: EngineOptions): Engine {
   }
 
   return {
-    info: { kind: 'model', durability: 'none: everything is gone when the process ends', callsAtOnce: 1, lacks: [] },
+    info: { kind: 'model', durability: DURABILITY, callsAtOnce: 1, lacks: [] },
     healthThresholds: state.healthThresholds,
     submit: (tasks) => writing(() => submit(state, tasks)),
     claim: (request) => writing(() => claim(state, request)),
@@ -73,6 +75,7 @@ export function createModel(options: EngineOptions): Engine {
     workers: (page) => reading(() => workers(state, page)),
     departed: (page) => reading(() => departed(state, page)),
     now: () => reading(() => state.now),
+    durability: () => reading(() => ({ durability: DURABILITY })),
     task: (id, look) => reading(() => queries.task(state, id, look)),
     tasks: (query) => reading(() => queries.tasks(state, query)),
     execution: (id, attempt) => reading(() => queries.execution(state, id, attempt)),

@@ -1,7 +1,7 @@
 // The port's verbs over several partitions, each handed to its module. A verb on one task stays one atomic step in its
 // partition; what spans partitions is put together here, and says in its module what that means.
 
-import type { Engine, EngineInfo, Voucher } from '@reprise/core'
+import type { Durability, Engine, EngineInfo, Voucher } from '@reprise/core'
 import { holdPage, tenantPage } from '@reprise/core/engine'
 import { retry } from '../change.ts'
 import { collectionOf } from '../collection.ts'
@@ -36,6 +36,7 @@ export interface PartitionedEngineParts {
   readonly store: Partitions
   readonly wake: Wake
   readonly info: EngineInfo
+  readonly durability: () => Promise<Durability>
   readonly maxBacklog: number
   readonly voucher: () => Voucher | null
   /** Ends what the engine was opened with. */
@@ -64,6 +65,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
 
   return {
     info: parts.info,
+    durability: parts.durability,
     healthThresholds: store.home.thresholds,
 
     submit: (tasks) => calls.submit(tasks),
