@@ -60,16 +60,102 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('button', { name: '15 m', pressed: true }).waitFor()
   })
 
-  test('has nothing that axe objects to, in light and in dark', async () => {
+  test('leads from Now to a cause, which says what its failures have and successes do not', async () => {
     const { page } = seat
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      const { violations } = await new AxeBuilder({ page }).analyze()
-      expect(
-        violations.map(({ id, nodes }) => `${colorScheme} ${id}: ${nodes.map((node) => node.html).join(' ')}`),
-      ).toEqual([])
-    }
-    await page.emulateMedia({ colorScheme: null })
+    await page.goto(shop.url)
+    await page.getByRole('link', { name: /ECONNREFUSED billing/ }).click()
+    await page.getByRole('heading', { level: 1, name: /ECONNREFUSED billing/ }).waitFor()
+    await page.getByText(/% of these have .*% of the successes do/).waitFor()
+    await expect.poll(() => page.getByRole('region', { name: 'Whom it hits' }).textContent()).toContain('acme')
+  })
+
+  test('a cause is taken on with a reason, and that is taken back with undo', async () => {
+    const { page } = seat
+    await page.keyboard.press('a')
+    await page.getByLabel('Reason, for the journal').fill('on it')
+    await page.getByText(/groups ack [0-9a-f]+ --reason 'on it'/).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
+    await page.getByText('taken on', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Taken back:').waitFor()
+    await page.getByText('open', { exact: true }).waitFor()
+    const { items } = await shop.client.listEvents({ type: 'group.acknowledged' })
+    expect(items.map(({ data }) => [data.actor, data.reason])).toEqual([['local:admin', 'on it']])
+  })
+
+  test('a redrive is planned, started and followed to its end, in the browser alone', async () => {
+    const { page } = seat
+    const worker = await shop.deploy('3')
+    await page.keyboard.press('r')
+    await page.getByLabel('Reason, for the journal').fill('fixed in 3')
+    await page.getByRole('button', { name: 'Check what would happen' }).click()
+    await page.getByText(/20 tasks would run again/).waitFor()
+    await page.getByRole('button', { name: 'Start: 20 tasks' }).click()
+    await page.getByText('20 of 20 tasks recovered.').waitFor()
+    await worker.stop()
+    const { dead } = await shop.client.counts()
+    expect(dead).toBe(3)
+    await page.getByRole('button', { name: 'Close' }).click()
+  })
+
+  test('shows markup in an error as text', async () => {
+    const { page } = seat
+    await page.keyboard.press('g')
+    await page.keyboard.press('f')
+    await page.getByText('<img src=x onerror').first().waitFor()
+    await page.getByText('<img src=x onerror').first().click()
+    await page.getByRole('heading', { level: 1, name: /<img src=x/ }).waitFor()
+    expect(await page.title()).toContain('<img src=x')
+    expect(await page.locator('main img').count()).toBe(0)
+  })
+
+  test('finds tasks by a query, opens one with the keyboard alone, and says where a query is wrong', async () => {
+    const { page } = seat
+    await page.keyboard.press('g')
+    await page.keyboard.press('t')
+    await page.getByRole('combobox', { name: 'Query' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('status:succeeded')
+    await page.keyboard.press('Enter')
+    await page.getByText(/tasks are like that/).waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('status:succeeded')
+    await page.getByRole('grid', { name: 'Tasks' }).getByRole('row').nth(1).focus()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByText(/It succeeded at its first attempt|It succeeded after/).waitFor()
+    await page.goBack()
+    await page.getByRole('combobox', { name: 'Query' }).fill('statu:dead')
+    await page.getByText(/At character 1/).waitFor()
+  })
+
+  test('a viewer sees no button that would be refused', async () => {
+    const { token } = await shop.client.createToken({ name: 'viewer', role: 'viewer' })
+    const viewer = await sit(browser, shop.url, { extraHTTPHeaders: { authorization: `Bearer ${token}` } })
+    await viewer.page.goto(`${shop.url}/failures`)
+    await viewer.page.getByText('<img src=x onerror').first().click()
+    await viewer.page.getByText('Whom it hits').waitFor()
+    expect(await viewer.page.getByRole('button', { name: /Redrive|Acknowledge|Resolve|Ignore|Add/ }).count()).toBe(0)
+    expect(viewer.wrong).toEqual([])
+    await viewer.close()
+  })
+
+  test('who is limited to a tenant sees its tasks, and no sign of others', async () => {
+    const { token } = await shop.client.createToken({ name: 'acme', role: 'operator', tenants: ['acme'] })
+    const limited = await sit(browser, shop.url, { extraHTTPHeaders: { authorization: `Bearer ${token}` } })
+    await limited.page.goto(`${shop.url}/tasks`)
+    await limited.page.getByRole('grid', { name: 'Tasks' }).getByText('acme').first().waitFor()
+    expect(await limited.page.getByText('blue').count()).toBe(0)
+    expect(await limited.page.getByRole('link', { name: 'Failures' }).count()).toBe(0)
+    expect(limited.wrong).toEqual([])
+    await limited.close()
+  })
+
+  test('has nothing that axe objects to', async () => {
+    const { page } = seat
+    await page.goto(`${shop.url}/failures`)
+    await page.getByRole('grid', { name: 'Causes' }).waitFor()
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
   })
 
   test('keeps within its content policy, and asks nobody but its own server', () => {

@@ -9,8 +9,31 @@ export interface TriedPage {
   readonly shows: string | RegExp
 }
 
+async function causePath({ client }: Shop): Promise<string> {
+  const { items } = await client.listFailureGroups({ order: 'count' })
+  return `/failures/${items[0]?.fingerprint}`
+}
+
+async function taskPath({ client }: Shop): Promise<string> {
+  const { items } = await client.listTasks({ q: 'status:dead', limit: 1 })
+  return `/tasks/${items[0]?.id}`
+}
+
 export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Now', path: () => '/', shows: '✓ adds up' },
+  { name: 'Failures', path: () => '/failures', shows: 'connect ECONNREFUSED billing:443' },
+  { name: 'Failures, none', path: () => '/failures?q=tenant:nobody', shows: 'No cause is like that.' },
+  { name: 'A cause', path: causePath, shows: 'Whom it hits' },
+  {
+    name: 'Redrive sheet',
+    path: async (shop) => `${await causePath(shop)}?sheet=redrive`,
+    shows: 'Check what would happen',
+  },
+  { name: 'Tasks', path: () => '/tasks', shows: 'order.confirm' },
+  { name: 'Tasks, a wrong query', path: () => '/tasks?q=status:nothing', shows: /At character/ },
+  { name: 'A task', path: taskPath, shows: 'Timeline' },
+  { name: 'A task, why not', path: async (shop) => `${await taskPath(shop)}?tab=explain`, shows: 'What holds it' },
+  { name: 'Redrives', path: () => '/redrives', shows: /redriven yet|under way/ },
   { name: 'Lanes', path: () => '/lanes', shows: 'invoice.render' },
   { name: 'a lane', path: () => '/lanes?lane=default/order.confirm/acme', shows: 'The last hour' },
   { name: 'Pools', path: () => '/lanes?list=pools', shows: 'How that is known' },

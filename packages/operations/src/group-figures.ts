@@ -18,7 +18,17 @@ import { z } from 'zod'
 import type { Caller } from './access/caller.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { lookOf } from './found.ts'
-import { besideGroups, CaseView, caseView, type Families, familiesIn, familyGroup, withCase } from './group-views.ts'
+import {
+  besideGroups,
+  CaseView,
+  caseView,
+  type Families,
+  familiesIn,
+  familyGroup,
+  TrendView,
+  trendOf,
+  withCase,
+} from './group-views.ts'
 import { notesOnGroups, withNotes } from './notes.ts'
 import { operation } from './operation.ts'
 import { Moment, NameInput } from './schemas/names.ts'
@@ -50,9 +60,7 @@ const GroupFigures = FailureGroupView.extend(withNotes)
   .extend({
     lastTask: z.string().nullable(),
     sample: FailureView.nullable().meta({ description: 'The newest failure; null once all dead letters are gone.' }),
-    trend: z
-      .array(z.object({ at: Moment, attempts: z.int(), deaths: z.int() }))
-      .meta({ description: 'The last minutes with attempts that ended by it, oldest first.' }),
+    trend: TrendView,
     sampled: z.int().meta({ description: 'How many dead letters, the newest ones, the following figures are of.' }),
     tenants: ValueCounts,
     versions: ValueCounts,
@@ -143,15 +151,6 @@ async function newestOf(
     engine.tasks({ fingerprint: one as Fingerprint, limit, light: true }),
   )
   return pages.flatMap(({ items }) => items)
-}
-
-const trendOf = (cases: readonly GroupCase[]): { at: number; attempts: number; deaths: number }[] => {
-  const sums = new Map<number, { at: number; attempts: number; deaths: number }>()
-  for (const { at, attempts, deaths } of cases.flatMap(({ minutes }) => minutes)) {
-    const sum = sums.get(at) ?? { at, attempts: 0, deaths: 0 }
-    sums.set(at, { at, attempts: sum.attempts + attempts, deaths: sum.deaths + deaths })
-  }
-  return [...sums.values()].sort((one, other) => one.at - other.at)
 }
 
 type Counted = { value: string | null; count: number }[]

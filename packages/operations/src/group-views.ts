@@ -47,6 +47,10 @@ export const CaseView = z
   })
   .meta({ id: 'FailureCase', description: 'What people have done about a failure group.' })
 
+export const TrendView = z
+  .array(z.object({ at: Moment, attempts: z.int(), deaths: z.int() }))
+  .meta({ description: 'The last minutes with attempts that ended by it, oldest first.' })
+
 /** Beside a group. Missing where nothing is known about it yet: then it is open. */
 export const withCase = {
   case: CaseView.optional(),
@@ -55,6 +59,7 @@ export const withCase = {
     .nullable()
     .optional()
     .meta({ description: 'Who took it on, or else whom the policies name; null for nobody.' }),
+  trend: TrendView.optional(),
   members: z
     .array(z.string())
     .optional()
@@ -219,10 +224,20 @@ export async function besideGroups(
     const shown = one ?? all[0]
     return {
       owner: owners.get(fingerprint) ?? null,
-      ...(shown === undefined ? {} : { case: { ...caseView(shown), ...summed(all) } }),
+      ...(shown === undefined ? {} : { case: { ...caseView(shown), ...summed(all) }, trend: trendOf(all) }),
       ...(members.length === 0 ? {} : { members: [...members] }),
     }
   }
+}
+
+/** The minutes of all of them together. */
+export function trendOf(cases: readonly GroupCase[]): z.output<typeof TrendView> {
+  const sums = new Map<number, { at: number; attempts: number; deaths: number }>()
+  for (const { at, attempts, deaths } of cases.flatMap(({ minutes }) => minutes)) {
+    const sum = sums.get(at) ?? { at, attempts: 0, deaths: 0 }
+    sums.set(at, { at, attempts: sum.attempts + attempts, deaths: sum.deaths + deaths })
+  }
+  return [...sums.values()].sort((one, other) => one.at - other.at)
 }
 
 function summed(

@@ -1,7 +1,14 @@
 // Operations in components. `useOperation` asks and keeps asking: what it shows stays while news comes, and events of the live
 // stream bring it up to date. `useChange` does something and brings up to date what is shown.
 
-import { QueryClient, type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  QueryClient,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import {
   call,
   isForbidden,
@@ -55,6 +62,68 @@ export function useOperation<Name extends OperationName>(
     ...(keepsPrevious ? {} : { placeholderData: () => undefined }),
     // The key has the name of the operation, whose answer this is.
   }) as UseQueryResult<OperationOutput<Name>>
+}
+
+/** Lists that come in pages. */
+type ListName = {
+  [Name in OperationName]: OperationOutput<Name> extends {
+    readonly items: readonly unknown[]
+    readonly next: string | null
+  }
+    ? Name
+    : never
+}[OperationName]
+
+type ItemOf<Name extends ListName> =
+  OperationOutput<Name> extends { readonly items: readonly (infer Item)[] } ? Item : never
+
+/** From this many pages on, only what is asked for is read: all of them again and again would be too much. */
+const LIVE_PAGES_MAX = 3
+
+export interface Listed<Item> {
+  readonly items: readonly Item[] | undefined
+  readonly error: unknown
+  /** Reads on; null at the end, and while the last page is under way. */
+  readonly more: (() => void) | null
+  readonly hasMore: boolean
+  /** Whether these are the answer to an earlier question. */
+  readonly isOld: boolean
+}
+
+/** All pages of a list, as far as they were asked for. */
+export function useList<Name extends ListName>(
+  name: Name,
+  input: OperationInput<Name>,
+  { enabled = true, everyMs = EVERY_MS }: AskOptions = {},
+): Listed<ItemOf<Name>> {
+  const asked = useInfiniteQuery({
+    queryKey: [name, 'pages', input],
+    queryFn: async ({
+      signal,
+      pageParam,
+    }): Promise<{ readonly items: readonly unknown[]; readonly next: string | null }> => {
+      const page = await call(
+        name,
+        { ...input, ...(pageParam === '' ? {} : { cursor: pageParam }) } as OperationInput<Name>,
+        signal,
+      )
+      return page
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
+    enabled,
+    refetchInterval: ({ state }) =>
+      isFinal(state.error) || (state.data?.pages.length ?? 0) > LIVE_PAGES_MAX ? false : everyMs,
+    meta: { live: true },
+  })
+  const { data, error, hasNextPage, isFetching, isPlaceholderData, fetchNextPage } = asked
+  return {
+    items: data?.pages.flatMap(({ items }) => items) as readonly ItemOf<Name>[] | undefined,
+    error,
+    hasMore: hasNextPage,
+    more: hasNextPage && !isFetching ? () => void fetchNextPage() : null,
+    isOld: isPlaceholderData,
+  }
 }
 
 /** Does something. Everything that is shown is asked for again when it is done. */

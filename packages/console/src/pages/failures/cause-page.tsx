@@ -1,0 +1,302 @@
+// A cause: what is different about these failures, what changed before, how it goes, and what to do about it.
+
+import { lazy, Suspense, useMemo } from 'react'
+import { address, Link, useParam, usePart } from '../../address.tsx'
+import { isNotFound } from '../../api/client.ts'
+import { useMay } from '../../api/me.ts'
+import { useOperation } from '../../api/operations.ts'
+import { causeWords } from '../../cause-words.ts'
+import { count, many, share, when } from '../../format.ts'
+import { Differences } from '../../parts/differences.tsx'
+import { FailureText } from '../../parts/failure-text.tsx'
+import { Notes } from '../../parts/notes.tsx'
+import { lastMinutes } from '../../parts/spark.tsx'
+import { StateMark } from '../../parts/state-mark.tsx'
+import { Answered, Empty } from '../../parts/states.tsx'
+import { Ago, Copy, Id } from '../../parts/texts.tsx'
+import { useCommands } from '../../shell/commands.ts'
+import { Page, Section } from '../../shell/page.tsx'
+import { useNow } from '../../time.ts'
+import { RedriveSheet } from '../redrive/redrive-sheet.tsx'
+import { CaseActions } from './case-actions.tsx'
+import { CASE_LOOKS, type GroupFigures } from './cases.ts'
+import { Contrasts, causeSentence } from './contrasts.tsx'
+
+const TimeChart = lazy(() => import('../../parts/time-chart.tsx').then(({ TimeChart: Chart }) => ({ default: Chart })))
+
+const MINUTE_MS = 60_000
+const MINUTES = 60
+const SLOW_MS = 15_000
+
+export default function CausePage() {
+  const fingerprint = usePart('fingerprint')
+  const [sheet, setSheet] = useParam('sheet')
+  const mayOperate = useMay('operate')
+  const group = useOperation('getFailureGroup', { fingerprint }, { keepsPrevious: false })
+  const cause = useOperation(
+    'explainFailureGroup',
+    { fingerprint },
+    { everyMs: SLOW_MS, live: false, keepsPrevious: false },
+  )
+  const { data } = group
+  const canRedrive = mayOperate && data !== undefined && data.count > 0
+  useCommands(
+    canRedrive
+      ? [{ title: 'Redrive this cause', key: 'r', group: 'On this page', run: () => setSheet('redrive') }]
+      : [],
+  )
+  if (data === undefined && isNotFound(group.error)) {
+    return (
+      <Page title="Cause">
+        <Empty title="There is no such cause." command="npx reprise groups">
+          It may have been removed with its tasks.{' '}
+          <Link to="/failures" className="link">
+            All causes
+          </Link>
+        </Empty>
+      </Page>
+    )
+  }
+  const title = data === undefined ? fingerprint : data.sample === null ? data.action : causeWords(data.sample)
+  return (
+    <Page
+      title={title}
+      above={
+        <>
+          <Link to="/failures" className="link font-normal">
+            Failures
+          </Link>{' '}
+          ›{' '}
+        </>
+      }
+      sentence={cause.data === undefined ? undefined : causeSentence(cause.data.contrasts, cause.data.summary)}
+      actions={
+        data === undefined ? undefined : (
+          <>
+            <CaseActions group={data} />
+            {canRedrive && (
+              <button type="button" className="button button-main" onClick={() => setSheet('redrive')}>
+                Redrive {count(data.count)} …
+              </button>
+            )}
+          </>
+        )
+      }
+    >
+      <Answered of={group} what="the cause">
+        {(known) => (
+          <>
+            <Line group={known} />
+            <Section
+              title="What the failures have, and the successes don't"
+              aside={
+                cause.data === undefined
+                  ? undefined
+                  : `${many(cause.data.sample.failures, 'failure')} against ${many(cause.data.sample.successes, 'success', 'successes')}`
+              }
+            >
+              <Answered of={cause} what="what is different">
+                {({ contrasts, summary }) =>
+                  contrasts.length === 0 ? <p className="text-dim">{summary}</p> : <Contrasts contrasts={contrasts} />
+                }
+              </Answered>
+            </Section>
+            <div className="grid gap-x-8 lg:grid-cols-2">
+              <Trend group={known} marks={cause.data?.changes ?? []} />
+              <Changes changes={cause.data?.changes ?? []} beganAt={cause.data?.beganAt ?? known.firstAt} />
+            </div>
+            <LastFailure group={known} />
+            <div className="grid gap-x-8 lg:grid-cols-2">
+              <WhoAndWhere group={known} />
+              <Section title="Notes">
+                <Notes notes={known.notes ?? []} on={{ fingerprint }} />
+              </Section>
+            </div>
+          </>
+        )}
+      </Answered>
+      {sheet === 'redrive' && canRedrive && (
+        <RedriveSheet
+          what={{ fingerprint }}
+          command={`--fingerprint ${fingerprint}`}
+          sample={data.lastTask}
+          count={data.count}
+          onClose={() => setSheet(null)}
+        />
+      )}
+    </Page>
+  )
+}
+
+function Line({ group }: { readonly group: GroupFigures }) {
+  const { look, word } = CASE_LOOKS[group.case?.state.status ?? 'open']
+  const q = `status:dead fingerprint:${[group.fingerprint, ...(group.members ?? [])].join(',')}`
+  return (
+    <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-y border-line py-1.5">
+      <StateMark state={look} word={word} />
+      <bdi>{group.action}</bdi>
+      <span>
+        <strong>{count(group.count)}</strong> dead
+      </span>
+      <span className="text-dim">
+        first <Ago at={group.firstAt} />, last <Ago at={group.lastAt} />
+      </span>
+      {group.case?.owner != null && (
+        <span className="text-dim">
+          owner <bdi>{group.case.owner}</bdi>
+        </span>
+      )}
+      {group.case !== undefined && group.case.regressions > 0 && (
+        <span className="text-dead">came back {many(group.case.regressions, 'time')}</span>
+      )}
+      <Link to={address('/tasks', { q })} className="link">
+        its tasks →
+      </Link>
+      <span className="ml-auto inline-flex items-center gap-2 text-sm text-dim">
+        <span className="font-mono">{group.fingerprint}</span> <Copy text={group.fingerprint} />
+      </span>
+    </p>
+  )
+}
+
+type Change = {
+  readonly at: number
+  readonly sentence: string
+  readonly count: number
+  readonly kind: string
+  readonly actor: string
+}
+
+function Trend({ group, marks }: { readonly group: GroupFigures; readonly marks: readonly Change[] }) {
+  const now = useNow()
+  const last = Math.floor(Math.min(now, group.lastAt + 30 * MINUTE_MS) / MINUTE_MS) * MINUTE_MS
+  const { trend } = group
+  const times = useMemo(
+    () => Array.from({ length: MINUTES }, (_, index) => last - (MINUTES - 1 - index) * MINUTE_MS),
+    [last],
+  )
+  const series = useMemo(
+    () => [
+      {
+        name: 'failed attempts',
+        colour: 'waiting',
+        values: lastMinutes(trend, last, MINUTES, ({ attempts }) => attempts),
+      },
+      { name: 'dead', colour: 'dead', values: lastMinutes(trend, last, MINUTES, ({ deaths }) => deaths) },
+    ],
+    [trend, last],
+  )
+  const drawn = useMemo(() => marks.map(({ at, sentence }) => ({ at, says: sentence })), [marks])
+  return (
+    <Section title="Trend">
+      <div className="min-h-36">
+        <Suspense>
+          <TimeChart title="Per minute" times={times} series={series} marks={drawn} />
+        </Suspense>
+      </div>
+    </Section>
+  )
+}
+
+const SHAPES: Readonly<Record<string, string>> = {
+  worker: '▲',
+  policies: '■',
+  flag: '■',
+  lanes: '‖',
+  breaker: '‖',
+  tasks: '↻',
+  note: '■',
+}
+
+function Changes({ changes, beganAt }: { readonly changes: readonly Change[]; readonly beganAt: number }) {
+  const now = useNow()
+  return (
+    <Section title="What changed in the half hour before" aside={<>it began at {when(beganAt, now)}</>}>
+      {changes.length === 0 && <p className="text-dim">Nothing that the journal knows of.</p>}
+      <ol className="flex max-h-60 flex-col gap-1 overflow-auto">
+        {changes.map(({ at, kind, sentence }) => (
+          <li key={`${at} ${sentence}`} className="flex gap-2">
+            <span aria-hidden="true" className="w-3 text-center text-dim">
+              {SHAPES[kind] ?? '·'}
+            </span>
+            <span className="whitespace-nowrap text-dim">{when(at, now)}</span>
+            <bdi className="min-w-0 break-words">{sentence}</bdi>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  )
+}
+
+function LastFailure({ group: { sample, lastTask } }: { readonly group: GroupFigures }) {
+  const diff = useOperation(
+    'diffAttempt',
+    { id: lastTask ?? '' },
+    { enabled: lastTask !== null, everyMs: SLOW_MS, live: false },
+  )
+  if (sample === null || lastTask === null) return null
+  return (
+    <div className="grid gap-x-8 lg:grid-cols-2">
+      <Section
+        title="The last failure"
+        aside={
+          <Link to={`/tasks/${encodeURIComponent(lastTask)}`} className="link">
+            task <Id id={lastTask} />
+          </Link>
+        }
+      >
+        <FailureText failure={sample} />
+      </Section>
+      <Section title="Beside the last good one">
+        <Answered of={diff} what="the difference">
+          {({ differences, summary }) =>
+            differences.length === 0 ? (
+              <p className="text-dim">{summary}</p>
+            ) : (
+              <Differences
+                before="failed"
+                after="good"
+                rows={differences.map(({ feature, failed, good }) => ({ feature, before: failed, after: good }))}
+              />
+            )
+          }
+        </Answered>
+      </Section>
+    </div>
+  )
+}
+
+type Values = readonly { readonly value: string | null; readonly count: number }[]
+
+function WhoAndWhere({ group }: { readonly group: GroupFigures }) {
+  const lists: readonly (readonly [string, Values])[] = [
+    ['Tenants', group.tenants],
+    ['Versions', group.versions],
+    ['Hosts', group.hosts],
+    ['Pools', group.pools],
+  ]
+  if (group.sampled === 0)
+    return <Section title="Whom it hits">{<p className="text-dim">No dead letter of it is left.</p>}</Section>
+  return (
+    <Section
+      title="Whom it hits"
+      aside={group.sampled < group.count ? `of the newest ${count(group.sampled)}` : undefined}
+    >
+      <div className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-4">
+        {lists.map(([name, values]) => (
+          <div key={name} className="min-w-0">
+            <p className="text-sm text-dim">{name}</p>
+            {values.slice(0, 5).map(({ value, count: some }) => (
+              <p key={value ?? ''} className="flex justify-between gap-2">
+                <bdi className="truncate" title={value ?? 'unknown'}>
+                  {value ?? 'unknown'}
+                </bdi>
+                <span className="text-dim">{share(some, group.sampled)}</span>
+              </p>
+            ))}
+          </div>
+        ))}
+      </div>
+    </Section>
+  )
+}

@@ -1,0 +1,78 @@
+// What the failures have and the successes don't, as bars: how many of each. The strongest first.
+
+import type { OperationOutput } from '../../api/client.ts'
+import { count, share } from '../../format.ts'
+
+type Contrast = OperationOutput<'explainFailureGroup'>['contrasts'][number]
+
+/** 'region is eu', 'version is 2', 'duration at least 800' */
+function contrastName({ feature, test }: Contrast): string {
+  const value =
+    'value' in test
+      ? ` ${String(test['value'])}`
+      : 'limit' in test
+        ? ` ${String(test['limit'])}`
+        : 'at' in test
+          ? ` ${String(test['at'])}`
+          : ''
+  switch (test.kind) {
+    case 'is':
+      return `${feature} =${value}`
+    case 'missing':
+      return `${feature} is missing`
+    case 'present':
+      return `${feature} is there`
+    case 'atLeast':
+      return `${feature} ≥${value}`
+    case 'atMost':
+      return `${feature} ≤${value}`
+  }
+}
+
+function Bar({
+  part,
+  of,
+  colour,
+  name,
+}: {
+  readonly part: number
+  readonly of: number
+  readonly colour: string
+  readonly name: string
+}) {
+  return (
+    <div
+      className="grid grid-cols-[72px_minmax(0,1fr)_48px] items-center gap-2 text-sm"
+      title={`${count(part)} of ${count(of)}`}
+    >
+      <span className="text-dim">{name}</span>
+      <span className="h-2.5 bg-sunken">
+        <span className={`block h-full ${colour}`} style={{ width: `${of === 0 ? 0 : (100 * part) / of}%` }} />
+      </span>
+      <span className="text-right">{share(part, of)}</span>
+    </div>
+  )
+}
+
+export function Contrasts({ contrasts }: { readonly contrasts: readonly Contrast[] }) {
+  return (
+    <ol className="grid gap-x-8 gap-y-3 md:grid-cols-2">
+      {contrasts.map((contrast) => (
+        <li key={contrastName(contrast)} className="min-w-0">
+          <p className="truncate font-mono" title={contrast.sentence}>
+            <bdi>{contrastName(contrast)}</bdi>
+          </p>
+          <Bar name="failures" part={contrast.failures} of={contrast.failuresOf} colour="bg-dead" />
+          <Bar name="successes" part={contrast.successes} of={contrast.successesOf} colour="bg-succeeded" />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** '100 % of these have version = 2, 0 % of the successes do.' */
+export function causeSentence([first]: readonly Contrast[], otherwise: string): string {
+  if (first === undefined) return otherwise
+  const { failures, failuresOf, successes, successesOf } = first
+  return `${share(failures, failuresOf)} of these have ${contrastName(first)}, ${share(successes, successesOf)} of the successes do.`
+}
