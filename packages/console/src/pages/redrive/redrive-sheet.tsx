@@ -1,7 +1,7 @@
 // A redrive, step by step: what to change on the way, how carefully, and why; then what is expected, before anything runs; then
 // its progress. A plan is a document on the server: what is started is what was looked at.
 
-import { checkedPatch, jsonChanges } from '@reprise/core'
+import { checkedPatch } from '@reprise/core'
 import { useState } from 'react'
 import { call, type OperationOutput } from '../../api/client.ts'
 import { refresh, useOperation } from '../../api/operations.ts'
@@ -11,7 +11,7 @@ import { Differences } from '../../parts/differences.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { messageOf } from '../../parts/states.tsx'
 import { CommandLine, shellWord } from '../../parts/texts.tsx'
-import { patchedValue } from './patched.ts'
+import { usePatched } from './patched.ts'
 import { PlanView } from './plan-view.tsx'
 import { Progress, RedriveActs } from './progress.tsx'
 
@@ -248,29 +248,27 @@ function DraftForm({ draft, onChange, sample, problem, onSubmit }: DraftFormProp
 }
 
 function PatchPreview({ patch, sample }: { readonly patch: string; readonly sample: string }) {
-  const task = useOperation('getTask', { id: sample }, { everyMs: false })
-  if (task.data === undefined) return null
-  const { payload } = task.data
-  const result = patchedValue(payload, patch)
-  if ('problem' in result)
+  const task = useOperation('getTask', { id: sample }, { everyMs: false, live: false })
+  return task.data === undefined ? null : <PatchOn payload={task.data.payload} patch={patch} />
+}
+
+function PatchOn({ payload, patch }: { readonly payload: unknown; readonly patch: string }) {
+  const tried = usePatched(payload, patch)
+  if (tried === null) return null
+  if ('problem' in tried) {
     return (
       <p role="alert" className="text-dead">
-        ✕ It does not fit the newest one: {result.problem}
+        ✕ It does not fit the newest one: {tried.problem}
       </p>
     )
-  const changes = jsonChanges(payload, result.value)
-  if (changes.length === 0) return <p className="text-dim">It changes nothing in the newest one.</p>
-  return (
-    <Differences
-      before="payload of the newest"
-      after="patched"
-      rows={changes.map(({ path, ...change }) => ({
-        feature: path === '' ? 'all of it' : path,
-        before: 'before' in change ? change.before : undefined,
-        after: 'after' in change ? change.after : undefined,
-      }))}
-    />
-  )
+  }
+  if (tried.changes.length === 0) return <p className="text-dim">It changes nothing in the newest one.</p>
+  const rows = tried.changes.map(({ path, before, after }) => ({
+    feature: path === '' ? 'all of it' : path,
+    before,
+    after,
+  }))
+  return <Differences before="payload of the newest" after="patched" rows={rows} />
 }
 
 function patchProblem(text: string): string | null {
