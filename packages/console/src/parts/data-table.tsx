@@ -15,6 +15,8 @@ export interface Column<Row> {
   /** The least width of the list at which it is shown; always if missing. */
   readonly from?: number
   readonly isNumber?: boolean
+  /** For a column of marks: its title is for those who hear it. */
+  readonly hidesTitle?: boolean
   readonly cell: (row: Row) => ReactNode
 }
 
@@ -143,14 +145,13 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           style={{ gridTemplateColumns: template }}
         >
           {selection !== undefined && (
-            <span role="columnheader" tabIndex={-1} className="sr-only">
-              Selected
+            <span role="columnheader" tabIndex={-1}>
+              <span className="sr-only">Selected</span>
             </span>
           )}
-          {selection !== undefined && <span aria-hidden="true" />}
-          {shown.map(({ id, title, isNumber = false }) => (
+          {shown.map(({ id, title, isNumber = false, hidesTitle = false }) => (
             <span key={id} role="columnheader" tabIndex={-1} className={`truncate ${isNumber ? 'text-right' : ''}`}>
-              {title}
+              {hidesTitle ? <span className="sr-only">{title}</span> : title}
             </span>
           ))}
         </div>

@@ -29,6 +29,9 @@ function mistakeIn(text: string): Mistake | null {
   }
 }
 
+/** Whether it can be asked: what the server would refuse is not sent. */
+export const isQuery = (text: string): boolean => mistakeIn(text) === null
+
 export function QueryField({ value, onChange, placeholder }: QueryFieldProps) {
   const [text, setText] = useState(value)
   const [isOpen, setOpen] = useState(false)

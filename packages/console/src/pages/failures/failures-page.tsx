@@ -154,7 +154,8 @@ const NoCause = ({ isFiltered }: { readonly isFiltered: boolean }) =>
 const columnsAt = (minute: number): readonly Column<Group>[] => [
   {
     id: 'state',
-    title: '',
+    title: 'State',
+    hidesTitle: true,
     width: '20px',
     cell: (group) => {
       const { look, word } = CASE_LOOKS[group.case?.state.status ?? 'open']
