@@ -33,3 +33,5 @@ const withoutGaps = (input: object): object =>
 export const isSignedOut = (error: unknown): boolean => isRepriseError(error, 'REPRISE_UNAUTHENTICATED')
 export const isForbidden = (error: unknown): boolean => isRepriseError(error, 'REPRISE_FORBIDDEN')
 export const isNotFound = (error: unknown): boolean => isRepriseError(error, 'REPRISE_NOT_FOUND')
+/** What was asked is wrong: asking again changes nothing. */
+export const isRefused = (error: unknown): boolean => isRepriseError(error, 'REPRISE_INVALID')

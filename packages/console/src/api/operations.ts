@@ -13,6 +13,7 @@ import {
   call,
   isForbidden,
   isNotFound,
+  isRefused,
   isSignedOut,
   type OperationInput,
   type OperationName,
@@ -23,7 +24,8 @@ import {
 const EVERY_MS = 5_000
 const REPEATS_MAX = 2
 
-const isFinal = (error: unknown): boolean => isSignedOut(error) || isForbidden(error) || isNotFound(error)
+const isFinal = (error: unknown): boolean =>
+  isSignedOut(error) || isForbidden(error) || isNotFound(error) || isRefused(error)
 
 export const queries: QueryClient = new QueryClient({
   defaultOptions: {

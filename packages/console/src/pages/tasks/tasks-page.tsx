@@ -9,7 +9,7 @@ import { causeWords } from '../../cause-words.ts'
 import { count, many } from '../../format.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { QueryField } from '../../parts/query-field.tsx'
+import { isQuery, QueryField } from '../../parts/query-field.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Empty, Failed, Waiting } from '../../parts/states.tsx'
 import { Ago, Id } from '../../parts/texts.tsx'
@@ -35,11 +35,16 @@ export default function TasksPage() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [isAll, setAll] = useState(false)
   const mayOperate = useMay('operate')
-  const { items, error, more, hasMore } = useList('listTasks', { limit: PAGE, ...(q === '' ? {} : { q }) })
+  const { items, error, more, hasMore } = useList(
+    'listTasks',
+    { limit: PAGE, ...(q === '' ? {} : { q }) },
+    { enabled: isQuery(q) },
+  )
   const found = useOperation('countTasks', q === '' ? {} : { q }, {
     everyMs: COUNT_MS,
     live: false,
     keepsPrevious: false,
+    enabled: isQuery(q),
   })
   const toggle = (key: string): void => {
     setAll(false)
@@ -97,7 +102,7 @@ export default function TasksPage() {
         </div>
       )}
       {error !== null && <Failed error={error} what="The tasks" />}
-      {items === undefined && error === null && <Waiting what="tasks" />}
+      {items === undefined && error === null && isQuery(q) && <Waiting what="tasks" />}
       {items?.length === 0 && !hasMore && <NoTask isFiltered={q !== ''} />}
       {items !== undefined && (items.length > 0 || hasMore) && (
         <DataTable
