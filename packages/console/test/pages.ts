@@ -36,7 +36,7 @@ export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Redrives', path: () => '/redrives', shows: /redriven yet|under way/ },
   { name: 'Lanes', path: () => '/lanes', shows: 'invoice.render' },
   { name: 'a lane', path: () => '/lanes?lane=default/order.confirm/acme', shows: 'The last hour' },
-  { name: 'Pools', path: () => '/lanes?list=pools', shows: 'How that is known' },
+  { name: 'Pools', path: () => '/lanes?list=pools', shows: 'To start' },
   { name: 'Tenants', path: () => '/lanes?list=tenants', shows: 'blue' },
   { name: 'Workers', path: () => '/workers', shows: /No worker is here/ },
   { name: 'workers that left', path: () => '/workers?list=left', shows: 'shop-2' },
