@@ -36,7 +36,8 @@ export default function CausePage() {
   const cause = useOperation(
     'explainFailureGroup',
     { fingerprint },
-    { everyMs: SLOW_MS, live: false, keepsPrevious: false },
+    // Without dead letters there is nothing to compare.
+    { everyMs: SLOW_MS, live: false, keepsPrevious: false, enabled: group.data !== undefined && group.data.count > 0 },
   )
   const { data } = group
   const canRedrive = mayOperate && data !== undefined && data.count > 0
@@ -95,11 +96,14 @@ export default function CausePage() {
                   : `${many(cause.data.sample.failures, 'failure')} against ${many(cause.data.sample.successes, 'success', 'successes')}`
               }
             >
-              <Answered of={cause} what="what is different">
-                {({ contrasts, summary }) =>
-                  contrasts.length === 0 ? <p className="text-dim">{summary}</p> : <Contrasts contrasts={contrasts} />
-                }
-              </Answered>
+              {known.count === 0 && <p className="text-dim">No dead letter of it is left.</p>}
+              {known.count > 0 && (
+                <Answered of={cause} what="what is different">
+                  {({ contrasts, summary }) =>
+                    contrasts.length === 0 ? <p className="text-dim">{summary}</p> : <Contrasts contrasts={contrasts} />
+                  }
+                </Answered>
+              )}
             </Section>
             <div className="grid gap-x-8 lg:grid-cols-2">
               <Trend group={known} marks={cause.data?.changes ?? []} />
@@ -115,7 +119,7 @@ export default function CausePage() {
           </>
         )}
       </Answered>
-      {sheet === 'redrive' && canRedrive && (
+      {sheet === 'redrive' && mayOperate && data !== undefined && (
         <RedriveSheet
           what={{ fingerprint }}
           command={`--fingerprint ${fingerprint}`}
