@@ -3,6 +3,7 @@
 
 import { OPERATIONS, SubmittedLine, SubmittedView } from '@reprise/operations'
 import { z } from 'zod'
+import { IMPORT_FILES, IMPORTS } from './import-cases.ts'
 import { GREET, REFUSE, type Seeded, SLOW } from './server-and-store.ts'
 import type { Ran } from './shell.ts'
 
@@ -215,6 +216,7 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
 
 /** Commands that change something, in this order. */
 export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): readonly CommandCase[] => [
+  ...IMPORTS,
   { argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-o', 'json'], json: SubmittedView },
   {
     argv: ['submit', GREET, '{"name":"Cid"}', '--id', 'cid', '-q', '-o', 'json'],
@@ -360,12 +362,12 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
 ]
 
 export const FILES = {
+  ...IMPORT_FILES,
   'policies.yaml': POLICIES,
   'wrong.yaml': 'policies: 7\n',
   'rows.csv': 'name,town\n"Ann, junior",Bonn\nBob,Kyiv\n',
   'payload.json': '{"name":"Dot"}',
   'tasks.ndjson': `{"action":"${GREET}","payload":{"name":"E"},"id":"e1"}\n\n{"action":"${SLOW}","labels":{"a":"b"},"delay":"1h"}\n`,
-  'wrong.ndjson': `{"action":"${GREET}"}\n{"action":"${GREET}","nme":1}\nnothing\n`,
 }
 export const STDIN = '{"payload":{"name":"Eve"}}'
 

@@ -8,6 +8,7 @@ export const ROUTES = {
   listExecutions: 'GET /api/v1/tasks/{id}/executions repeatable',
   getExecution: 'GET /api/v1/tasks/{id}/executions/{attempt} repeatable',
   explainTask: 'GET /api/v1/tasks/{id}/explain repeatable',
+  importTasks: 'POST /api/v1/tasks/import repeatable',
   taskLogs: 'GET /api/v1/tasks/{id}/logs repeatable',
   countTasks: 'GET /api/v1/tasks/count repeatable',
   cancelTasks: 'POST /api/v1/tasks/cancel repeatable',

@@ -6,6 +6,7 @@
 export { attemptLogText, LOG_ATTEMPTS_MAX, parseAttemptLog } from './model/attempt-log.ts'
 export { keyUntil } from './model/dedupe.ts'
 export { StoreMissingError } from './model/errors.ts'
+export { importedData, type PastStanding, standingAfter } from './model/past.ts'
 export { parseSettings } from './model/renamed.ts'
 export { PRIORITY_MAX, taskDifferences } from './model/task.ts'
 

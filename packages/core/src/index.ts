@@ -73,6 +73,7 @@ export { nearest, nearMiss } from './model/near-miss.ts'
 export * as check from './model/option-checks.ts'
 export { present, refuseNoEngine, refuseUnknownKeys } from './model/options.ts'
 export { meantIds, ownerOfId, ownId } from './model/own-id.ts'
+export { checkPast, PAST_ATTEMPTS_MAX, type PastAttempt, type TaskPast } from './model/past.ts'
 export { currentPolicies, newNameOf } from './model/renamed.ts'
 export type { OpenSetting, SettingDefaultOptions, SettingDefaults } from './model/setting-defaults.ts'
 export { resolveDefaults, settingsFiller } from './model/setting-defaults.ts'
@@ -267,6 +268,7 @@ export {
 } from './policy/breaker.ts'
 export { DEFAULT_MAX_RETRIES, LOSSES_MAX, messageAttempt, operatorMayRetry, RETRIES_MAX } from './policy/budget.ts'
 export {
+  DEAD_REASONS,
   type DeadReason,
   type Decision,
   decideFailed,

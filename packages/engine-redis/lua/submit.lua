@@ -3,20 +3,21 @@
 -- none.
 -- ARGV: time, maxBacklog, number of classes, number of calls; per class: pool, action, tenant, priority, settings (JSON);
 --   per call: number of runs; per run of tasks that share them: class, times and key of their own or '' (delayMs, dueAt,
---     deadlineAt, deadlineMs, dedupeMs separated by blanks, '-' for none; then a blank and the dedupe key, if any), number of tasks, bytes of
---     their payloads; per task: id, rest of its text (from the comma after the profile on).
+--     deadlineAt, deadlineMs, dedupeMs separated by blanks, '-' for none; then a blank and the dedupe key, if any; before all that the past of a
+--     task that comes from elsewhere, see include/past.lua), number of tasks, bytes of their payloads; per task: id, rest of its text (from the comma after the profile on).
 -- Answers two things for each task that was not accepted: its place, counted from 0, and the id of the task that has its id or
 -- key ('\r' if its ticket is barred, see include/keys.lua), with '\t', letters and a blank before it if the two were asked for
 -- otherwise (DIFFERENCE_LETTERS say in what); or, if its call was refused, '\n<backlog> <new ones>'.
 -- Checks before a call's first write: that the backlog has room for all its new tasks.
 
--- @include base lanes tasks queue wake order keys
+-- @include base lanes tasks queue wake journal endings order keys past
 
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
 local callCount = tonumber(ARGV[4])
 
 local function parseExtra(extra)
+  if extra == '' then return 0, 0 end
   local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
   return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs), tonumber(dedupeMs),
     dedupeKey ~= '' and dedupeKey
@@ -61,7 +62,7 @@ local function countNew(callAt)
   local seen = {}
   local new = 0
   eachRun(callAt, function(classNumber, extra, at, count)
-    local dedupeKey = extra ~= '' and select(6, parseExtra(extra))
+    local dedupeKey = extra ~= '' and select(6, parseExtra(select(2, past.split(extra))))
     local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
     local named = name and '\n' .. name
     for index = at, at + count * 2 - 1, 2 do
@@ -138,29 +139,39 @@ local function chunkOf(number)
   return ids
 end
 
--- Accepts one task that may have times, a key or a queue TTL. Answers what a task hears that is not accepted; nil if it was.
-local function accept(classNumber, extra, id, rest)
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = 0, 0, nil, nil, nil, nil
-  if extra ~= '' then
-    delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = parseExtra(extra)
-    if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
-  end
-  local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
-  local taken, itsText = holder(id, name, dedupeKey)
-  if itsText then return repeatOf(taken, itsText, classNumber, rest) end
-  if taken then return taken end
-  local class = classNumbered(classNumber)
+-- A task that goes on where it was, or a dead letter. Answers whether it goes on.
+local function acceptPast(class, id, brought, due, expires, deadlineAt)
   local lane = class.lane
-  local due = math.max(dueAt, now + delayMs)
-  local isQueued = due <= now
-  local expires = class.ttlMs and isQueued and laneTime(lane) + class.ttlMs
-  local text = '{"seq":' .. int(sequence) .. class.middle
-  if expires then text = text .. ',"expires":' .. int(expires) end
-  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
-  if dedupeKey then text = text .. dedupe.life(dedupeMs) end
-  call('HSET', taskKey(id), 'task', text .. rest)
-  if dedupeKey then dedupe.keep(name, dedupeKey, id) end
-  if isQueued then
+  past.record(id, lane, brought)
+  local died, dead = brought.died, brought.isDead
+  local status = dead and 'dead' or due <= now and 'queued' or 'waiting'
+  local state = past.state(brought, status, class.notify)
+  if dead then
+    state.at, state.reason, state.fingerprint = died.at, died.reason, died.fingerprint
+    past.join({ id = id, lane = lane, head = { seq = sequence } }, died)
+    move(lane, nil, 'dead')
+    ended(id)
+  elseif status == 'queued' then
+    state.rank, state.since, state.expires = sequence, now, expires or nil
+    if state.generation > 1 then deadlineAt = nil end
+    class.entries[#class.entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, STAGE_LETTERS.run, id)
+    watchTimes(lane, id, expires, deadlineAt)
+  else
+    state.since, state.dueAt, state.reason = now, due, state.retryReason or 'delayed'
+    call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016d', sequence) .. id)
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  if died and not dead then past.know({ id = id, lane = lane }, died) end
+  call('HSET', taskKey(id), 'state', stateText(state))
+  past.note(id, brought, status)
+  return not dead
+end
+
+-- A task that begins here. It may have to wait, and has a stored state where something must be remembered.
+local function acceptNew(class, id, due, expires, deadlineAt)
+  local lane = class.lane
+  if due <= now then
     local entries = class.entries
     if class.notify then
       local state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0, rank = sequence,
@@ -182,11 +193,37 @@ local function accept(classNumber, extra, id, rest)
     move(lane, nil, 'waiting')
     stir(lane)
   end
+end
+
+-- Accepts one task that may have a past, times, a key or a queue TTL. Answers what a task hears that is not accepted, or nil, and
+-- then whether it is part of the backlog.
+local function accept(classNumber, extra, id, rest)
+  local brought
+  brought, extra = past.split(extra)
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = parseExtra(extra)
+  if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+  local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
+  local taken, itsText = holder(id, name, dedupeKey)
+  if itsText then return repeatOf(taken, itsText, classNumber, rest) end
+  if taken then return taken end
+  local class = classNumbered(classNumber)
+  local lane = class.lane
+  local due = math.max(dueAt, now + delayMs)
+  local expires = class.ttlMs and due <= now and laneTime(lane) + class.ttlMs
+  local text = '{"seq":' .. int(sequence) .. class.middle
+  if expires then text = text .. ',"expires":' .. int(expires) end
+  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  if dedupeKey then text = text .. dedupe.life(dedupeMs) end
+  call('HSET', taskKey(id), 'task', text .. rest)
+  if dedupeKey then dedupe.keep(name, dedupeKey, id) end
+  local isLive = true
+  if brought then isLive = acceptPast(class, id, brought, due, expires, deadlineAt)
+  else acceptNew(class, id, due, expires, deadlineAt) end
   tally(lane, 'accepted')
   lane.bytesAdded = lane.bytesAdded + payloadBytes(rest)
   local ids = chunkOf(sequence)
   ids[#ids + 1] = id
-  return nil
+  return nil, isLive
 end
 
 -- Accepts plain tasks of one class from ARGV[at] on, whose payloads have so many bytes: the short way that nearly all go. It is
@@ -229,8 +266,8 @@ local function acceptRun(classNumber, extra, at, count, bytes)
     local class = classes[classNumber]
     if class and extra == '' and class.isPlain then return acceptPlain(class, classNumber, at, (stop - at) / 2, bytes) end
     -- The class is made with its first new task: a duplicate leaves no lane behind.
-    local taken = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
-    if not taken then backlog = backlog + 1 end
+    local taken, isLive = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
+    if isLive then backlog = backlog + 1 end
     bytes = bytes - payloadBytes(ARGV[at + 1])
     answer(taken)
     sequence = sequence + 1

@@ -1,7 +1,14 @@
 // The calls of one opened engine in the order in which they were made: submissions and settlements gather in groups, and
 // everything else is sent after them. Once it is closed, everything is refused.
 
-import { type Settlement, type SettleResult, StoreClosedError, type SubmitResult, type TaskSpec } from '@reprise/core'
+import {
+  checkPast,
+  type Settlement,
+  type SettleResult,
+  StoreClosedError,
+  type SubmitResult,
+  type TaskSpec,
+} from '@reprise/core'
 import { checkBatch, checkSettlements } from '@reprise/core/engine'
 import { Grouping, type SendCalls } from './grouping.ts'
 
@@ -25,6 +32,7 @@ export class OrderedCalls<Store> {
   }
 
   async submit(tasks: readonly TaskSpec[]): Promise<readonly SubmitResult[]> {
+    for (const { id, past } of tasks) checkPast(id, past)
     return this.#grouped(this.#submissions, tasks)
   }
 

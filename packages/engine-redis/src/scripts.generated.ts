@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_ecd039092a65',
-  text: `#!lua name=reprise_ecd039092a65
+  name: 'reprise_288f33e704f6',
+  text: `#!lua name=reprise_288f33e704f6
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -1545,7 +1545,7 @@ function placeRetry(text, lane, wantedAt)
   return dueAt, dueAt > wantedAt and quota.name or nil
 end
 end
-local becauseOf, endExecution
+local becauseOf, groupKey, rejoinGroup, endExecution
 do
 function becauseOf(task, attempt, record)
   if not task then return 'unknown' end
@@ -1554,7 +1554,7 @@ function becauseOf(task, attempt, record)
   if status == 'running' then return 'replaced' end
   return task.state.attempt < attempt and 'released' or 'unknown'
 end
-local function groupKey(fingerprint)
+function groupKey(fingerprint)
   return key('group:' .. fingerprint)
 end
 local function joinGroup(task, fingerprint, sample)
@@ -1568,7 +1568,7 @@ local function joinGroup(task, fingerprint, sample)
   call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
   call('ZADD', key('dead'), int(task.head.seq), task.id)
 end
-local function rejoinGroup(task, fingerprint)
+function rejoinGroup(task, fingerprint)
   local group = call('HMGET', groupKey(fingerprint), 'number', 'lastAt')
   call('ZADD', key('groups'), group[2], string.format('%016d', tonumber(group[1])) .. fingerprint)
   call('ZADD', key('dead:' .. fingerprint), int(task.head.seq), task.id)
@@ -2930,7 +2930,55 @@ function dedupe.differences(text, action, tenant, rest)
     .. (names[2] == tenant and '' or 't')
 end
 end
-redis.register_function{ function_name = 'reprise_ecd039092a65_claim', flags = {'allow-oom'}, callback = function(keys, args)
+local past
+do
+past = {}
+function past.split(extra)
+  local json, rest = string.match(extra, '^\\f([^\\f]*)\\f(.*)$')
+  if not json then return nil, extra end
+  return cjson.decode(json), rest
+end
+function past.state(brought, status, notify)
+  local spent = brought.spent
+  return {
+    status = status, attempt = spent.attempt, generation = spent.generation, before = spent.before, failures = spent.failures,
+    losses = spent.losses, parks = spent.parks, retryReason = spent.retryReason, notify = notify,
+    diedOf = not brought.isDead and brought.died and brought.died.fingerprint or nil,
+  }
+end
+function past.record(id, lane, brought)
+  local records = brought.records
+  if #records == 0 then return end
+  local head, tail = int(draw(1)) .. '-', '.' .. int(lane.number)
+  local fields = {}
+  for index, record in ipairs(records) do
+    fields[index * 2 - 1] = int(record.attempt)
+    fields[index * 2] = record.head .. head .. index .. tail .. record.tail
+  end
+  call('HSET', taskKey(id), unpack(fields))
+end
+function past.know(task, died)
+  local itsKey = groupKey(died.fingerprint)
+  if call('HSETNX', itsKey, 'action', task.lane.action) == 0 then return end
+  call('HSET', itsKey, 'number', int(call('HINCRBY', NUMBERS, 'groups', 1)), 'firstAt', int(died.at), 'lastAt', int(died.at),
+    'lastTask', task.id, 'sample', died.sample)
+end
+function past.join(task, died)
+  past.know(task, died)
+  local itsKey = groupKey(died.fingerprint)
+  local known = call('HMGET', itsKey, 'firstAt', 'lastAt')
+  if died.at < tonumber(known[1]) then call('HSET', itsKey, 'firstAt', int(died.at)) end
+  if died.at >= tonumber(known[2]) then
+    call('HSET', itsKey, 'lastAt', int(died.at), 'lastTask', task.id, 'sample', died.sample)
+  end
+  rejoinGroup(task, died.fingerprint)
+end
+function past.note(id, brought, status)
+  local attempt = brought.spent.attempt
+  note('task.imported', id, attempt > 0 and attempt, brought.actor, brought.reason, brought.data[status])
+end
+end
+redis.register_function{ function_name = 'reprise_288f33e704f6_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2944,7 +2992,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_ecd039092a65_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_288f33e704f6_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -2975,7 +3023,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_ecd039092a65_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_288f33e704f6_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -2986,7 +3034,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_ecd039092a65_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_288f33e704f6_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3003,12 +3051,13 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_ecd039092a65_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_288f33e704f6_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
 local callCount = tonumber(ARGV[4])
 local function parseExtra(extra)
+  if extra == '' then return 0, 0 end
   local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = string.match(extra, '^(%S+) (%S+) (%S+) (%S+) (%S+) ?(.*)$')
   return tonumber(delayMs) or 0, tonumber(dueAt) or 0, tonumber(deadlineAt), tonumber(deadlineMs), tonumber(dedupeMs),
     dedupeKey ~= '' and dedupeKey
@@ -3044,7 +3093,7 @@ local function countNew(callAt)
   local seen = {}
   local new = 0
   eachRun(callAt, function(classNumber, extra, at, count)
-    local dedupeKey = extra ~= '' and select(6, parseExtra(extra))
+    local dedupeKey = extra ~= '' and select(6, parseExtra(select(2, past.split(extra))))
     local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
     local named = name and '\\n' .. name
     for index = at, at + count * 2 - 1, 2 do
@@ -3112,28 +3161,36 @@ local function chunkOf(number)
   end
   return ids
 end
-local function accept(classNumber, extra, id, rest)
-  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = 0, 0, nil, nil, nil, nil
-  if extra ~= '' then
-    delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = parseExtra(extra)
-    if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
-  end
-  local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
-  local taken, itsText = holder(id, name, dedupeKey)
-  if itsText then return repeatOf(taken, itsText, classNumber, rest) end
-  if taken then return taken end
-  local class = classNumbered(classNumber)
+local function acceptPast(class, id, brought, due, expires, deadlineAt)
   local lane = class.lane
-  local due = math.max(dueAt, now + delayMs)
-  local isQueued = due <= now
-  local expires = class.ttlMs and isQueued and laneTime(lane) + class.ttlMs
-  local text = '{"seq":' .. int(sequence) .. class.middle
-  if expires then text = text .. ',"expires":' .. int(expires) end
-  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
-  if dedupeKey then text = text .. dedupe.life(dedupeMs) end
-  call('HSET', taskKey(id), 'task', text .. rest)
-  if dedupeKey then dedupe.keep(name, dedupeKey, id) end
-  if isQueued then
+  past.record(id, lane, brought)
+  local died, dead = brought.died, brought.isDead
+  local status = dead and 'dead' or due <= now and 'queued' or 'waiting'
+  local state = past.state(brought, status, class.notify)
+  if dead then
+    state.at, state.reason, state.fingerprint = died.at, died.reason, died.fingerprint
+    past.join({ id = id, lane = lane, head = { seq = sequence } }, died)
+    move(lane, nil, 'dead')
+    ended(id)
+  elseif status == 'queued' then
+    state.rank, state.since, state.expires = sequence, now, expires or nil
+    if state.generation > 1 then deadlineAt = nil end
+    class.entries[#class.entries + 1] = entryText(sequence, class.timeoutMs, expires, deadlineAt, 's', id)
+    watchTimes(lane, id, expires, deadlineAt)
+  else
+    state.since, state.dueAt, state.reason = now, due, state.retryReason or 'delayed'
+    call('ZADD', key('waiting:' .. lane.pool), int(due), string.format('%016d', sequence) .. id)
+    move(lane, nil, 'waiting')
+    stir(lane)
+  end
+  if died and not dead then past.know({ id = id, lane = lane }, died) end
+  call('HSET', taskKey(id), 'state', stateText(state))
+  past.note(id, brought, status)
+  return not dead
+end
+local function acceptNew(class, id, due, expires, deadlineAt)
+  local lane = class.lane
+  if due <= now then
     local entries = class.entries
     if class.notify then
       local state = { status = 'queued', attempt = 0, generation = 1, before = 0, failures = 0, losses = 0, rank = sequence,
@@ -3155,11 +3212,34 @@ local function accept(classNumber, extra, id, rest)
     move(lane, nil, 'waiting')
     stir(lane)
   end
+end
+local function accept(classNumber, extra, id, rest)
+  local brought
+  brought, extra = past.split(extra)
+  local delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs, dedupeKey = parseExtra(extra)
+  if deadlineMs and (not deadlineAt or now + deadlineMs < deadlineAt) then deadlineAt = now + deadlineMs end
+  local name = dedupeKey and dedupe.name(tenantOf(classNumber), actionOf(classNumber), dedupeKey)
+  local taken, itsText = holder(id, name, dedupeKey)
+  if itsText then return repeatOf(taken, itsText, classNumber, rest) end
+  if taken then return taken end
+  local class = classNumbered(classNumber)
+  local lane = class.lane
+  local due = math.max(dueAt, now + delayMs)
+  local expires = class.ttlMs and due <= now and laneTime(lane) + class.ttlMs
+  local text = '{"seq":' .. int(sequence) .. class.middle
+  if expires then text = text .. ',"expires":' .. int(expires) end
+  if deadlineAt then text = text .. ',"deadlineAt":' .. int(deadlineAt) end
+  if dedupeKey then text = text .. dedupe.life(dedupeMs) end
+  call('HSET', taskKey(id), 'task', text .. rest)
+  if dedupeKey then dedupe.keep(name, dedupeKey, id) end
+  local isLive = true
+  if brought then isLive = acceptPast(class, id, brought, due, expires, deadlineAt)
+  else acceptNew(class, id, due, expires, deadlineAt) end
   tally(lane, 'accepted')
   lane.bytesAdded = lane.bytesAdded + payloadBytes(rest)
   local ids = chunkOf(sequence)
   ids[#ids + 1] = id
-  return nil
+  return nil, isLive
 end
 local function acceptPlain(class, classNumber, at, count, bytes)
   local args, middle, timeout, entries = ARGV, class.middle, class.timeout, class.entries
@@ -3197,8 +3277,8 @@ local function acceptRun(classNumber, extra, at, count, bytes)
   while at < stop do
     local class = classes[classNumber]
     if class and extra == '' and class.isPlain then return acceptPlain(class, classNumber, at, (stop - at) / 2, bytes) end
-    local taken = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
-    if not taken then backlog = backlog + 1 end
+    local taken, isLive = accept(classNumber, extra, ARGV[at], ARGV[at + 1])
+    if isLive then backlog = backlog + 1 end
     bytes = bytes - payloadBytes(ARGV[at + 1])
     answer(taken)
     sequence = sequence + 1
@@ -3240,11 +3320,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_ecd039092a65_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_ecd039092a65_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_ecd039092a65_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_ecd039092a65_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_ecd039092a65_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_288f33e704f6_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_288f33e704f6_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_288f33e704f6_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_288f33e704f6_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_288f33e704f6_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_fa6cfc8c9e8e',

@@ -12,6 +12,7 @@ import {
 } from '@reprise/core'
 import { DIFFERENCE_LETTERS } from './layout.ts'
 import { asList, type Partition } from './partition.ts'
+import { pastText } from './past.ts'
 import { textRest } from './records.ts'
 import { submitScript } from './scripts.generated.ts'
 
@@ -151,8 +152,12 @@ export function settingsText(settings: TaskSettings): string {
   return text
 }
 
-/** What only some tasks have: times and a dedupe key. */
-function extraText({ delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs }: TaskSpec, key: string | null): string {
+/** What only some tasks have: a past, times and a dedupe key. */
+function extraText(spec: TaskSpec, key: string | null): string {
+  return spec.past === undefined ? timesText(spec, key) : pastText(spec.action, spec.past) + timesText(spec, key)
+}
+
+function timesText({ delayMs, dueAt, deadlineAt, deadlineMs, dedupeMs }: TaskSpec, key: string | null): string {
   if (delayMs === 0 && dueAt === null && deadlineAt === null && deadlineMs === null && key === null) return ''
   return `${delayMs} ${dueAt ?? '-'} ${deadlineAt ?? '-'} ${deadlineMs ?? '-'} ${dedupeMs ?? '-'} ${key ?? ''}`
 }

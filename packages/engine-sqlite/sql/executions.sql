@@ -124,6 +124,21 @@ INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_
 ON CONFLICT (fingerprint) DO UPDATE SET
   count = count + 1, last_at = excluded.last_at, last_task = excluded.last_task, sample = excluded.sample;
 
+-- A dead letter that died elsewhere, at ?3: its group reaches back to its first, and shows the latest.
+-- name: joinFailureGroupOfThen
+INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?1, ?2, 1, ?3, ?3, ?4, ?5)
+ON CONFLICT (fingerprint) DO UPDATE SET
+  count = count + 1,
+  first_at = min(first_at, ?3),
+  last_task = iif(?3 >= last_at, ?4, last_task),
+  sample = iif(?3 >= last_at, ?5, sample),
+  last_at = max(last_at, ?3);
+
+-- The group of a task that came back from it elsewhere, and may return to it: nobody is in it because of that.
+-- name: knowFailureGroup
+INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?1, ?2, 0, ?3, ?3, ?4, ?5)
+ON CONFLICT (fingerprint) DO NOTHING;
+
 -- name: rejoinFailureGroup
 UPDATE failure_groups SET count = count + 1 WHERE fingerprint = ?;
 

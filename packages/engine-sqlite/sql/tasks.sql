@@ -160,6 +160,13 @@ UPDATE tasks SET
   dead_reason = ?, fingerprint = ?
 WHERE seq = ?;
 
+-- What a task has spent that was at work elsewhere before. Where it waits, the reason is that of its retry.
+-- name: bringPast
+UPDATE tasks SET
+  generation = ?1, attempt = ?2, attempt_base = ?3, failures = ?4, losses = ?5, parks = ?6, retry_reason = ?7, fingerprint = ?8,
+  wait_reason = iif(wait_reason IS NULL, NULL, coalesce(?7, wait_reason))
+WHERE seq = ?9;
+
 -- name: taskById
 SELECT * FROM task_view WHERE id = ?;
 

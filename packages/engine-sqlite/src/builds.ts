@@ -3,7 +3,7 @@
 import type { LastWorker, LeaseStage, WorkerBuild, WorkerId } from '@reprise/core'
 import { registrationOf, type WorkerRow } from './registry.ts'
 
-const NO_BUILD = ''
+export const NO_BUILD = ''
 
 /** What a registered worker's attempts of this stage say of it; dispatchers and launchers run nothing themselves. */
 export function buildText(row: WorkerRow | undefined, stage: LeaseStage): string {

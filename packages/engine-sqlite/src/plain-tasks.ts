@@ -21,6 +21,7 @@ export function plainRun(specs: readonly TaskSpec[], from: number): number {
 }
 
 const isPlain = (spec: TaskSpec): boolean =>
+  spec.past === undefined &&
   spec.dedupeKey === null &&
   spec.delayMs === 0 &&
   spec.dueAt === null &&

@@ -540,6 +540,15 @@ WHERE l.ready > 0 LIMIT ?2;`,
   upsertFailureGroup: `INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?, ?, 1, ?, ?, ?, ?)
 ON CONFLICT (fingerprint) DO UPDATE SET
   count = count + 1, last_at = excluded.last_at, last_task = excluded.last_task, sample = excluded.sample;`,
+  joinFailureGroupOfThen: `INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?1, ?2, 1, ?3, ?3, ?4, ?5)
+ON CONFLICT (fingerprint) DO UPDATE SET
+  count = count + 1,
+  first_at = min(first_at, ?3),
+  last_task = iif(?3 >= last_at, ?4, last_task),
+  sample = iif(?3 >= last_at, ?5, sample),
+  last_at = max(last_at, ?3);`,
+  knowFailureGroup: `INSERT INTO failure_groups (fingerprint, action, count, first_at, last_at, last_task, sample) VALUES (?1, ?2, 0, ?3, ?3, ?4, ?5)
+ON CONFLICT (fingerprint) DO NOTHING;`,
   rejoinFailureGroup: `UPDATE failure_groups SET count = count + 1 WHERE fingerprint = ?;`,
   leaveFailureGroup: `UPDATE failure_groups SET count = count - 1 WHERE fingerprint = ?;`,
   failureGroup: `SELECT * FROM failure_groups WHERE fingerprint = ?1 AND count > 0 AND (?2 = '' OR action = ?2);`,
@@ -806,6 +815,10 @@ WHERE seq = ?;`,
   status = 4, since = ?, rank = NULL, due_at = NULL, wait_reason = NULL, wait_quota = NULL, retry_reason = NULL,
   dead_reason = ?, fingerprint = ?
 WHERE seq = ?;`,
+  bringPast: `UPDATE tasks SET
+  generation = ?1, attempt = ?2, attempt_base = ?3, failures = ?4, losses = ?5, parks = ?6, retry_reason = ?7, fingerprint = ?8,
+  wait_reason = iif(wait_reason IS NULL, NULL, coalesce(?7, wait_reason))
+WHERE seq = ?9;`,
   taskById: `SELECT * FROM task_view WHERE id = ?;`,
   taskBySeq: `SELECT * FROM task_view WHERE seq = ?;`,
   tasksBySeq: `SELECT

@@ -2,6 +2,7 @@
 
 import {
   BacklogFullError,
+  checkPast,
   InvalidError,
   type SubmitResult,
   type TaskDifference,
@@ -10,13 +11,17 @@ import {
 } from '@reprise/core'
 import { checkBatch, keyUntil, taskDifferences } from '@reprise/core/engine'
 import type { Database } from './database.ts'
+import { bringPast } from './past.ts'
 import { acceptRun, INLINE_PAYLOAD_LENGTH_MAX, labelsText, plainRun } from './plain-tasks.ts'
 import { LIVE, WAITING } from './stored-numbers.ts'
 import type { Transaction } from './transaction.ts'
 
 export function submit(transaction: Transaction, specs: readonly TaskSpec[], maxBacklog: number): SubmitResult[] {
   checkBatch(specs.length)
-  for (const spec of specs) checkTimes(spec)
+  for (const spec of specs) {
+    checkTimes(spec)
+    checkPast(spec.id, spec.past)
+  }
   checkBacklog(transaction, specs, maxBacklog)
   const results: SubmitResult[] = []
   for (let spec = specs[0]; spec !== undefined; spec = specs[results.length]) {
@@ -104,8 +109,9 @@ export function acceptTask(transaction: Transaction, spec: TaskSpec, attempt = 0
   const seq = transaction.nextSeq()
   const dueAt = Math.max(spec.dueAt ?? 0, now + spec.delayMs)
   const isDue = dueAt <= now
+  const { past } = spec
   const deadlineAt = earlier(spec.deadlineAt, spec.deadlineMs === null ? null : now + spec.deadlineMs)
-  const rank = isDue ? transaction.nextRank() : null
+  const rank = isDue && past?.isDead !== true ? transaction.nextRank() : null
   const inline = spec.payload.length <= INLINE_PAYLOAD_LENGTH_MAX
   const { changes } = db.run(
     'insertTask',
@@ -129,13 +135,17 @@ export function acceptTask(transaction: Transaction, spec: TaskSpec, attempt = 0
   if (changes === 0) return null
   if (!inline) db.run('insertPayload', seq, spec.payload)
   if (spec.dedupeKey !== null) takeKey(transaction, spec, spec.dedupeKey, seq)
-  transaction.move(lane, null, isDue ? 'queued' : 'waiting')
   transaction.count(lane, 'accepted')
   lane.bytes += Buffer.byteLength(spec.payload)
+  const generation = past?.generation ?? 1
+  const status = past?.isDead === true ? 'dead' : isDue ? 'queued' : 'waiting'
+  transaction.move(lane, null, status)
+  if (past !== undefined) bringPast(transaction, lane, { seq, id: spec.id, status }, past)
+  if (status === 'dead') return { seq }
   if (rank !== null) {
     transaction.enqueue(
       lane,
-      { seq, priority: spec.priority, generation: 1, deadline_at: deadlineAt },
+      { seq, priority: spec.priority, generation, deadline_at: deadlineAt },
       rank,
       spec.settings,
     )

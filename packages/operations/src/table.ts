@@ -9,6 +9,7 @@ import { figureOperations } from './figures.ts'
 import { groupCaseOperations } from './group-cases.ts'
 import { groupCauseOperations } from './group-cause.ts'
 import { groupFigureOperations } from './group-figures.ts'
+import { importOperations } from './imports.ts'
 import { jobOperations } from './jobs.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
@@ -32,6 +33,7 @@ import { workerOperations } from './workers.ts'
 
 export const OPERATIONS = {
   ...taskOperations,
+  ...importOperations,
   ...logOperations,
   ...countingOperations,
   ...changeOperations,

@@ -321,7 +321,10 @@ export async function exportedView(
     attempts: attempts.map((one) => workerHidden(one, sight)),
   }
   // After that: of a task that is too long, not even its form is left.
-  return (await sight.paced(hidden, turns)) as z.output<typeof ExportedTaskView>
+  const shown = await sight.paced(hidden, turns)
+  const view = shown as z.output<typeof ExportedTaskView>
+  // An import must not take such a one for the whole task.
+  return shown === hidden ? view : { ...view, redacted: true }
 }
 
 export function explanationView(

@@ -123,7 +123,12 @@ interface Cause {
   readonly deaths: Death[]
 }
 
-const BAD_ENDS: ReadonlySet<string> = new Set(['execution.failed', 'execution.lost', 'execution.expired'])
+const BAD_ENDS: ReadonlySet<string> = new Set([
+  'execution.failed',
+  'execution.lost',
+  'execution.expired',
+  'task.imported',
+])
 
 /** Who died in a page, by fingerprint. */
 function deathsOf(entries: readonly JournalEntry[]): ReadonlyMap<string, Cause> {

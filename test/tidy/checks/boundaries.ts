@@ -83,7 +83,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
       'telemetry',
       'worker',
     ],
-    npm: ['@clack/prompts', 'commander', 'jiti', 'zod'],
+    npm: ['@clack/prompts', 'commander', 'jiti', 'redis', 'zod'],
     node: true,
   },
   reprise: { packages: ['cli', 'client', 'engine-sqlite', 'worker'], node: true },

@@ -14,6 +14,7 @@ import { explain } from './explain.ts'
 import { exportCommand } from './export.ts'
 import { flags } from './flags.ts'
 import { groups } from './groups.ts'
+import { importCommand } from './import.ts'
 import { inspect, retryInspect } from './inspect.ts'
 import { jobRun } from './job-run.ts'
 import { jobCancel, jobList, jobResume, jobRetry, jobShow, jobWatch } from './jobs.ts'
@@ -68,6 +69,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   watch,
   events,
   exportCommand,
+  importCommand,
   retry,
   cancel,
   promote,

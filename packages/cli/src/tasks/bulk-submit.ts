@@ -1,15 +1,14 @@
 // Submits a file of tasks, one JSON object per line, in the form of the API. It is read twice: first every line is checked, so
 // that nothing is submitted if one is wrong; then they go out in order, a few hundred at a time, each with what became of it.
 
-import { createReadStream } from 'node:fs'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Client, SubmitOptions, SubmittedTask } from '@reprise/client'
 import { messageOf, present } from '@reprise/core'
 import { SubmissionInput } from '@reprise/operations'
 import type { Invocation } from '../command/invocation.ts'
 import { CommandError, usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { fileLines } from './file-lines.ts'
 import { noteIfNobodyTakes } from './waiting.ts'
 
 interface Line {
@@ -72,17 +71,6 @@ export async function submitLines(invocation: Invocation, file: string, action: 
     `${conflicts} were not submitted: other tasks, asked for otherwise, have their ids or dedupe keys. -o jsonl names them.`,
   )
   return EXIT.conflict
-}
-
-async function* fileLines(path: string, shown: string): AsyncGenerator<string> {
-  const stream = createReadStream(path)
-  await new Promise((opened, failed) => {
-    stream.once('open', opened)
-    stream.once('error', (error) =>
-      failed(usageError(`The file ${shown} can't be read: ${error.message}`, undefined, error)),
-    )
-  })
-  yield* createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })
 }
 
 /** A text says what is wrong with a line. */

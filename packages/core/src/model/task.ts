@@ -10,6 +10,7 @@ import type { RetryQuota } from '../policy/quota.ts'
 import type { LastWorker } from './execution.ts'
 import type { ActionName, LeaseToken, PoolName, RetryToken, TaskId, TenantId, WorkerId } from './ids.ts'
 import type { JsonText } from './json.ts'
+import type { TaskPast } from './past.ts'
 
 /** The action's settings as they were when the task was submitted. Complete: defaults are already filled in. */
 export interface TaskSettings {
@@ -87,6 +88,8 @@ export interface TaskSpec extends Omit<Snapshot, 'deadlineAt'> {
   readonly deadlineMs: number | null
   /** How long the dedupe key is held from acceptance on, `KEY_FOREVER_MS` for ever. Until the task has ended or died if missing. */
   readonly dedupeMs?: number
+  /** It was at work elsewhere before: its attempts there, and whether they have ended it. */
+  readonly past?: TaskPast
 }
 
 /** What a submission can ask for otherwise than the task that has its id or dedupe key. */

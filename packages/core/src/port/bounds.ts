@@ -95,8 +95,9 @@ export function checkLeaseMs(leaseMs: number): void {
   }
 }
 
-export function checkReserve({ leaseMs, attempt }: Pick<ReserveRequest, 'leaseMs' | 'attempt'>): void {
+export function checkReserve({ leaseMs, attempt, task }: Pick<ReserveRequest, 'leaseMs' | 'attempt' | 'task'>): void {
   checkLeaseMs(leaseMs)
+  if (task.past !== undefined) throw new InvalidError('A message can not bring the past of a task: import it.')
   if (!Number.isSafeInteger(attempt) || attempt < 1) {
     throw new InvalidError(`An attempt is a whole number from 1, not ${attempt}.`)
   }

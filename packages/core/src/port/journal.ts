@@ -20,6 +20,7 @@ export const JOURNAL_TYPES = [
   'task.cancelled',
   'task.promoted',
   'task.reverted',
+  'task.imported',
   'redrive.changed',
   'lanes.paused',
   'lanes.resumed',

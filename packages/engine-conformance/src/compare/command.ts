@@ -23,6 +23,8 @@ export interface TaskDraft {
   readonly maxLosses?: number | undefined
   readonly timeoutMs?: number | undefined
   readonly notify?: boolean | undefined
+  /** Which of the pasts it comes with; see draft-past.ts. */
+  readonly past?: number | undefined
 }
 
 export interface ScopeDraft {

@@ -39,6 +39,7 @@ const TALLIED = [
   'task.cancelled',
   'task.promoted',
   'task.reverted',
+  'task.imported',
   'task.retried',
   'lanes.paused',
 ] as const satisfies JournalType[]
@@ -84,7 +85,8 @@ export class Observer {
     this.#broughtBack.delete(id)
     if (settings.notify === true) this.#notified.add(id)
     else this.#notified.delete(id)
-    this.#failed.delete(id)
+    if ((spec.past?.attempts.length ?? 0) > 0) this.#failed.add(id)
+    else this.#failed.delete(id)
     this.#dueAt.set(id, dueAt)
     this.#endedTasks.delete(id)
     this.#onTheWay.delete(id)

@@ -29,6 +29,7 @@ import {
   WORKERS,
   workerOf,
 } from './draft.ts'
+import { pastOf } from './draft-past.ts'
 import { drain } from './drain.ts'
 import { checkInspection } from './inspection.ts'
 import { checkInvariants } from './invariants.ts'
@@ -85,13 +86,17 @@ async function runCommand(run: Run, command: Command): Promise<void> {
   switch (command.do) {
     case 'submit': {
       const { now } = pair
-      const specs = command.tasks.map((draft) => specOf(draft, now))
+      const specs = command.tasks.map((draft) => {
+        const spec = specOf(draft, now)
+        return draft.past === undefined ? spec : { ...spec, past: pastOf(draft.past, spec.action, now) }
+      })
       const answers = await pair.both(doing, ({ engine }) => engine.submit(specs))
       answers?.engine.forEach((result, index) => {
         const spec = specs[index]
         if (spec === undefined || result.outcome !== 'accepted') return
         pair.forget(spec.id)
         observer.acceptedOne(spec, Math.max(spec.dueAt ?? 0, now + spec.delayMs), now)
+        if (spec.past !== undefined) observer.owe('task.imported')
       })
       return
     }

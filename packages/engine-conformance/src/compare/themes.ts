@@ -6,6 +6,7 @@ import { KEY_FOREVER_MS, type Priority } from '@reprise/core'
 import fc from 'fast-check'
 import type { ClaimDraft, Command, SettleDraft, TaskDraft } from './command.ts'
 import { OUTAGES } from './draft.ts'
+import { PASTS } from './draft-past.ts'
 import { bit, failure, id, lease, leaseMs, outdated, seldom, worker } from './drawn.ts'
 import { OUTAGE_SCENES, SCENES, type Scene } from './scenes.ts'
 
@@ -39,6 +40,7 @@ const anyTask: fc.Arbitrary<TaskDraft> = fc.record({
   maxLosses: seldom(fc.constantFrom(0, 1), 2),
   timeoutMs: seldom(fc.constantFrom(500, 3_000), 2),
   notify: seldom(fc.constant(true), 3),
+  past: seldom(fc.nat(PASTS - 1)),
 })
 
 export const ANYTHING: Theme = {

@@ -95,7 +95,7 @@ interface Limit {
 export interface Group {
   readonly fingerprint: Fingerprint
   readonly action: Lane['action']
-  readonly firstAt: number
+  firstAt: number
   lastAt: number
   lastTask: TaskId
   sample: Failure

@@ -1,14 +1,23 @@
 // Acceptance: each id once, one task at a time for each dedupe key, all of a batch or nothing when the backlog is full.
 
-import { BacklogFullError, type Snapshot, type SubmitResult, type TaskSpec, type TaskStatus } from '@reprise/core'
+import {
+  BacklogFullError,
+  checkPast,
+  type Snapshot,
+  type SubmitResult,
+  type TaskSpec,
+  type TaskStatus,
+} from '@reprise/core'
 import { keyUntil, taskDifferences } from '@reprise/core/engine'
 import { checkBatch } from './checks.ts'
 import { tally } from './journal.ts'
 import { enqueue, laneFor } from './lane.ts'
+import { bringPast, noteImported } from './past.ts'
 import type { State, TaskRecord } from './state.ts'
 
 export function submit(state: State, specs: readonly TaskSpec[]): readonly SubmitResult[] {
   checkBatch(specs, 'tasks')
+  for (const { id, past } of specs) checkPast(id, past)
   const added = countNew(state, specs)
   const backlog = [...state.tasks.values()].filter(
     ({ state: { status } }) => status === 'queued' || status === 'waiting',
@@ -76,7 +85,7 @@ export const KEY_LOST = 0
 /** Creates the task, queued or waiting, with this many attempts behind it. */
 export function accept(state: State, spec: TaskSpec, attempt: number): TaskRecord {
   const { now } = state
-  const { delayMs, dueAt, deadlineMs, dedupeMs: _life, ...asked } = spec
+  const { delayMs, dueAt, deadlineMs, dedupeMs: _life, past, ...asked } = spec
   const deadlines = [spec.deadlineAt, deadlineMs === null ? null : now + deadlineMs].filter((at) => at !== null)
   const snapshot: Snapshot = { ...asked, deadlineAt: deadlines.length === 0 ? null : Math.min(...deadlines) }
   const due = Math.max(dueAt ?? 0, now + delayMs)
@@ -105,9 +114,11 @@ export function accept(state: State, spec: TaskSpec, attempt: number): TaskRecor
   }
   // A dead letter that had the key has lost it, whatever becomes of it.
   for (const other of sharing(state, spec)) other.keyUntil ??= KEY_LOST
-  if (due <= now) enqueue(state, task, 'at the end')
+  if (past !== undefined) bringPast(state, task, past)
+  if (due <= now && task.state.status !== 'dead') enqueue(state, task, 'at the end')
   state.tasks.set(spec.id, task)
   tally(state, task, 'accepted')
+  if (past !== undefined) noteImported(state, task, past)
   state.changes++
   return task
 }

@@ -26,6 +26,7 @@ import { launching } from './launching.ts'
 import { leases } from './leases.ts'
 import { logs } from './logs.ts'
 import { looking } from './looking.ts'
+import { pasts } from './past.ts'
 import { pausing } from './pausing.ts'
 import { queueTtl } from './queue-ttl.ts'
 import { quotas } from './quotas.ts'
@@ -47,6 +48,7 @@ const SUBJECTS: readonly Subject[] = [
   submitting,
   dedupeKeys,
   conflicts,
+  pasts,
   claiming,
   health,
   healthSwitches,

@@ -225,5 +225,6 @@ export const ExportedTaskView = z
     retryable: z.boolean(),
     state: z.looseObject({ status: TaskStatusView }),
     attempts: z.array(z.looseObject({ attempt: z.int(), status: ExecutionStatusView })),
+    redacted: z.literal(true).optional().meta({ description: 'Something is hidden: it can not be imported.' }),
   })
   .meta({ id: 'ExportedTask' })

@@ -107,6 +107,9 @@ const BODIES: Readonly<Record<string, (names: Names) => readonly object[]>> = {
   abortRedrive: () => [{ reason: 'x' }],
   undoRedrive: () => [{ reason: 'x' }],
   restoreTasks: (names) => [{ ids: [names.task] }, { q: `action:${names.action}` }],
+  importTasks: (names) => [
+    { tasks: [{ snapshot: { id: names.task, action: names.action }, state: { status: 'dead' } }] },
+  ],
   addNote: (names) => [
     { task: names.task, text: 'x' },
     { fingerprint: names.fingerprint, text: 'x' },
