@@ -9,19 +9,22 @@ const { version } = JSON.parse(manifest) as { readonly version: string }
 
 const routes = Object.entries(ALL_OPERATIONS).map(([name, entry]) => {
   const [method = '', path = ''] = entry.route.split(' ')
-  // One short text each: the client has to fit a browser.
+  // One short text each, without what most have: the client has to fit a browser.
   const traits = [
-    ...((entry.repeatable ?? method === 'GET') ? ['repeatable'] : []),
+    ...(entry.repeatable === true && method !== 'GET' ? ['repeatable'] : []),
     ...('lines' in entry ? ['stream'] : []),
   ]
-  return `  ${name}: '${[method, path, ...traits].join(' ')}',`
+  return `  ${name}: '${[method, path.replace(/^\/api\/v1\//, ''), ...traits].join(' ')}',`
 })
 
 const files = {
   '../docs/openapi.json': `${JSON.stringify(openApiDocument(ROUTES, { version }), null, 2)}\n`,
   '../packages/client/src/routes.generated.ts': `// Where each operation is found over HTTP. Made from the table of operations by npm run generate.
 
-/** Method and path; whether a call may be sent again without an answer, and whether its answer is a stream. */
+/**
+ * Method and path, below /api/v1/ unless it begins with a slash; whether a call may be sent again without an answer, as a GET may
+ * always, and whether its answer is a stream.
+ */
 export const ROUTES = {
 ${routes.join('\n')}
 } as const

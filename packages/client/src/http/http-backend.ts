@@ -48,7 +48,8 @@ function pathPart(field: string, value: unknown): string {
 function requestOf(...[name, input, signal]: OperationCall): Call {
   const [method, path = '', ...traits] = ROUTES[name].split(' ') as [Call['method'], ...string[]]
   const rest: Record<string, unknown> = { ...input }
-  const pathname = path.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
+  const whole = path.startsWith('/') ? path : `/api/v1/${path}`
+  const pathname = whole.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
     const { [field]: value } = rest
     delete rest[field]
     return pathPart(field, value)
@@ -58,7 +59,7 @@ function requestOf(...[name, input, signal]: OperationCall): Call {
   return {
     method,
     path: pathname,
-    isRepeatable: traits.includes('repeatable'),
+    isRepeatable: method === 'GET' || traits.includes('repeatable'),
     ...content,
     ...(signal === undefined ? {} : { signal }),
   }
