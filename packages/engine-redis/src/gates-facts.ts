@@ -79,8 +79,13 @@ export async function everyHold(partition: Partition): Promise<Pick<GatesFacts, 
   return everyHoldOf({ holds, limits, slots, holdRanks, limitRanks })
 }
 
-export const everyHoldOf = (found: GatesFound): Pick<GatesFacts, 'holds' | 'limits'> =>
-  holdsOn([...new Set([...(found.holds?.keys() ?? []), ...(found.limits?.keys() ?? [])])].map(scopeOfName), found)
+export function everyHoldOf(found: GatesFound): Pick<GatesFacts, 'holds' | 'limits'> {
+  const names = new Set([...(found.holds?.keys() ?? []), ...(found.limits?.keys() ?? [])])
+  return holdsOn([...names].filter((name) => !name.startsWith(OF_BREAKERS)).map(scopeOfName), found)
+}
+
+/** What breakers hold and limit stands beside what operators do, as if in a pool of this name: see lua/include/lanes.lua. */
+const OF_BREAKERS = '\r\n'
 
 function scopeOfName(name: string): Scope {
   const [pool = '', action = '', tenant = ''] = name.split('\n')
