@@ -166,6 +166,11 @@ describe('the configuration file', () => {
       'retention: { succeded: 7d }',
       "reprise.yaml:1:14: retention.succeded: There is no such field in retention. Did you mean 'succeeded'?",
     ],
+    [
+      'retention: { dead: 90d }',
+      "reprise.yaml:1:20: retention.dead: This must be the retention of dead letters (after, export_to), not '90d'.",
+    ],
+    ['retention: { dead: { after: 90d } }', "retention.dead: The field 'export_to' is missing."],
     ['redact: { patterns: ["("] }', 'reprise.yaml:1:22: redact.patterns[0]: '],
   ])('%j is refused with its place', async (text, message) => {
     expect(await problemsOf(given(file(text)))).toContainEqual(expect.stringContaining(message))

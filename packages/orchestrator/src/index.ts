@@ -11,6 +11,12 @@ export {
   silentMeter,
 } from '@reprise/core'
 export { type CasesOptions, createCases, followOnce, onTheClock } from './cases.ts'
+export {
+  createDeadLetterRetention,
+  type DeadLetterPoint,
+  type DeadLetterRetentionOptions,
+  type DeadLetterRule,
+} from './dead-letters/retention.ts'
 export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
 export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 export { type HealthAddress, type HealthAnswer, type HealthServer, serveHealth } from './health-server.ts'

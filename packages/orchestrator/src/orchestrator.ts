@@ -21,6 +21,7 @@ import {
   systemClock,
 } from '@reprise/core'
 import { createCases } from './cases.ts'
+import { createDeadLetterRetention, type DeadLetterRule } from './dead-letters/retention.ts'
 import { createDispatch, DISPATCH_CHECKS, type DispatchOptions } from './dispatch.ts'
 import { createJobs } from './jobs.ts'
 import { createLaunch, type LaunchMessage, type LaunchService, type MessageOutcome } from './launch.ts'
@@ -69,8 +70,11 @@ export interface OrchestratorOptions extends ServiceOptions {
   readonly maxRetries?: number
   /** Whether workers with an endpoint are asked; not if left out. */
   readonly probes?: boolean | Tuned<ProbeOptions, 'intervalMs' | 'timeoutMs' | 'concurrency' | 'ask'>
-  /** How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. */
-  readonly retention?: RetentionOptions
+  /**
+   * How long ended tasks are kept, as in `{ succeeded: '7d', journal: '90d' }`; without it nothing is deleted. Dead letters are
+   * discarded only by `dead`, which writes them to files first.
+   */
+  readonly retention?: RetentionOptions & { readonly dead?: DeadLetterRule }
   /**
    * Whether it looks after the store: sweeps, keeps cases, work orders and the ledger, reminds people of cases, and moves
    * redrives; true if not given. At least one process must.
@@ -135,7 +139,8 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { engine, clock = systemClock, random, log, policies, meter, directedPools = [], probes = false } = options
   // One hook for all: what the store does to each service is told once.
   const shared = { engine, clock, random, log, policies, meter, onError: errorHook('orchestrator', options) }
-  const retention = options.retention === undefined ? undefined : retentionRules(options.retention)
+  const { dead, ...kept } = options.retention ?? {}
+  const retention = options.retention === undefined ? undefined : retentionRules(kept)
   const { ledgers, launches, reconciliations } = launchServices(options, shared)
   // What takes work comes last and goes first, so that nothing is taken that nobody looks after.
   const services: readonly Service[] = [
@@ -148,6 +153,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
           createLedger(shared),
           createRedrives(shared),
           createReminders(shared),
+          ...(dead === undefined ? [] : [createDeadLetterRetention({ ...shared, ...dead })]),
         ]),
     ...reconciliations,
     ...(probes === false ? [] : [createProbe({ ...shared, ...(probes === true ? {} : probes) })]),

@@ -1,8 +1,10 @@
 // The start/stop contract of every service in this package, hammered: any number of calls at any moment, and at the
 // end it is either at rest or at work, as asked.
 
+import { tmpdir } from 'node:os'
 import { type Clock, DEFAULT_POOL, type Engine, type OutsideQueue, type Service, seededRandom } from '@reprise/core'
 import {
+  createDeadLetterRetention,
   createDispatch,
   createLaunch,
   createOrchestrator,
@@ -45,6 +47,11 @@ const services: Record<string, Subject> = {
   'queue outbox': {
     looksBy: 'now',
     create: (engine, clock) => createQueueOutbox({ ...around(engine, clock), queue: { name: 'work' } as OutsideQueue }),
+  },
+  'retention of dead letters': {
+    looksBy: 'now',
+    create: (engine, clock) =>
+      createDeadLetterRetention({ ...around(engine, clock), after: '90d', exportTo: tmpdir(), intervalMs: 1_000 }),
   },
   reminders: {
     looksBy: 'now',

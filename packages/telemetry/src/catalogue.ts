@@ -2,6 +2,7 @@
 // docs/observability.md equal to this. Labels are few and have few values: a pool, a reason, a status. Never a task id.
 
 import {
+  DEAD_LETTERS_EXPORTED_TOTAL,
   HEARTBEAT_LAG_SECONDS,
   JOB_CHUNKS_TOTAL,
   JOBS_MOVING,
@@ -146,6 +147,11 @@ export const CATALOGUE = {
     'Differences that the ledger of this orchestrator found: a task that is gone, a count that is off.',
   ),
   ledgerPass: gauge(LEDGER_PASS_SECONDS, [], 'How long the last whole look of the ledger through the store took.'),
+  deadLettersExported: counter(
+    DEAD_LETTERS_EXPORTED_TOTAL,
+    ['pool'],
+    'Old dead letters that this orchestrator wrote to a file and then discarded, by the retention rule for them.',
+  ),
   queueMessages: counter(
     QUEUE_MESSAGES_TOTAL,
     ['queue', 'outcome'],

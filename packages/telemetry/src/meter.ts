@@ -17,6 +17,7 @@ export function prometheusMeter(registry: MetricsRegistry): Meter {
   gauge(registry, CATALOGUE.jobsMoving)
   counter(registry, CATALOGUE.ledgerDifferences)
   gauge(registry, CATALOGUE.ledgerPass)
+  counter(registry, CATALOGUE.deadLettersExported)
   const bounds = new Map<string, (value: string) => string>()
   /** The same labels, with few values each. */
   const bounded = (name: string, labels: MeterLabels): Record<string, string> =>

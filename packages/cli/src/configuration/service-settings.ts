@@ -80,7 +80,8 @@ export const SERVICE_SETTINGS = {
     kind: retention,
     key: 'retention',
     default: {},
-    about: 'How long ended tasks and old entries are kept; for ever what is not named. Dead letters always are.',
+    about:
+      'How long ended tasks and old entries are kept; for ever what is not named. Dead letters are discarded only by a rule that names a folder for them.',
   }),
   sqsQueueUrl: setting({
     kind: webAddress,

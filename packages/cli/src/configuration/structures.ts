@@ -16,6 +16,7 @@ import {
 } from '@reprise/core'
 import type { SignatureVersion } from '@reprise/launchers'
 import type { Role } from '@reprise/operations'
+import type { DeadLetterRule } from '@reprise/orchestrator'
 import {
   checked,
   duration,
@@ -182,11 +183,18 @@ export const tenantLimits: Kind<TenantRules> = structure(
 const keptFor = duration(1)
 
 /** In milliseconds; for ever what is not named. */
-export const retention: Kind<RetentionOptions> = structure(
-  'a map of durations (succeeded, cancelled, discarded, journal, series)',
+export const retention: Kind<RetentionOptions & { readonly dead?: DeadLetterRule }> = structure(
+  'a map of durations (succeeded, cancelled, discarded, journal, series), and dead: { after, export_to }',
   fields(
     'retention',
-    optional({ succeeded: keptFor, cancelled: keptFor, discarded: keptFor, journal: keptFor, series: keptFor }),
+    optional({
+      succeeded: keptFor,
+      cancelled: keptFor,
+      discarded: keptFor,
+      journal: keptFor,
+      series: keptFor,
+      dead: fields('the retention of dead letters', { after: keptFor, export_to: text(1_000) }),
+    }),
   ),
 )
 

@@ -1,6 +1,7 @@
 // The orchestrator as a process: the services that move tasks over one store, with the policies in force. It listens for
 // nothing but health and metrics, on loopback (A13). SIGTERM ends it when what is under way has come to rest.
 
+import { resolve } from 'node:path'
 import {
   type Clock,
   type Engine,
@@ -13,6 +14,7 @@ import {
 import type { OrchestratorOptions } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
 import { settingDefaults } from '../configuration/setting-defaults.ts'
+import type { Configuration } from '../configuration/settings.ts'
 import type { Host } from '../host.ts'
 import { untilAskedToEnd } from './asked-to-end.ts'
 import { declaredActions } from './declared-actions.ts'
@@ -107,9 +109,13 @@ export async function configured(
     dispatch: { maxDispatchRetries: values.dispatchRetries, repickJitterMs: values.dispatchJitter },
     launchPools: await launchPools(resolved, clock, serverUrl, log),
     probes: values.probes,
-    retention: values.retention,
+    retention: withFolder(values.retention, resolved.folder),
   }
 }
+
+/** The folder of a file is meant from where that file is. */
+const withFolder = ({ dead, ...kept }: Configuration['retention'], folder: string): Configuration['retention'] =>
+  dead === undefined ? kept : { ...kept, dead: { ...dead, exportTo: resolve(folder, dead.exportTo) } }
 
 const PATIENCE_MS = 2_000
 

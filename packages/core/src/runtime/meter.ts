@@ -18,6 +18,8 @@ export const HEARTBEAT_LAG_SECONDS = 'scheduler_heartbeat_lag_seconds'
 export const LEDGER_DIFFERENCES_TOTAL = 'reprise_ledger_differences_total'
 /** How long the last whole look through the store took, in seconds. */
 export const LEDGER_PASS_SECONDS = 'reprise_ledger_pass_seconds'
+/** Dead letters that a retention rule wrote to a file and discarded. Label: pool (B14). */
+export const DEAD_LETTERS_EXPORTED_TOTAL = 'reprise_dead_letters_exported_total'
 /** Messages of an outside queue, by what became of them. Labels: queue, outcome (A14). */
 export const QUEUE_MESSAGES_TOTAL = 'reprise_queue_messages_total'
 /** Messages in an outside queue, as it says itself. Labels: queue, state. */

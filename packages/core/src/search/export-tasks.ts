@@ -36,13 +36,17 @@ export async function* exportTasks(
   do {
     const from: SearchOptions = { ...options, limit: TASKS_AT_ONCE, ...(cursor === null ? {} : { cursor }) }
     const page = await searchTasks(engine, filter, from)
-    for (const task of page.items) yield exported(task, await attemptsOf(engine, task))
+    for (const task of page.items) yield await exportTask(engine, task)
     cursor = page.next
   } while (cursor !== null)
 }
 
+/** One task that was read whole, with its attempts. */
+export const exportTask = async (engine: Pick<Engine, 'executions'>, task: Task): Promise<ExportedTask> =>
+  exported(task, await attemptsOf(engine, task))
+
 /** A task's attempts are bounded by its budgets; an operator may have opened many generations. */
-async function attemptsOf(engine: ExportEngine, { id }: Task): Promise<readonly Execution[]> {
+async function attemptsOf(engine: Pick<Engine, 'executions'>, { id }: Task): Promise<readonly Execution[]> {
   return (await allPages((page) => engine.executions(id, page), Number.POSITIVE_INFINITY)).items
 }
 

@@ -1,7 +1,7 @@
 // The door of this room: the query language, search, counting and export.
 
 export { COUNT_FIELDS, countedBy, countTasks } from './count-tasks.ts'
-export { type ExportedTask, exportTasks } from './export-tasks.ts'
+export { type ExportedTask, exportTask, exportTasks } from './export-tasks.ts'
 export { completions } from './query-completions.ts'
 export {
   ALL_TASKS,
