@@ -5,8 +5,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from '@reprise/client'
-import { VirtualClock } from '@reprise/core'
+import { taskId, VirtualClock } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { askRetry } from '@reprise/orchestrator'
 import { startRedis } from '@reprise/test-servers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { resolveConfiguration } from '../src/configuration/resolve.ts'
@@ -62,6 +63,25 @@ describe('reprise doctor', () => {
     expect(of('store')).toMatchObject([{ state: 'ok', says: expect.stringContaining('answers') as string }])
     expect(of('durability')).toMatchObject([{ state: 'ok' }])
     expect(of('workers')).toMatchObject([{ state: 'warn', says: expect.stringContaining('no worker') as string }])
+  })
+
+  test.each([
+    ['a minute ago is on its way', 60_000, 'ok'],
+    ['an hour ago lies there, and doctor warns', 3_600_000, 'warn'],
+  ] as const)('A8: a retry by a queue that was asked for %s', async (_, ageMs, state) => {
+    const here = shell()
+    const path = join(here.folder, 'store.db')
+    const engine = await openSqliteEngine({ path, clock: new VirtualClock(Date.now() - ageMs) })
+    const by = { actor: 'operator:ann', reason: 'again' }
+    await askRetry(engine, { queue: 'work', taskId: taskId('t1'), attempt: 2, by })
+    await engine.close()
+    const { exitCode, of } = await examined(here, '--engine', `sqlite:${path}`)
+    expect(exitCode).toBe(0)
+    const says = expect.stringMatching(/^1 retry waits.*; the queue refused 0\.$/) as string
+    expect(of('outbox')).toMatchObject([{ state, says }])
+    expect(of('outbox').filter(({ advice }) => advice?.includes('Does an orchestrator') === true)).toHaveLength(
+      state === 'warn' ? 1 : 0,
+    )
   })
 
   test('C10: says why the level is what it is, in the words of status, and takes gone workers for gone', async () => {

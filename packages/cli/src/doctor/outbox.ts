@@ -19,7 +19,9 @@ export const outbox: Check = async ({ target, resolved, host }) => {
     if (unsent === 0) return [ok('outbox', 'No retry waits to be sent to a queue.')]
     const ageMs = host.clock.now() - (oldestAskedAt ?? host.clock.now())
     const since = formatDuration(Math.max(Math.round(ageMs / 1_000) * 1_000, 0))
-    const says = `${unsent} retries wait to be sent to their queue, the oldest for ${since}; the queue refused ${refused}.`
+    const wait =
+      unsent === 1 ? '1 retry waits to be sent to its queue' : `${unsent} retries wait to be sent to their queue`
+    const says = `${wait}, the oldest for ${since}; the queue refused ${refused}.`
     if (refused === 0 && ageMs < LYING_MS) return [ok('outbox', says)]
     const advice = 'Does an orchestrator with this queue run, and may it send there? Its log names the cause.'
     return [warn('outbox', says, advice)]

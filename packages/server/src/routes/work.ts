@@ -172,7 +172,9 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
         )
       }
       const task = isHeld ? await engine.task(id) : null
-      if (task?.state.status !== 'running') throw new NotFoundError('payload for attempt', `${id}:${attempt}`)
+      // Between the two looks the next attempt may have begun.
+      if (task?.state.status !== 'running' || task.attempt !== attempt)
+        throw new NotFoundError('payload for attempt', `${id}:${attempt}`)
       const { payload, labels, retryToken, action, tenant } = task
       const { timeoutAt, leaseUntil } = task.state
       return json(200, {

@@ -51,6 +51,30 @@ describe.each(STORES)('on $name', (store) => {
     expect((await complete(api, second)).status).toBe(200)
   })
 
+  test('A11: the worker of attempt 1 gets no payload while attempt 2 runs, by its own lease or by another number', async () => {
+    const api = await startApi(store)
+    await declare(api, { name: 'a', retry: { max: 3 } })
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a', payload: { card: '4111' } })
+    const first = await claimOne(api)
+    const { taskId: id, attempt, token } = first
+    const settlements = [{ taskId: id, attempt, token, outcome: 'failed', error: { message: 'x', retryable: true } }]
+    await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
+    await api.engine.change({
+      kind: 'promote',
+      select: { ids: [taskId('t1')] },
+      by: { actor: 'operator:ann', reason: 'now' },
+    })
+    const second = await claimOne(api, 'w2')
+    expect(second.attempt).toBe(2)
+    const late = await payload(api, first)
+    expect([late.status, late.text.includes('4111')]).toEqual([404, false])
+    const forged = await payload(api, { ...first, attempt: second.attempt })
+    expect([forged.status, forged.text.includes('4111')]).toEqual([403, false])
+    expect((await payload(api, second)).body).toMatchObject({ attempt: 2, payload: { card: '4111' } })
+    await complete(api, second)
+    expect((await payload(api, second)).status).toBe(404)
+  })
+
   test('intruder 7: a key is rotated while leases are out, and both keys are read', async () => {
     const api = await startApi(store)
     for (const id of ['before', 'after']) await api.post('/api/v1/tasks', { id, action: 'a' })
