@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { connectEngine } from '@reprise/connect'
 import {
   type ActionName,
   DEFAULT_SETTINGS,
@@ -16,8 +17,8 @@ import {
   type TaskId,
   type TaskSpec,
 } from '@reprise/core'
-import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createLaunch, createReconcile, LaunchLedger, openLeaseCredentials } from '@reprise/orchestrator'
+import { startRedis } from '@reprise/test-servers'
 import { expect } from 'vitest'
 import type { StagedWorker } from '../src/index.ts'
 import { until } from '../src/orders.ts'
@@ -37,30 +38,49 @@ export const CRASH_POINTS: readonly CrashPoint[] = [
   'removed',
 ]
 
+export const STORES = ['sqlite', 'redis'] as const
+export type StoreKind = (typeof STORES)[number]
+
 const ID = 'task 1' as TaskId
 const ATTEMPTS_MAX = 3
 
 /** Null if nothing of the kind happens on this platform. */
-export async function survivesCrash(factory: SteppedFactory, point: CrashPoint): Promise<string | null> {
+export async function survivesCrash(
+  factory: SteppedFactory,
+  point: CrashPoint,
+  kind: StoreKind,
+): Promise<string | null> {
   const stage = await factory.open()
-  const folder = mkdtempSync(join(tmpdir(), 'reprise-crash-'))
-  const path = join(folder, 'store.db')
-  const engine = await openSqliteEngine({ path })
+  const store = await openStore(kind)
+  const connection = await connectEngine(store.address)
+  const { engine } = connection
   try {
     const isOfPlatform = point !== 'reserved' && point !== 'launched' && point !== 'noted'
     if (isOfPlatform && !stage.steps.includes(point)) return null
     await submit(engine, stage.action, point === 'stopped' ? 400 : 60_000)
-    await crash(stage, path, point)
+    await crash(stage, store.address, point)
     return await recovered(stage, engine)
   } finally {
     await stage.close()
-    await engine.close()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+    await connection.close()
+    await store.remove()
   }
 }
 
-async function crash(stage: SteppedStage, path: string, point: CrashPoint): Promise<void> {
-  const child = orchestratorProcess([path, JSON.stringify(stage.recipe), point])
+async function openStore(kind: StoreKind): Promise<{ readonly address: string; remove(): Promise<void> }> {
+  if (kind === 'redis') {
+    const server = await startRedis({ appendonly: true })
+    return { address: server.url, remove: () => server.stop() }
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'reprise-crash-'))
+  return {
+    address: `sqlite:${join(folder, 'store.db')}`,
+    remove: async () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
+  }
+}
+
+async function crash(stage: SteppedStage, address: string, point: CrashPoint): Promise<void> {
+  const child = orchestratorProcess([address, JSON.stringify(stage.recipe), point])
   const killed = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
   const endsSilently = point === 'looked' || point === 'removed'
   stage.onStep = (step) => {

@@ -1,13 +1,13 @@
-// An orchestrator process that is killed: node crashing-orchestrator.ts <store file> <recipe> <point>. It kills itself when it comes
+// An orchestrator process that is killed: node crashing-orchestrator.ts <address of the store> <recipe> <point>. It kills itself when it comes
 // to the point; at any other name it goes on until somebody else kills it.
 
-import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { connectEngine } from '@reprise/connect'
 import { createLaunch, createReconcile, LaunchLedger } from '@reprise/orchestrator'
 import { launcherBy, type Recipe } from './recipes.ts'
 import { POOL, TIMES } from './services.ts'
 
-const [path = '', recipe = '{}', point = ''] = process.argv.slice(2)
-const engine = await openSqliteEngine({ path })
+const [address = '', recipe = '{}', point = ''] = process.argv.slice(2)
+const { engine } = await connectEngine(address)
 const launcher = launcherBy(JSON.parse(recipe) as Recipe)
 await launcher.look([{ key: 'none', handle: null }])
 const options = {
