@@ -60,5 +60,5 @@ function rowsOf(page: string): Row[] {
 /** `suite/claim`, `core/test/health` and `test/crashes/orchestrators` are the ways in which the page names files. */
 function pathOf(place: string): string {
   if (place.startsWith('suite/')) return `packages/engine-conformance/src/${place}.ts`
-  return `${place.startsWith('test/') ? '' : 'packages/'}${place}.test.ts`
+  return `${/^(bench\/)?test\//.test(place) ? '' : 'packages/'}${place}.test.ts`
 }
