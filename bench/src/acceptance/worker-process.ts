@@ -1,5 +1,5 @@
 // A worker that is killed on the way. It commits each effect under the retry token of its task, as a handler should, and notes every
-// execution. Arguments: the address of the engine, the folder of its notes.
+// execution and its attempt. Arguments: the address of the engine, the folder of its notes.
 
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,8 +22,8 @@ function committed(token: string): boolean {
 
 const pay = defineAction<{ readonly number: number }>({
   ...PAID,
-  run: async ({ number }, { retryToken }) => {
-    appendFileSync(join(folder, 'executions'), `${number}\n`)
+  run: async ({ number }, { retryToken, attempt }) => {
+    appendFileSync(join(folder, 'executions'), `${number}:${attempt}\n`)
     const isFirst = committed(retryToken)
     if (isFirst) appendFileSync(join(folder, 'commits'), `${number}\n`)
     await new Promise((resolve) => setTimeout(resolve, 5))
