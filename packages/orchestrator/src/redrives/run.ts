@@ -3,7 +3,7 @@
 // over the very version that was read, and the store fences every change of a task by its generation.
 
 import { type Clock, type Collection, type Engine, isRepriseError, type Stored, stepDocument } from '@reprise/core'
-import { chunkId, chunksIn, type ItemNews, type RedriveChunk, withNews } from './chunk.ts'
+import { CHUNK_ITEMS_MAX, chunkId, chunksIn, type ItemNews, type RedriveChunk, withNews } from './chunk.ts'
 import { LaneFacts, TRIAL_ROOM } from './lane-facts.ts'
 import { ItemLedger } from './ledger.ts'
 import { outcomesOf, placesOf, takenBack } from './outcomes.ts'
@@ -12,8 +12,8 @@ import { sendItems } from './send.ts'
 import { judgeStage, newStage, stageOf } from './stages.ts'
 import { tell, tellUnlessTold } from './told.ts'
 
-/** How many tasks one call sends: the store is others' too. */
-const SEND_MAX = 250
+/** How many tasks one call sends: a whole chunk, so that each is read and written once. The store is others' too. */
+const SEND_MAX = CHUNK_ITEMS_MAX
 const SEND_PATCHED_MAX = 25
 /** How many chunks are looked through for outcomes, or for items that may be sent, in one round. */
 const LOOKS_MAX = 8
