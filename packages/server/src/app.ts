@@ -14,6 +14,7 @@ import { Doorway } from './http/doorway.ts'
 import type { Handler } from './http/handler.ts'
 import { readBodies, refuseUnreadable } from './http/json-body.ts'
 import { MalformedRequests, refuseNoHost } from './http/malformed.ts'
+import { OpenCalls } from './http/open-calls.ts'
 import { problemOf } from './http/problem.ts'
 import { RateLimit, type RateLimitOptions } from './http/rate-limit.ts'
 import { type Authenticate, actorOf, noSuchPath, registerRoutes, routeOf, takeOf } from './http/route-registration.ts'
@@ -173,7 +174,7 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
     addressOf,
     limit,
     doorway,
-    stopping,
+    open: new OpenCalls(stopping),
     loop,
     sending: new Sending({ clock }),
   })

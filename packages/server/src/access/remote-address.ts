@@ -1,7 +1,7 @@
 // Who sent a request, as an address: that of the connection. Only if that is a proxy which the operator named does the header
 // X-Forwarded-For count, and of it only what trusted proxies added. Anything else in it may be forged.
 
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 import { InvalidError } from '@reprise/core'
 import { parseAddress } from '@reprise/launchers'
@@ -68,6 +68,7 @@ export class RemoteAddresses {
 
   /** What limits count by: one customer has a whole /64 of IPv6 addresses. */
   static groupOf(address: string): string {
+    if (isIPv4(address)) return address
     const parsed = parseAddress(address)
     if (!(parsed instanceof ipaddr.IPv6)) return address
     return `${parsed.parts
@@ -84,7 +85,11 @@ function isRange(given: string): boolean {
 }
 
 /** Without the form that IPv4 takes on a socket of both kinds, and without a zone. */
-const plain = (address: string): string => parseAddress(address)?.toString() ?? address
+function plain(address: string): string {
+  // Asked for with every request, and IPv4 has one form only.
+  if (isIPv4(address)) return address
+  return parseAddress(address)?.toString() ?? address
+}
 
 /** Some proxies write the port as well: 203.0.113.7:5555, [2001:db8::1]:443. */
 const withoutPort = (hop: string): string =>

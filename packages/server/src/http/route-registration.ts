@@ -18,6 +18,7 @@ import type { ZodType } from 'zod'
 import { RemoteAddresses } from '../access/remote-address.ts'
 import type { Doorway } from './doorway.ts'
 import type { Answer, Call, Handler } from './handler.ts'
+import type { OpenCalls } from './open-calls.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { type Sending, unknownTaker } from './sending.ts'
 
@@ -32,8 +33,7 @@ export interface RequestChecks {
   readonly addressOf: (request: FastifyRequest) => string
   readonly limit: RateLimit
   readonly doorway: Doorway
-  /** Fires when the server stops. */
-  readonly stopping: AbortSignal
+  readonly open: OpenCalls
   readonly loop: Pick<LoopWatch, 'mark' | 'run'>
   readonly sending: Sending
 }
@@ -109,7 +109,7 @@ async function serve(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const call = new CheckedCall(route, callers.get(request) ?? null, checks.stopping, request, reply)
+  const call = new CheckedCall(route, callers.get(request) ?? null, checks.open, request, reply)
   const traced = { method: route.method, route: route.path, traceparent: headerOf(request, 'traceparent') }
   const answer = await checks.loop.run(routeOf(request), () => inRequest(traced, async () => handler(call), statusOf))
   const pause = checks.doorway.leave(request)
@@ -132,13 +132,13 @@ class CheckedCall implements Call {
   readonly caller: Caller
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  readonly #stopping: AbortSignal
+  readonly #open: OpenCalls
   #signal: AbortSignal | null = null
 
   constructor(
     { params, query, body }: Route,
     caller: Caller | null,
-    stopping: AbortSignal,
+    open: OpenCalls,
     request: FastifyRequest,
     reply: FastifyReply,
   ) {
@@ -149,12 +149,12 @@ class CheckedCall implements Call {
     this.caller = caller as Caller
     this.request = request
     this.reply = reply
-    this.#stopping = stopping
+    this.#open = open
   }
 
   /** Made only for those who look: most handlers never wait. */
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([goneOf(this.reply), this.#stopping])
+    this.#signal ??= this.#open.signalOf(this.reply.raw)
     return this.#signal
   }
 }
@@ -231,14 +231,6 @@ const unreadable = (cause: Error): RequestError =>
 function parsed(where: string, schema: ZodType | undefined, value: unknown): never {
   if (schema === undefined) return undefined as never
   return parsedInput(schema, value ?? (where === 'body' ? undefined : {}), () => where) as never
-}
-
-/** Fires when the caller has gone before it was answered. */
-function goneOf({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  if (raw.destroyed) gone.abort()
-  else raw.once('close', () => raw.writableFinished || gone.abort())
-  return gone.signal
 }
 
 /** For paths that nobody knows. */

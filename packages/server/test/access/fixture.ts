@@ -13,6 +13,7 @@ import { type AccessControl, type AccessOptions, openAccess } from '../../src/ac
 import { Doorway } from '../../src/http/doorway.ts'
 import { type Handlers, json } from '../../src/http/handler.ts'
 import { readBodies } from '../../src/http/json-body.ts'
+import { OpenCalls } from '../../src/http/open-calls.ts'
 import { problemOf } from '../../src/http/problem.ts'
 import { RateLimit } from '../../src/http/rate-limit.ts'
 import { registerRoutes } from '../../src/http/route-registration.ts'
@@ -110,7 +111,7 @@ export async function startAccess(settings: Settings = {}, place: Place = {}): P
       authenticate: (request) => access.authenticate(request),
       addressOf: (request) => access.addressOf(request),
       limit: new RateLimit({ perSecond: 10_000, burst: 10_000 }, clock),
-      stopping: new AbortController().signal,
+      open: new OpenCalls(new AbortController().signal),
       leaseOf: async () => null,
       loop: UNWATCHED,
       doorway: new Doorway(clock, (request) => access.addressOf(request)),

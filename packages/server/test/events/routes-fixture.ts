@@ -10,6 +10,7 @@ import { type Delivering, delivering } from '../../../operations/test/events/web
 import { createEvents } from '../../src/events/index.ts'
 import { Doorway } from '../../src/http/doorway.ts'
 import { readBodies } from '../../src/http/json-body.ts'
+import { OpenCalls } from '../../src/http/open-calls.ts'
 import { problemOf } from '../../src/http/problem.ts'
 import { RateLimit } from '../../src/http/rate-limit.ts'
 import { registerRoutes } from '../../src/http/route-registration.ts'
@@ -62,7 +63,7 @@ export async function serve(clock?: Clock): Promise<Served> {
     authenticate,
     addressOf: () => 'here',
     limit: new RateLimit({ perSecond: 1_000, burst: 1_000 }, systemClock),
-    stopping: new AbortController().signal,
+    open: new OpenCalls(new AbortController().signal),
     leaseOf: async () => null,
     loop: UNWATCHED,
     doorway: new Doorway(systemClock, () => 'here'),
