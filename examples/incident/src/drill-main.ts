@@ -1,10 +1,12 @@
-// What `npm run drill` runs: the operator's minute on both engines, each on a store of its own, which is gone afterwards.
+// What `npm run drill` and `npm run drill:console` run: the operator's minute on both engines, each on a store of its own, which is
+// gone afterwards. With the command line alone, or with --console in a browser alone.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startRedis } from '@reprise/test-servers'
+import { type ConsoleDrillResult, runConsoleDrill } from './console-drill.ts'
 import { type DrillResult, runDrill } from './drill.ts'
 
 /** Half of them are of the region that breaks: 10,000 fail there. */
@@ -13,6 +15,7 @@ const ENGINES = ['sqlite', 'redis'] as const
 
 const { values } = parseArgs({
   options: {
+    console: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     tasks: { type: 'string', default: String(TASKS) },
     engine: { type: 'string', multiple: true, default: [...ENGINES] },
@@ -21,13 +24,14 @@ const { values } = parseArgs({
 
 const tell = (line: string): void => void process.stderr.write(`${line}\n`)
 const folder = mkdtempSync(join(tmpdir(), 'reprise-drill-'))
-const engines: DrillResult[] = []
+const run = values.console ? runConsoleDrill : runDrill
+const engines: (DrillResult | ConsoleDrillResult)[] = []
 try {
   for (const kind of ENGINES.filter((one) => values.engine.includes(one))) {
     const redis = kind === 'redis' ? await startRedis() : null
     try {
       const engine = redis?.url ?? `sqlite:${join(folder, 'reprise.db')}`
-      engines.push(await runDrill({ kind, engine, tasks: Number(values.tasks), folder, tell }))
+      engines.push(await run({ kind, engine, tasks: Number(values.tasks), folder, tell }))
     } finally {
       await redis?.stop()
     }

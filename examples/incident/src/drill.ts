@@ -10,7 +10,8 @@ import { createClient } from '@reprise/client'
 import { runFixed, runIncident } from './incident.ts'
 
 const BIN = fileURLToPath(new URL('../../../packages/cli/bin/reprise.mjs', import.meta.url))
-const NODE = ['--conditions=reprise-source', '--no-warnings', BIN]
+/** How a command of the product is run from its sources. */
+export const NODE = ['--conditions=reprise-source', '--no-warnings', BIN]
 const REASON = 'version 3 has the fix'
 const OUTPUT_BYTES_MAX = 64_000_000
 
@@ -103,7 +104,7 @@ function start(engine: string, folder: string): ChildProcess {
   return spawn(process.execPath, words, { cwd: folder, stdio: 'ignore', env: environment(folder) })
 }
 
-const environment = (folder: string) => ({ PATH: process.env.PATH ?? '', HOME: folder })
+export const environment = (folder: string) => ({ PATH: process.env.PATH ?? '', HOME: folder })
 
 /** The operator's shell: it counts what they type. */
 class Shell {
@@ -131,7 +132,7 @@ class Shell {
 }
 
 /** What came of it, counted in the store. */
-async function judged(
+export async function judged(
   engine: string,
   region: string,
 ): Promise<Pick<DrillResult, 'recovered' | 'wronglyRerun' | 'poisonAttempts'>> {

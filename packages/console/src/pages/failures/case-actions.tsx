@@ -9,8 +9,11 @@ import { type Change, Confirm } from '../../parts/confirm.tsx'
 import { shellWord } from '../../parts/texts.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import type { GroupFigures } from './cases.ts'
+import { SplitGroup } from './split-groups.tsx'
 
 type Act = 'acknowledge' | 'resolve' | 'ignore' | 'reopen'
+/** What is no step of its case. */
+type Open = Act | 'split'
 
 const NAMES: Readonly<Record<Act, string>> = {
   acknowledge: 'Acknowledge',
@@ -21,7 +24,7 @@ const NAMES: Readonly<Record<Act, string>> = {
 const KEYS: Readonly<Record<Act, string>> = { acknowledge: 'a', resolve: 'v', ignore: 'i', reopen: 'o' }
 
 export function CaseActions({ group }: { readonly group: GroupFigures }) {
-  const [act, setAct] = useState<Act | null>(null)
+  const [act, setAct] = useState<Open | null>(null)
   const mayOperate = useMay('operate')
   const status = group.case?.state.status ?? 'open'
   const possible: readonly Act[] =
@@ -31,14 +34,18 @@ export function CaseActions({ group }: { readonly group: GroupFigures }) {
         ? ['resolve', 'ignore', 'reopen']
         : ['reopen']
   const acts = mayOperate ? possible : []
-  useCommands(
-    acts.map((one) => ({
+  const canSplit = mayOperate && group.count > 0
+  useCommands([
+    ...acts.map((one) => ({
       title: `${NAMES[one].replace(' …', '')} this cause`,
       key: KEYS[one],
       group: 'On this page' as const,
       run: () => setAct(one),
     })),
-  )
+    ...(canSplit
+      ? [{ title: 'Split this cause', key: 'p', group: 'On this page' as const, run: () => setAct('split') }]
+      : []),
+  ])
   return (
     <>
       {acts.map((one) => (
@@ -46,7 +53,13 @@ export function CaseActions({ group }: { readonly group: GroupFigures }) {
           {NAMES[one]}
         </button>
       ))}
-      {act !== null && <OneAct act={act} group={group} onClose={() => setAct(null)} />}
+      {canSplit && (
+        <button type="button" className="button" onClick={() => setAct('split')}>
+          Split …
+        </button>
+      )}
+      {act === 'split' && <SplitGroup group={group} onClose={() => setAct(null)} />}
+      {act !== null && act !== 'split' && <OneAct act={act} group={group} onClose={() => setAct(null)} />}
     </>
   )
 }

@@ -1,31 +1,29 @@
 // A cause: what is different about these failures, what changed before, how it goes, and what to do about it.
 
-import { lazy, Suspense, useMemo } from 'react'
 import { address, Link, useParam, usePart } from '../../address.tsx'
 import { isNotFound } from '../../api/client.ts'
 import { useMay } from '../../api/me.ts'
 import { useOperation } from '../../api/operations.ts'
 import { causeWords } from '../../cause-words.ts'
-import { count, many, share, when } from '../../format.ts'
+import { count, many, share } from '../../format.ts'
 import { Differences } from '../../parts/differences.tsx'
 import { FailureText } from '../../parts/failure-text.tsx'
 import { Notes } from '../../parts/notes.tsx'
-import { lastMinutes } from '../../parts/spark.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { Ago, Copy, Id } from '../../parts/texts.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import { Page, Section } from '../../shell/page.tsx'
-import { useNow } from '../../time.ts'
 import { RedriveSheet } from '../redrive/redrive-sheet.tsx'
+import { Alike } from './alike.tsx'
 import { CaseActions } from './case-actions.tsx'
 import { CASE_LOOKS, type GroupFigures } from './cases.ts'
 import { Contrasts, causeSentence } from './contrasts.tsx'
+import { Helped } from './helped.tsx'
+import { signsOf } from './signs.ts'
+import { Merged, Parts } from './split-groups.tsx'
+import { Changes, Trend } from './trend.tsx'
 
-const TimeChart = lazy(() => import('../../parts/time-chart.tsx').then(({ TimeChart: Chart }) => ({ default: Chart })))
-
-const MINUTE_MS = 60_000
-const MINUTES = 60
 const SLOW_MS = 15_000
 
 export default function CausePage() {
@@ -105,10 +103,16 @@ export default function CausePage() {
                 </Answered>
               )}
             </Section>
+            {cause.data !== undefined && (
+              <Alike fingerprint={known.fingerprint} signs={signsOf(cause.data.contrasts)} />
+            )}
             <div className="grid gap-x-8 lg:grid-cols-2">
               <Trend group={known} marks={cause.data?.changes ?? []} />
               <Changes changes={cause.data?.changes ?? []} beganAt={cause.data?.beganAt ?? known.firstAt} />
             </div>
+            <Parts group={known} />
+            <Merged group={known} />
+            <Helped group={known} />
             <LastFailure group={known} />
             <div className="grid gap-x-8 lg:grid-cols-2">
               <WhoAndWhere group={known} />
@@ -160,75 +164,6 @@ function Line({ group }: { readonly group: GroupFigures }) {
         <span className="font-mono">{group.fingerprint}</span> <Copy text={group.fingerprint} />
       </span>
     </p>
-  )
-}
-
-type Change = {
-  readonly at: number
-  readonly sentence: string
-  readonly count: number
-  readonly kind: string
-  readonly actor: string
-}
-
-function Trend({ group, marks }: { readonly group: GroupFigures; readonly marks: readonly Change[] }) {
-  const now = useNow()
-  const last = Math.floor(Math.min(now, group.lastAt + 30 * MINUTE_MS) / MINUTE_MS) * MINUTE_MS
-  const { trend } = group
-  const times = useMemo(
-    () => Array.from({ length: MINUTES }, (_, index) => last - (MINUTES - 1 - index) * MINUTE_MS),
-    [last],
-  )
-  const series = useMemo(
-    () => [
-      {
-        name: 'failed attempts',
-        colour: 'waiting',
-        values: lastMinutes(trend, last, MINUTES, ({ attempts }) => attempts),
-      },
-      { name: 'dead', colour: 'dead', values: lastMinutes(trend, last, MINUTES, ({ deaths }) => deaths) },
-    ],
-    [trend, last],
-  )
-  const drawn = useMemo(() => marks.map(({ at, sentence }) => ({ at, says: sentence })), [marks])
-  return (
-    <Section title="Trend">
-      <div className="min-h-36">
-        <Suspense>
-          <TimeChart title="Per minute" times={times} series={series} marks={drawn} />
-        </Suspense>
-      </div>
-    </Section>
-  )
-}
-
-const SHAPES: Readonly<Record<string, string>> = {
-  worker: '▲',
-  policies: '■',
-  flag: '■',
-  lanes: '‖',
-  breaker: '‖',
-  tasks: '↻',
-  note: '■',
-}
-
-function Changes({ changes, beganAt }: { readonly changes: readonly Change[]; readonly beganAt: number }) {
-  const now = useNow()
-  return (
-    <Section title="What changed in the half hour before" aside={<>it began at {when(beganAt, now)}</>}>
-      {changes.length === 0 && <p className="text-dim">Nothing that the journal knows of.</p>}
-      <ol className="flex max-h-60 flex-col gap-1 overflow-auto">
-        {changes.map(({ at, kind, sentence }) => (
-          <li key={`${at} ${sentence}`} className="flex gap-2">
-            <span aria-hidden="true" className="w-3 text-center text-dim">
-              {SHAPES[kind] ?? '·'}
-            </span>
-            <span className="whitespace-nowrap text-dim">{when(at, now)}</span>
-            <bdi className="min-w-0 break-words">{sentence}</bdi>
-          </li>
-        ))}
-      </ol>
-    </Section>
   )
 }
 

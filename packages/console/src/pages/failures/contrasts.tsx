@@ -70,9 +70,19 @@ export function Contrasts({ contrasts }: { readonly contrasts: readonly Contrast
   )
 }
 
-/** '100 % of these have version = 2, 0 % of the successes do.' */
-export function causeSentence([first]: readonly Contrast[], otherwise: string): string {
+/** '100 % of these have version = 2, 0 % of the successes do. 98 % have label.region = eu, 11 % of the successes do.' */
+export function causeSentence([first, second]: readonly Contrast[], otherwise: string): string {
   if (first === undefined) return otherwise
-  const { failures, failuresOf, successes, successesOf } = first
-  return `${share(failures, failuresOf)} of these have ${contrastName(first)}, ${share(successes, successesOf)} of the successes do.`
+  return second === undefined || excess(second) < EXCESS_MIN
+    ? `${said(first, 'of these have')}`
+    : `${said(first, 'of these have')} ${said(second, 'have')}`
 }
+
+/** A second one is named if it tells nearly as much. */
+const EXCESS_MIN = 0.5
+
+const excess = ({ failures, failuresOf, successes, successesOf }: Contrast): number =>
+  failures / Math.max(failuresOf, 1) - successes / Math.max(successesOf, 1)
+
+const said = (contrast: Contrast, have: string): string =>
+  `${share(contrast.failures, contrast.failuresOf)} ${have} ${contrastName(contrast)}, ${share(contrast.successes, contrast.successesOf)} of the successes do.`

@@ -1,9 +1,10 @@
 // What needs somebody, worst first: causes that nobody has taken on, breakers that are not closed, workers that are not well,
-// redrives that halted, and accounts that don't add up. Each is one line with where to go on.
+// redrives that halted, tasks that are late or soon will be, and accounts that don't add up. Each is one line with where to go on.
 
 import type { OperationOutput } from '../../api/client.ts'
 import { causeWords } from '../../cause-words.ts'
 import { count, many } from '../../format.ts'
+import { lastMinutes } from '../../parts/spark.tsx'
 
 export interface Concern {
   readonly key: string
@@ -22,25 +23,48 @@ type Differences = OperationOutput<'getLedger'>['differences']
 
 const HOUR_MS = 3_600_000
 const CAUSES_MAX = 5
+const GROWING_MINUTES = 5
 
-export function causeConcerns(groups: Groups, now: number): Concern[] {
-  return groups
+/** The largest of those that were seen last; how many there are beside them is a line of its own. */
+export function causeConcerns(groups: Groups, hasMore: boolean, now: number): Concern[] {
+  const open = groups
     .filter((group) => (group.case?.state.status ?? 'open') === 'open')
-    .toSorted((one, other) => other.lastAt - one.lastAt)
-    .slice(0, CAUSES_MAX)
-    .map((group) => {
-      const isBack = group.case?.state.because === 'regression'
-      const isNew = now - group.firstAt < HOUR_MS
-      return {
-        key: `cause ${group.fingerprint}`,
-        state: 'dead',
-        what: `${isBack ? 'Back again' : isNew ? 'New cause' : 'Open cause'}: ${causeWords(group.sample)}`,
-        details: `${group.action} · ${count(group.count)} dead`,
-        since: group.firstAt,
-        to: `/failures/${group.fingerprint}`,
-      }
-    })
+    .toSorted((one, other) => other.count - one.count)
+  const shown = open.slice(0, CAUSES_MAX).map(causeConcern(now))
+  const rest = open.length - shown.length
+  if (rest === 0 && !hasMore) return shown
+  const dead = open.slice(CAUSES_MAX).reduce((sum, group) => sum + group.count, 0)
+  const least = hasMore ? '≥ ' : ''
+  const words = `${least}${many(rest, 'more open cause')}`
+  return [
+    ...shown,
+    {
+      key: 'causes',
+      state: 'dead',
+      what: words,
+      details: `${least}${count(dead)} dead`,
+      since: null,
+      to: '/failures',
+    },
+  ]
 }
+
+const causeConcern =
+  (now: number) =>
+  (group: Groups[number]): Concern => {
+    const isBack = group.case?.state.because === 'regression'
+    const isNew = now - group.firstAt < HOUR_MS
+    const recent = lastMinutes(group.trend ?? [], now, GROWING_MINUTES, ({ deaths }) => deaths)
+    const growth = recent.reduce((sum, one) => sum + one, 0)
+    return {
+      key: `cause ${group.fingerprint}`,
+      state: 'dead',
+      what: `${isBack ? 'Back again' : isNew ? 'New cause' : 'Open cause'}: ${causeWords(group.sample)}`,
+      details: `${group.action} · ${count(group.count)} dead${growth === 0 ? '' : ` · ${count(growth)} in the last ${GROWING_MINUTES} minutes`}`,
+      since: group.firstAt,
+      to: `/failures/${group.fingerprint}`,
+    }
+  }
 
 const BREAKER_WORDS = {
   open: 'is open',
@@ -106,6 +130,28 @@ export function redriveConcerns(redrives: Redrives): Concern[] {
       to: `/redrives/${id}`,
     }))
 }
+
+type Because = OperationOutput<'monitoring'>['because']
+
+/** Tasks that are late or will be, and those that nobody takes: other sentences stand beside the figures. */
+export const LATE: ReadonlySet<string> = new Set(['wait', 'no_worker'])
+
+export const lateConcerns = (because: Because): Concern[] =>
+  because
+    .filter(({ about }) => LATE.has(about))
+    .map(({ about, says, level }) => ({
+      key: `late ${about}`,
+      state: level === 'critical' ? 'dead' : 'waiting',
+      what:
+        about === 'no_worker'
+          ? 'No worker takes some tasks'
+          : level === 'critical'
+            ? 'Tasks are late'
+            : 'Tasks may be late',
+      details: says,
+      since: null,
+      to: about === 'no_worker' ? '/workers' : '/lanes',
+    }))
 
 export const ledgerConcerns = (differences: Differences): Concern[] =>
   differences.map(({ subject, sentence, since }) => ({

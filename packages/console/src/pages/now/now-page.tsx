@@ -1,10 +1,11 @@
 // Now: is all well, and if not, what and since when. The first line answers; below it what needs somebody, then the figures.
 
 import { lazy, Suspense } from 'react'
-import { Link, navigate, useParam } from '../../address.tsx'
+import { Link, navigate } from '../../address.tsx'
 import { useSeesAll } from '../../api/me.ts'
 import { useOperation } from '../../api/operations.ts'
 import { count, many, share, span } from '../../format.ts'
+import { Choice } from '../../parts/choice.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty, Waiting } from '../../parts/states.tsx'
 import { Ago } from '../../parts/texts.tsx'
@@ -15,20 +16,16 @@ import {
   breakerConcerns,
   type Concern,
   causeConcerns,
+  LATE,
+  lateConcerns,
   ledgerConcerns,
   redriveConcerns,
   workerConcerns,
 } from './concerns.ts'
 import { LedgerLine } from './ledger-line.tsx'
+import { RANGES, setRange, useRange } from './range.ts'
 
 const Charts = lazy(() => import('./charts.tsx'))
-const RANGES = [
-  ['15', '15 m'],
-  ['60', '1 h'],
-  ['360', '6 h'],
-  ['1440', '24 h'],
-] as const
-
 export default function NowPage() {
   const seesAll = useSeesAll()
   const now = useNow()
@@ -39,10 +36,11 @@ export default function NowPage() {
   const workers = useOperation('listWorkers', {}, { enabled: seesAll })
   const redrives = useOperation('listRedrives', {})
   const ledger = useOperation('getLedger', { limit: 1 })
-  const [range, setRange] = useParam('minutes', '60')
+  const { minutes } = useRange()
   const concerns: readonly Concern[] = [
     ...ledgerConcerns(ledger.data?.differences ?? []),
-    ...causeConcerns(groups.data?.items ?? [], now),
+    ...causeConcerns(groups.data?.items ?? [], (groups.data?.next ?? null) !== null, now),
+    ...lateConcerns(monitoring.data?.because ?? []),
     ...breakerConcerns(breakers.data?.items ?? []),
     ...redriveConcerns(redrives.data?.items ?? []),
     ...workerConcerns(workers.data?.items ?? []),
@@ -68,21 +66,7 @@ export default function NowPage() {
               {monitoring.data !== undefined && <Figures of={monitoring.data} />}
               <Section
                 title="The last"
-                aside={
-                  <span className="inline-flex gap-1">
-                    {RANGES.map(([value, name]) => (
-                      <button
-                        key={value}
-                        type="button"
-                        aria-pressed={value === range}
-                        className={`rounded-sm px-1.5 ${value === range ? 'bg-accent-soft font-semibold text-accent' : 'hover:bg-sunken'}`}
-                        onClick={() => setRange(value)}
-                      >
-                        {name}
-                      </button>
-                    ))}
-                  </span>
-                }
+                aside={<Choice label="Range" value={String(minutes)} options={RANGES} onChange={setRange} />}
               >
                 <div className="min-h-36">
                   <Suspense fallback={<Waiting what="charts" />}>
@@ -168,6 +152,8 @@ function Figures({
       queueDepth.max === null ? '' : `at most ${count(queueDepth.max)}`,
     ],
   ]
+  // What is late stands above, among what needs somebody.
+  const others = because.filter(({ about }) => !LATE.has(about))
   return (
     <Section title={`In the last ${span(windowMs)}`}>
       <dl className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-4">
@@ -179,9 +165,9 @@ function Figures({
           </div>
         ))}
       </dl>
-      {because.length > 0 && (
+      {others.length > 0 && (
         <ul className="mt-2 flex flex-col gap-0.5">
-          {because.map(({ about, says, level }) => (
+          {others.map(({ about, says, level }) => (
             <li key={about}>
               <span className={level === 'critical' ? 'text-dead' : 'text-waiting'}>
                 {level === 'critical' ? '✕ critical' : '◔ warning'}
