@@ -1,6 +1,7 @@
 // What happens, as it happens: one stream of events for the whole page, opened again by the client whenever it breaks, from where
 // it was. However many come, what is shown is asked for again once a second at the most, and not while the last answer is still
-// under way. Says when it is behind, and when there is no connection.
+// under way. When more come than anybody reads, the stream is let go and opened again a second later, from then on: what happened
+// meanwhile is in the answers. Says when it is behind, and when there is no connection.
 
 import type { LiveEvent } from '@reprise/client/http'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
@@ -8,11 +9,13 @@ import { api, isSignedOut } from '../api/client.ts'
 import { queries } from '../api/operations.ts'
 import { later, storeNow } from '../time.ts'
 
-export type LiveState = 'connecting' | 'live' | 'behind' | 'off'
+export type LiveState = 'connecting' | 'live' | 'busy' | 'behind' | 'off'
 
 const REFRESH_MS = 1_000
 const BEHIND_MS = 10_000
 const AGAIN_MS = 5_000
+/** More in a second are not read one by one. */
+const BUSY_EVENTS = 300
 
 const watchers = new Set<(event: LiveEvent) => void>()
 const listeners = new Set<() => void>()
@@ -40,20 +43,45 @@ export function startLive(): void {
 }
 
 async function follow(): Promise<void> {
+  let againMs = AGAIN_MS
   try {
     const events = api.watch()
     // The stream says nothing until something happens; that it was opened is good enough.
-    become('live')
+    if (state !== 'busy') become('live')
+    const rate = new Rate()
     for await (const event of events) {
-      become(storeNow() - Date.parse(event.time) > BEHIND_MS ? 'behind' : 'live')
       for (const watcher of watchers) watcher(event)
       refreshSoon()
+      if (rate.isAbove(BUSY_EVENTS, storeNow())) {
+        become('busy')
+        againMs = REFRESH_MS
+        break
+      }
+      if (rate.isKnown) become(storeNow() - Date.parse(event.time) > BEHIND_MS ? 'behind' : 'live')
     }
   } catch (error) {
     become('off')
     if (isSignedOut(error)) void queries.invalidateQueries({ queryKey: ['me'] })
   }
-  later(AGAIN_MS, () => void follow())
+  later(againMs, () => void follow())
+}
+
+/** How many came in the second that runs. */
+class Rate {
+  #since = Number.NEGATIVE_INFINITY
+  #count = 0
+  /** Whether one second has passed without too many. */
+  isKnown = state !== 'busy'
+
+  isAbove(max: number, now: number): boolean {
+    if (now - this.#since >= REFRESH_MS) {
+      this.isKnown ||= this.#count > 0
+      this.#since = now
+      this.#count = 0
+    }
+    this.#count++
+    return this.#count > max
+  }
 }
 
 function refreshSoon(): void {
@@ -79,7 +107,7 @@ export const useLiveState = (): LiveState =>
     () => state,
   )
 
-/** Calls with each event for as long as the component is shown. */
+/** Calls with each event for as long as the component is shown; in a storm of events not with all of them. */
 export function useEvents(hear: (event: LiveEvent) => void): void {
   const latest = useRef(hear)
   latest.current = hear
