@@ -19,8 +19,13 @@ export interface Seat {
   close(): Promise<void>
 }
 
-/** A browser of its own, with what went wrong in it. */
-export async function sit(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Seat> {
+/** A browser of its own, with what went wrong in it. `others` are places beside the origin that it may ask. */
+export async function sit(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+  others: readonly string[] = [],
+): Promise<Seat> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
   const page = await context.newPage()
   const wrong: string[] = []
@@ -31,7 +36,7 @@ export async function sit(browser: Browser, origin: string, options: BrowserCont
       wrong.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {
-    if (!request.url().startsWith(origin)) wrong.push(`elsewhere: ${request.url()}`)
+    if (![origin, ...others].some((one) => request.url().startsWith(one))) wrong.push(`elsewhere: ${request.url()}`)
   })
   return { page, wrong, close: () => context.close() }
 }

@@ -7,6 +7,8 @@ export interface TriedPage {
   readonly path: (shop: Shop) => Promise<string> | string
   /** A text that is there once the page is. */
   readonly shows: string | RegExp
+  /** Only for who may change something. */
+  readonly isChange?: true
 }
 
 async function causePath({ client }: Shop): Promise<string> {
@@ -28,6 +30,7 @@ export const TRIED_PAGES: readonly TriedPage[] = [
     name: 'Redrive sheet',
     path: async (shop) => `${await causePath(shop)}?sheet=redrive`,
     shows: 'Check what would happen',
+    isChange: true,
   },
   { name: 'Tasks', path: () => '/tasks', shows: 'order.confirm' },
   { name: 'Tasks, a wrong query', path: () => '/tasks?q=status:nothing', shows: /At character/ },

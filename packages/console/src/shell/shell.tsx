@@ -12,7 +12,7 @@ import { prefer, usePreferences } from '../preferences.ts'
 import { setStoreTime } from '../time.ts'
 import { listenForKeys, useCommands } from './commands.ts'
 import { Outlet } from './outlet.tsx'
-import { SignIn } from './sign-in.tsx'
+import { SignIn, signOut } from './sign-in.tsx'
 import { Toasts } from './toasts.tsx'
 
 const Palette = lazy(() => import('./palette.tsx'))
@@ -75,6 +75,7 @@ function SignedIn() {
         ...(key === undefined ? {} : { key: `g ${key}` }),
       })),
     { title: 'Keys', key: '?', group: 'Look', run: () => setOpen('keys') },
+    { title: 'Sign out', group: 'Go to', run: () => void signOut() },
     { title: 'Theme: as the system', group: 'Look', run: () => prefer({ theme: 'system' }) },
     { title: 'Theme: light', group: 'Look', run: () => prefer({ theme: 'light' }) },
     { title: 'Theme: dark', group: 'Look', run: () => prefer({ theme: 'dark' }) },
@@ -191,6 +192,12 @@ function Who() {
 const LIGHTS = {
   connecting: { shape: '○', word: 'connecting', colour: 'text-dim', says: 'The live stream is being opened.' },
   live: { shape: '●', word: 'live', colour: 'text-succeeded', says: 'Events come as they happen.' },
+  busy: {
+    shape: '●',
+    word: 'live, busy',
+    colour: 'text-succeeded',
+    says: 'Very much happens. What is shown is asked for once a second.',
+  },
   behind: {
     shape: '◔',
     word: 'behind',

@@ -1,4 +1,4 @@
-// What somebody without a session sees: how to get in, by the issuer that is configured or by the link that the server printed.
+// The way in and out. What somebody without a session sees: how to get in, by the issuer that is configured or by the link that the server printed.
 
 import { CommandLine } from '../parts/texts.tsx'
 
@@ -28,4 +28,14 @@ export function SignIn({ hasEnded = false }: { readonly hasEnded?: boolean }) {
       )}
     </main>
   )
+}
+
+/** Ends the session of this browser, and shows how to get in. */
+export async function signOut(): Promise<void> {
+  await fetch('/auth/sign-out', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+  window.location.reload()
 }
