@@ -1,26 +1,33 @@
 // One of a few, all of them in sight: filters, orders, ranges.
 
+import { count } from '../format.ts'
+
+/** A value, its word, and how many there are of it. */
+export type Option<Value extends string> = readonly [value: Value, word: string, count?: number | undefined]
+
 interface ChoiceProps<Value extends string> {
   readonly label: string
   readonly value: string
-  readonly options: readonly (readonly [Value, string])[]
+  readonly options: readonly Option<Value>[]
   readonly onChange: (value: Value) => void
 }
 
 export function Choice<Value extends string>({ label, value, options, onChange }: ChoiceProps<Value>) {
   return (
-    <div role="group" aria-label={label} className="flex flex-wrap gap-0.5 text-sm">
-      {options.map(([one, name]) => (
+    <fieldset className="flex min-w-0 flex-wrap gap-0.5 text-sm">
+      <legend className="sr-only">{label}</legend>
+      {options.map(([one, word, some]) => (
         <button
           key={one}
           type="button"
           aria-pressed={one === value}
-          className={`h-7 rounded-sm px-2 ${one === value ? 'bg-accent-soft font-semibold text-accent' : 'text-dim hover:bg-sunken'}`}
+          className={`h-7 max-w-60 truncate rounded-sm px-2 ${one === value ? 'bg-accent-soft font-semibold text-accent' : 'text-dim hover:bg-sunken'}`}
           onClick={() => onChange(one)}
         >
-          {name}
+          <bdi>{word}</bdi>
+          {some !== undefined && <span className="ml-1.5 font-normal">{count(some)}</span>}
         </button>
       ))}
-    </div>
+    </fieldset>
   )
 }

@@ -16,7 +16,7 @@ export interface Change {
   /** The command without its reason. */
   readonly command: string
   readonly isDangerous?: boolean
-  /** Whether the server wants a reason. */
+  /** Whether it is not done without a reason. */
   readonly needsReason?: boolean
   /** Fields of its own. */
   readonly fields?: ReactNode
@@ -93,7 +93,7 @@ export function Confirm({ change, onClose }: { readonly change: Change; readonly
         <div className="flex flex-col gap-1 text-md">{touches}</div>
         {fields}
         <label className="flex flex-col gap-1">
-          <span className="label">Reason{needsReason ? '' : ', for the journal'}</span>
+          <span className="label">Reason, for the journal{needsReason ? '' : ' (may be empty)'}</span>
           <input className="field" value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
         </label>
         <div className="flex flex-col gap-1">

@@ -3,6 +3,7 @@
 
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import { navigate } from '../address.tsx'
 import { clock, count, hour, short } from '../format.ts'
 import { usePreferences } from '../preferences.ts'
 
@@ -17,6 +18,8 @@ export interface ChartSeries {
 export interface ChartMark {
   readonly at: number
   readonly says: string
+  /** Where a click on it leads. */
+  readonly to?: string
 }
 
 interface TimeChartProps {
@@ -32,6 +35,10 @@ interface TimeChartProps {
 }
 
 const SECOND_MS = 1_000
+/** Less is a click. */
+const DRAG_PX_MIN = 4
+/** As near is on it. */
+const MARK_PX = 5
 const AXIS_FONT = '11px system-ui, sans-serif'
 
 export function TimeChart({
@@ -46,6 +53,7 @@ export function TimeChart({
   const box = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot | null>(null)
   const [at, setAt] = useState<number | null>(null)
+  const [mark, setMark] = useState<ChartMark | null>(null)
   const { theme } = usePreferences()
   const latest = useRef({ marks, onRange })
   latest.current = { marks, onRange }
@@ -88,11 +96,16 @@ export function TimeChart({
         ],
         hooks: {
           draw: [(drawn) => drawMarks(drawn, latest.current.marks, tokenOf(current, 'edge'))],
-          setCursor: [({ cursor: { idx } }) => setAt(idx ?? null)],
+          setCursor: [
+            (drawn) => {
+              setAt(drawn.cursor.idx ?? null)
+              setMark(markNear(drawn, latest.current.marks))
+            },
+          ],
           setSelect: [
             (drawn) => {
               const { left, width } = drawn.select
-              if (width < 4) return
+              if (width < DRAG_PX_MIN) return
               latest.current.onRange?.(
                 drawn.posToVal(left, 'x') * SECOND_MS,
                 drawn.posToVal(left + width, 'x') * SECOND_MS,
@@ -137,9 +150,23 @@ export function TimeChart({
         ))}
         <span className="ml-auto text-xs text-dim">
           {moment === undefined ? '' : at === null ? 'last minute' : clock(moment)}
+          {mark !== null && (
+            <>
+              {' · '}
+              <bdi>{mark.says}</bdi>
+            </>
+          )}
         </span>
       </figcaption>
-      <div ref={box} className="mt-1 w-full overflow-hidden" />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: where a mark leads is a link below the charts, too */}
+      <div
+        ref={box}
+        className={`mt-1 w-full overflow-hidden ${mark?.to === undefined ? '' : 'cursor-pointer'}`}
+        title={mark?.says}
+        onClick={() => {
+          if (mark?.to !== undefined) navigate(mark.to)
+        }}
+      />
     </figure>
   )
 }
@@ -164,6 +191,15 @@ function axis(near: Element, more: uPlot.Axis): uPlot.Axis {
     ticks: { show: false },
     ...more,
   }
+}
+
+/** The mark that the cursor is on, the nearest of several. */
+function markNear(chart: uPlot, marks: readonly ChartMark[]): ChartMark | null {
+  const { left } = chart.cursor
+  if (left === undefined || left < 0) return null
+  const distance = ({ at }: ChartMark): number => Math.abs(chart.valToPos(at / SECOND_MS, 'x') - left)
+  const [nearest] = marks.toSorted((one, other) => distance(one) - distance(other))
+  return nearest !== undefined && distance(nearest) <= MARK_PX ? nearest : null
 }
 
 function drawMarks(chart: uPlot, marks: readonly ChartMark[], colour: string): void {

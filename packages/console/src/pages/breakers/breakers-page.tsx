@@ -200,7 +200,8 @@ function resetOf(breaker: Breaker): Change {
   return {
     title: `Close ${nameOf(breaker)}`,
     verb: 'Close the breaker',
-    command: `reprise breakers reset ${shellWord(name)}${tenant === null ? '' : ` --tenant ${shellWord(tenant)}`}`,
+    needsReason: true,
+    command: `npx reprise breakers reset ${shellWord(name)}${tenant === null ? '' : ` --tenant ${shellWord(tenant)}`}`,
     touches: (
       <>
         <p>

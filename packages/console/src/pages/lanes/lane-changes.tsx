@@ -64,7 +64,8 @@ function pauseOf(change: LaneChange): Change {
     title: `Pause ${what}`,
     verb: 'Pause',
     isDangerous: Object.keys(scope).length === 0,
-    command: `reprise lanes pause ${scopeOptions(scope)}`,
+    needsReason: true,
+    command: `npx reprise lanes pause ${scopeOptions(scope)}`,
     touches: (
       <p>
         Holds <bdi>{what}</bdi>: {lanesWords(change)}, and every lane like that to come. {runningWords(running)} Nothing
@@ -86,7 +87,8 @@ function resumeOf({ scope }: LaneChange): Change {
   return {
     title: `Let ${what} go on`,
     verb: 'Resume',
-    command: `reprise lanes resume ${scopeOptions(scope)}`,
+    needsReason: true,
+    command: `npx reprise lanes resume ${scopeOptions(scope)}`,
     touches: (
       <p>
         Lifts the hold on exactly <bdi>{what}</bdi>. What other holds, limits and breakers hold stays held.
@@ -112,7 +114,8 @@ function limitOf(change: LaneChange, limit: string, fields: Change['fields']): C
   return {
     title: `Limit ${what}`,
     verb: concurrency === null ? 'Lift the limit' : 'Limit',
-    command: `reprise lanes limit ${concurrency === null ? 'none' : limit} ${scopeOptions(scope)}`,
+    needsReason: true,
+    command: `npx reprise lanes limit ${concurrency === null ? 'none' : limit} ${scopeOptions(scope)}`,
     fields,
     isReady,
     touches: (

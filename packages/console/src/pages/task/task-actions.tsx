@@ -78,6 +78,7 @@ function changeOf(act: Act, id: string): Change {
       title: 'Cancel this task',
       verb: 'Cancel the task',
       isDangerous: true,
+      needsReason: true,
       touches: (
         <p>One task. It never runs again; if it runs now, its handler is told to stop. This can't be taken back.</p>
       ),
@@ -91,6 +92,7 @@ function changeOf(act: Act, id: string): Change {
       title: 'Discard this dead letter',
       verb: 'Discard',
       isDangerous: true,
+      needsReason: true,
       touches: <p>One task. It leaves the dead letters; for 7 days this can be taken back.</p>,
       command: `npx reprise discard ${id}`,
       run: async (reason) => {

@@ -1,5 +1,6 @@
 // A task: what happened to it, why it is not running now, and what can be done.
 
+import { TRACEPARENT_LABEL } from '@reprise/core'
 import { Link, useParam, usePart } from '../../address.tsx'
 import { isNotFound, type OperationOutput } from '../../api/client.ts'
 import { useMay } from '../../api/me.ts'
@@ -12,6 +13,7 @@ import { Notes } from '../../parts/notes.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { Ago, Copy, Since } from '../../parts/texts.tsx'
+import { Trace } from '../../parts/trace.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import { Page, Section } from '../../shell/page.tsx'
 import { RedriveSheet } from '../redrive/redrive-sheet.tsx'
@@ -87,6 +89,7 @@ export default function TaskPage() {
         {(known) => (
           <>
             <Facts task={known} />
+            <Trace traceparent={String(known.labels[TRACEPARENT_LABEL] ?? '')} />
             <div className="mt-3">
               <Choice label="Parts" value={tab} options={TABS} onChange={setTab} />
             </div>
@@ -174,7 +177,7 @@ function sentenceOf(task: Task): string {
 
 function Facts({ task }: { readonly task: Task }) {
   const { status, dueAt } = stateOf(task)
-  const labels = Object.entries(task.labels)
+  const labels = Object.entries(task.labels).filter(([name]) => name !== TRACEPARENT_LABEL)
   return (
     <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-y border-line py-1.5">
       <StateMark state={status} />

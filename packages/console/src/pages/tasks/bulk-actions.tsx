@@ -131,6 +131,7 @@ function Bulk({ verb, what, selected, onClose, onDone }: BulkProps) {
         title: `${name} tasks`,
         verb: matched === undefined ? name : `${name} ${least}${many(matched, 'task')}`,
         isDangerous,
+        needsReason: isDangerous,
         isReady: matched !== undefined && matched > 0,
         command: `npx reprise ${verb} ${wordsOf(what)} --yes`,
         touches: (

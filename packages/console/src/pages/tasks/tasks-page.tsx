@@ -7,26 +7,20 @@ import { useMay } from '../../api/me.ts'
 import { useList, useOperation } from '../../api/operations.ts'
 import { causeWords } from '../../cause-words.ts'
 import { count, many } from '../../format.ts'
-import { Choice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { isQuery, QueryField } from '../../parts/query-field.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Empty, Failed, Waiting } from '../../parts/states.tsx'
 import { Ago, Id } from '../../parts/texts.tsx'
+import { usePreferences } from '../../preferences.ts'
 import { Page } from '../../shell/page.tsx'
 import { BulkActions } from './bulk-actions.tsx'
+import { Columns, Views } from './views.tsx'
 
 type Task = OperationOutput<'listTasks'>['items'][number]
 
-/** Views to begin with; every other is an address. */
-const VIEWS = [
-  ['', 'All'],
-  ['status:live', 'Live'],
-  ['status:running', 'Running'],
-  ['status:waiting', 'Waiting'],
-  ['status:dead', 'Dead'],
-  ['status:dead died<1h', 'Died this hour'],
-] as const
+/** Without these a row says nothing. */
+const FIXED: ReadonlySet<string> = new Set(['status', 'action'])
 const PAGE = 100
 const COUNT_MS = 10_000
 
@@ -35,6 +29,8 @@ export default function TasksPage() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [isAll, setAll] = useState(false)
   const mayOperate = useMay('operate')
+  const { hidden } = usePreferences()
+  const columns = COLUMNS.filter(({ id }) => FIXED.has(id) || !hidden.includes(id))
   const { items, error, more, hasMore } = useList(
     'listTasks',
     { limit: PAGE, ...(q === '' ? {} : { q }) },
@@ -68,15 +64,14 @@ export default function TasksPage() {
             placeholder="status:dead action:invoice.* tenant:acme age>1h"
           />
         </div>
-        <Choice
-          label="Views"
-          value={q}
-          options={VIEWS}
+        <Views
+          q={q}
           onChange={(value) => {
             clear()
             setQ(value)
           }}
         />
+        <Columns of={COLUMNS.filter(({ id }) => !FIXED.has(id))} />
       </div>
       {mayOperate && (selected.size > 0 || isAll) && (
         <div className="flex flex-wrap items-center gap-2 border-t border-line bg-accent-soft px-2 py-1.5">
@@ -109,7 +104,7 @@ export default function TasksPage() {
           label="Tasks"
           rows={items}
           keyOf={({ id }) => id}
-          columns={COLUMNS}
+          columns={columns}
           about={q}
           isFilled={true}
           onOpen={({ id }) => navigate(`/tasks/${encodeURIComponent(id)}`)}
@@ -170,6 +165,7 @@ const COLUMNS: readonly Column<Task>[] = [
   },
   { id: 'action', title: 'Action', width: 'minmax(90px, 150px)', cell: ({ action }) => <bdi>{action}</bdi> },
   { id: 'tenant', title: 'Tenant', width: '110px', from: 760, cell: ({ tenant }) => <bdi>{tenant}</bdi> },
+  { id: 'pool', title: 'Pool', width: '100px', from: 1_160, cell: ({ pool }) => <bdi>{pool}</bdi> },
   { id: 'attempt', title: 'Attempt', width: '60px', from: 860, isNumber: true, cell: ({ attempt }) => count(attempt) },
   {
     id: 'detail',

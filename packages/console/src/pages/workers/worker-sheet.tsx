@@ -73,7 +73,8 @@ function drainOf(worker: Worker, all: readonly Worker[]): Change {
     title: `Drain ${id}`,
     verb: 'Drain the worker',
     isDangerous: unserved.length > 0,
-    command: `reprise workers drain ${shellWord(id)}`,
+    needsReason: true,
+    command: `npx reprise workers drain ${shellWord(id)}`,
     touches: (
       <>
         <p>
