@@ -39,7 +39,6 @@ export const PAGES: readonly PageEntry[] = [
     question: 'What is broken, since when, and who is on it?',
     key: 'f',
     icon: 'M8 2l6.5 12h-13zM8 6.5v3.5M8 12v.2',
-    tenants: 'all',
     isMain: true,
     load: () => import('./pages/failures/failures-page.tsx'),
   },
@@ -47,7 +46,6 @@ export const PAGES: readonly PageEntry[] = [
     path: '/failures/$fingerprint',
     title: 'Cause',
     question: 'What is different about these failures?',
-    tenants: 'all',
     load: () => import('./pages/failures/cause-page.tsx'),
   },
   {

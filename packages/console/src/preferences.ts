@@ -18,7 +18,7 @@ export interface Preferences {
   readonly traces: string
 }
 
-const DEFAULTS: Preferences = { theme: 'system', density: 'normal', views: [], hidden: [], traces: '' }
+const DEFAULTS: Preferences = { theme: 'system', density: 'normal', views: [], hidden: ['pool'], traces: '' }
 const VIEWS_MAX = 30
 
 const KEY = 'reprise.preferences'
@@ -45,7 +45,7 @@ function stored(): Preferences {
       theme: theme === 'light' || theme === 'dark' ? theme : DEFAULTS.theme,
       density: density === 'dense' ? density : DEFAULTS.density,
       views: listOf(views, isView).slice(-VIEWS_MAX),
-      hidden: listOf(hidden, (one) => typeof one === 'string'),
+      hidden: Array.isArray(hidden) ? listOf(hidden, (one) => typeof one === 'string') : DEFAULTS.hidden,
       traces: typeof traces === 'string' ? traces : DEFAULTS.traces,
     }
   } catch {

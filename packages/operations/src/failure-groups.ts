@@ -1,5 +1,6 @@
 // Dead letters by their cause. All of them are read off groups that the store keeps; those that a query finds are looked through,
-// a bounded number in one call. With each comes its case: what people have done about it.
+// a bounded number in one call. With each comes its case: what people have done about it. Who is limited to tenants sees groups of
+// the own dead letters, without cases.
 
 import {
   CASE_STATUSES,
@@ -25,6 +26,7 @@ import { bySize, rankedGroups, type Sized } from './group-ranking.ts'
 import { besideGroups, type Families, familiesIn, familyGroup, foldedPage, notOpenIn, withCase } from './group-views.ts'
 import { notesOnGroups, withNotes } from './notes.ts'
 import { operation, Written } from './operation.ts'
+import { NO_FAMILIES, ownLetters } from './own-groups.ts'
 import { ActionNameInput, PageQuery, pageOf, QueryInput } from './schemas/names.ts'
 import { FailureGroupView } from './schemas/operations.ts'
 import { failureGroupView } from './views.ts'
@@ -43,10 +45,10 @@ export const failureGroupOperations = {
     route: 'GET /api/v1/failure-groups',
     summary: 'List dead letters by cause',
     description:
-      'With `q`, only of the dead letters that the query finds: a bounded number of them is looked through. While `next` is not null, ask again, and add what comes to the groups with the same action and fingerprint.',
+      'With `q`, only of the dead letters that the query finds: a bounded number of them is looked through. While `next` is not null, ask again, and add what comes to the groups with the same action and fingerprint. For a caller limited to tenants it is the same without `q`: groups of the own dead letters, without what people did about them.',
     tag: 'tasks',
     right: 'read',
-    tenants: 'all',
+    tenants: 'own',
     input: PageQuery.extend({
       action: ActionNameInput.optional(),
       order: z
@@ -67,16 +69,19 @@ export const failureGroupOperations = {
     run: async (context, caller, { q, order = 'recent', action, state, limit = PAGE_LIMIT_DEFAULT, cursor }) => {
       await refuseUnlessOn(context, 'dlq-inspector')
       const { clock, redaction, engine } = context
-      const [notes, families, notOpen] = await Promise.all([
-        notesOnGroups(context),
-        familiesIn(engine),
-        state === undefined ? undefined : notOpenIn(engine),
-      ])
+      const isLimited = caller.tenants !== null
+      const [notes, families, notOpen] = isLimited
+        ? [new Map<string, never>(), NO_FAMILIES, new Map<string, never>()]
+        : await Promise.all([
+            notesOnGroups(context),
+            familiesIn(engine),
+            state === undefined ? undefined : notOpenIn(engine),
+          ])
       const isWanted = ({ fingerprint }: Sized): boolean =>
-        notOpen === undefined || (notOpen.get(fingerprint) ?? 'open') === state
+        state === undefined || notOpen === undefined || (notOpen.get(fingerprint) ?? 'open') === state
       let beside: Beside = () => ({})
       const known = async (page: Page<FailureGroup>): Promise<Page<FailureGroup>> => {
-        beside = await besideGroups(context, page.items, families)
+        if (!isLimited) beside = await besideGroups(context, page.items, families)
         return page
       }
       const textOf = (group: FailureGroup): string =>
@@ -130,6 +135,8 @@ type Kept = { readonly action: FailureGroup['action'] | undefined } | { readonly
 
 /** What the store's own groups tell: all, or those of an action. Anything else that a query says is looked for. */
 function keptGroups(q: string | undefined, action: FailureGroup['action'] | undefined, caller: Caller): Kept {
+  if (caller.tenants !== null && (q === undefined || action === undefined))
+    return { filter: ownLetters(q, action, caller) }
   if (q === undefined) return { action }
   if (action !== undefined) throw new InvalidError('Name the action in the query: action:…')
   const { filter } = askedFilter(q, caller)

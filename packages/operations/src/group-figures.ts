@@ -31,6 +31,7 @@ import {
 } from './group-views.ts'
 import { notesOnGroups, withNotes } from './notes.ts'
 import { operation } from './operation.ts'
+import { ownGroupOf, ownLettersOf } from './own-groups.ts'
 import { Moment, NameInput } from './schemas/names.ts'
 import { FailureGroupView } from './schemas/operations.ts'
 import { FailureView } from './schemas/task.ts'
@@ -84,15 +85,18 @@ export const groupFigureOperations = {
   getFailureGroup: operation({
     route: 'GET /api/v1/failure-groups/{fingerprint}',
     summary: 'One failure group with its figures',
+    description:
+      'For a caller limited to tenants, of the own dead letters alone: without its case, its trend, and everything about workers.',
     tag: 'tasks',
     right: 'read',
-    tenants: 'all',
+    tenants: 'own',
     input: z.object({ fingerprint: NameInput }),
     output: GroupFigures,
     answer: 'The group. If it was merged into another, that one.',
     problems: [404],
     run: async (context, caller, { fingerprint }) => {
       await refuseUnlessOn(context, 'dlq-inspector')
+      if (caller.tenants !== null) return ownFigures(context, caller, fingerprint)
       const { engine, redaction } = context
       const families = await familiesIn(engine)
       const root = families.rootOf(fingerprint)
@@ -117,6 +121,16 @@ export const groupFigureOperations = {
       }
     },
   }),
+}
+
+async function ownFigures(
+  context: Context,
+  caller: Caller,
+  fingerprint: string,
+): Promise<z.output<typeof GroupFigures>> {
+  const letters = await ownLettersOf(context, caller, fingerprint)
+  const figures = figuresOf(letters.tasks, letters.isExact ? letters.count : Number.POSITIVE_INFINITY)
+  return { ...figures, ...ownGroupOf(context, caller, fingerprint, letters) }
 }
 
 /** A case whose dead letters are gone: redriven, or discarded. */

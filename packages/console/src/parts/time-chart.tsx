@@ -138,24 +138,28 @@ export function TimeChart({
   const moment = times[place]
   return (
     <figure className="min-w-0" aria-label={title}>
-      <figcaption className="flex flex-wrap items-baseline gap-x-3 text-sm">
-        <span className="text-dim">{title}</span>
-        {series.map(({ name, colour, values }) => (
-          <span key={name} className="whitespace-nowrap">
-            <span aria-hidden="true" style={{ color: `var(--color-${colour})` }}>
-              ▬
-            </span>{' '}
-            <span className="text-dim">{name}</span> {count(values[place] ?? 0)}
+      <figcaption className="text-sm">
+        <span className="flex items-baseline justify-between gap-x-3">
+          <span className="text-dim">{title}</span>
+          <span className="min-w-0 truncate text-xs text-dim">
+            {moment === undefined ? '' : at === null ? 'last minute' : clock(moment)}
+            {mark !== null && (
+              <>
+                {' · '}
+                <bdi>{mark.says}</bdi>
+              </>
+            )}
           </span>
-        ))}
-        <span className="ml-auto text-xs text-dim">
-          {moment === undefined ? '' : at === null ? 'last minute' : clock(moment)}
-          {mark !== null && (
-            <>
-              {' · '}
-              <bdi>{mark.says}</bdi>
-            </>
-          )}
+        </span>
+        <span className="flex flex-wrap gap-x-3">
+          {series.map(({ name, colour, values }) => (
+            <span key={name} className="whitespace-nowrap">
+              <span aria-hidden="true" style={{ color: `var(--color-${colour})` }}>
+                ▬
+              </span>{' '}
+              <span className="text-dim">{name}</span> {count(values[place] ?? 0)}
+            </span>
+          ))}
         </span>
       </figcaption>
       {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: where a mark leads is a link below the charts, too */}

@@ -2,7 +2,7 @@
 
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay, useSeesAll } from '../../api/me.ts'
 import { refresh } from '../../api/operations.ts'
 import { count } from '../../format.ts'
 import { type Change, Confirm } from '../../parts/confirm.tsx'
@@ -25,7 +25,9 @@ const KEYS: Readonly<Record<Act, string>> = { acknowledge: 'a', resolve: 'v', ig
 
 export function CaseActions({ group }: { readonly group: GroupFigures }) {
   const [act, setAct] = useState<Open | null>(null)
-  const mayOperate = useMay('operate')
+  // A case is for all tenants together.
+  const seesAll = useSeesAll()
+  const mayOperate = useMay('operate') && seesAll
   const status = group.case?.state.status ?? 'open'
   const possible: readonly Act[] =
     status === 'open'

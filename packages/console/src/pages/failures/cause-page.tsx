@@ -2,7 +2,7 @@
 
 import { address, Link, useParam, usePart } from '../../address.tsx'
 import { isNotFound } from '../../api/client.ts'
-import { useMay } from '../../api/me.ts'
+import { useMay, useSeesAll } from '../../api/me.ts'
 import { useOperation } from '../../api/operations.ts'
 import { causeWords } from '../../cause-words.ts'
 import { count, many, share } from '../../format.ts'
@@ -30,6 +30,7 @@ export default function CausePage() {
   const fingerprint = usePart('fingerprint')
   const [sheet, setSheet] = useParam('sheet')
   const mayOperate = useMay('operate')
+  const seesAll = useSeesAll()
   const group = useOperation('getFailureGroup', { fingerprint }, { keepsPrevious: false })
   const cause = useOperation(
     'explainFailureGroup',
@@ -68,7 +69,13 @@ export default function CausePage() {
           ›{' '}
         </>
       }
-      sentence={cause.data === undefined ? undefined : causeSentence(cause.data.contrasts, cause.data.summary)}
+      sentence={
+        data?.count === 0
+          ? 'No dead letter of it is left.'
+          : cause.data === undefined
+            ? undefined
+            : causeSentence(cause.data.contrasts, cause.data.summary)
+      }
       actions={
         data === undefined ? undefined : (
           <>
@@ -107,7 +114,7 @@ export default function CausePage() {
               <Alike fingerprint={known.fingerprint} signs={signsOf(cause.data.contrasts)} />
             )}
             <div className="grid gap-x-8 lg:grid-cols-2">
-              <Trend group={known} marks={cause.data?.changes ?? []} />
+              {seesAll && <Trend group={known} marks={cause.data?.changes ?? []} />}
               <Changes changes={cause.data?.changes ?? []} beganAt={cause.data?.beganAt ?? known.firstAt} />
             </div>
             <Parts group={known} />
@@ -116,9 +123,11 @@ export default function CausePage() {
             <LastFailure group={known} />
             <div className="grid gap-x-8 lg:grid-cols-2">
               <WhoAndWhere group={known} />
-              <Section title="Notes">
-                <Notes notes={known.notes ?? []} on={{ fingerprint }} />
-              </Section>
+              {seesAll && (
+                <Section title="Notes">
+                  <Notes notes={known.notes ?? []} on={{ fingerprint }} />
+                </Section>
+              )}
             </div>
           </>
         )}
@@ -230,7 +239,7 @@ function WhoAndWhere({ group }: { readonly group: GroupFigures }) {
                 <bdi className="truncate" title={value ?? 'unknown'}>
                   {value ?? 'unknown'}
                 </bdi>
-                <span className="text-dim">{share(some, group.sampled)}</span>
+                <span className="whitespace-nowrap text-dim">{share(some, group.sampled)}</span>
               </p>
             ))}
           </div>

@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from 'react'
 import { Link, navigate, useParam } from '../../address.tsx'
-import { useMay } from '../../api/me.ts'
+import { useMay, useSeesAll } from '../../api/me.ts'
 import { useList, useOperation } from '../../api/operations.ts'
 import { causeWords } from '../../cause-words.ts'
 import { count, many } from '../../format.ts'
@@ -40,7 +40,9 @@ export default function FailuresPage() {
   const [q, setQ] = useParam('q')
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [isMerging, setMerging] = useState(false)
-  const mayOperate = useMay('operate')
+  // What people do about a cause is for all tenants together.
+  const seesAll = useSeesAll()
+  const mayMerge = useMay('operate') && seesAll
   const counts = useOperation('counts', {})
   const now = useNow()
   const { items, error, more, hasMore } = useList('listFailureGroups', {
@@ -53,7 +55,7 @@ export default function FailuresPage() {
   const columns = useMemo(() => columnsAt(minute * 60_000), [minute])
   const toggle = (key: string): void =>
     setSelected((old) => new Set(old.has(key) ? [...old].filter((one) => one !== key) : [...old, key]))
-  const canMerge = mayOperate && selected.size > 1
+  const canMerge = mayMerge && selected.size > 1
   useCommands([
     ...(canMerge
       ? [
@@ -89,7 +91,7 @@ export default function FailuresPage() {
         <div className="min-w-0 flex-1 basis-72">
           <QueryField value={q} onChange={setQ} placeholder="Only of dead letters such as died<10m label.region:eu" />
         </div>
-        <Choice label="State" value={state} options={STATES} onChange={setState} />
+        {seesAll && <Choice label="State" value={state} options={STATES} onChange={setState} />}
         <Choice label="Order" value={order} options={ORDERS} onChange={setOrder} />
       </div>
       {error !== null && <Failed error={error} what="The causes" />}
@@ -106,7 +108,7 @@ export default function FailuresPage() {
           isTall={true}
           onOpen={({ fingerprint }) => navigate(`/failures/${fingerprint}`)}
           onEnd={more}
-          {...(mayOperate ? { selection: { has: (key: string) => selected.has(key), toggle } } : {})}
+          {...(mayMerge ? { selection: { has: (key: string) => selected.has(key), toggle } } : {})}
         />
       )}
       {isMerging && items !== undefined && (
@@ -136,7 +138,7 @@ function sentenceOf(
   const least = hasMore ? '≥ ' : ''
   const isAll = dead !== null && tasks === dead && !hasMore
   return [
-    `${least}${many(tasks, 'dead task')} of ${many(actions, 'action')} ${groups.length === 1 ? 'has' : 'have'} ${least}${many(groups.length, 'cause')}`,
+    `${least}${many(tasks, 'dead task')} of ${many(actions, 'action')} ${tasks === 1 ? 'has' : 'have'} ${least}${many(groups.length, 'cause')}`,
     fresh === 0 ? '' : `, ${fresh === groups.length ? 'all' : count(fresh)} new in the last hour`,
     isAll || dead === null ? '.' : `. In all ${count(dead)} are dead.`,
   ].join('')

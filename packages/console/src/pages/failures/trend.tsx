@@ -69,7 +69,7 @@ export function Changes({ changes, beganAt }: { readonly changes: readonly Chang
       <ol className="flex max-h-60 flex-col gap-1 overflow-auto">
         {changes.map(({ at, kind, sentence }) => (
           <li key={`${at} ${sentence}`} className="flex gap-2">
-            <span aria-hidden="true" className="w-3 text-center text-dim">
+            <span aria-hidden="true" className="w-3 shrink-0 text-center text-dim">
               {SHAPES[kind] ?? '·'}
             </span>
             <span className="whitespace-nowrap text-dim">{when(at, now)}</span>

@@ -83,7 +83,7 @@ export default function Charts() {
             <ol aria-label="What changed" className="mt-2 flex flex-col gap-0.5 text-sm">
               {shown.slice(-8).map(({ at, shape, says, kind, to: opens }) => (
                 <li key={`${at} ${kind}`} className="flex gap-2">
-                  <span aria-hidden="true" className="w-3 text-center text-dim">
+                  <span aria-hidden="true" className="w-3 shrink-0 text-center text-dim">
                     {shape}
                   </span>
                   <span className="whitespace-nowrap text-dim">{when(at, now)}</span>

@@ -31,7 +31,7 @@ export default function NowPage() {
   const now = useNow()
   const counts = useOperation('counts', {})
   const monitoring = useOperation('monitoring', {}, { enabled: seesAll })
-  const groups = useOperation('listFailureGroups', { state: 'open', order: 'recent', limit: 20 }, { enabled: seesAll })
+  const groups = useOperation('listFailureGroups', { state: 'open', order: 'recent', limit: 20 })
   const breakers = useOperation('listBreakers', {})
   const workers = useOperation('listWorkers', {}, { enabled: seesAll })
   const redrives = useOperation('listRedrives', {})
@@ -45,8 +45,7 @@ export default function NowPage() {
     ...redriveConcerns(redrives.data?.items ?? []),
     ...workerConcerns(workers.data?.items ?? []),
   ]
-  const isKnown =
-    counts.data !== undefined && (!seesAll || (groups.data !== undefined && monitoring.data !== undefined))
+  const isKnown = counts.data !== undefined && groups.data !== undefined && (!seesAll || monitoring.data !== undefined)
   useCommands(
     concerns
       .slice(0, 3)
@@ -102,11 +101,16 @@ function Concerns({ concerns }: { readonly concerns: readonly Concern[] }) {
     <ul className="border-t border-line" aria-label="What needs you">
       {concerns.map(({ key, state, what, details, since, to }) => (
         <li key={key} className="border-b border-line">
-          <Link to={to} className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 py-1.5 hover:bg-sunken">
+          <Link
+            to={to}
+            className="grid grid-cols-[16px_minmax(0,1fr)] items-baseline gap-x-2 py-1.5 hover:bg-sunken sm:grid-cols-[16px_minmax(0,1fr)_auto]"
+          >
             <StateMark state={state} word={WORDS[state]} isShort={true} />
-            <bdi className="min-w-0 font-semibold break-words">{what}</bdi>
-            <bdi className="min-w-0 break-words text-dim">{details}</bdi>
-            <span className="ml-auto text-sm whitespace-nowrap text-dim">
+            <span className="flex min-w-0 flex-wrap gap-x-3 gap-y-0.5">
+              <bdi className="min-w-0 font-semibold break-words">{what}</bdi>
+              <bdi className="min-w-0 break-words text-dim">{details}</bdi>
+            </span>
+            <span className="text-sm whitespace-nowrap text-dim max-sm:col-start-2">
               {since === null ? (
                 ''
               ) : (

@@ -151,7 +151,7 @@ function detailOf({ state }: Task): string {
 }
 
 const COLUMNS: readonly Column<Task>[] = [
-  { id: 'status', title: 'Status', width: '100px', cell: ({ state }) => <StateMark state={state.status} /> },
+  { id: 'status', title: 'Status', width: '92px', cell: ({ state }) => <StateMark state={state.status} /> },
   {
     id: 'id',
     title: 'Task',
@@ -163,7 +163,7 @@ const COLUMNS: readonly Column<Task>[] = [
       </Link>
     ),
   },
-  { id: 'action', title: 'Action', width: 'minmax(90px, 150px)', cell: ({ action }) => <bdi>{action}</bdi> },
+  { id: 'action', title: 'Action', width: 'minmax(80px, 150px)', cell: ({ action }) => <bdi>{action}</bdi> },
   { id: 'tenant', title: 'Tenant', width: '110px', from: 760, cell: ({ tenant }) => <bdi>{tenant}</bdi> },
   { id: 'pool', title: 'Pool', width: '100px', from: 1_160, cell: ({ pool }) => <bdi>{pool}</bdi> },
   { id: 'attempt', title: 'Attempt', width: '60px', from: 860, isNumber: true, cell: ({ attempt }) => count(attempt) },
@@ -184,7 +184,7 @@ const COLUMNS: readonly Column<Task>[] = [
   {
     id: 'accepted',
     title: 'Accepted',
-    width: '80px',
+    width: '68px',
     isNumber: true,
     cell: ({ acceptedAt }) => <Ago at={acceptedAt} />,
   },
