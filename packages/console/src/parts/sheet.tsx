@@ -22,7 +22,11 @@ export function Sheet({ title, onClose, children, actions, kind = 'side' }: Shee
   const id = useId()
   useEffect(() => {
     const { current } = dialog
-    if (current?.open === false) current.showModal()
+    if (current?.open === false) {
+      current.showModal()
+      // The browser would take the first button, which closes it: who opens a form wants to type.
+      current.querySelector<HTMLElement>('[data-body] :is(input, textarea, select)')?.focus()
+    }
     return () => current?.close()
   }, [])
   return (
@@ -45,7 +49,7 @@ export function Sheet({ title, onClose, children, actions, kind = 'side' }: Shee
             Close
           </button>
         </header>
-        <div className="min-h-0 flex-1 overflow-auto px-4 py-3" tabIndex={-1}>
+        <div data-body="" className="min-h-0 flex-1 overflow-auto px-4 py-3" tabIndex={-1}>
           {children}
         </div>
         {actions !== undefined && (

@@ -151,7 +151,7 @@ function Line({ group }: { readonly group: GroupFigures }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-y border-line py-1.5">
       <StateMark state={look} word={word} />
-      <bdi>{group.action}</bdi>
+      <bdi className="min-w-0 break-words">{group.action}</bdi>
       <span>
         <strong>{count(group.count)}</strong> dead
       </span>

@@ -181,8 +181,8 @@ function Facts({ task }: { readonly task: Task }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-y border-line py-1.5">
       <StateMark state={status} />
-      <bdi className="font-semibold">{task.action}</bdi>
-      <bdi>{task.tenant}</bdi>
+      <bdi className="min-w-0 font-semibold break-words">{task.action}</bdi>
+      <bdi className="min-w-0 break-words">{task.tenant}</bdi>
       <span className="text-dim">
         pool <bdi className="text-ink">{task.pool}</bdi>
       </span>
