@@ -71,8 +71,8 @@ export function createSweep(options: SweepOptions): Service {
       const report = await settleOverdue(engine, random, look, policies.current())
       if (report.settled > 0) log.info('The sweep settled what was past its time.', { ...report })
       if (report.full && report.settled > 0) return 0
-      await retain?.()
-      return jitteredMs(intervalMs, random)
+      const hasMoreToDelete = (await retain?.()) ?? false
+      return hasMoreToDelete ? 0 : jitteredMs(intervalMs, random)
     }
     return {
       async round() {
