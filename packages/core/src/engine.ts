@@ -32,6 +32,7 @@ export {
   PAGE_BYTES_MAX,
   PICKS_PER_OLDEST,
   PROMOTE_MAX,
+  PROMOTE_REST_MS,
   RETIRE_MAX,
   WORKER_SILENT_MS,
 } from './port/bounds.ts'
@@ -114,5 +115,7 @@ export {
   type Outcomes,
   RECENT_OUTCOMES_MAX,
   SERVED_MS,
+  SILENCE_MS,
+  takesBackLosses,
   withOutcomes,
 } from './workers/health.ts'

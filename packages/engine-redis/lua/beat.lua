@@ -11,6 +11,12 @@ local report = { BEAT.args(first) }
 local worker = workerNamed(report.worker)
 if not worker then return 'unknown' end
 if worker.epoch ~= report.epoch then return 'replaced' end
+-- See core's takesBackLosses.
+local failedAt = worker.lastFailureAt
+if failedAt and now - worker.lastBeatAt >= SILENCE_MS and failedAt > worker.lastBeatAt and failedAt > worker.lastProgressAt then
+  worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures = 0, 0, 0
+  worker.lastFailureAt, worker.failuresBy = false, {}
+end
 worker.lastBeatAt = now
 for _, name in ipairs({ 'inFlight', 'queueDepth', 'loopLagMs', 'memoryBytes', 'maxQuietMs', 'draining' }) do
   worker[name] = tonumber(report[name]) or 0

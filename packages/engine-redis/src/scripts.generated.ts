@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_288f33e704f6',
-  text: `#!lua name=reprise_288f33e704f6
+  name: 'reprise_237dd208bff3',
+  text: `#!lua name=reprise_237dd208bff3
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -111,9 +111,9 @@ end
 function poolNamed(name)
   local pool = pools[name]
   if not pool then
-    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version', 'promotedAt')
     local virtualTime = tonumber(values[1]) or 0
-    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0', promotedAt = tonumber(values[3]) }
     pools[name] = pool
   end
   return pool
@@ -267,6 +267,7 @@ function flushLanes()
   for _, lane in ipairs(laneList) do flushLane(lane) end
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+    if pool.hasPromoted then call('HSET', key('pool:' .. name), 'promotedAt', int(pool.promotedAt)) end
   end
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
@@ -416,12 +417,17 @@ local function deadlineOf(task)
   if task.state.generation > 1 then return nil end
   return task.head.deadlineAt
 end
-function enqueue(task, keepsRank)
+function enqueue(task, keepsRank, together)
   local lane = task.lane
   restock(lane)
   move(lane, nil, 'queued')
   local state = nextState(task.state, 'queued')
-  if not keepsRank or not state.rank then state.rank = draw(1) end
+  if together then
+    together.rank = together.rank + 1
+    state.rank = together.rank
+  elseif not keepsRank or not state.rank then
+    state.rank = draw(1)
+  end
   if lane.ready == 0 then catchUp(lane) end
   local ttlMs = task.profile.queueTtlMs
   state.since = now
@@ -433,6 +439,11 @@ function enqueue(task, keepsRank)
     state.returned = true
     call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
     lane.returned = lane.returned + 1
+  elseif together then
+    local queue = queueKey(lane, task.priority)
+    local entries = together.entries[queue] or {}
+    together.entries[queue] = entries
+    entries[#entries + 1] = entry
   else
     call('RPUSH', queueKey(lane, task.priority), entry)
   end
@@ -2192,34 +2203,58 @@ end
 end
 local promoteDue
 do
+local function isResting(pool)
+  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < 5
+end
 local function firstDue(pools)
   local first
-  for _, pool in ipairs(pools) do
-    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), '0', '0', 'WITHSCORES')[2])
+  for _, name in ipairs(pools) do
+    local at = tonumber(call('ZRANGE', key('waiting:' .. name), '0', '0', 'WITHSCORES')[2])
+    if at and at <= now then
+      local pool = poolNamed(name)
+      if isResting(pool) then at = pool.promotedAt + 5 end
+    end
     if at and (not first or at < first) then first = at end
   end
   return first
 end
-function promoteDue(request)
-  local first = firstDue(request.pools)
-  if not first or first > now then return first end
-  local due = {}
-  local seen = {}
-  for _, pool in ipairs(request.pools) do
-    if not seen[pool] then
+local function isEarlier(a, b)
+  return a.at < b.at or (a.at == b.at and a.member < b.member)
+end
+local function dueIn(pools)
+  local due, seen = {}, {}
+  for _, pool in ipairs(pools) do
+    if not seen[pool] and not isResting(poolNamed(pool)) then
       seen[pool] = true
-      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, 1000, 'WITHSCORES')
+      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
       for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
     end
   end
-  table.sort(due, function(a, b) return a.at < b.at or (a.at == b.at and a.member < b.member) end)
-  for index = 1, math.min(#due, 1000) do
+  if #pools > 1 then table.sort(due, isEarlier) end
+  return due
+end
+function promoteDue(request)
+  local first = firstDue(request.pools)
+  if not first or first > now then return first end
+  local due = dueIn(request.pools)
+  local count = math.min(#due, 100)
+  local together = { rank = draw(count) - count, entries = {} }
+  local taken = {}
+  for index = 1, count do
     local item = due[index]
-    call('ZREM', key('waiting:' .. item.pool), item.member)
     local task = loadTask(string.sub(item.member, 17))
     move(task.lane, 'waiting', nil)
-    enqueue(task, false)
+    enqueue(task, false, together)
     stir(task.lane)
+    taken[item.pool] = (taken[item.pool] or 0) + 1
+  end
+  for queue, entries in pairs(together.entries) do call('RPUSH', queue, unpack(entries)) end
+  for pool, amount in pairs(taken) do call('ZREMRANGEBYRANK', key('waiting:' .. pool), '0', int(amount - 1)) end
+  for _, name in ipairs(request.pools) do
+    local pool = poolNamed(name)
+    if not isResting(pool) and call('ZCOUNT', key('waiting:' .. name), '-inf', NOW) > 0 then
+      pool.promotedAt, pool.hasPromoted = now, true
+    end
   end
   return firstDue(request.pools)
 end
@@ -2978,7 +3013,7 @@ function past.note(id, brought, status)
   note('task.imported', id, attempt > 0 and attempt, brought.actor, brought.reason, brought.data[status])
 end
 end
-redis.register_function{ function_name = 'reprise_288f33e704f6_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_237dd208bff3_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -2992,7 +3027,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_288f33e704f6_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_237dd208bff3_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -3023,7 +3058,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_288f33e704f6_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_237dd208bff3_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -3034,7 +3069,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_288f33e704f6_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_237dd208bff3_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3051,7 +3086,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_288f33e704f6_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_237dd208bff3_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3320,15 +3355,15 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_288f33e704f6_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_288f33e704f6_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_288f33e704f6_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_288f33e704f6_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_288f33e704f6_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_237dd208bff3_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_237dd208bff3_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_237dd208bff3_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_237dd208bff3_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_237dd208bff3_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_fa6cfc8c9e8e',
-  text: `#!lua name=reprise_fa6cfc8c9e8e
+  name: 'reprise_840d8353c249',
+  text: `#!lua name=reprise_840d8353c249
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3446,9 +3481,9 @@ end
 local function poolNamed(name)
   local pool = pools[name]
   if not pool then
-    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version', 'promotedAt')
     local virtualTime = tonumber(values[1]) or 0
-    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0', promotedAt = tonumber(values[3]) }
     pools[name] = pool
   end
   return pool
@@ -3602,6 +3637,7 @@ function flushLanes()
   for _, lane in ipairs(laneList) do flushLane(lane) end
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+    if pool.hasPromoted then call('HSET', key('pool:' .. name), 'promotedAt', int(pool.promotedAt)) end
   end
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
@@ -4553,14 +4589,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_840d8353c249_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_840d8353c249_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4594,7 +4630,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_840d8353c249_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4615,7 +4651,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_840d8353c249_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4634,7 +4670,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_840d8353c249_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4692,7 +4728,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_840d8353c249_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4707,7 +4743,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_fa6cfc8c9e8e_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_840d8353c249_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4734,17 +4770,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_fa6cfc8c9e8e_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_fa6cfc8c9e8e_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_fa6cfc8c9e8e_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_fa6cfc8c9e8e_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_fa6cfc8c9e8e_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_fa6cfc8c9e8e_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_fa6cfc8c9e8e_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_840d8353c249_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_840d8353c249_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_840d8353c249_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_840d8353c249_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_840d8353c249_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_840d8353c249_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_840d8353c249_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_4924b65f0e28',
-  text: `#!lua name=reprise_4924b65f0e28
+  name: 'reprise_4796c67aed54',
+  text: `#!lua name=reprise_4796c67aed54
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -4862,9 +4898,9 @@ end
 local function poolNamed(name)
   local pool = pools[name]
   if not pool then
-    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version', 'promotedAt')
     local virtualTime = tonumber(values[1]) or 0
-    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0', promotedAt = tonumber(values[3]) }
     pools[name] = pool
   end
   return pool
@@ -5018,6 +5054,7 @@ function flushLanes()
   for _, lane in ipairs(laneList) do flushLane(lane) end
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+    if pool.hasPromoted then call('HSET', key('pool:' .. name), 'promotedAt', int(pool.promotedAt)) end
   end
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
@@ -5167,12 +5204,17 @@ function deadlineOf(task)
   if task.state.generation > 1 then return nil end
   return task.head.deadlineAt
 end
-function enqueue(task, keepsRank)
+function enqueue(task, keepsRank, together)
   local lane = task.lane
   restock(lane)
   move(lane, nil, 'queued')
   local state = nextState(task.state, 'queued')
-  if not keepsRank or not state.rank then state.rank = draw(1) end
+  if together then
+    together.rank = together.rank + 1
+    state.rank = together.rank
+  elseif not keepsRank or not state.rank then
+    state.rank = draw(1)
+  end
   if lane.ready == 0 then catchUp(lane) end
   local ttlMs = task.profile.queueTtlMs
   state.since = now
@@ -5184,6 +5226,11 @@ function enqueue(task, keepsRank)
     state.returned = true
     call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
     lane.returned = lane.returned + 1
+  elseif together then
+    local queue = queueKey(lane, task.priority)
+    local entries = together.entries[queue] or {}
+    together.entries[queue] = entries
+    entries[#entries + 1] = entry
   else
     call('RPUSH', queueKey(lane, task.priority), entry)
   end
@@ -6879,7 +6926,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_4924b65f0e28_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6923,13 +6970,18 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
 local worker = workerNamed(report.worker)
 if not worker then return 'unknown' end
 if worker.epoch ~= report.epoch then return 'replaced' end
+local failedAt = worker.lastFailureAt
+if failedAt and now - worker.lastBeatAt >= 10000 and failedAt > worker.lastBeatAt and failedAt > worker.lastProgressAt then
+  worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures = 0, 0, 0
+  worker.lastFailureAt, worker.failuresBy = false, {}
+end
 worker.lastBeatAt = now
 for _, name in ipairs({ 'inFlight', 'queueDepth', 'loopLagMs', 'memoryBytes', 'maxQuietMs', 'draining' }) do
   worker[name] = tonumber(report[name]) or 0
@@ -6941,7 +6993,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7125,7 +7177,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7150,7 +7202,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7168,7 +7220,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7203,7 +7255,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7220,11 +7272,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7316,7 +7368,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7328,7 +7380,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7341,7 +7393,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7361,13 +7413,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7384,7 +7436,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7414,7 +7466,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7428,7 +7480,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7446,7 +7498,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7469,7 +7521,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7490,7 +7542,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7516,7 +7568,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7544,7 +7596,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7605,7 +7657,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7636,7 +7688,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7663,7 +7715,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7813,7 +7865,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7821,13 +7873,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7845,7 +7897,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7872,7 +7924,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -7969,7 +8021,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7986,7 +8038,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8118,7 +8170,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8150,7 +8202,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8217,7 +8269,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8277,7 +8329,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8291,7 +8343,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_statuses', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_statuses', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = {}
@@ -8305,14 +8357,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8345,7 +8397,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8368,7 +8420,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8387,13 +8439,17 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4924b65f0e28_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_4796c67aed54_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
 local answer, isKept = (function()
 local worker = ARGV[3]
-for at = 4, #ARGV, 3 do witness(worker, ARGV[at], ARGV[at + 1] == '1', tonumber(ARGV[at + 2])) end
+local known = workerNamed(worker)
+for at = 4, #ARGV, 3 do
+  witness(worker, ARGV[at], ARGV[at + 1] == '1', tonumber(ARGV[at + 2]))
+  if known and ARGV[at + 1] ~= '' then known.lastProgressAt = now end
+end
 flushWorkers()
 return 1
 end)()
@@ -8402,52 +8458,52 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_4924b65f0e28_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_4924b65f0e28_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_4924b65f0e28_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_4924b65f0e28_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_4924b65f0e28_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_4924b65f0e28_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_4924b65f0e28_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_4924b65f0e28_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_4924b65f0e28_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_4924b65f0e28_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_4924b65f0e28_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_4924b65f0e28_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_4924b65f0e28_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_4924b65f0e28_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_4924b65f0e28_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_4924b65f0e28_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_4924b65f0e28_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_4924b65f0e28_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_4924b65f0e28_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_4924b65f0e28_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_4924b65f0e28_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_4924b65f0e28_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_4924b65f0e28_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_4924b65f0e28_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_4924b65f0e28_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_4924b65f0e28_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_4924b65f0e28_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_4924b65f0e28_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_4924b65f0e28_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_4924b65f0e28_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_4924b65f0e28_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_4924b65f0e28_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_4924b65f0e28_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_4924b65f0e28_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_4924b65f0e28_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_4924b65f0e28_standings', library: library, readOnly: true }
-export const statusesScript: Script = { name: 'reprise_4924b65f0e28_statuses', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_4924b65f0e28_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_4924b65f0e28_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_4924b65f0e28_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_4924b65f0e28_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_4924b65f0e28_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_4796c67aed54_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_4796c67aed54_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_4796c67aed54_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_4796c67aed54_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_4796c67aed54_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_4796c67aed54_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_4796c67aed54_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_4796c67aed54_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_4796c67aed54_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_4796c67aed54_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_4796c67aed54_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_4796c67aed54_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_4796c67aed54_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_4796c67aed54_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_4796c67aed54_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_4796c67aed54_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_4796c67aed54_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_4796c67aed54_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_4796c67aed54_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_4796c67aed54_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_4796c67aed54_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_4796c67aed54_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_4796c67aed54_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_4796c67aed54_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_4796c67aed54_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_4796c67aed54_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_4796c67aed54_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_4796c67aed54_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_4796c67aed54_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_4796c67aed54_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_4796c67aed54_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_4796c67aed54_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_4796c67aed54_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_4796c67aed54_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_4796c67aed54_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_4796c67aed54_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_4796c67aed54_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_4796c67aed54_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_4796c67aed54_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_4796c67aed54_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_4796c67aed54_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_4796c67aed54_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_5c2b71b83ee2',
-  text: `#!lua name=reprise_5c2b71b83ee2
+  name: 'reprise_0ef14258c065',
+  text: `#!lua name=reprise_0ef14258c065
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -8565,9 +8621,9 @@ end
 local function poolNamed(name)
   local pool = pools[name]
   if not pool then
-    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version', 'promotedAt')
     local virtualTime = tonumber(values[1]) or 0
-    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0', promotedAt = tonumber(values[3]) }
     pools[name] = pool
   end
   return pool
@@ -8721,6 +8777,7 @@ function flushLanes()
   for _, lane in ipairs(laneList) do flushLane(lane) end
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+    if pool.hasPromoted then call('HSET', key('pool:' .. name), 'promotedAt', int(pool.promotedAt)) end
   end
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end
@@ -8870,12 +8927,17 @@ function deadlineOf(task)
   if task.state.generation > 1 then return nil end
   return task.head.deadlineAt
 end
-function enqueue(task, keepsRank)
+function enqueue(task, keepsRank, together)
   local lane = task.lane
   restock(lane)
   move(lane, nil, 'queued')
   local state = nextState(task.state, 'queued')
-  if not keepsRank or not state.rank then state.rank = draw(1) end
+  if together then
+    together.rank = together.rank + 1
+    state.rank = together.rank
+  elseif not keepsRank or not state.rank then
+    state.rank = draw(1)
+  end
   if lane.ready == 0 then catchUp(lane) end
   local ttlMs = task.profile.queueTtlMs
   state.since = now
@@ -8887,6 +8949,11 @@ function enqueue(task, keepsRank)
     state.returned = true
     call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
     lane.returned = lane.returned + 1
+  elseif together then
+    local queue = queueKey(lane, task.priority)
+    local entries = together.entries[queue] or {}
+    together.entries[queue] = entries
+    entries[#entries + 1] = entry
   else
     call('RPUSH', queueKey(lane, task.priority), entry)
   end
@@ -9583,7 +9650,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9823,7 +9890,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9871,7 +9938,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9914,7 +9981,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9962,7 +10029,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9984,7 +10051,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10103,7 +10170,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10213,7 +10280,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_5c2b71b83ee2_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10443,11 +10510,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_5c2b71b83ee2_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_0ef14258c065_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_0ef14258c065_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_0ef14258c065_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_0ef14258c065_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_0ef14258c065_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_0ef14258c065_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_0ef14258c065_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_0ef14258c065_inspect_tasks', library: inspectLibrary, readOnly: false }

@@ -69,6 +69,12 @@ SELECT virtual_time FROM pools WHERE name = ?;
 -- name: savePool
 INSERT INTO pools (name, virtual_time) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET virtual_time = excluded.virtual_time;
 
+-- name: lastPromotion
+SELECT promoted_at FROM pools WHERE name = ?;
+
+-- name: notePromotion
+INSERT INTO pools (name, promoted_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET promoted_at = excluded.promoted_at;
+
 -- name: allHolds
 SELECT * FROM holds;
 

@@ -112,6 +112,10 @@ INSERT INTO waiting (pool, due_at, seq) VALUES (?, ?, ?);
 -- name: deleteWaiting
 DELETE FROM waiting WHERE pool = ? AND due_at = ? AND seq = ?;
 
+-- Those that are due first are promoted first, by seq where they are due together.
+-- name: deleteWaitingUpTo
+DELETE FROM waiting WHERE pool = ? AND (due_at, seq) <= (?, ?);
+
 -- name: dueTasks
 SELECT w.seq, w.due_at, t.lane, t.priority, t.profile, t.generation, t.deadline_at
 FROM waiting w CROSS JOIN tasks t ON t.seq = w.seq

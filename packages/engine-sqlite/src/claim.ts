@@ -1,12 +1,13 @@
 // The claim: promotes what is due, then takes entries lane by lane, fairly, and reserves them under leases. The rules
 // stand in docs/engine-port.md; this file follows its numbers.
 
-import { type ClaimRequest, type ClaimResult, type HealthThresholds, InvalidError, type Priority } from '@reprise/core'
-import { checkLeaseMs, checkLimit, PROMOTE_MAX } from '@reprise/core/engine'
+import { type ClaimRequest, type ClaimResult, type HealthThresholds, InvalidError } from '@reprise/core'
+import { checkLeaseMs, checkLimit } from '@reprise/core/engine'
 import { Avoidance } from './avoidance.ts'
 import { tellTime } from './breakers.ts'
 import { Claiming, type Taken } from './claiming.ts'
 import { collect } from './dispatch.ts'
+import { nextPromotionAt, promoteDue } from './promotion.ts'
 import { admit } from './registry.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -26,7 +27,7 @@ export function claim(transaction: Transaction, request: ClaimRequest, threshold
   if (collected.length + claimed.length > 0) admission.tookWork()
   return {
     claimed: collected.length === 0 ? claimed : [...collected, ...claimed],
-    nextDueAt: earliest(nextDueAt(transaction, pools), nextProbeAt, avoidedUntil),
+    nextDueAt: earliest(nextPromotionAt(transaction, pools), nextProbeAt, avoidedUntil),
     heldBack: admission.heldBack,
     now: transaction.now,
   }
@@ -38,41 +39,6 @@ export function checkClaim(request: ClaimRequest): void {
   checkLimit(request.limit)
   checkLeaseMs(request.leaseMs)
   if (new Set(request.pools).size !== request.pools.length) throw new InvalidError('A claim names each pool once.')
-}
-
-function promoteDue(transaction: Transaction, pools: readonly string[]): void {
-  const { db, now } = transaction
-  interface DueRow {
-    readonly seq: number
-    readonly due_at: number
-    readonly lane: number
-    readonly priority: Priority
-    readonly profile: number
-    readonly generation: number
-    readonly deadline_at: number | null
-  }
-  const due = pools.flatMap((pool) => {
-    const next = db.get<{ due_at: number }>('nextDue', pool)
-    return next === undefined || next.due_at > now ? [] : db.all<DueRow>('dueTasks', pool, now, PROMOTE_MAX)
-  })
-  if (pools.length > 1) due.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq)
-  for (const row of due.slice(0, PROMOTE_MAX)) {
-    const lane = transaction.lane(row.lane)
-    const rank = transaction.nextRank()
-    db.run('deleteWaiting', lane.pool, row.due_at, row.seq)
-    db.run('enterQueue', now, rank, row.seq)
-    transaction.move(lane, 'waiting', 'queued')
-    transaction.enqueue(lane, row, rank, transaction.profiles.settingsOf(row.profile))
-  }
-}
-
-function nextDueAt(transaction: Transaction, pools: readonly string[]): number | null {
-  let next: number | null = null
-  for (const pool of pools) {
-    const due = transaction.db.get<{ due_at: number }>('nextDue', pool)?.due_at
-    if (due !== undefined && (next === null || due < next)) next = due
-  }
-  return next
 }
 
 function earliest(...times: (number | null)[]): number | null {

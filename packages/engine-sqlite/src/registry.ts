@@ -23,6 +23,7 @@ import {
   type Outcome,
   type Outcomes,
   replacedEntry,
+  takesBackLosses,
   WORKER_SILENT_MS,
   withOutcomes,
   workerEntry,
@@ -87,6 +88,11 @@ export function beat(transaction: Transaction, report: BeatReport): BeatResult {
   if (row === undefined) return { outcome: 'unknown' }
   if (row.epoch !== report.epoch) return { outcome: 'replaced' }
   const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook } = report
+  if (takesBackLosses(evidenceOf(row), transaction.now)) {
+    const { servedWell } = evidenceOf(row)
+    const byTenant = JSON.stringify({ failuresBy: [], servedWell } satisfies ByTenant)
+    transaction.db.run('saveEvidence', 0, 0, 0, null, row.last_progress_at, byTenant, report.worker)
+  }
   transaction.db.run(
     'saveBeat',
     transaction.now,

@@ -451,6 +451,7 @@ CREATE TRIGGER tasks_lost AFTER DELETE ON tasks WHEN (SELECT removing FROM store
 BEGIN
   INSERT OR REPLACE INTO lost_tasks (seq, id, lane) VALUES (old.seq, old.id, old.lane);
 END;` },
+  { version: 12, name: 'promotion_rests', sql: `ALTER TABLE pools ADD COLUMN promoted_at INTEGER;` },
 ] as const
 
 export const statements = {
@@ -682,6 +683,8 @@ WHERE (?1 = '' OR pool = ?1) AND (?2 = '' OR action = ?2) AND (?3 = '' OR tenant
 WHERE tenant > ? GROUP BY tenant ORDER BY tenant LIMIT ?;`,
   loadPool: `SELECT virtual_time FROM pools WHERE name = ?;`,
   savePool: `INSERT INTO pools (name, virtual_time) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET virtual_time = excluded.virtual_time;`,
+  lastPromotion: `SELECT promoted_at FROM pools WHERE name = ?;`,
+  notePromotion: `INSERT INTO pools (name, promoted_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET promoted_at = excluded.promoted_at;`,
   allHolds: `SELECT * FROM holds;`,
   holdOn: `SELECT rank FROM holds WHERE pool = ? AND action = ? AND tenant = ?;`,
   saveHold: `INSERT INTO holds (pool, action, tenant, actor, reason, since, rank) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -791,6 +794,7 @@ WHERE dedupe_until IS NULL AND seq = (SELECT d.seq FROM dedupe d WHERE d.tenant 
   deleteReady: `DELETE FROM ready WHERE lane = ? AND place = ? AND rank = ?;`,
   insertWaiting: `INSERT INTO waiting (pool, due_at, seq) VALUES (?, ?, ?);`,
   deleteWaiting: `DELETE FROM waiting WHERE pool = ? AND due_at = ? AND seq = ?;`,
+  deleteWaitingUpTo: `DELETE FROM waiting WHERE pool = ? AND (due_at, seq) <= (?, ?);`,
   dueTasks: `SELECT w.seq, w.due_at, t.lane, t.priority, t.profile, t.generation, t.deadline_at
 FROM waiting w CROSS JOIN tasks t ON t.seq = w.seq
 WHERE w.pool = ? AND w.due_at <= ? ORDER BY w.due_at, w.seq LIMIT ? + 0;`,

@@ -96,6 +96,8 @@ export function retentionSteps(engine: Upkeep, rules: RetentionRules, clock: Clo
 }
 
 function lookEvery(rules: RetentionRules): number {
-  const shortestMs = Math.min(...Object.values(rules).filter((ms) => ms !== undefined && !Number.isNaN(ms)))
+  const { succeededMs, cancelledMs, discardedMs, journalMs, seriesMs } = rules
+  const keptMs = [succeededMs, cancelledMs, discardedMs, journalMs, seriesMs].filter((ms) => ms !== undefined)
+  const shortestMs = Math.min(...keptMs.filter((ms) => !Number.isNaN(ms)))
   return Math.min(Math.max(shortestMs / LOOKS_PER_RULE, LOOK_EVERY_MS_MIN), LOOK_EVERY_MS_MAX)
 }

@@ -222,6 +222,22 @@ export function withOutcomes(evidence: Outcomes, outcomes: readonly Outcome[], n
   return { consecutiveFailures, recentOutcomes, recentFailures, lastFailureAt, failuresBy, servedWell }
 }
 
+/** A worker that was not heard of for this long was cut off, or stood still. */
+export const SILENCE_MS = 10_000
+
+/**
+ * Whether a beat takes back what speaks against a worker: it was silent, and what was noted last against it are attempts that were
+ * lost meanwhile. That it could not be reached says nothing of how it works.
+ */
+export function takesBackLosses(
+  evidence: Pick<HealthEvidence, 'lastBeatAt' | 'lastProgressAt' | 'lastFailureAt'>,
+  now: number,
+): boolean {
+  const { lastBeatAt, lastProgressAt, lastFailureAt } = evidence
+  if (lastFailureAt === null || now - lastBeatAt < SILENCE_MS) return false
+  return lastFailureAt > lastBeatAt && lastFailureAt > lastProgressAt
+}
+
 function withFailure(failuresBy: readonly TenantFailures[], tenant: TenantId): readonly TenantFailures[] {
   const isKnown = failuresBy.some((one) => one.tenant === tenant)
   const whose = isKnown || failuresBy.length < FAILING_TENANTS_MAX ? tenant : null

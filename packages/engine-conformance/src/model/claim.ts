@@ -15,7 +15,14 @@ import {
   TIMEOUT_GRACE_MS,
   type WorkerId,
 } from '@reprise/core'
-import { attemptCeiling, PICKS_PER_OLDEST, PROMOTE_MAX, RETIRE_MAX, taskDifferences } from '@reprise/core/engine'
+import {
+  attemptCeiling,
+  PICKS_PER_OLDEST,
+  PROMOTE_MAX,
+  PROMOTE_REST_MS,
+  RETIRE_MAX,
+  taskDifferences,
+} from '@reprise/core/engine'
 import { avoidedUntil } from './avoid.ts'
 import { nextProbeAt, tellTime } from './breakers.ts'
 import { checkLeaseMs, checkLimit, checkWhole } from './checks.ts'
@@ -42,7 +49,7 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
   const { taken, avoided } = takeEntries(state, request, worker, allowed - collected.length)
   const claimed = [...collected, ...taken]
   if (claimed.length > 0) worker.lastBeatAt = state.now
-  const times = [waitingIn(state, request.pools)[0]?.dueAt, nextProbeAt(state), ...avoided]
+  const times = [...request.pools.map((pool) => nextPromotionAt(state, pool)), nextProbeAt(state), ...avoided]
   const known = times.filter((at) => at !== undefined && at !== null)
   return {
     claimed,
@@ -61,9 +68,25 @@ function waitingIn(state: State, pools: readonly PoolName[]): { readonly task: T
     .sort((a, b) => a.dueAt - b.dueAt || a.task.seq - b.task.seq)
 }
 
+/** Of pools that do not rest. Those with more that is due rest now. */
 function promoteDue(state: State, pools: readonly PoolName[]): void {
-  const due = waitingIn(state, pools).filter(({ dueAt }) => dueAt <= state.now)
-  for (const { task } of due.slice(0, PROMOTE_MAX)) enqueue(state, task, 'at the end')
+  const ready = pools.filter((pool) => !isResting(state, pool))
+  const dueIn = (some: readonly PoolName[]) => waitingIn(state, some).filter(({ dueAt }) => dueAt <= state.now)
+  for (const { task } of dueIn(ready).slice(0, PROMOTE_MAX)) enqueue(state, task, 'at the end')
+  for (const pool of ready) if (dueIn([pool]).length > 0) state.promotedAt.set(pool, state.now)
+}
+
+function isResting(state: State, pool: PoolName): boolean {
+  const at = state.promotedAt.get(pool)
+  return at !== undefined && state.now >= at && state.now < at + PROMOTE_REST_MS
+}
+
+/** When a claim can promote the first of what waits in a pool. */
+function nextPromotionAt(state: State, pool: PoolName): number | null {
+  const dueAt = waitingIn(state, [pool])[0]?.dueAt
+  if (dueAt === undefined) return null
+  if (dueAt > state.now || !isResting(state, pool)) return dueAt
+  return (state.promotedAt.get(pool) ?? 0) + PROMOTE_REST_MS
 }
 
 interface Taken {

@@ -26,6 +26,7 @@ import {
   type Outcome,
   pageLimit,
   replacedEntry,
+  takesBackLosses,
   withOutcomes,
   workerEntry,
 } from '@reprise/core/engine'
@@ -93,6 +94,9 @@ export function beat(state: State, report: BeatReport): BeatResult {
   if (record === undefined) return { outcome: 'unknown' }
   if (record.epoch !== report.epoch) return { outcome: 'replaced' }
   const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook } = report
+  if (takesBackLosses(record, state.now)) {
+    Object.assign(record, { ...NO_OUTCOMES, servedWell: record.servedWell })
+  }
   Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook })
   record.policyVersion = report.policyVersion ?? null
   record.lastBeatAt = state.now

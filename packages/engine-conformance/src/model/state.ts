@@ -135,6 +135,8 @@ export interface State {
   /** In order of creation. */
   readonly lanes: Lane[]
   readonly virtualTimes: Map<PoolName, number>
+  /** When a claim last promoted tasks of a pool and left others that were due as well. */
+  readonly promotedAt: Map<PoolName, number>
   readonly holds: Hold[]
   readonly limits: Limit[]
   readonly workers: Map<WorkerId, WorkerRecord>
@@ -163,6 +165,7 @@ export function createState(options: EngineOptions): State {
     tasks: new Map(),
     lanes: [],
     virtualTimes: new Map(),
+    promotedAt: new Map(),
     holds: [],
     limits: [],
     workers: new Map(),

@@ -1,5 +1,6 @@
 // The delay queue: nothing runs before it is due, and what is due runs in order.
 
+import { PROMOTE_MAX, PROMOTE_REST_MS } from '@reprise/core/engine'
 import { expect } from 'vitest'
 import { BY, failure, ids, pool, retryIn, START } from './fixture.ts'
 import { subject } from './subject.ts'
@@ -82,6 +83,70 @@ export const delayQueue = subject('delay queue', (check) => {
     await (await store.worker()).claimOne()
     expect(await store.journal()).toEqual([])
   })
+
+  check(
+    'B1: of very many that come due together a claim promotes some, and the pool rests before the next promotion',
+    async (store) => {
+      const worker = await store.worker()
+      const many = PROMOTE_MAX * 2 + 1
+      await store.submit(...Array.from({ length: many }, (_, index) => ({ id: `t${index}`, delayMs: 1_000 })))
+      await store.submit({ id: 'elsewhere', delayMs: 1_000, pool: pool('gpu') })
+      store.clock.jump(1_000)
+      const promoted = async (limit: number) => {
+        const { claimed, nextDueAt } = await worker.claim(limit)
+        return {
+          claimed: claimed.length,
+          nextDueAt,
+          waiting: (await store.engine.counts({ pool: pool('default') })).waiting,
+        }
+      }
+      const restsUntil = START + 1_000 + PROMOTE_REST_MS
+      expect(await promoted(1)).toEqual({ claimed: 1, nextDueAt: restsUntil, waiting: PROMOTE_MAX + 1 })
+      store.clock.jump(PROMOTE_REST_MS - 1)
+      expect(await promoted(1_000)).toEqual({
+        claimed: PROMOTE_MAX - 1,
+        nextDueAt: restsUntil,
+        waiting: PROMOTE_MAX + 1,
+      })
+      expect((await store.engine.counts({ pool: pool('gpu') })).waiting).toBe(1)
+      store.clock.jump(1)
+      expect(await promoted(1_000)).toMatchObject({ claimed: PROMOTE_MAX, waiting: 1 })
+      store.clock.jump(PROMOTE_REST_MS)
+      expect(await promoted(1_000)).toEqual({ claimed: 1, nextDueAt: null, waiting: 0 })
+    },
+    { ordered: true },
+  )
+
+  check(
+    'a pool that rests does not keep another from its promotion',
+    async (store) => {
+      const worker = await store.worker('w1', { pools: [pool('default'), pool('gpu')] })
+      await store.submit(
+        ...Array.from({ length: PROMOTE_MAX + 1 }, (_, index) => ({ id: `t${index}`, delayMs: 1_000 })),
+        { id: 'elsewhere', delayMs: 1_001, pool: pool('gpu') },
+      )
+      store.clock.jump(1_000)
+      expect((await worker.claim(1_000)).claimed).toHaveLength(PROMOTE_MAX)
+      store.clock.jump(1)
+      expect(await worker.claimIds(1_000)).toEqual(['elsewhere'])
+    },
+    { ordered: true },
+  )
+
+  check(
+    'a clock that was set back does not keep a pool at rest',
+    async (store) => {
+      const worker = await store.worker()
+      const many = Array.from({ length: PROMOTE_MAX * 3 }, (_, index) => ({ id: `t${index}`, delayMs: 1_000 }))
+      await store.submit(...many)
+      store.clock.jump(2_000)
+      await worker.claim(1)
+      store.clock.jump(-600)
+      await worker.claim(1)
+      expect((await store.engine.counts()).waiting).toBe(PROMOTE_MAX)
+    },
+    { ordered: true },
+  )
 
   check('a queue TTL starts when a task is promoted, not when it is submitted', async (store) => {
     const worker = await store.worker()

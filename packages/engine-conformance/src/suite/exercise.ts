@@ -37,6 +37,7 @@ import { releasing } from './release.ts'
 import { reserving } from './reserve.ts'
 import { retention } from './retention.ts'
 import { settling } from './settle.ts'
+import { silence } from './silence.ts'
 import { registerSubject, type Subject } from './subject.ts'
 import { submitting } from './submit.ts'
 import { tenants } from './tenants.ts'
@@ -61,6 +62,7 @@ const SUBJECTS: readonly Subject[] = [
   settling,
   fencing,
   delayQueue,
+  silence,
   queueTtl,
   releasing,
   reserving,

@@ -59,9 +59,9 @@ end
 local function poolNamed(name)
   local pool = pools[name]
   if not pool then
-    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version')
+    local values = call('HMGET', key('pool:' .. name), 'virtualTime', 'version', 'promotedAt')
     local virtualTime = tonumber(values[1]) or 0
-    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0' }
+    pool = { name = name, virtualTime = virtualTime, was = virtualTime, version = values[2] or '0', promotedAt = tonumber(values[3]) }
     pools[name] = pool
   end
   return pool
@@ -249,6 +249,7 @@ local function flushLanes()
   for _, lane in ipairs(laneList) do flushLane(lane) end
   for name, pool in pairs(pools) do
     if pool.virtualTime ~= pool.was then call('HSET', key('pool:' .. name), 'virtualTime', int(pool.virtualTime)) end
+    if pool.hasPromoted then call('HSET', key('pool:' .. name), 'promotedAt', int(pool.promotedAt)) end
   end
   if backlogChange ~= 0 then call('HINCRBY', NUMBERS, 'backlog', int(backlogChange)) end
 end

@@ -1,36 +1,66 @@
--- The delay queue: a zset per pool, scored by when each task is due. A claim promotes what is due in the pools it asks for.
+-- The delay queue: a zset per pool, scored by when each task is due. A claim promotes some of what is due in the pools it asks
+-- for. A pool of which more is left then rests for a moment: when very many tasks come due at once, other work goes on.
 
--- When the first of what waits in these pools is due; nil if nothing waits.
+local function isResting(pool)
+  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < PROMOTE_REST_MS
+end
+
+-- When a claim can promote the first of what waits in these pools; nil if nothing waits.
 local function firstDue(pools)
   local first
-  for _, pool in ipairs(pools) do
-    local at = tonumber(call('ZRANGE', key('waiting:' .. pool), '0', '0', 'WITHSCORES')[2])
+  for _, name in ipairs(pools) do
+    local at = tonumber(call('ZRANGE', key('waiting:' .. name), '0', '0', 'WITHSCORES')[2])
+    if at and at <= now then
+      local pool = poolNamed(name)
+      if isResting(pool) then at = pool.promotedAt + PROMOTE_REST_MS end
+    end
     if at and (not first or at < first) then first = at end
   end
   return first
 end
 
--- Answers when the first of what still waits in the asked pools is due.
-local function promoteDue(request)
-  local first = firstDue(request.pools)
-  if not first or first > now then return first end
-  local due = {}
-  local seen = {}
-  for _, pool in ipairs(request.pools) do
-    if not seen[pool] then
+local function isEarlier(a, b)
+  return a.at < b.at or (a.at == b.at and a.member < b.member)
+end
+
+-- What is due in pools that do not rest, the earliest first.
+local function dueIn(pools)
+  local due, seen = {}, {}
+  for _, pool in ipairs(pools) do
+    if not seen[pool] and not isResting(poolNamed(pool)) then
       seen[pool] = true
       local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, PROMOTE_MAX, 'WITHSCORES')
       for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
     end
   end
-  table.sort(due, function(a, b) return a.at < b.at or (a.at == b.at and a.member < b.member) end)
-  for index = 1, math.min(#due, PROMOTE_MAX) do
+  if #pools > 1 then table.sort(due, isEarlier) end
+  return due
+end
+
+-- Answers when the next claim can promote something in the asked pools.
+local function promoteDue(request)
+  local first = firstDue(request.pools)
+  if not first or first > now then return first end
+  local due = dueIn(request.pools)
+  local count = math.min(#due, PROMOTE_MAX)
+  local together = { rank = draw(count) - count, entries = {} }
+  local taken = {}
+  for index = 1, count do
     local item = due[index]
-    call('ZREM', key('waiting:' .. item.pool), item.member)
     local task = loadTask(string.sub(item.member, 17))
     move(task.lane, 'waiting', nil)
-    enqueue(task, false)
+    enqueue(task, false, together)
     stir(task.lane)
+    taken[item.pool] = (taken[item.pool] or 0) + 1
+  end
+  for queue, entries in pairs(together.entries) do call('RPUSH', queue, unpack(entries)) end
+  -- Those that were due first stand first.
+  for pool, amount in pairs(taken) do call('ZREMRANGEBYRANK', key('waiting:' .. pool), '0', int(amount - 1)) end
+  for _, name in ipairs(request.pools) do
+    local pool = poolNamed(name)
+    if not isResting(pool) and call('ZCOUNT', key('waiting:' .. name), '-inf', NOW) > 0 then
+      pool.promotedAt, pool.hasPromoted = now, true
+    end
   end
   return firstDue(request.pools)
 end

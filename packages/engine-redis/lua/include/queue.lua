@@ -71,13 +71,19 @@ local function deadlineOf(task)
   return task.head.deadlineAt
 end
 
--- Puts a task into the queue and counts it there: at its end, unless it keeps the rank it has.
-local function enqueue(task, keepsRank)
+-- Puts a task into the queue and counts it there: at its end, unless it keeps the rank it has. Where many enter the queue
+-- `together`, their ranks are those behind `rank`, and the caller writes their `entries`, by queue.
+local function enqueue(task, keepsRank, together)
   local lane = task.lane
   restock(lane)
   move(lane, nil, 'queued')
   local state = nextState(task.state, 'queued')
-  if not keepsRank or not state.rank then state.rank = draw(1) end
+  if together then
+    together.rank = together.rank + 1
+    state.rank = together.rank
+  elseif not keepsRank or not state.rank then
+    state.rank = draw(1)
+  end
   if lane.ready == 0 then catchUp(lane) end
   local ttlMs = task.profile.queueTtlMs
   state.since = now
@@ -89,6 +95,11 @@ local function enqueue(task, keepsRank)
     state.returned = true
     call('ZADD', returnedKey(lane, task.priority), int(state.rank), entry)
     lane.returned = lane.returned + 1
+  elseif together then
+    local queue = queueKey(lane, task.priority)
+    local entries = together.entries[queue] or {}
+    together.entries[queue] = entries
+    entries[#entries + 1] = entry
   else
     call('RPUSH', queueKey(lane, task.priority), entry)
   end

@@ -111,12 +111,13 @@ export class Evidence {
       if (result.status === 'queued') return
       const { lane, worker } = partsOf(settlement.ref.token)
       const ok = settlement.kind === 'succeeded'
+      const isLost = settlement.kind === 'lost'
       const place = this.#store.placeOf(settlement.ref.taskId)
       if (!ok) this.#spotless.delete(worker)
       if (place === 0) return
       const known = endings.get(worker)
-      if (known === undefined) endings.set(worker, [{ place, lane, ok }])
-      else known.push({ place, lane, ok })
+      if (known === undefined) endings.set(worker, [{ place, lane, ok, isLost }])
+      else known.push({ place, lane, ok, isLost })
     })
     await Promise.allSettled(
       [...endings].map(async ([worker, list]) => this.#witness(worker, await this.#outcomesOf(list))),
@@ -124,11 +125,13 @@ export class Evidence {
   }
 
   /** Whose tasks they were: that stands with the lanes of each partition. */
-  async #outcomesOf(endings: readonly Ending[]): Promise<readonly Outcome[]> {
+  async #outcomesOf(endings: readonly Ending[]): Promise<readonly Told[]> {
     const names = await this.#store.each((partition, place) =>
       partition.learn(endings.filter((ending) => ending.place === place)),
     )
-    return endings.map(({ place, lane, ok }) => ({ tenant: names[place]?.lane(lane).tenant as TenantId, ok }))
+    return endings.map(({ place, lane, ok, isLost }) => {
+      return { tenant: names[place]?.lane(lane).tenant as TenantId, ok, isLost }
+    })
   }
 
   /** Tells the home all that is still counted here; of one worker, or of all. */
@@ -148,7 +151,7 @@ export class Evidence {
     this.#spotless.delete(worker)
   }
 
-  async #witness(worker: WorkerId, list: readonly Outcome[]): Promise<void> {
+  async #witness(worker: WorkerId, list: readonly Told[]): Promise<void> {
     if (!list.every(({ ok }) => ok) || !this.#spotless.has(worker)) return this.#tell(worker, list)
     const counts = this.#successes.get(worker) ?? new Map<TenantId, number>()
     this.#successes.set(worker, counts)
@@ -159,26 +162,31 @@ export class Evidence {
     }
   }
 
-  async #tell(worker: WorkerId, list: readonly Outcome[]): Promise<void> {
-    const runs: { readonly tenant: TenantId; readonly ok: boolean; count: number }[] = []
-    for (const [tenant, count] of this.#successes.get(worker) ?? []) runs.push({ tenant, ok: true, count })
+  async #tell(worker: WorkerId, list: readonly Told[]): Promise<void> {
+    const runs: (Told & { count: number })[] = []
+    for (const [tenant, count] of this.#successes.get(worker) ?? [])
+      runs.push({ tenant, ok: true, isLost: false, count })
     this.#successes.delete(worker)
-    for (const { tenant, ok } of list) {
+    for (const { tenant, ok, isLost } of list) {
       const last = runs.at(-1)
-      if (last?.tenant === tenant && last.ok === ok) last.count++
-      else runs.push({ tenant, ok, count: 1 })
+      if (last?.tenant === tenant && last.ok === ok && last.isLost === isLost) last.count++
+      else runs.push({ tenant, ok, isLost, count: 1 })
     }
     if (runs.length === 0) return
-    const args = runs.flatMap(({ tenant, ok, count }) => [tenant, ok ? '1' : '0', String(count)])
+    const args = runs.flatMap(({ tenant, ok, isLost, count }) => [tenant, ok ? '1' : isLost ? '' : '0', String(count)])
     await this.#store.home.once(witnessScript, [worker, ...args])
   }
 }
+
+/** What the home hears of an attempt. */
+type Told = Outcome & { readonly isLost: boolean }
 
 /** An attempt that ended in a partition other than the home. */
 interface Ending {
   readonly place: number
   readonly lane: number
   readonly ok: boolean
+  readonly isLost: boolean
 }
 
 /** A token ends in the number of its lane and the worker's id, after one part that contains no dot. */
