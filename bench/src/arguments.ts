@@ -20,12 +20,39 @@ export type Scenario =
   | 'processes'
   | 'redrive'
   | 'job'
+  | 'avalanche'
+  | 'retention'
   | 'decide'
 
 /** What there is to measure of each engine, in the order in which it is done. */
 export const SCENARIOS: Readonly<Record<EngineName, readonly Scenario[]>> = {
-  sqlite: ['submit', 'process', 'durable', 'mixed', 'backlog', 'latency', 'redrive', 'decide', 'job'],
-  redis: ['submit', 'process', 'mixed', 'memory', 'latency', 'lateness', 'backlog', 'processes', 'redrive', 'decide'],
+  sqlite: [
+    'submit',
+    'process',
+    'durable',
+    'mixed',
+    'backlog',
+    'latency',
+    'redrive',
+    'decide',
+    'job',
+    'avalanche',
+    'retention',
+  ],
+  redis: [
+    'submit',
+    'process',
+    'mixed',
+    'memory',
+    'latency',
+    'lateness',
+    'backlog',
+    'processes',
+    'redrive',
+    'decide',
+    'avalanche',
+    'retention',
+  ],
 }
 
 export interface BenchArguments {

@@ -31,7 +31,9 @@ export async function measureLatency({ store, side, samples, worker }: LatencyRe
   const queue = await openFullQueue(store, side)
   const starts = new Starts()
   const elsewhere =
-    worker === 'across processes' ? startWorker(store, side, ({ number, moment: at }) => starts.add(number, at)) : null
+    worker === 'across processes'
+      ? startWorker(store, side, { onStarted: ({ number, moment: at }) => starts.add(number, at) })
+      : null
   const working = elsewhere === null ? workHere(queue, starts) : elsewhere.failed
   const samplesMs: number[] = []
   for (let number = 0; number < WARMUP_SAMPLES + samples; number++) {

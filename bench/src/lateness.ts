@@ -29,10 +29,12 @@ export async function measureLateness({ store, side, tasks, spreadMs }: Lateness
   const dueAt = new Map<number, number>()
   const samplesMs: number[] = []
   const allStarted = Promise.withResolvers<void>()
-  const worker = startWorker(store, side, ({ number, moment, at }) => {
-    warmup.add(number, moment)
-    const due = dueAt.get(number)
-    if (due !== undefined && samplesMs.push(at - due) === tasks) allStarted.resolve()
+  const worker = startWorker(store, side, {
+    onStarted({ number, moment, at }) {
+      warmup.add(number, moment)
+      const due = dueAt.get(number)
+      if (due !== undefined && samplesMs.push(at - due) === tasks) allStarted.resolve()
+    },
   })
   for (let number = 0; number < WARMUP_SAMPLES; number++) {
     await Promise.race([sample(queue, warmup, number), worker.failed])

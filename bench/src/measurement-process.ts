@@ -1,6 +1,7 @@
 // The process in which one measurement runs: told by its arguments what to measure and with what, it prints the outcome
 // as JSON and ends. Can be started by hand, under a profiler for instance.
 
+import { measureAvalanche } from './avalanche.ts'
 import { handInBacklog, measureBacklog } from './backlog.ts'
 import { measureDecide } from './decide.ts'
 import { measureJob } from './job.ts'
@@ -10,6 +11,7 @@ import type { AnswerTo, Kind, RequestOf } from './measurement.ts'
 import { measureMixed } from './mixed.ts'
 import { measureProcesses } from './processes.ts'
 import { measureRedrive } from './redrive.ts'
+import { measureRetention } from './retention.ts'
 import { measureThroughput } from './throughput.ts'
 
 const MEASURE: { readonly [K in Kind]: (request: RequestOf<K>) => Promise<AnswerTo<K>> } = {
@@ -23,6 +25,8 @@ const MEASURE: { readonly [K in Kind]: (request: RequestOf<K>) => Promise<Answer
   redrive: measureRedrive,
   decide: measureDecide,
   job: measureJob,
+  avalanche: measureAvalanche,
+  retention: measureRetention,
 }
 
 const [kind = '', request = 'null'] = process.argv.slice(2)

@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import type { Avalanche, AvalancheRequest } from './avalanche.ts'
 import type { Backlog, BacklogRequest } from './backlog.ts'
 import type { DecideRequest } from './decide.ts'
 import type { JobMeasured, JobRequest } from './job.ts'
@@ -13,6 +14,7 @@ import type { MixedRequest } from './mixed.ts'
 import { NODE_OPTIONS } from './node-options.ts'
 import type { ProcessesRequest } from './processes.ts'
 import type { RedriveRequest } from './redrive.ts'
+import type { Retention, RetentionRequest } from './retention.ts'
 import type { Throughput, ThroughputRequest } from './throughput.ts'
 
 /** What is asked, and what is answered. */
@@ -37,6 +39,10 @@ interface Measurements {
   readonly redrive: readonly [RedriveRequest, { readonly redrivePerS: number }]
   /** A durable job whose processes are killed on the way. */
   readonly job: readonly [JobRequest, JobMeasured]
+  /** Many delayed tasks come due at once. */
+  readonly avalanche: readonly [AvalancheRequest, Avalanche]
+  /** Deleting what has ended, while the rest goes on. */
+  readonly retention: readonly [RetentionRequest, Retention]
 }
 
 export type Kind = keyof Measurements

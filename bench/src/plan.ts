@@ -22,6 +22,10 @@ export interface Plan {
   readonly deadLetters: number
   /** A durable job of so many chunks, while everybody is killed so often. */
   readonly job: { readonly chunks: number; readonly kills: number }
+  /** So many delayed tasks come due at once, while so many others are worked off. */
+  readonly avalanche: { readonly delayed: number; readonly standing: number; readonly windowMs: number }
+  /** Successes are kept so long, and then it is watched for so long. */
+  readonly retention: { readonly keepMs: number; readonly windowMs: number }
 }
 
 const SQLITE: Plan = {
@@ -36,6 +40,8 @@ const SQLITE: Plan = {
   processes: { tasks: 500_000, warmupTasks: 20_000, windowMs: 2_000 },
   deadLetters: 100_000,
   job: { chunks: 1_000_000, kills: 5 },
+  avalanche: { delayed: 1_000_000, standing: 600_000, windowMs: 5_000 },
+  retention: { keepMs: 20_000, windowMs: 40_000 },
 }
 
 const FULL: Readonly<Record<EngineName, Plan>> = {
@@ -61,6 +67,8 @@ const SQLITE_QUICK: Plan = {
   processes: { tasks: 200_000, warmupTasks: 10_000, windowMs: 700 },
   deadLetters: 10_000,
   job: { chunks: 50_000, kills: 1 },
+  avalanche: { delayed: 100_000, standing: 300_000, windowMs: 2_000 },
+  retention: { keepMs: 3_000, windowMs: 6_000 },
 }
 
 const QUICK: Readonly<Record<EngineName, Plan>> = {
@@ -83,5 +91,6 @@ export function planOf({ engine, quick, tasks }: Pick<BenchArguments, 'engine' |
     delayed: { ...plan.delayed, tasks: atMost(plan.delayed.tasks) },
     deadLetters: atMost(plan.deadLetters),
     job: { ...plan.job, chunks: atMost(plan.job.chunks) },
+    avalanche: { ...plan.avalanche, delayed: atMost(plan.avalanche.delayed) },
   }
 }

@@ -19,11 +19,26 @@ export async function usedMemory(url: string): Promise<number> {
   return fieldOf(await admin.send('INFO', 'memory'), 'used_memory')
 }
 
+/** Of the calls from now on, those that are slow are noted. */
+export async function forgetSlowCalls(url: string): Promise<void> {
+  await using admin = await connected(url)
+  await admin.send('CONFIG', 'SET', 'slowlog-log-slower-than', '500', 'slowlog-max-len', '100000')
+  await admin.send('SLOWLOG', 'RESET')
+}
+
+/** How long the longest call held the server, of those since `forgetSlowCalls`; 0 if all were short. */
+export async function longestCallMs(url: string): Promise<number> {
+  await using admin = await connected(url)
+  const calls = (await admin.sendFor('SLOWLOG', 'GET', '-1')) as readonly (readonly unknown[])[]
+  return Math.max(0, ...calls.map((call) => Number(call[2]))) / 1_000
+}
+
 async function connected(url: string) {
   const client = createClient({ url })
   await client.connect()
   return {
     send: (...words: string[]): Promise<string> => client.sendCommand<string>(words),
+    sendFor: (...words: string[]): Promise<unknown> => client.sendCommand<unknown>(words),
     [Symbol.asyncDispose]: () => client.close(),
   }
 }

@@ -46,6 +46,7 @@ function sqliteRatios(figures: Figures): Ratios {
     submitDurable: ratio(figures, 'submitDurable', 'peer'),
     limitDurable: ratio(figures, 'processDurable', 'limit'),
     job: ratioOfOurs(figures, 'job', 'jobPlain'),
+    avalanche: ratioOfOurs(figures, 'avalancheDuring', 'avalancheBefore'),
   }
 }
 
@@ -61,6 +62,7 @@ function redisRatios(figures: Figures): Ratios {
     backlog: ratioOfOurs(figures, 'backlogLarge', 'backlogSmall'),
     processes: ratioOfOurs(figures, 'twoProcesses', 'oneProcess'),
     redrive: ratioOfOurs(figures, 'redriveManaged', 'redrive'),
+    avalanche: ratioOfOurs(figures, 'avalancheDuring', 'avalancheBefore'),
   }
 }
 

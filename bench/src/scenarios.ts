@@ -28,6 +28,8 @@ export async function runScenarios(options: RunOptions): Promise<Figures> {
   if (scenarios.has('redrive')) await redrive(run)
   if (scenarios.has('decide')) await decide(run)
   if (scenarios.has('job')) await job(run)
+  if (scenarios.has('avalanche')) await avalanche(run)
+  if (scenarios.has('retention')) await retention(run)
   return run.figures
 }
 
@@ -182,5 +184,31 @@ async function job(run: Run): Promise<void> {
     run.figures.add('ours', 'job', jobPerS)
     run.figures.add('ours', 'jobMemoryMb', peakMb)
     return `${perS(jobPerS)} next to ${perS(processPerS ?? 0)} processed plainly, ${Math.round(peakMb)} MB at most`
+  })
+}
+
+/** Once in a run: a million tasks are handed in for it. */
+async function avalanche(run: Run): Promise<void> {
+  await run.onceFor('avalanche', run.mainMode, async (store) => {
+    const found = await measure('avalanche', { store, ...run.plan.avalanche })
+    run.figures.add('ours', 'avalancheBefore', found.beforePerS)
+    run.figures.add('ours', 'avalancheDuring', found.duringPerS)
+    run.figures.add('ours', 'avalancheUrgentP95Ms', found.urgentP95Ms)
+    if (found.longestCallMs !== null) run.figures.add('ours', 'avalancheCallMs', found.longestCallMs)
+    const call = found.longestCallMs === null ? '' : `, longest call ${found.longestCallMs.toFixed(1)} ms`
+    const rates = `${perS(found.beforePerS)} before, ${perS(found.duringPerS)} while they come due`
+    return `${rates}, an urgent task starts after ${found.urgentP95Ms.toFixed(1)} ms (p95)${call}`
+  })
+}
+
+/** Once in a run: what is kept must first get old. */
+async function retention(run: Run): Promise<void> {
+  await run.onceFor('retention', run.mainMode, async (store) => {
+    const { processPerS, keptShare, growth } = await measure('retention', { store, ...run.plan.retention })
+    run.figures.add('ours', 'retentionProcess', processPerS)
+    run.figures.add('ours', 'retentionKept', keptShare)
+    run.figures.add('ours', 'retentionGrowth', growth)
+    const kept = `kept ${keptShare.toFixed(2)} times what the rule asks for`
+    return `${perS(processPerS)} processed, ${kept}, growing by ${growth.toFixed(2)} per processed task`
   })
 }

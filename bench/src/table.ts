@@ -8,7 +8,7 @@ import { isMet, type Target, targetsOf } from './targets.ts'
 interface Row {
   readonly name: string
   readonly label: string
-  readonly unit: 'per s' | 'ms' | 'MB' | 'B'
+  readonly unit: 'per s' | 'ms' | 'MB' | 'B' | 'times'
 }
 
 const RATES: readonly Row[] = [
@@ -23,6 +23,9 @@ const RATES: readonly Row[] = [
   { name: 'twoProcesses', label: 'process, two worker processes', unit: 'per s' },
   { name: 'jobPlain', label: 'process, beside the durable job', unit: 'per s' },
   { name: 'job', label: 'durable job, everybody killed on the way', unit: 'per s' },
+  { name: 'avalancheBefore', label: 'process, before many come due at once', unit: 'per s' },
+  { name: 'avalancheDuring', label: 'process, while they come due', unit: 'per s' },
+  { name: 'retentionProcess', label: 'process, with a rule of retention', unit: 'per s' },
   { name: 'redrive', label: 'redrive of dead letters', unit: 'per s' },
   { name: 'redriveManaged', label: 'the same, as a redrive that survives', unit: 'per s' },
 ]
@@ -45,7 +48,14 @@ const LATENESS: readonly Row[] = PERCENTS.map((percent) => {
   return { name: `lateness${percent}Ms`, label: `due to start, ${percent.toLowerCase()}`, unit: 'ms' }
 })
 
+const AVALANCHE: readonly Row[] = [
+  { name: 'avalancheUrgentP95Ms', label: 'urgent task, while many come due, p95', unit: 'ms' },
+  { name: 'avalancheCallMs', label: 'longest call, while many come due', unit: 'ms' },
+]
+
 const MEMORY: readonly Row[] = [
+  { name: 'retentionKept', label: 'kept, of what the rule asks for', unit: 'times' },
+  { name: 'retentionGrowth', label: 'growth of what is kept, per processed task', unit: 'times' },
   { name: 'memoryPerTaskBytes', label: "store's memory per finished task", unit: 'B' },
   { name: 'memorySmallMb', label: "worker's peak memory, small backlog", unit: 'MB' },
   { name: 'memoryMb', label: "worker's peak memory, large backlog", unit: 'MB' },
@@ -56,7 +66,9 @@ const SIDES: readonly Side[] = ['ours', 'peer', 'limit']
 const COLUMN = 14
 
 export function tableOf(report: Report, figures: Figures): string {
-  const rows = [...RATES, ...LATENCIES, ...LATENESS, ...MEMORY].filter(({ name }) => figures.get('ours', name) !== null)
+  const rows = [...RATES, ...LATENCIES, ...LATENESS, ...AVALANCHE, ...MEMORY].filter(
+    ({ name }) => figures.get('ours', name) !== null,
+  )
   const width = Math.max(40, ...rows.map(({ label }) => label.length), ...targetsOf(report).map(lengthOfLabel)) + 2
   const names = ['reprise', PEER_NAMES[report.engine], 'limit']
   const lines = [
@@ -95,7 +107,7 @@ function wantedText({ atLeast, atMost, below }: Target): string {
 const lengthOfLabel = ({ label }: Target): number => label.length
 
 function amount(value: number, unit: Row['unit']): string {
-  return unit === 'ms' ? value.toFixed(2) : count(value)
+  return unit === 'ms' || unit === 'times' ? value.toFixed(2) : count(value)
 }
 
 function count(value: number): string {

@@ -27,6 +27,14 @@ const redriveTarget = ({ ratios }: Report): Wanted => {
   return { label: 'redrive as a resource / in bulk', value: ratios.redrive, atLeast: 0.8 }
 }
 
+/** An avalanche of delayed tasks, and retention, both on every engine. */
+const loadTargets = ({ ratios, ours }: Report): readonly Wanted[] => [
+  { label: 'rate while many come due / before', value: ratios.avalanche, atLeast: 0.5 },
+  { label: 'urgent task while many come due, p95, ms', value: ours.avalancheUrgentP95Ms, atMost: 50 },
+  { label: 'longest call while many come due, ms', value: ours.avalancheCallMs, atMost: 10 },
+  { label: 'growth of what retention keeps, per processed task', value: ours.retentionGrowth, atMost: 0.05 },
+]
+
 function sqliteTargets(report: Report): readonly Wanted[] {
   const { mode, ratios, ours } = report
   const isFast = mode === 'fast'
@@ -43,6 +51,7 @@ function sqliteTargets(report: Report): readonly Wanted[] {
     { label: 'durable job / process', value: ratios.job, atLeast: 0.7 },
     { label: 'peak memory of a process of the durable job, MB', value: ours.jobMemoryMb, below: 300 },
     redriveTarget(report),
+    ...loadTargets(report),
     decideTarget(report),
   ]
 }
@@ -62,6 +71,7 @@ function redisTargets(report: Report): readonly Wanted[] {
     { label: 'rate at the large backlog / at the small', value: ratios.backlog, atLeast: 0.8 },
     { label: 'rate of two worker processes / of one', value: ratios.processes, atLeast: 0.9 },
     redriveTarget(report),
+    ...loadTargets(report),
     decideTarget(report),
   ]
 }

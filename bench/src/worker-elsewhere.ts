@@ -12,8 +12,8 @@ import type { Store } from './store.ts'
 export interface WorkerRequest {
   readonly store: Store
   readonly side: FullSide
-  /** Whether it tells of every start. */
-  readonly telling: boolean
+  /** It tells of the starts of tasks from this number on; null for none. */
+  readonly tellFrom: number | null
 }
 
 /** What it tells: a handler has started. */
@@ -37,14 +37,20 @@ export function moment(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-export function startWorker(store: Store, side: FullSide, onStarted?: (started: Started) => void): WorkerElsewhere {
-  const request: WorkerRequest = { store, side, telling: onStarted !== undefined }
+export interface Telling {
+  readonly onStarted: (started: Started) => void
+  /** Of which tasks; of all if not given. */
+  readonly tellFrom?: number
+}
+
+export function startWorker(store: Store, side: FullSide, telling?: Telling): WorkerElsewhere {
+  const request: WorkerRequest = { store, side, tellFrom: telling === undefined ? null : (telling.tellFrom ?? 0) }
   // Its output goes to stderr: what this process prints on stdout is the outcome of the measurement.
   const child = fork(WORKER_PROCESS, [JSON.stringify(request)], {
     execArgv: [...NODE_OPTIONS],
     stdio: ['ignore', 2, 2, 'ipc'],
   })
-  if (onStarted !== undefined) child.on('message', (message) => onStarted(message as Started))
+  if (telling !== undefined) child.on('message', (message) => telling.onStarted(message as Started))
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => {})
   const exited = once(child, 'exit')

@@ -5,9 +5,10 @@ import { openFullQueue } from './contestants.ts'
 import { type Handler, succeedAlways } from './queue-under-test.ts'
 import { moment, type Started, type WorkerRequest } from './worker-elsewhere.ts'
 
-const { store, side, telling } = JSON.parse(process.argv[2] ?? 'null') as WorkerRequest
+const { store, side, tellFrom } = JSON.parse(process.argv[2] ?? 'null') as WorkerRequest
 
 const tellStart: Handler = ({ number }) => {
+  if (number < (tellFrom ?? 0)) return 'succeeds'
   const started: Started = { number, moment: moment(), at: Date.now() }
   process.send?.(started)
   return 'succeeds'
@@ -23,4 +24,4 @@ function stop(): void {
 // It may have let go before this process was ready.
 if (process.connected) process.once('disconnect', stop)
 else stop()
-await queue.process(Number.POSITIVE_INFINITY, telling ? tellStart : succeedAlways)
+await queue.process(Number.POSITIVE_INFINITY, tellFrom === null ? succeedAlways : tellStart)

@@ -37,6 +37,7 @@ test('prints a table, and the report as the last line', () => {
       limitDurable: null,
       job: null,
       redrive: null,
+      avalanche: null,
     },
   })
 })
@@ -100,6 +101,7 @@ test('the report on Redis has the same form', () => {
       backlog: null,
       processes: null,
       redrive: null,
+      avalanche: null,
     },
   })
 })

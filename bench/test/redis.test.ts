@@ -2,12 +2,14 @@
 
 import { type RedisServer, startRedis } from '@reprise/test-servers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { measureAvalanche } from '../src/avalanche.ts'
 import { handInBacklog, measureBacklog } from '../src/backlog.ts'
 import { measureLatency } from '../src/latency.ts'
 import { measureLateness } from '../src/lateness.ts'
 import { measureMixed } from '../src/mixed.ts'
 import { measureProcesses } from '../src/processes.ts'
 import { measureRedrive } from '../src/redrive.ts'
+import { measureRetention } from '../src/retention.ts'
 import { clearStore, type Store } from '../src/store.ts'
 import { measureThroughput } from '../src/throughput.ts'
 
@@ -60,4 +62,17 @@ test('two worker processes', async () => {
   await handInBacklog({ store, tasks: 50_000 })
   const found = await measureProcesses({ store, tasks: 50_000, workers: 2, warmupTasks: 50, windowMs: 20 })
   expect(found.processPerS).toBeGreaterThan(0)
+})
+
+test('an avalanche of delayed tasks is measured', async () => {
+  const found = await measureAvalanche({ store, delayed: 500, standing: 20_000, windowMs: 300 })
+  expect(found.beforePerS).toBeGreaterThan(0)
+  expect(found.urgentP95Ms).toBeGreaterThan(0)
+  expect(found.longestCallMs).not.toBeNull()
+})
+
+test('retention is measured', async () => {
+  const found = await measureRetention({ store, keepMs: 200, windowMs: 400 })
+  expect(found.processPerS).toBeGreaterThan(0)
+  expect(found.keptShare).toBeGreaterThan(0)
 })

@@ -82,6 +82,7 @@ test('what must be small on Redis is held against an upper bound', () => {
     backlog: null,
     processes: null,
     redrive: null,
+    avalanche: null,
   })
   expect(targetsOf(report).map((target) => isMet(target))).toEqual([true, false])
 })
