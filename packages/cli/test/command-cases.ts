@@ -3,6 +3,7 @@
 
 import { OPERATIONS, SubmittedLine, SubmittedView } from '@reprise/operations'
 import { z } from 'zod'
+import { AUDITS } from './audit-cases.ts'
 import { IMPORT_FILES, IMPORTS } from './import-cases.ts'
 import { GREET, REFUSE, type Seeded, SLOW } from './server-and-store.ts'
 import type { Ran } from './shell.ts'
@@ -137,8 +138,7 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
   { argv: ['policy', 'simulate', '--recorded', '--since', '1h'], text: /tasks failed since / },
   { argv: ['report', 'open', '-o', 'json'], json: OPERATIONS.reportOpenGroups.output },
   { argv: ['report', 'open'], text: /OWNER .*\n\(nobody\) / },
-  { argv: ['ledger', '-o', 'json'], json: OPERATIONS.getLedger.output },
-  { argv: ['ledger', '--tenant', 'acme'], text: /acme .*\n\nNo whole look/ },
+  ...AUDITS,
   { argv: ['workers', '-o', 'json'], json: exactly(1, Workers) },
   { argv: ['workers', 'w1', '-o', 'json'], json: OPERATIONS.getWorker.output },
   { argv: ['workers', 'nobody', '-o', 'json'], exit: 3, says: /There is no worker/ },

@@ -70,6 +70,8 @@ describe.each(WAYS)('over %s', (way) => {
       ['events'],
       ['dlq', '-n', '1'],
       ['ledger'],
+      ['audit'],
+      ['audit', 'verify'],
       ['series'],
       ['diff', tasks.dead],
       ['lanes', 'holds'],

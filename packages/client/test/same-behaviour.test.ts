@@ -285,7 +285,7 @@ describe.each(ways)('$name', ({ open }) => {
     await client.cancelTasks({ ids: ['other'] })
     await client.cancelTasks({ ids: [id], reason: 'not needed' })
     await client.pauseLanes({ tenant: 'after' })
-    const later = client.watch({ cursor: start, signal: end.signal })
+    const later = client.watch({ cursor: start, types: ['task.*'], signal: end.signal })
     expect((await later.next()).value).toMatchObject({ type: 'reprise.task.cancelled', subject: 'other' })
     const second = (await later.next()).value as LiveEvent
     expect(second).toMatchObject({ type: 'reprise.task.cancelled', subject: id, data: { reason: 'not needed' } })
@@ -303,7 +303,7 @@ describe.each(ways)('$name', ({ open }) => {
   test('without a cursor, events are followed from now on', async () => {
     const { client } = await open()
     await client.pauseLanes({ tenant: 'before' })
-    const events = client.watch()
+    const events = client.watch({ types: ['lanes.*'] })
     let first: LiveEvent | null = null
     const following = events.next().then(({ value }) => {
       first = value as LiveEvent

@@ -98,6 +98,9 @@ export const administrationOperations = {
     },
   }),
   setFlag: operation({
+    audit: async ({ flags }, _caller, { name }) => ({
+      on: flags.list().find((flag) => flag.name === name)?.on ?? null,
+    }),
     route: 'PUT /api/v1/flags/{name}',
     summary: 'Switch a feature on or off',
     tag: 'configuration',
@@ -114,6 +117,8 @@ export const administrationOperations = {
     },
   }),
   inspect: operation({
+    // A repair has an entry for each thing that it mends.
+    audit: false,
     route: 'POST /api/v1/inspect',
     summary: 'Recount, and find what does not fit',
     description:

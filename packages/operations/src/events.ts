@@ -118,7 +118,7 @@ const NO_TASK = '..' as TaskId
 export const typesOf = (type: string | undefined): string[] => (type ?? '').split(',').filter((one) => one !== '')
 
 /** How long ago by the store's clock, or a moment. A time span has a unit, so digits alone are a moment. */
-async function momentOf(engine: Pick<Engine, 'now'>, since: string): Promise<number> {
+export async function momentOf(engine: Pick<Engine, 'now'>, since: string): Promise<number> {
   if (/^\d+$/.test(since)) return Number(since)
   if (/^\d{4}-\d\d-\d\dT/.test(since)) {
     const moment = Date.parse(since)

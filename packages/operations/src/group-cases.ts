@@ -44,6 +44,10 @@ const SHARED = {
   answer: 'The case as it is now.',
   repeatable: true,
   problems: [404, 409],
+  audit: async ({ engine }: Context, _caller: Caller, { fingerprint }: { readonly fingerprint: string }) => {
+    const one = (await casesIn(engine).get(fingerprint))?.document
+    return one === undefined ? null : { status: one.state.status, owner: one.owner, mergedInto: one.mergedInto }
+  },
 } as const
 
 export const groupCaseOperations = {

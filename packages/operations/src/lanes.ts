@@ -14,6 +14,7 @@ import {
 } from '@reprise/core'
 import { z } from 'zod'
 import { byOf, type Caller, mayTouch, tenantScope } from './access/caller.ts'
+import type { Context } from './context.ts'
 import { given } from './given.ts'
 import { unknownNames } from './known-names.ts'
 import { operation, viewOf } from './operation.ts'
@@ -68,6 +69,7 @@ export const laneOperations = {
     },
   }),
   pauseLanes: operation({
+    audit: holdsOf,
     route: 'POST /api/v1/lanes/pause',
     summary: 'Hold lanes',
     tag: 'lanes',
@@ -85,6 +87,7 @@ export const laneOperations = {
     },
   }),
   resumeLanes: operation({
+    audit: holdsOf,
     route: 'POST /api/v1/lanes/resume',
     summary: 'Let lanes go on',
     tag: 'lanes',
@@ -99,6 +102,7 @@ export const laneOperations = {
     }),
   }),
   limitLanes: operation({
+    audit: holdsOf,
     route: 'POST /api/v1/lanes/limit',
     summary: 'Limit how many tasks run at once',
     tag: 'lanes',
@@ -131,6 +135,10 @@ export const laneOperations = {
     },
   }),
   resetBreaker: operation({
+    audit: async ({ engine }, caller, { name, tenant }) => {
+      const { items } = await engine.breakers(given({ limit: 1_000, tenants: breakerTenants(caller, tenant) }))
+      return items.filter((one) => one.name === name).map((one) => ({ tenant: one.tenant, status: one.state.status }))
+    },
     route: 'POST /api/v1/breakers/{name}/reset',
     summary: 'Close a circuit breaker',
     tag: 'lanes',
@@ -145,6 +153,15 @@ export const laneOperations = {
       changed: await engine.resetBreaker(name, byOf(caller, reason), breakerTenants(caller, tenant)),
     }),
   }),
+}
+
+/** What is on exactly these lanes, for the audit. */
+async function holdsOf({ engine }: Context, caller: Caller, scope: GivenScope): Promise<unknown> {
+  const { items } = await engine.holds({ limit: 1_000, ...given({ tenants: caller.tenants ?? undefined }) })
+  const same = (one: string | undefined, other: string | undefined): boolean => one === other
+  return items
+    .filter(({ scope: held }) => same(held.pool, scope.pool) && same(held.action, scope.action))
+    .filter(({ scope: held }) => same(held.tenant, scope.tenant))
 }
 
 /** The tenants whose breakers are meant: the one asked for, or those that the caller has. Undefined for every breaker. */

@@ -41,6 +41,11 @@ interface Description<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly status?: 200 | 201 | 202 | 204
   /** Whether a second call changes nothing more, so that a call without an answer may be sent again. True for GET. */
   readonly repeatable?: boolean
+  /**
+   * What an audit shows of that which it changes, looked at before and after; of others the input alone is told. False for what
+   * changes nothing, or goes on with something that was told before. Operations that read are not told at all.
+   */
+  readonly audit?: false | ((context: Context, caller: Caller, input: z.output<Input>) => Promise<unknown>)
   /** Statuses of problems that are its own, beside the usual ones. */
   readonly problems?: readonly number[]
 }
@@ -61,6 +66,7 @@ export interface ManyAnswers<Input extends z.ZodObject, Output extends z.ZodType
 }
 
 export type Operation = OneAnswer<z.ZodObject, z.ZodType> | ManyAnswers<z.ZodObject, z.ZodType>
+export type AnyOneAnswer = OneAnswer<z.ZodObject, z.ZodType>
 
 /** Ties the function of an entry to its schemas. A field that nobody knows is refused. */
 export const operation = <Input extends z.ZodObject, Output extends z.ZodType>(

@@ -70,6 +70,7 @@ export const policyOperations = {
     },
   }),
   publishPolicies: operation({
+    audit: async ({ policies }) => ({ version: policies.version()?.number ?? 0 }),
     route: 'PUT /api/v1/policies',
     summary: 'Change the policies',
     description:

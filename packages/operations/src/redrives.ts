@@ -88,6 +88,9 @@ const act = (verb: Act) =>
     route: `POST /api/v1/redrives/{id}/${verb}`,
     summary: ACTS[verb].summary,
     right: 'operate',
+    audit: async ({ engine }, _caller, { id }) => ({
+      state: (await redrivesIn(engine).get(id))?.document.state ?? null,
+    }),
     input: RedriveActInput,
     output: RedriveView,
     answer: 'The redrive.',
@@ -164,6 +167,7 @@ export const redriveOperations = {
     },
   }),
   collectRedrive: operation({
+    audit: false,
     ...common,
     route: 'POST /api/v1/redrives/{id}/collect',
     summary: 'Go on writing down the dead letters of a redrive',

@@ -1,11 +1,13 @@
 // Performs an operation for a caller: may they, is it about tenants that are not theirs, is the input right, then its function.
 // A server makes the same checks in the same order, the first two before it reads a body.
 
+import { randomUUID } from 'node:crypto'
 import { newNameOf, RequestError } from '@reprise/core'
 import type { z } from 'zod'
 import { authorise, type Caller, wholeStore } from './access/caller.ts'
 import type { Context } from './context.ts'
 import { type Operation, Written } from './operation.ts'
+import { performed } from './performed.ts'
 
 export interface InputProblem {
   /** Where in the input: `body.settings.timeout`. */
@@ -64,6 +66,6 @@ export async function perform(
   if (entry.tenants === 'all') wholeStore(caller)
   const parsed = parsedInput(entry.input, input ?? {})
   if ('lines' in entry) return entry.lines(context, caller, parsed, signal)
-  const result = await entry.run(context, caller, parsed, signal)
+  const result = await performed(context, caller, { name, entry, input: parsed, signal, request: randomUUID() })
   return result instanceof Written ? (JSON.parse(result.text) as unknown) : result
 }

@@ -1,6 +1,7 @@
 // The whole table: every operation by its name.
 
 import { administrationOperations } from './administration.ts'
+import { auditOperations } from './audit.ts'
 import { changeOperations } from './changes.ts'
 import { countingOperations } from './counting.ts'
 import { eventOperations } from './events.ts'
@@ -49,6 +50,7 @@ export const OPERATIONS = {
   ...groupCauseOperations,
   ...openGroupOperations,
   ...ledgerOperations,
+  ...auditOperations,
   ...workOrderOperations,
   ...workerOperations,
   ...figureOperations,

@@ -96,6 +96,10 @@ const change = {
   answer: 'The work order as it is now.',
   repeatable: true,
   problems: [404, 409],
+  audit: async (context: Context, _caller: Caller, { id }: { readonly id: string }) => {
+    const { state, owner } = await workOrderOf(context, id)
+    return { status: state.status, owner }
+  },
 } as const
 
 export const workOrderOperations = {

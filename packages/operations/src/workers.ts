@@ -75,6 +75,7 @@ export const workerOperations = {
     run: async ({ engine }, _, { id }) => viewAt(await engine.now(), await workerOf(engine, id), engine),
   }),
   drainWorker: operation({
+    audit: async ({ engine }, _caller, { id }) => ({ health: (await engine.worker(id))?.health ?? null }),
     route: 'POST /api/v1/workers/{id}/drain',
     summary: 'Have a worker finish what it has and take nothing new',
     tag: 'workers',

@@ -34,6 +34,7 @@ test.each(STORES)('a note on a task is shown wherever the task is, and is in the
   const { entries } = await engine.journal.read({})
   expect(entries).toMatchObject([
     { type: 'note', taskId: 't1', actor: 'operator:ann', reason: 'asked billing', data: { note: id } },
+    { type: 'operation.performed', taskId: null, actor: 'operator:ann', data: { operation: 'addNote' } },
   ])
   expect(await call(ANN, 'removeNote', { id })).toBeNull()
   expect(await call(ANN, 'getTask', { id: 't1' })).toMatchObject({ notes: [] })

@@ -10,6 +10,28 @@ export {
   STALE_WORKER_RETRY_TOTAL,
   silentMeter,
 } from '@reprise/core'
+export { type AuditLine, linesOf } from './audit/file.ts'
+export {
+  entryDigest,
+  HEAD_ID,
+  makeSeal,
+  NO_SEAL,
+  type Seal,
+  type SealHead,
+  type SealPlace,
+  sealHeadIn,
+  sealId,
+  sealsIn,
+} from './audit/seal.ts'
+export { type AuditEngine, type AuditOptions, createAudit, removeOldSeals, sealOnce } from './audit/sealer.ts'
+export {
+  type AuditProblem,
+  type AuditProblemKind,
+  type VerifyPlace,
+  type VerifyStep,
+  verifyStep,
+} from './audit/verify.ts'
+export { type LinesVerified, verifyLines } from './audit/verify-lines.ts'
 export { type CasesOptions, createCases, followOnce, onTheClock } from './cases.ts'
 export {
   createDeadLetterRetention,

@@ -20,6 +20,7 @@ import {
   sleep,
   systemClock,
 } from '@reprise/core'
+import { createAudit } from './audit/sealer.ts'
 import { createCases } from './cases.ts'
 import { createDeadLetterRetention, type DeadLetterRule } from './dead-letters/retention.ts'
 import { createDispatch, DISPATCH_CHECKS, type DispatchOptions } from './dispatch.ts'
@@ -76,10 +77,12 @@ export interface OrchestratorOptions extends ServiceOptions {
    */
   readonly retention?: RetentionOptions & { readonly dead?: DeadLetterRule }
   /**
-   * Whether it looks after the store: sweeps, keeps cases, work orders and the ledger, reminds people of cases, and moves
-   * redrives; true if not given. At least one process must.
+   * Whether it looks after the store: sweeps, keeps cases, work orders and the ledger, seals the journal, reminds people of
+   * cases, and moves redrives; true if not given. At least one process must.
    */
   readonly sweep?: boolean
+  /** Sealed entries of the journal are written to this file as well, while `isStreaming` says so. */
+  readonly audit?: { readonly file?: string; readonly isStreaming?: () => boolean }
   /** Whether it moves durable jobs; true if not given. */
   readonly jobs?: boolean
   readonly meter?: Meter
@@ -128,6 +131,7 @@ const CHECKS: check.Table<OrchestratorOptions> = {
   // Resolved, and refused in its own words, further down.
   retention: check.anything,
   sweep: check.flag,
+  audit: check.anything,
   jobs: check.flag,
 }
 
@@ -151,6 +155,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
           createCases(shared),
           createWorkOrders(shared),
           createLedger(shared),
+          createAudit({ ...shared, ...present({ journalMs: retention?.journalMs }), ...options.audit }),
           createRedrives(shared),
           createReminders(shared),
           ...(dead === undefined ? [] : [createDeadLetterRetention({ ...shared, ...dead })]),

@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os'
 import { type Clock, DEFAULT_POOL, type Engine, type OutsideQueue, type Service, seededRandom } from '@reprise/core'
 import {
+  createAudit,
   createDeadLetterRetention,
   createDispatch,
   createLaunch,
@@ -56,6 +57,10 @@ const services: Record<string, Subject> = {
   reminders: {
     looksBy: 'now',
     create: (engine, clock) => createReminders({ ...around(engine, clock), intervalMs: 1_000 }),
+  },
+  audit: {
+    looksBy: 'now',
+    create: (engine, clock) => createAudit({ ...around(engine, clock), intervalMs: 1_000 }),
   },
   orchestrator: {
     looksBy: 'expired',

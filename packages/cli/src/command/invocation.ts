@@ -36,7 +36,7 @@ export class Invocation {
   readonly options: Options
   readonly commands: readonly CommandDefinition[]
   /** The operations of what connect() goes to. The first call connects. */
-  readonly api: Omit<Operations, 'exportTasks'>
+  readonly api: Omit<Operations, 'exportTasks' | 'exportAudit'>
   readonly #given: Given
   #resolved: Promise<Resolved> | null = null
   #target: Promise<Target> | null = null

@@ -1,6 +1,7 @@
 // All commands, in the order in which help shows them. A new one: write it in the file of its subject, and name it here.
 
 import type { CommandDefinition, FamilyDefinition } from '../command/definition.ts'
+import { audit } from './audit.ts'
 import { breakers } from './breakers.ts'
 import { completion } from './completion.ts'
 import { configCheck } from './config-check.ts'
@@ -84,6 +85,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   groups,
   diff,
   ledger,
+  audit,
   reportOpen,
   redrive,
   discard,

@@ -83,6 +83,13 @@ export const SERVICE_SETTINGS = {
     about:
       'How long ended tasks and old entries are kept; for ever what is not named. Dead letters are discarded only by a rule that names a folder for them.',
   }),
+  auditFile: setting({
+    kind: text,
+    path: true,
+    key: 'audit.file',
+    default: null,
+    about: 'An orchestrator writes the sealed journal to this file as well, while the flag audit-streaming is on.',
+  }),
   sqsQueueUrl: setting({
     kind: webAddress,
     variables: ['IMPLEMENTATION_SQS_QUEUE_URL'],

@@ -8,6 +8,7 @@ import {
   inTime,
   KnownActions,
   type Logger,
+  openFlags,
   resolveDefaults,
   type Service,
 } from '@reprise/core'
@@ -57,6 +58,8 @@ export async function startOrchestrator(context: RoleContext, serverUrl: string 
   const { engine, policies, log, metrics, resolved, host } = context
   const configuration = await configured(resolved, host.clock, serverUrl, log)
   const queue = await queueOf(context, configuration)
+  const { auditFile } = resolved.values
+  const flags = await openFlags({ engine, clock: host.clock })
   const orchestrator = createOrchestrator({
     engine,
     policies,
@@ -65,12 +68,17 @@ export async function startOrchestrator(context: RoleContext, serverUrl: string 
     meter: prometheusMeter(metrics),
     ...configuration,
     ...queue,
+    ...(auditFile === null
+      ? {}
+      : { audit: { file: auditFile, isStreaming: () => flags.current()['audit-streaming'] } }),
   })
+  await flags.start()
   await orchestrator.start()
   return {
     ...orchestrator,
     async stop() {
       await orchestrator.stop()
+      await flags.stop()
       queue.queue?.close()
     },
   }

@@ -58,6 +58,7 @@ export const JOURNAL_TYPES = [
   'job.resumed',
   'job.retried',
   'job.cancelled',
+  'operation.performed',
   'note',
 ] as const
 

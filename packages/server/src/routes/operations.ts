@@ -1,15 +1,24 @@
 // Handlers of all operations: their inputs stand in path, query and body, their outputs become answers. What they do is theirs.
 
-import { ALL_OPERATIONS, type Context, type Operation, type OperationName, Written } from '@reprise/operations'
+import {
+  ALL_OPERATIONS,
+  type Context,
+  type Operation,
+  type OperationName,
+  performed,
+  Written,
+} from '@reprise/operations'
 import type { FastifyRequest } from 'fastify'
 import { type Handler, json, lines, text } from '../http/handler.ts'
 
 type Handlers = Readonly<Record<OperationName, Handler>>
 
 export const operationHandlers = (context: Context): Handlers =>
-  Object.fromEntries(Object.entries(ALL_OPERATIONS).map(([name, entry]) => [name, handlerOf(context, entry)])) as never
+  Object.fromEntries(
+    Object.entries(ALL_OPERATIONS).map(([name, entry]) => [name, handlerOf(context, name, entry)]),
+  ) as never
 
-function handlerOf(context: Context, entry: Operation): Handler {
+function handlerOf(context: Context, name: string, entry: Operation): Handler {
   const { status = 200 } = entry
   const hasVersion = 'expected' in entry.input.shape
   return async ({ params, query, body, request, caller, signal }) => {
@@ -17,7 +26,7 @@ function handlerOf(context: Context, entry: Operation): Handler {
     const parts = [query, body, params, hasVersion ? versionOf(request) : undefined]
     const input = Object.assign({}, ...parts) as Record<string, unknown>
     if ('lines' in entry) return lines(entry.lines(context, caller, input, signal))
-    const result = await entry.run(context, caller, input, signal)
+    const result = await performed(context, caller, { name, entry, input, signal, request: request.id })
     if (result instanceof Written) return text(status, result.text, 'application/json; charset=utf-8')
     return status === 204 ? { kind: 'empty' } : json(status, result)
   }
