@@ -80,6 +80,35 @@ describe('bin/reprise.mjs', () => {
     expect(await exit).toEqual([0, null])
   })
 
+  test('of several up that start in the same instant on one folder, one runs', async () => {
+    const data = join(folder, 'contested')
+    const words = ['up', '--no-demo', '--port', '0', '--data', data]
+    const children = Array.from({ length: 4 }, () => start(words))
+    const outcomes = children.map(async (child) => {
+      const end = ended(child)
+      const isRunning = await Promise.race([
+        firstMatch(child, /(The core listens)/).catch(() => null),
+        end.then(() => null),
+      ])
+      return { child, end, isRunning: isRunning !== null }
+    })
+    const settled = await Promise.all(outcomes)
+    const running = settled.filter(({ isRunning }) => isRunning)
+    for (const { child } of running) child.kill('SIGTERM')
+    const refused = await Promise.all(settled.filter(({ isRunning }) => !isRunning).map(({ end }) => end))
+    expect(running).toHaveLength(1)
+    for (const { code, stderr } of refused) {
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/Another server (starts|runs) on this data/)
+    }
+    expect(await running[0]?.end).toMatchObject({ code: 0 })
+    const next = start(words)
+    await firstMatch(next, /(The core listens)/)
+    const last = ended(next)
+    next.kill('SIGTERM')
+    expect(await last).toMatchObject({ code: 0 })
+  })
+
   test('SIGINT ends a command with 130', async () => {
     const silent = createServer()
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Clock } from '@reprise/core'
 import type { Resolved } from '../configuration/resolve.ts'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
+import { lockFolder } from '../folder-lock.ts'
 import type { Host } from '../host.ts'
 import { removeLocalServer, runningServer, writeLocalServer } from '../local-server.ts'
 import { CommandError } from '../output/errors.ts'
@@ -25,8 +26,22 @@ export async function runUp(
   output: Output,
 ): Promise<void> {
   const resolved = isDemo ? forDemo(given, host) : given
-  const demo = isDemo ? await import('../demo/demo.ts') : null
   await refuseSecond(resolved.values.data)
+  const lock = await lockFolder(resolved.values.data)
+  try {
+    await runLocked({ modules, isDemo }, resolved, host, output)
+  } finally {
+    lock.release()
+  }
+}
+
+async function runLocked(
+  { modules, isDemo }: UpOptions,
+  resolved: Resolved,
+  host: Host,
+  output: Output,
+): Promise<void> {
+  const demo = isDemo ? await import('../demo/demo.ts') : null
   const actions = [...(await loadActions(modules, host)), ...(demo?.demoActions(host.clock) ?? [])]
   const context = await openRoleContext(resolved, host, 'up')
   const { log } = context

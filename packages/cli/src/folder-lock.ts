@@ -1,0 +1,40 @@
+// A lock on the data folder, for as long as a server runs on it: of two that start in the same instant, one gets it. The file
+// system keeps it, as a lock on a small SQLite file, and takes it back when the process ends, however it ends.
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { CommandError } from './output/errors.ts'
+
+const FILE = 'up.lock'
+const OWNER_ONLY = 0o700
+/** SQLite's codes for a lock that somebody else has. */
+const BUSY = 5
+const LOCKED = 6
+const PRIMARY_CODE = 0xff
+
+export interface FolderLock {
+  release(): void
+}
+
+/** Throws if another process has it. */
+export async function lockFolder(data: string): Promise<FolderLock> {
+  await mkdir(data, { recursive: true, mode: OWNER_ONLY })
+  const path = join(data, FILE)
+  const file = new DatabaseSync(path, { timeout: 0 })
+  try {
+    file.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    file.close()
+    if (!isTaken(error)) throw error
+    throw new CommandError(`Another server starts on this data, or runs there: it has locked ${path}.`, {
+      hint: 'Use that one, stop it first, or give this one a folder of its own with --data.',
+    })
+  }
+  return { release: () => file.close() }
+}
+
+function isTaken(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null ? Number(Reflect.get(error, 'errcode')) : Number.NaN
+  return [BUSY, LOCKED].includes(code & PRIMARY_CODE)
+}
