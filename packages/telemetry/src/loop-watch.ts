@@ -56,6 +56,7 @@ export class LoopWatch {
   readonly #log: Logger
   readonly #count: (route: string) => void
   readonly #requests = new AsyncLocalStorage<Work>()
+  #turns: Turns | null = null
   readonly #delays = new Delays()
   readonly #scraped = new Delays()
   readonly #told = new Map<string, Told>()
@@ -85,12 +86,14 @@ export class LoopWatch {
 
   /** From now on, up to the next mark or the end of this turn, the loop works for a request of this route. */
   mark(route: string): void {
+    this.#turns?.othersWork()
     this.#begin({ route, turn: this.#turn, ms: 0 })
   }
 
   /** Runs a handler. What it does after the store has answered is the same request's, too. */
   run<T>(route: string, handle: () => T): T {
     const work = { route, turn: this.#turn, ms: 0 }
+    this.#turns?.othersWork()
     this.#begin(work)
     return this.#requests.run(work, handle)
   }
@@ -115,9 +118,11 @@ export class LoopWatch {
     return view
   }
 
-  /** Requests that leave turns to others are marked when they go on. */
+  /** Requests that leave turns to others are marked when they go on. All that works without such turns comes before them. */
   watchTurns(turns: Turns): void {
     turns.onGoOn = () => this.#begin(this.#requests.getStore() ?? null)
+    turns.shareWithOthers()
+    this.#turns = turns
   }
 
   read(): LoopReading {
@@ -173,6 +178,7 @@ export class LoopWatch {
       const isAtWork = ms > LOOP_HELD_MS_MAX && performance.eventLoopUtilization().idle - this.#idleMs < IDLE_MS
       if (isAtWork) this.#tooLong(`store: ${verb}`, ms, cpuMs() - this.#turnCpuMs)
     }
+    this.#turns?.othersWork()
     this.#begin(this.#requests.getStore() ?? null)
   }
 

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { REST_TURNS, SLICE_MS, Turns } from '../../src/runtime/turns.ts'
+import {
+  REST_FACTOR,
+  REST_TURNS,
+  SHARED_REST_TURNS,
+  SHARED_SLICE_MS,
+  SLICE_MS,
+  Turns,
+} from '../../src/runtime/turns.ts'
 
 /** Time that moves by hand, and a loop that turns by hand. */
 function loop() {
@@ -85,4 +92,56 @@ test('a turn whose steps were short ends the slice, however long the turn was', 
   await turn()
   expect(turns.isSpent).toBe(false)
   turns.stepDone()
+})
+
+/** Paced work that takes a slice in each of its steps, beside others who tell when they work. */
+function besideOthers() {
+  const { clock, turn, turns } = loop()
+  turns.shareWithOthers()
+  const steps = { done: 0 }
+  void (async () => {
+    for (;;) {
+      if (turns.isSpent) await turns.wait()
+      clock.ms += SHARED_SLICE_MS
+      steps.done++
+    }
+  })()
+  return { clock, turn, turns, steps }
+}
+
+test('paced work rests until others have been done for a few turns', async () => {
+  const { turn, turns, steps } = besideOthers()
+  await turn()
+  expect(steps.done).toBe(1)
+  for (let count = 0; count < 50; count++) {
+    turns.othersWork()
+    await turn()
+  }
+  expect(steps.done).toBe(1)
+  for (let count = 0; count < SHARED_REST_TURNS - 1; count++) await turn()
+  expect(steps.done).toBe(1)
+  for (let count = 0; count < 3; count++) await turn()
+  expect(steps.done).toBe(2)
+})
+
+test('while others always work, paced work has its part of the time', async () => {
+  const { clock, turn, turns, steps } = besideOthers()
+  const others = 1
+  for (let count = 0; count < 1_000; count++) {
+    turns.othersWork()
+    clock.ms += others
+    await turn()
+  }
+  const share = (steps.done * SHARED_SLICE_MS) / clock.ms
+  expect(share).toBeGreaterThan(0.5 / (1 + REST_FACTOR))
+  expect(share).toBeLessThanOrEqual(1 / (1 + REST_FACTOR))
+})
+
+test('what others take is no part of a slice', () => {
+  const { clock, turns } = loop()
+  turns.shareWithOthers()
+  expect(turns.isSpent).toBe(false)
+  turns.othersWork()
+  clock.ms += 10 * SHARED_SLICE_MS
+  expect(turns.isSpent).toBe(false)
 })
