@@ -47,6 +47,32 @@ test('so many come in during one turn, the others in the next ones, in their ord
   expect(entered).toEqual(Array.from({ length: 150 }, (_, number) => number))
 })
 
+test('while there are others, one caller has a part of each turn, and strangers of one address a smaller one', () => {
+  const { clock, turn } = loop()
+  const doorway = new Doorway(clock, () => 'here')
+  const entered: string[] = []
+  const callers = ['acme', 'blue'].map((tenant) => {
+    const of = request(`Bearer ${tenant}`)
+    doorway.know(of, caller(`token:${tenant}`, tenant))
+    return [tenant, of] as const
+  })
+  const enter = (name: string, of: FastifyRequest): void => doorway.enter(of, () => void entered.push(name))
+  for (const [name, of] of callers) enter(name, of)
+  turn()
+  entered.length = 0
+  for (let number = 0; number < 100; number++) {
+    enter('stranger', request(null))
+    for (const [name, of] of callers) enter(name, of)
+  }
+  const seen = (): readonly number[] =>
+    ['stranger', 'acme', 'blue'].map((name) => entered.filter((one) => one === name).length)
+  expect(seen()).toEqual([4, 16, 16])
+  turn()
+  expect(seen()).toEqual([8, 32, 32])
+  for (let count = 0; count < 30; count++) turn()
+  expect(seen()).toEqual([100, 100, 100])
+})
+
 test('an answer waits like a request', async () => {
   const { doorway, turn } = crowdedDoor()
   const leaving = doorway.leave(request(null))
@@ -64,7 +90,7 @@ test('a flood of one caller keeps no other waiting, also not by many credentials
 
   for (const one of flood) enter('acme', one)
   enter('blue', neighbour)
-  turn()
+  for (let count = 0; count < 3; count++) turn()
   expect(entered).toHaveLength(11)
   expect(entered.indexOf('blue')).toBe(1)
 })
@@ -74,7 +100,7 @@ test('a caller whose credential is known does not wait among strangers, on a new
   doorway.know(request('Bearer b'), caller('token:b', 'blue'))
   for (let count = 0; count < 10; count++) enter('stranger', request(`Bearer made-up-${count}`))
   enter('blue', request('Bearer b'))
-  turn()
+  for (let count = 0; count < 3; count++) turn()
   expect(entered).toHaveLength(11)
   expect(entered.indexOf('blue')).toBe(1)
 })

@@ -17,15 +17,16 @@ export class FairLine<T> {
     this.#size++
   }
 
-  /** Takes the next out of the line. */
-  next(): T | undefined {
-    const [first] = this.#waiting
-    if (first === undefined) return undefined
-    const [name, line] = first
-    this.#waiting.delete(name)
-    const next = line.shift()
-    if (line.length > 0) this.#waiting.set(name, line)
-    this.#size--
-    return next
+  /** Takes the next out of the line: of those whose name may come now, if that is asked. Others keep their place. */
+  next(mayCome: (name: string) => boolean = () => true): T | undefined {
+    for (const [name, line] of this.#waiting) {
+      if (!mayCome(name)) continue
+      this.#waiting.delete(name)
+      const next = line.shift()
+      if (line.length > 0) this.#waiting.set(name, line)
+      this.#size--
+      return next
+    }
+    return undefined
   }
 }
