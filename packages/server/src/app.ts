@@ -13,6 +13,7 @@ import type { Events } from './events/index.ts'
 import { Doorway } from './http/doorway.ts'
 import type { Handler } from './http/handler.ts'
 import { readBodies, refuseUnreadable } from './http/json-body.ts'
+import { LastAnswers, leavesBody } from './http/last-answer.ts'
 import { MalformedRequests, refuseNoHost } from './http/malformed.ts'
 import { OpenCalls } from './http/open-calls.ts'
 import { problemOf } from './http/problem.ts'
@@ -107,7 +108,9 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
   const { context, access, events, intake, loop, console } = options
   const { clock } = context
   const headers = options.isSecure ? { ...SECURITY_HEADERS, ...STRICT_TRANSPORT } : SECURITY_HEADERS
-  const malformed = new MalformedRequests(headers, clock)
+  const last = new LastAnswers(clock)
+  const malformed = new MalformedRequests(headers, last)
+  const problems: Problems = { ...options, last, log: context.log, engine: context.engine }
   const addressOf = (request: FastifyRequest): string => access.addressOf(request)
   const limit = new RateLimit(options.rateLimit, clock)
   const overLimit = (request: FastifyRequest, reply: FastifyReply): unknown => {
@@ -134,7 +137,7 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       reply.raw.once('finish', () => tell(options, request, reply))
       reply.headers(headers).header('x-request-id', request.id)
-      answerProblem(overLimit(request, reply) ?? error, context, request, reply)
+      answerProblem(overLimit(request, reply) ?? error, problems, request, reply)
     },
   })
   malformed.serveExpectations(app.server)
@@ -155,7 +158,7 @@ function build(options: AppOptions, stopping: AbortSignal): FastifyInstance {
   // Not asynchronous: this runs for every request, and mostly has nothing to wait for.
   app.addHook('onRequest', (request, reply, done) => doorway.enter(request, () => done(check(request, reply))))
   tellAnswered(app, options)
-  answerProblems(app, context, console)
+  answerProblems(app, problems, console)
   const isNear = (request: FastifyRequest): boolean => access.isNear(request)
   const authenticate: Authenticate = (request) => access.authenticate(request)
   const handled: Readonly<Record<keyof typeof HANDLED_ROUTES, Handler<never>>> = {
@@ -189,6 +192,8 @@ function requestId({ headers }: { readonly headers: Readonly<Record<string, stri
 
 const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
+type Told = Pick<AppOptions, 'onAnswered' | 'access'>
+
 function tellAnswered(app: FastifyInstance, options: AppOptions): void {
   app.addHook('onResponse', (request, reply, done) => {
     tell(options, request, reply)
@@ -196,7 +201,7 @@ function tellAnswered(app: FastifyInstance, options: AppOptions): void {
   })
 }
 
-function tell({ onAnswered, access }: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+function tell({ onAnswered, access }: Told, request: FastifyRequest, reply: FastifyReply): void {
   const route = request.routeOptions?.url ?? null
   const trace = parseTraceparent(request.headers.traceparent)
   onAnswered({
@@ -213,19 +218,21 @@ function tell({ onAnswered, access }: AppOptions, request: FastifyRequest, reply
   })
 }
 
-function answerProblems(app: FastifyInstance, context: Problems, console: ConsoleFiles | null): void {
-  app.setErrorHandler((error, request, reply) => answerProblem(error, context, request, reply))
+function answerProblems(app: FastifyInstance, problems: Problems, console: ConsoleFiles | null): void {
+  app.setErrorHandler((error, request, reply) => answerProblem(error, problems, request, reply))
   app.setNotFoundHandler((request, reply) => {
     if (console?.has(request) === true) return console.send(request, reply)
     throw noSuchPath(request)
   })
 }
 
-type Problems = Pick<Context, 'log' | 'engine'>
+interface Problems extends Told, Pick<Context, 'log' | 'engine'> {
+  readonly last: LastAnswers
+}
 
 function answerProblem(
   error: unknown,
-  { log, engine }: Problems,
+  { log, engine, last, ...told }: Problems,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
@@ -237,6 +244,12 @@ function answerProblem(
     log.error('A request failed inside.', { ...about, error: story })
   } else if (problem.storeSays !== null) {
     log.warn('The store failed a request.', { ...about, error: problem.storeSays })
+  }
+  if (leavesBody(request, reply)) {
+    last.send(request.raw.socket, problem, reply.getHeaders())
+    reply.code(problem.status).hijack()
+    tell(told, request, reply)
+    return reply
   }
   return reply
     .code(problem.status)

@@ -2,23 +2,21 @@
 // Fastify and Node answer those in their own words; here they get the same problem details and headers as everybody else.
 
 import { randomUUID } from 'node:crypto'
-import { type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Clock, RequestError } from '@reprise/core'
+import { RequestError } from '@reprise/core'
 import type { FastifyRequest } from 'fastify'
-import { type Problem, problemOf } from './problem.ts'
-
-/** How long a caller may take to read why it was refused. Closing at once would take the answer from it. */
-const LINGER_MS = 1_000
+import type { LastAnswers } from './last-answer.ts'
+import { problemOf } from './problem.ts'
 
 export class MalformedRequests {
   readonly #headers: Readonly<Record<string, string>>
-  readonly #clock: Clock
+  readonly #last: LastAnswers
   readonly #refused = new WeakSet<Socket>()
 
-  constructor(headers: Readonly<Record<string, string>>, clock: Clock) {
+  constructor(headers: Readonly<Record<string, string>>, last: LastAnswers) {
     this.#headers = headers
-    this.#clock = clock
+    this.#last = last
   }
 
   serveExpectations(server: Server): void {
@@ -36,24 +34,8 @@ export class MalformedRequests {
       return
     }
     const requestId = randomUUID()
-    socket.end(this.#textOf(problemOf(unread(error.code), requestId), requestId))
+    this.#last.send(socket, problemOf(unread(error.code), requestId), { ...this.#headers, 'x-request-id': requestId })
     socket.resume()
-    const forced = this.#clock.after(LINGER_MS, () => socket.destroy())
-    socket.once('close', () => forced.cancel())
-  }
-
-  #textOf({ status, headers, body }: Problem, requestId: string): string {
-    const content = JSON.stringify(body)
-    const all: Readonly<Record<string, string>> = {
-      ...this.#headers,
-      ...headers,
-      'x-request-id': requestId,
-      'content-type': 'application/problem+json',
-      'content-length': String(Buffer.byteLength(content)),
-      connection: 'close',
-    }
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-    return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${content}`
   }
 }
 

@@ -27,6 +27,41 @@ describe('before it is known who asks', () => {
     expect(chunked.status).toBe(413)
   })
 
+  test('the rest of a refused body stays unread, and the connection is closed', async () => {
+    const api = await startApi(SQLITE)
+    const { hostname, port } = new URL(api.url)
+    const refused = async (head: string): Promise<{ readonly answer: string; readonly written: number }> => {
+      const socket = connect(Number(port), hostname)
+      await once(socket, 'connect')
+      let answer = ''
+      socket.on('data', (chunk: Buffer) => {
+        answer += chunk.toString('latin1')
+      })
+      socket.on('error', () => undefined)
+      const ended = new Promise((resolve) => socket.once('end', resolve))
+      socket.write(
+        `${head}\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: 100000000\r\n\r\n`,
+      )
+      // More than any buffer on the way holds: if it goes, somebody reads it.
+      const part = Buffer.alloc(1_000_000)
+      let written = 0
+      for (let count = 0; count < 100; count++) socket.write(part, (error) => error == null && written++)
+      const closed = new Promise((resolve) => socket.once('close', resolve))
+      await ended
+      await closed
+      return { answer, written }
+    }
+    for (const [head, status] of [
+      ['POST /task-complete HTTP/1.1', 413],
+      ['POST /api/v1/tasks HTTP/1.1', 401],
+      ['POST /nothing HTTP/1.1', 404],
+    ] as const) {
+      const { answer, written } = await refused(head)
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*connection: close[^]*"code":"REPRISE_`))
+      expect(written).toBeLessThan(50)
+    }
+  })
+
   test('a large result is taken from whoever brings the token in the head of the request', async () => {
     const api = await startApi(SQLITE)
     await api.post('/api/v1/tasks', { action: 'render', id: 'r1' })
