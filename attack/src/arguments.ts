@@ -1,5 +1,6 @@
 // What can be asked on the command line, checked once.
 
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const ENGINES = ['sqlite', 'redis'] as const
@@ -13,6 +14,8 @@ export interface AttackArguments {
   /** Of the requests that are drawn at random. */
   readonly seed: number
   readonly json: boolean
+  /** A folder for profiles of the attacked servers. */
+  readonly profile?: string
   readonly help: boolean
 }
 
@@ -29,6 +32,7 @@ Usage: npm run attack -- [options]
   --engine sqlite|redis   the store of the server (default: sqlite); redis starts a redis-server of its own
   --only a,b              cases, or whole subjects (default: all)
   --seed N                repeats a run of random requests; each run prints its seed
+  --profile folder        write a CPU profile of each server that is attacked there
   --json                  print one JSON object per case, in place of the table
   --help                  this text
 
@@ -59,6 +63,7 @@ export function parseArguments(
     only,
     seed: values.seed === undefined ? drawnSeed : seedOf(values.seed),
     json: values.json === true,
+    ...(values.profile === undefined ? {} : { profile: resolve(values.profile) }),
     help: values.help === true,
   }
 }
@@ -71,6 +76,7 @@ function parsedWords(words: readonly string[]) {
         engine: { type: 'string' },
         only: { type: 'string' },
         seed: { type: 'string' },
+        profile: { type: 'string' },
         json: { type: 'boolean' },
         help: { type: 'boolean' },
       },

@@ -27,7 +27,7 @@ async function main(words: readonly string[]): Promise<void> {
   const cases = Object.entries(subjectsOf(wanted.seed)).flatMap(([subject, some]) =>
     some.filter(({ name }) => wanted.only.length === 0 || wanted.only.includes(subject) || wanted.only.includes(name)),
   )
-  const report = await runCases({ engine: wanted.engine, cases, tell })
+  const report = await runCases({ engine: wanted.engine, cases, tell, profile: wanted.profile })
   if (wanted.json) for (const row of report.rows) process.stdout.write(`${JSON.stringify(row)}\n`)
   else process.stdout.write(`${tableOf(report)}\n`)
   const summary = summaryOf(report)

@@ -4,9 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineName } from './arguments.ts'
 import type { AttackCase, Verdict } from './case.ts'
-import { startNeighbour, type Timing } from './stage/neighbour.ts'
+import { neighbourOrder, type Timing } from './stage/neighbour.ts'
 import { setScene } from './stage/scene.ts'
-import { type RunningServer, startServer } from './stage/server.ts'
+import type { RunningServer } from './stage/server.ts'
+import { ownStage, type Stage, stageAboveMe } from './stage/stage.ts'
 import { openStores, type Stores } from './stage/store.ts'
 
 export interface Row {
@@ -30,6 +31,8 @@ export interface RunOptions {
   readonly tell: (line: string) => void
   /** The fast part: small amounts, nobody is timed, and of the figures only the server's own work is judged, with room. */
   readonly isSmall?: boolean
+  /** A folder for profiles of the attacked servers. */
+  readonly profile?: string | undefined
 }
 
 /** What a server may take, whatever is asked of it. */
@@ -41,11 +44,17 @@ const IDLE_DELAYS = 3
 const SMALL_WORK_MS = 150
 
 /** How long an attack is kept up while the neighbour is timed. */
-const TIMED_MS = 6_000
+const TIMED_MS = 8_000
+/** Of an idle server, which all others are compared with, more is looked at. */
+const IDLE_MS = 16_000
 const WARM_UP_REQUESTS = 200
 
 /** What every attacked server is configured with. */
 const SETTINGS = { webhooks: { allow: ['127.0.0.1'] } } as const
+
+/** Who has the processors, said with the figures. */
+export const PRIORITY_NOTE =
+  'The attacker runs at the lowest priority, as if it had machines of its own: what its requests cost to make is not measured.'
 
 export interface Report {
   /** The same figures of a server that only the neighbour uses; null if nobody is timed. */
@@ -55,7 +64,9 @@ export interface Report {
 
 export async function runCases(options: RunOptions): Promise<Report> {
   await using stores = await openStores(options.engine)
-  const runner = new Runner(options, stores)
+  await using stage = options.isSmall === true ? ownStage : stageAboveMe()
+  if (stage !== ownStage) options.tell(PRIORITY_NOTE)
+  const runner = new Runner(options, stores, stage)
   try {
     const idle = options.isSmall === true ? null : await runner.idle()
     const rows: Row[] = []
@@ -69,20 +80,22 @@ export async function runCases(options: RunOptions): Promise<Report> {
 class Runner {
   readonly #options: RunOptions
   readonly #stores: Stores
+  readonly #stage: Stage
   #shared: RunningServer | null = null
   #number = 0
   /** What the latest look at an idle server has shown. */
   #idle: Row | null = null
 
-  constructor(options: RunOptions, stores: Stores) {
+  constructor(options: RunOptions, stores: Stores, stage: Stage) {
     this.#options = options
     this.#stores = stores
+    this.#stage = stage
   }
 
   /** Nothing happens but the neighbour's own work. */
   async idle(): Promise<Row> {
     const run: AttackCase['run'] = async () => {
-      await sleep(TIMED_MS)
+      await sleep(IDLE_MS)
       return { outcome: 'refused', seen: 'nobody attacks' }
     }
     this.#idle = await this.#told({ name: 'idle', tries: 'Nobody does anything.', alone: true, timed: true, run })
@@ -143,6 +156,7 @@ class Runner {
     const isTimed = one.timed === true && !isSmall
     await using scene = setScene({
       server,
+      stage: this.#stage,
       engine,
       stores: this.#stores,
       number: this.#number,
@@ -150,12 +164,12 @@ class Runner {
       keepUpMs: isTimed ? TIMED_MS : 0,
     })
     await one.prepare?.(scene)
-    const neighbour = isTimed ? await startNeighbour(scene) : null
+    const neighbour = isTimed ? await this.#stage.startNeighbour(await neighbourOrder(scene)) : null
     await server.reset()
     const verdict = await one.run(scene)
     const { loopDelayMs, loopWorkMs, memoryMb } = await server.figures()
     const figures = { loopDelayMs, loopWorkMs, memoryMb }
-    const timing = (await neighbour?.stop()) ?? null
+    const timing = (await neighbour?.()) ?? null
     return { name: one.name, ...this.#judged(verdict, figures), ...figures, neighbour: timing }
   }
 
@@ -181,7 +195,12 @@ class Runner {
   async #start(): Promise<RunningServer> {
     const number = ++this.#number
     const folder = `${this.#stores.folder}/server-${number}`
-    const server = await startServer({ folder, store: this.#stores.fresh(), settings: SETTINGS })
+    const server = await this.#stage.startServer({
+      folder,
+      store: this.#stores.fresh(),
+      settings: SETTINGS,
+      profile: this.#options.profile,
+    })
     await warmUp(server, this.#options.isSmall === true ? 1 : WARM_UP_REQUESTS)
     return server
   }

@@ -1,6 +1,6 @@
 // The outcome of a run for people, and in one line for programs.
 
-import { BOUNDS, type Report, type Row } from './run.ts'
+import { BOUNDS, PRIORITY_NOTE, type Report, type Row } from './run.ts'
 
 const OUTCOMES = { refused: 'refused', succeeded: 'SUCCEEDED', failed: 'failed to run' } as const
 
@@ -52,7 +52,10 @@ export function tableOf(report: Report): string {
     `most memory ${memoryMaxMb} MB (${met(memoryMaxMb, BOUNDS.memoryMb)})`,
     ...(neighbourWorst === null
       ? []
-      : [`worst neighbour p99 ${neighbourWorst} x idle (${met(neighbourWorst, BOUNDS.neighbour)})`]),
+      : [
+          `worst neighbour p99 ${neighbourWorst} x idle (${met(neighbourWorst, BOUNDS.neighbour)}), ${idle?.neighbour?.tasks ?? 0} tasks on the idle server`,
+          PRIORITY_NOTE,
+        ]),
   ].join('\n')
 }
 

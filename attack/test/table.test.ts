@@ -15,11 +15,11 @@ const row = (name: string, changes: Partial<Row> = {}): Row => ({
   ...changes,
 })
 
-const idle = row('idle', { loopDelayMs: 2, neighbour: { p99Ms: 10, tasks: 100, lost: 0 } })
+const idle = row('idle', { loopDelayMs: 2, neighbour: { p50Ms: 5, p99Ms: 10, tasks: 100, lost: 0 } })
 const report = {
   idle,
   rows: [
-    row('one', { outcome: 'succeeded', loopDelayMs: 80.04, neighbour: { p99Ms: 25, tasks: 90, lost: 0 } }),
+    row('one', { outcome: 'succeeded', loopDelayMs: 80.04, neighbour: { p50Ms: 9, p99Ms: 25, tasks: 90, lost: 0 } }),
     row('other', { outcome: 'failed', memoryMb: 700.2 }),
   ],
 }

@@ -80,7 +80,7 @@ async function recordedLaunch(scene: Scene, secret: string) {
   await submitted(server.admin, { action: 'plug.one', pool: 'plugins' })
   await until(async () => plugin.received.length > 0)
   const [launch] = plugin.received
-  if (launch === undefined) throw new Error(`Nothing was launched: ${server.log().slice(-300)}`)
+  if (launch === undefined) throw new Error(`Nothing was launched: ${(await server.log()).slice(-300)}`)
   return { ...launch, origin: plugin.origin }
 }
 

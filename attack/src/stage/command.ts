@@ -10,6 +10,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Modules that are loaded into the process before the command line. */
   readonly preload?: readonly URL[]
+  /** A folder for a profile of what the processor does for it, written when it ends. */
+  readonly profile?: string | undefined
 }
 
 export interface Ended {
@@ -21,14 +23,22 @@ export interface Ended {
 const BIN = fileURLToPath(new URL('../../../packages/cli/bin/reprise.mjs', import.meta.url))
 const COMMAND_MS = 60_000
 
-export function startCommand(words: readonly string[], { cwd, env = {}, preload = [] }: CommandOptions): ChildProcess {
+export function startCommand(
+  words: readonly string[],
+  { cwd, env = {}, preload = [], profile }: CommandOptions,
+): ChildProcess {
+  const profiled = profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', profile]
   const imports = preload.flatMap(({ href }) => ['--import', href])
   const { PATH = '' } = process.env
-  return spawn(process.execPath, ['--conditions=reprise-source', '--no-warnings', ...imports, BIN, ...words], {
-    cwd,
-    env: { PATH, HOME: cwd, ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  })
+  return spawn(
+    process.execPath,
+    ['--conditions=reprise-source', '--no-warnings', ...profiled, ...imports, BIN, ...words],
+    {
+      cwd,
+      env: { PATH, HOME: cwd, ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    },
+  )
 }
 
 /** Runs it to its end, or to the end of its time. */

@@ -3,13 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Api } from './api.ts'
-
-export interface NeighbourOrder {
-  readonly origin: string
-  readonly submitToken: string
-  readonly workToken: string
-  readonly tenant: string
-}
+import type { NeighbourOrder } from './neighbour.ts'
 
 export interface NeighbourReport {
   readonly latencies: readonly number[]
@@ -31,7 +25,7 @@ const CLAIM_WAIT_MS = 1_000
 /** How long what was submitted last may take to start. */
 const LAST_MS = 5_000
 /** What is slow at first, because nothing of it was done before, is not counted. */
-const WARM_UP_MS = 1_500
+const WARM_UP_MS = 3_000
 
 const ended = new AbortController()
 /** By the number that is its payload: a worker may know a task by another id than its submitter. */

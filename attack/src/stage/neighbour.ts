@@ -3,41 +3,49 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { NeighbourOrder, NeighbourReport } from './neighbour-process.ts'
+import type { NeighbourReport } from './neighbour-process.ts'
 import type { Scene } from './scene.ts'
 
-export interface Neighbour {
-  /** From the submission to the start, in milliseconds. */
-  readonly stop: () => Promise<Timing>
+export interface NeighbourOrder {
+  readonly origin: string
+  readonly submitToken: string
+  readonly workToken: string
+  readonly tenant: string
 }
 
+/** From the submission to the start. */
 export interface Timing {
+  readonly p50Ms: number
   readonly p99Ms: number
   readonly tasks: number
   /** Submissions that were refused, or whose tasks had not started at the end. */
   readonly lost: number
 }
 
-export async function startNeighbour({ server, b, wholeStore }: Scene): Promise<Neighbour> {
-  const child = fork(new URL('./neighbour-process.ts', import.meta.url))
+/** What the victim's ordinary work needs. */
+export async function neighbourOrder({ server, b, wholeStore }: Scene): Promise<NeighbourOrder> {
   const [submitter, worker] = await Promise.all([b.as(['submit']), wholeStore('worker')])
-  const order: NeighbourOrder = {
+  return {
     origin: server.url,
     submitToken: submitter.token ?? '',
     workToken: worker.token ?? '',
     tenant: b.tenant,
   }
+}
+
+/** Comes back when it is warm; the answer stops it. */
+export async function startNeighbour(order: NeighbourOrder): Promise<() => Promise<Timing>> {
+  const child = fork(new URL('./neighbour-process.ts', import.meta.url))
   child.send(order)
   await once(child, 'message')
-  return {
-    stop: async () => {
-      const answer = once(child, 'message')
-      child.send('stop')
-      const [{ latencies, lost }] = (await answer) as [NeighbourReport]
-      child.disconnect()
-      if (latencies.length === 0) throw new Error("None of the neighbour's tasks has started.")
-      return { p99Ms: percentile(latencies, 0.99), tasks: latencies.length, lost }
-    },
+  return async () => {
+    const answer = once(child, 'message')
+    child.send('stop')
+    const [{ latencies, lost }] = (await answer) as [NeighbourReport]
+    child.disconnect()
+    if (latencies.length === 0) throw new Error("None of the neighbour's tasks has started.")
+    const [p50Ms, p99Ms] = [percentile(latencies, 0.5), percentile(latencies, 0.99)]
+    return { p50Ms, p99Ms, tasks: latencies.length, lost }
   }
 }
 

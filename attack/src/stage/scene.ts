@@ -4,7 +4,8 @@
 import type { Scope } from '@reprise/operations'
 import type { EngineName } from '../arguments.ts'
 import type { Api } from './api.ts'
-import { type RunningServer, type ServerOptions, startServer } from './server.ts'
+import type { RunningServer, ServerOptions } from './server.ts'
+import type { Stage } from './stage.ts'
 import type { Stores } from './store.ts'
 
 type Rights = 'viewer' | 'operator' | 'admin' | readonly Scope[]
@@ -43,6 +44,7 @@ export interface Scene {
 
 export interface SceneOptions {
   readonly server: RunningServer
+  readonly stage: Stage
   readonly engine: EngineName
   readonly stores: Stores
   readonly number: number
@@ -53,7 +55,7 @@ export interface SceneOptions {
 
 export interface SetScene extends Scene, AsyncDisposable {}
 
-export function setScene({ server, engine, stores, number, isSmall, keepUpMs }: SceneOptions): SetScene {
+export function setScene({ server, stage, engine, stores, number, isSmall, keepUpMs }: SceneOptions): SetScene {
   const { admin } = server
   const steps: (() => unknown)[] = []
   let names = 0
@@ -83,7 +85,7 @@ export function setScene({ server, engine, stores, number, isSmall, keepUpMs }: 
     wholeStore: (rights) => token(rights, null),
     folder,
     another: async (options = {}) => {
-      const started = await startServer({ folder: folder(), store: options.store ?? stores.fresh(), ...options })
+      const started = await stage.startServer({ folder: folder(), store: options.store ?? stores.fresh(), ...options })
       steps.push(() => started.stop())
       return started
     },

@@ -21,6 +21,8 @@ export interface ServerOptions {
   /** `up` if missing. `core` has no worker, and leaves no word of itself. */
   readonly role?: 'up' | 'core'
   readonly arguments?: readonly string[]
+  /** A folder for its profile. */
+  readonly profile?: string | undefined
 }
 
 export interface RunningServer {
@@ -35,7 +37,7 @@ export interface RunningServer {
   readonly reset: () => Promise<void>
   readonly figures: () => Promise<LoopFigures>
   /** What it has logged. */
-  readonly log: () => string
+  readonly log: () => Promise<string>
   /** As SIGTERM does. */
   readonly stop: () => Promise<void>
   /** As SIGKILL does: it can put nothing in order. */
@@ -72,7 +74,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     'jsonl',
     ...(options.arguments ?? []),
   ]
-  const child = startCommand(words, { cwd: folder, env, preload: [PROBE] })
+  const child = startCommand(words, { cwd: folder, env, preload: [PROBE], profile: options.profile })
   const log = collect(child)
   const { url, link } = await firstLine(child, log)
   const admin = new Api(url, role === 'up' ? localToken(data) : null)
@@ -81,7 +83,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     link,
     data,
     admin,
-    log,
+    log: async () => log(),
     reset: async () => void (await asked(child, 'reset')),
     figures: () => asked(child, 'figures'),
     stop: async () => {
