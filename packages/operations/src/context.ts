@@ -29,6 +29,7 @@ import { LaneRoom } from './lane-room.ts'
 import { AtOnce, type AtOnceBounds, type PlaceBounds, Places } from './places.ts'
 import { SharedReads } from './shared-reads.ts'
 import { TenantLimitBook } from './tenant-limits.ts'
+import { TenantUse } from './tenant-use.ts'
 import { NO_REDACTION, type Redaction } from './views.ts'
 
 export interface Context {
@@ -49,7 +50,9 @@ export interface Context {
   readonly pages: SharedReads<string>
   /** Searches read and write much: a few run at once. */
   readonly searches: AtOnce
-  /** Pages of results and patched payloads, which may be large and take long to redact: fewer still. */
+  /** Tasks and attempts with a long payload or result: a few are read, redacted and written at once. */
+  readonly largeValues: AtOnce
+  /** Pages of results and patched payloads, and new redrives and jobs, which read all that their makers have: fewer still. */
   readonly largePages: AtOnce
   /** Lanes and settings that submissions may make. */
   readonly room: LaneRoom
@@ -65,6 +68,8 @@ export interface Context {
   /** Above which a figure of the monitoring is a warning, or critical. */
   readonly monitoringThresholds: MonitoringThresholds
   readonly tenantLimits: TenantLimitBook
+  /** What tenants have of that. */
+  readonly use: TenantUse
 }
 
 /** What leaves the store as events: read, followed, or sent to webhooks. */
@@ -79,6 +84,12 @@ export interface EventsOut {
 const SEARCHES: AtOnceBounds = {
   running: { all: 8, perCaller: 4, perTenant: 4, kept: 2 },
   waiting: { all: 1_000, perCaller: 200, perTenant: 200, kept: 200 },
+}
+
+/** Those who wait take no memory: nothing was read for them. */
+const LARGE_VALUES: AtOnceBounds = {
+  running: { all: 6, perCaller: 2, perTenant: 2, kept: 2 },
+  waiting: { all: 5_000, perCaller: 1_000, perTenant: 1_000, kept: 1_000 },
 }
 
 const LARGE_PAGES: AtOnceBounds = {
@@ -143,6 +154,7 @@ export function createContext(options: ContextOptions): Context {
     events: { feed, tenants, makeEvent, webhooks, delivery: createWebhookDelivery(shared) },
     pages: new SharedReads(clock),
     searches: new AtOnce('searches', SEARCHES),
+    largeValues: new AtOnce('looks at large values', LARGE_VALUES),
     largePages: new AtOnce('pages of large values', LARGE_PAGES),
     room: new LaneRoom(engine, clock),
     waits: new Places('waiting requests', WAITS),
@@ -152,6 +164,7 @@ export function createContext(options: ContextOptions): Context {
     version: options.version,
     monitoringThresholds: { ...MONITORING_THRESHOLDS, ...options.monitoringThresholds },
     tenantLimits: new TenantLimitBook(options.policies, options.tenantRules),
+    use: new TenantUse(engine, clock),
   }
 }
 

@@ -24,11 +24,12 @@ import {
 } from '@reprise/core'
 import { z } from 'zod'
 import { byOf, type Caller, mayTouch, tenantScope } from './access/caller.ts'
+import { withinBytes } from './bytes-beside.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
 import { chunkPage } from './jobs/chunk-page.ts'
 import { handedOver } from './jobs/hand-over.ts'
-import { newJob } from './jobs/new-job.ts'
+import { newJob, refuseBeyond } from './jobs/new-job.ts'
 import { ownJob } from './jobs/own-job.ts'
 import { operation } from './operation.ts'
 import {
@@ -146,13 +147,18 @@ export const jobOperations = {
         input.id === undefined ? randomUUID() : caller.tenants === null ? input.id : ownId(tenant, input.id as TaskId)
       const jobs = engine.collection(jobDefinition)
       const known = await jobs.get(id)
-      const job = known?.document ?? (await newJob(context, caller, { ...input, id, tenant }))
-      if (known !== null) refuseOther(known.document, input)
-      if (known === null) {
-        await jobs.insert(job)
-        await tell(engine, 'job.started', job, byOf(caller, undefined))
+      if (known !== null) {
+        refuseOther(known.document, input)
+        return shown(known.document)
       }
-      return shown(job)
+      // One at a time of a tenant: those that come together must see each other.
+      return context.largePages.run(caller, async () => {
+        const job = await newJob(context, caller, { ...input, id, tenant })
+        await jobs.insert(job)
+        if (caller.tenants !== null) await refuseBeyond(engine, job)
+        await tell(engine, 'job.started', job, byOf(caller, undefined))
+        return shown(job)
+      })
     },
   }),
   handOverChunks: operation({
@@ -175,8 +181,12 @@ export const jobOperations = {
     answer: 'How many the job has now.',
     repeatable: true,
     problems: [404, 409],
-    run: async (context, caller, { id, ...chunks }) =>
-      handedOver(context.engine, (await ownJob(context.engine, caller, id)).id, chunks),
+    run: async (context, caller, { id, ...chunks }) => {
+      const job = await ownJob(context.engine, caller, id)
+      return handedOver(context.engine, job.id, chunks, (bytes, write) =>
+        withinBytes(context, caller, job.tenant, bytes, write),
+      )
+    },
   }),
   listJobs: operation({
     ...common,

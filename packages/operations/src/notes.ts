@@ -12,11 +12,13 @@ import {
   RequestError,
   removeNote,
   type StoredNote,
+  type TenantId,
   taskOfNote,
 } from '@reprise/core'
 import { z } from 'zod'
 import { type Caller, mayTouch, wholeStore } from './access/caller.ts'
 import { visibleTask } from './access/own-tasks.ts'
+import { addNoteBytes, withinBytes } from './bytes-beside.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { inTurns } from './in-turns.ts'
 import { operation } from './operation.ts'
@@ -59,12 +61,12 @@ export const noteOperations = {
       if ((task === undefined) === (fingerprint === undefined)) {
         throw new RequestError('REPRISE_INVALID', 'Give either a task or the fingerprint of a failure group.')
       }
-      const taskId = task === undefined ? null : (await visibleTask(engine, caller, task)).id
+      const on = task === undefined ? null : await visibleTask(engine, caller, task, { light: true })
       if (fingerprint !== undefined) {
         await refuseUnlessOn(context, 'dlq-inspector')
         await refuseUnknownGroup(engine, caller, fingerprint)
       }
-      const subject = taskId === null ? `group:${fingerprint}` : `task:${taskId}`
+      const subject = on === null ? `group:${fingerprint}` : `task:${on.id}`
       const { items } = await notesIn(engine).find({ index: 'subject', value: subject, limit: NOTES_PER_SUBJECT_MAX })
       if (items.length >= NOTES_PER_SUBJECT_MAX) {
         throw new ConflictError(
@@ -72,7 +74,8 @@ export const noteOperations = {
         )
       }
       const note = { id: randomUUID(), subject, text, by: caller.actor, at: await engine.now() }
-      await addNote(engine, note)
+      if (on === null) await addNote(engine, note)
+      else await noteOn(context, caller, { ...note, tenant: on.tenant })
       return shown(note, redaction)
     },
   }),
@@ -92,16 +95,27 @@ export const noteOperations = {
       const note = (await notesIn(engine).get(id))?.document
       if (note === undefined) throw new NotFoundError('note', id)
       const taskId = taskOfNote(note)
-      // One on a failure group, or on a task that is gone, can be removed by a caller who may see everything.
+      // One on a failure group, or an old one on a task that is gone, can be removed by a caller who may see everything.
       if (caller.tenants !== null) {
-        const task = taskId === null ? null : await engine.task(taskId)
-        if (task === null || !mayTouch(caller, task.tenant)) throw new NotFoundError('note', id)
+        const tenant =
+          note.tenant ?? (taskId === null ? undefined : (await engine.task(taskId, { light: true }))?.tenant)
+        if (tenant === undefined || !mayTouch(caller, tenant)) throw new NotFoundError('note', id)
       }
       if (taskId === null) await refuseUnlessOn(context, 'dlq-inspector')
       if (!(await removeNote(engine, id, caller.actor))) throw new NotFoundError('note', id)
+      if (note.tenant !== undefined) await addNoteBytes(engine, note.tenant, -Buffer.byteLength(note.text))
       return null
     },
   }),
+}
+
+/** Its bytes count as the tenant's. */
+function noteOn(context: Context, caller: Caller, note: Parameters<typeof addNote>[1] & { readonly tenant: TenantId }) {
+  const bytes = Buffer.byteLength(note.text)
+  return withinBytes(context, caller, note.tenant, bytes, async () => {
+    await addNoteBytes(context.engine, note.tenant, bytes)
+    await addNote(context.engine, note)
+  })
 }
 
 async function refuseUnknownGroup(engine: Engine, caller: Caller, fingerprint: string): Promise<void> {

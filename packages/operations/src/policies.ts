@@ -4,7 +4,9 @@ import { ConflictError, type Failure, InvalidError, NotFoundError, type PolicyBo
 import { ConfigurationError, parsePolicies, policyNotes, simulate, TEMPLATES } from '@reprise/policies'
 import { z } from 'zod'
 import { authorise, type Caller, tenantScope, wholeStore } from './access/caller.ts'
+import type { Context } from './context.ts'
 import { given } from './given.ts'
+import { aTurn, inTurns } from './in-turns.ts'
 import { operation, Written } from './operation.ts'
 import {
   ActionNameInput,
@@ -37,6 +39,23 @@ const PolicyVersionView = z
 const PoliciesView = z
   .object({ version: PolicyVersionView.nullable(), notes: listOf(z.string()) })
   .meta({ id: 'Policies' })
+
+const SimulationInput = z.object({
+  action: ActionNameInput,
+  tenant: TenantIdInput.optional(),
+  text: z.string().max(200_000).optional().meta({ description: 'Policies to try; those in force if missing.' }),
+  failure: z.union([
+    z.literal('lost'),
+    z.strictObject({
+      code: z.string().max(200).optional(),
+      status: z.int().optional(),
+      message: z.string().max(10_000).optional(),
+      name: z.string().max(200).optional(),
+    }),
+  ]),
+  attemptTime: DurationInput.optional(),
+  attempts: z.int().min(1).max(1_000).optional(),
+})
 
 const SimulationView = z
   .object({
@@ -148,50 +167,47 @@ export const policyOperations = {
     tag: 'policies',
     right: 'read',
     tenants: 'own',
-    input: z.object({
-      action: ActionNameInput,
-      tenant: TenantIdInput.optional(),
-      text: z.string().max(200_000).optional().meta({ description: 'Policies to try; those in force if missing.' }),
-      failure: z.union([
-        z.literal('lost'),
-        z.strictObject({
-          code: z.string().max(200).optional(),
-          status: z.int().optional(),
-          message: z.string().max(10_000).optional(),
-          name: z.string().max(200).optional(),
-        }),
-      ]),
-      attemptTime: DurationInput.optional(),
-      attempts: z.int().min(1).max(1_000).optional(),
-    }),
+    input: SimulationInput,
     output: SimulationView,
     answer: 'What would happen, attempt by attempt.',
     repeatable: true,
-    run: async ({ policies, catalogue, redaction }, caller, { text, failure, action, tenant, ...options }) => {
-      if (text !== undefined) mayConfigure(caller)
-      await policies.look()
-      const { settings } = await catalogue.find(action)
-      const book = text === undefined ? policies.current() : readPolicies(text)
-      const result = simulate(book, {
-        action,
-        settings,
-        failure: failure === 'lost' ? failure : given(failure),
-        ...given(options),
-        ...tenantScope(caller, tenant),
-      })
-      const views = new Map<Failure, string>()
-      const viewOf = (seen: Failure): string => {
-        const text = views.get(seen) ?? JSON.stringify(failureView(seen, redaction))
-        views.set(seen, text)
-        return text
-      }
-      // Written here: the same long failure stands in each of a thousand attempts.
-      const attempts = result.attempts.map(
-        ({ failure: seen, ...one }) => `${JSON.stringify(one).slice(0, -1)},"failure":${viewOf(seen)}}`,
-      )
-      return new Written(`{"attempts":[${attempts.join()}],"notes":${JSON.stringify(result.notes)}}`)
-    },
+    run: (context, caller, input) => context.searches.run(caller, () => simulated(context, caller, input)),
   }),
+}
+
+/** In steps of which each may take some milliseconds. */
+async function simulated(
+  { policies, catalogue, redaction, clock }: Context,
+  caller: Caller,
+  { text, failure, action, tenant, ...options }: z.output<typeof SimulationInput>,
+): Promise<Written<z.output<typeof SimulationView>>> {
+  if (text !== undefined) mayConfigure(caller)
+  await policies.look()
+  const { settings } = await catalogue.find(action)
+  await aTurn(clock)
+  const book = text === undefined ? policies.current() : readPolicies(text)
+  await aTurn(clock)
+  const result = simulate(book, {
+    action,
+    settings,
+    failure: failure === 'lost' ? failure : given(failure),
+    ...given(options),
+    ...tenantScope(caller, tenant),
+  })
+  await aTurn(clock)
+  const views = new Map<Failure, string>()
+  const viewOf = (seen: Failure): string => {
+    const written = views.get(seen) ?? JSON.stringify(failureView(seen, redaction))
+    views.set(seen, written)
+    return written
+  }
+  // Written here: the same long failure stands in each of a thousand attempts.
+  const attempts = await inTurns(
+    clock,
+    result.attempts,
+    ({ failure: seen, ...one }) => `${JSON.stringify(one).slice(0, -1)},"failure":${viewOf(seen)}}`,
+  )
+  return new Written(`{"attempts":[${attempts.join()}],"notes":${JSON.stringify(result.notes)}}`)
 }
 
 /** Reading a text is work for whoever can make it count: policies are everybody's. */

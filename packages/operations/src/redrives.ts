@@ -1,60 +1,38 @@
 // Operations about redrives: plan one, look at it, and say what it is to do. A service of the orchestrator moves it. The dead
 // letters are written down here, in bounded steps, because here is known what the caller may see: a query finds nothing else.
 
-import { randomUUID } from 'node:crypto'
 import {
-  type By,
   type Collection,
   ConflictError,
-  checkedPatch,
-  InvalidError,
   NotFoundError,
   PAGE_LIMIT_DEFAULT,
   type PageRequest,
   stepDocument,
-  type TaskFilter,
   turnsOf,
 } from '@reprise/core'
 import {
   collectStep,
-  deadOnly,
   holderOf,
-  makeRoom,
-  NO_ITEMS,
-  NOTHING_FOUND,
   newStage,
   type RedriveDocument,
-  type RedrivePlan,
   type RedriveState,
   redrivesIn,
 } from '@reprise/orchestrator'
-import type { z } from 'zod'
-import { byOf, type Caller, tenantScope } from './access/caller.ts'
-import { ownFilter } from './access/own-tasks.ts'
+import { byOf, type Caller } from './access/caller.ts'
 import { boundedPage } from './bounded-page.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
-import { askedFilter } from './found.ts'
 import { given } from './given.ts'
-import { familyOf } from './group-views.ts'
 import { operation, Written } from './operation.ts'
-import { refuseHidden } from './patch-sight.ts'
 import { redriveItems } from './redrive-items.ts'
+import { plannedRedrive, sayRedrive } from './redrive-plan.ts'
 import { redriveView } from './redrive-view.ts'
 import { PageQuery, pageOf } from './schemas/names.ts'
 import { RedriveActInput, RedriveInput, RedriveItemView, RedriveParams, RedriveView } from './schemas/redrive.ts'
-import { mayReveal, seenBy } from './sight.ts'
+import { seenBy } from './sight.ts'
 import { visiblePage } from './visible-page.ts'
 
-const CANARY: readonly number[] = [1, 10, 100]
-const MIN_SUCCESS = 0.95
 /** How long one call goes on writing dead letters down; then the caller asks it to go on. */
 const COLLECT_MS = 4_000
-/** How many there may be that are not over: of callers who may see everything, and of those with the same tenants. */
-const OPEN_MAX = 200
-const OPEN_OF_TENANTS_MAX = 20
-/** A list of ids is kept in the document while it is collected. */
-const IDS_BYTES_MAX = 100_000
-
 const common = { tag: 'redrives', tenants: 'own' } as const
 
 /** What an operator can say, from which states, and what becomes of it. */
@@ -100,7 +78,7 @@ const act = (verb: Act) =>
       const { engine } = context
       const redrives = redrivesIn(engine)
       refuseWrongState(await visibleRedrive(redrives, caller, id), verb)
-      await say(context, id, ACTS[verb].to, byOf(caller, reason))
+      await sayRedrive(context, id, ACTS[verb].to, byOf(caller, reason))
       const now = await engine.now()
       const changed = await stepDocument(redrives, id, (redrive) => {
         refuseWrongState(redrive, verb)
@@ -126,44 +104,8 @@ export const redriveOperations = {
     problems: [409],
     run: async (context, caller, input) => {
       await refuseUnlessOn(context, 'dlq-inspector')
-      const { engine } = context
-      const { filter, selector } = selectionOf(input, caller, await familyOf(engine, input.fingerprint))
-      const plan = planOf(input)
-      if (plan.patch !== null && !mayReveal(caller)) refuseHidden(plan.patch, context.redaction)
-      const redrives = redrivesIn(engine)
-      await refuseTooMany(redrives, caller)
-      await makeRoom(engine, caller)
-      const createdAt = await engine.now()
-      const redrive: RedriveDocument = {
-        id: randomUUID(),
-        state: 'collecting',
-        actor: caller.actor,
-        reason: input.reason,
-        tenants: caller.tenants,
-        selector,
-        filter: deadOnly(filter),
-        cursor: null,
-        startsItself: input.start === true,
-        plan,
-        createdAt,
-        startedAt: null,
-        endedAt: null,
-        chunks: 0,
-        total: 0,
-        found: NOTHING_FOUND,
-        preflight: null,
-        counts: NO_ITEMS,
-        stages: [],
-        again: [],
-        halt: null,
-        held: null,
-        owner: null,
-        leaseUntil: 0,
-      }
-      await say(context, redrive.id, 'collecting', byOf(caller, input.reason))
-      await redrives.insert(redrive)
-      await refuseTooMany(redrives, caller, redrive)
-      return redriveView(await collected(context, caller, redrive), context.redaction, createdAt)
+      const redrive = await context.largePages.run(caller, () => plannedRedrive(context, caller, input))
+      return redriveView(await collected(context, caller, redrive), context.redaction, redrive.createdAt)
     },
   }),
   collectRedrive: operation({
@@ -295,63 +237,6 @@ function acted(redrive: RedriveDocument, verb: Act, now: number): RedriveDocumen
   }
 }
 
-/** Before it is made, and again with it: of those who make one at the same moment only as many stay as there is room for. */
-async function refuseTooMany(
-  redrives: Collection<RedriveDocument>,
-  caller: Caller,
-  made?: RedriveDocument,
-): Promise<void> {
-  const max = caller.tenants === null ? OPEN_MAX : OPEN_OF_TENANTS_MAX
-  const { items } = await redrives.find({ index: 'open', value: holderOf(caller), limit: max + 1 })
-  const isIn = items.slice(0, max).some(({ document }) => document.id === made?.id)
-  if (made === undefined ? items.length < max : isIn || items.length <= max) return
-  if (made !== undefined) await redrives.remove(made.id)
-  throw new ConflictError('There are too many redrives that are not over. Abort those that nobody needs.')
-}
-
-type Input = z.output<typeof RedriveInput>
-
-function planOf(input: Input): RedrivePlan {
-  const { canary = CANARY, minSuccess = MIN_SUCCESS, ratePerS = null, concurrency = null, pace = 'free' } = input
-  const patch = input.patch === undefined ? null : checkedPatch(input.patch)
-  return { canary, minSuccess, ratePerS, concurrency, pace, patch, fixedIn: input.fixedIn ?? null }
-}
-
-type NameField = 'id' | 'fingerprint' | 'pool' | 'action' | 'tenant'
-
-/** Which dead letters are meant. A forgotten field must never mean everything. */
-function selectionOf(
-  { ids, fingerprint, q, all, pool, action, tenant }: Input,
-  caller: Caller,
-  family: readonly string[] | undefined,
-): { readonly filter: TaskFilter; readonly selector: string } {
-  if (ids !== undefined && Buffer.byteLength(JSON.stringify(ids)) > IDS_BYTES_MAX) {
-    throw new InvalidError(`The ids take more than ${IDS_BYTES_MAX} bytes: plan several redrives, or use a query.`)
-  }
-  if (tenant !== undefined) tenantScope(caller, tenant)
-  const named: readonly (readonly [NameField, readonly string[] | undefined])[] = [
-    ['id', ids],
-    ['fingerprint', family],
-    ['pool', pool === undefined ? undefined : [pool]],
-    ['action', action === undefined ? undefined : [action]],
-    ['tenant', tenant === undefined ? undefined : [tenant]],
-  ]
-  const terms = named.flatMap(([field, globs]): TaskFilter['terms'][number][] =>
-    globs === undefined ? [] : [{ negated: false, condition: { kind: 'name', field, globs } }],
-  )
-  const asked = q === undefined ? [] : askedFilter(q, caller).filter.terms
-  if (terms.length + asked.length === 0 && all !== true) {
-    throw new InvalidError("Say which dead letters: by ids, fingerprint, q, pool, action or tenant; or 'all': true.")
-  }
-  const words = named.flatMap(([field, globs]) => {
-    if (globs === undefined) return []
-    if (field === 'fingerprint') return [`fingerprint:${fingerprint}`]
-    return field === 'id' && globs.length > 1 ? [`${globs.length} ids`] : [`${field}:${globs[0]}`]
-  })
-  const selector = [...words, ...(q === undefined ? [] : [q])].join(' ') || 'all dead letters'
-  return { filter: { terms: [...ownFilter({ terms }, caller).terms, ...asked] }, selector }
-}
-
 /** Writes dead letters down, for as long as one call may take. */
 async function collected(context: Context, caller: Caller, redrive: RedriveDocument): Promise<RedriveDocument> {
   const { engine, clock } = context
@@ -366,9 +251,4 @@ async function collected(context: Context, caller: Caller, redrive: RedriveDocum
     }
   })
   return current
-}
-
-async function say({ engine }: Context, id: string, state: RedriveState, { actor, reason }: By): Promise<void> {
-  const data = { redrive: id, state }
-  await engine.journal.append([{ type: 'redrive.changed', taskId: null, attempt: null, actor, reason, data }])
 }

@@ -7,6 +7,7 @@ import {
   type Execution,
   exportTasks,
   healthMatters,
+  isWhole,
   JSON_NULL,
   latestForTask,
   NotFoundError,
@@ -27,6 +28,7 @@ import { boundedPage } from './bounded-page.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
 import { ownerBeside } from './group-views.ts'
+import { inItsTurn } from './in-turns.ts'
 import { notesOnTask, withNotes } from './notes.ts'
 import { linesOperation, operation, Written } from './operation.ts'
 import {
@@ -158,7 +160,11 @@ export const taskOperations = {
         const look = (): Promise<Task> => visibleTask(context.engine, caller, id, { light: true })
         await ended(context, look, Math.min(waitMs, WAIT_MS_MAX), signal).finally(leave)
       }
-      return noted(context, caller, await visibleTask(context.engine, caller, id))
+      const seen = await visibleTask(context.engine, caller, id, { light: true })
+      if (isWhole(seen)) return noted(context, caller, seen)
+      return inItsTurn(context, caller, async () =>
+        noted(context, caller, await visibleTask(context.engine, caller, seen.id)),
+      )
     },
   }),
   listExecutions: operation({
@@ -205,10 +211,13 @@ export const taskOperations = {
       const { engine, clock } = context
       const task = await visibleTask(engine, caller, id, { light: true })
       const { id: stored } = task
-      const execution =
-        attempt === 'latest' ? await latestForTask(engine, stored) : await engine.execution(stored, attempt)
-      if (execution === null) throw new NotFoundError('attempt', `${id}:${attempt}`)
-      return executionView(execution, await preparedFor(execution, sightOf(context, caller), turnsOf(clock)), task)
+      const show = async () => {
+        const execution =
+          attempt === 'latest' ? await latestForTask(engine, stored) : await engine.execution(stored, attempt)
+        if (execution === null) throw new NotFoundError('attempt', `${id}:${attempt}`)
+        return executionView(execution, await preparedFor(execution, sightOf(context, caller), turnsOf(clock)), task)
+      }
+      return isWhole(task) ? show() : inItsTurn(context, caller, show)
     },
   }),
   explainTask: operation({
@@ -223,19 +232,8 @@ export const taskOperations = {
     problems: [404],
     run: async (context, caller, { id }) => {
       const seen = await visibleTask(context.engine, caller, id, { light: true })
-      const healthAware = healthMatters(context.policies.current(), seen)
-      const explanation = await context.engine.explain(seen.id, { healthAware })
-      if (explanation === null) throw new NotFoundError('task', id)
-      const { task } = explanation
-      const view = explanationView(
-        explanation,
-        await preparedFor(task, sightOf(context, caller), turnsOf(context.clock)),
-        task.labels[QUEUE_LABEL] === undefined ? null : await retryOnItsWay(context.engine, task),
-      )
-      return {
-        ...view,
-        task: { ...view.task, notes: await notesOnTask(context, task), ...(await ownerBeside(context, caller, task)) },
-      }
+      const show = () => explained(context, caller, seen)
+      return isWhole(seen) ? show() : inItsTurn(context, caller, show)
     },
   }),
 }
@@ -245,6 +243,22 @@ const noted = async (context: Context, caller: Caller, task: Task): Promise<z.ou
   notes: await notesOnTask(context, task),
   ...(await ownerBeside(context, caller, task)),
 })
+
+async function explained(context: Context, caller: Caller, seen: Task) {
+  const healthAware = healthMatters(context.policies.current(), seen)
+  const explanation = await context.engine.explain(seen.id, { healthAware })
+  if (explanation === null) throw new NotFoundError('task', seen.id)
+  const { task } = explanation
+  const view = explanationView(
+    explanation,
+    await preparedFor(task, sightOf(context, caller), turnsOf(context.clock)),
+    task.labels[QUEUE_LABEL] === undefined ? null : await retryOnItsWay(context.engine, task),
+  )
+  return {
+    ...view,
+    task: { ...view.task, notes: await notesOnTask(context, task), ...(await ownerBeside(context, caller, task)) },
+  }
+}
 
 /** Most views are made at once; one with much in it is made in turns with others. */
 function writtenView<T extends Task | Execution>(

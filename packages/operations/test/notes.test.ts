@@ -117,3 +117,29 @@ test.each(STORES)(
     expect((await engine.collection({ name: 'notes', indexes: {} }).list()).items).toEqual([])
   },
 )
+
+test.each(STORES)("the bytes of notes are their tenant's, until the notes are removed (%s)", async (kind) => {
+  const engine = await openStore(kind)
+  const clock = new SkippingClock()
+  const context = await contextOn(engine, { clock, tenantRules: { acme: { bytes: 5_000 } } })
+  const call = (caller: Caller, name: OperationName, input: object): Promise<never> =>
+    perform(context, caller, [name, ALL_OPERATIONS[name]], input, new AbortController().signal) as Promise<never>
+  await engine.submit([spec('t1', { tenant: tenantId('acme') })])
+  const text = 'x'.repeat(2_000)
+  const [first] = [await call(ACME, 'addNote', { task: 't1', text }), await call(ACME, 'addNote', { task: 't1', text })]
+  const full = { code: 'REPRISE_TENANT_BYTES_FULL' }
+  await expect(call(ACME, 'addNote', { task: 't1', text })).rejects.toMatchObject(full)
+  // Another server counts what is stored.
+  const other = await contextOn(engine, { tenantRules: { acme: { bytes: 5_000 } } })
+  const again = perform(
+    other,
+    ACME,
+    ['addNote', ALL_OPERATIONS.addNote],
+    { task: 't1', text },
+    new AbortController().signal,
+  )
+  await expect(again).rejects.toMatchObject(full)
+  await call(ACME, 'removeNote', { id: (first as { readonly id: string }).id })
+  clock.skip(2_000)
+  await call(ACME, 'addNote', { task: 't1', text })
+})

@@ -1,7 +1,8 @@
 // What one caller's redrives can't do to others: take every place, keep others' from being moved, read what is hidden, or make dead
 // letters that nobody can send back.
 
-import { actionName, createRedactor, tenantId } from '@reprise/core'
+import { actionName, createRedactor, type Engine, stepDocument, tenantId } from '@reprise/core'
+import { redrivesIn } from '@reprise/orchestrator'
 import { afterAll, expect, test } from 'vitest'
 import type { Caller } from '../src/access/caller.ts'
 import { refuseHidden } from '../src/patch-sight.ts'
@@ -13,6 +14,14 @@ afterAll(stopRedis)
 
 const WHY = { reason: 'the deploy was rolled back' }
 const OTHER: Caller = { ...ACME, actor: 'token:other', tenants: [tenantId('other')] }
+/** It has begun, and waits for a version that never comes. */
+const waitsForEver = (engine: Engine, { id }: Redrive): Promise<unknown> =>
+  stepDocument(redrivesIn(engine), id, (redrive) => ({
+    ...redrive,
+    state: 'running' as const,
+    startedAt: redrive.createdAt,
+    plan: { ...redrive.plan, fixedIn: '999' },
+  }))
 const own = (id: string, tenant: string) => spec(id, { tenant: tenantId(tenant) })
 
 test.each(STORES)(
@@ -30,11 +39,19 @@ test.each(STORES)(
   },
 )
 
+test('a tenant is not told by a redrive which versions workers have', async () => {
+  const { ask, died } = await recoveryStore()
+  await died([own('a', 'acme')], breaks)
+  const make = (caller: Caller) => ask('createRedrive', { all: true, fixedIn: '1.0', ...WHY }, caller)
+  await expect(make(ACME)).rejects.toMatchObject({ code: 'REPRISE_FORBIDDEN' })
+  await expect(make(ANN)).resolves.toMatchObject({ plan: { fixedIn: '1.0' } })
+})
+
 test('redrives of one tenant that wait for ever keep no other from being moved', async () => {
-  const { ask, died, serve, until, work } = await recoveryStore()
+  const { ask, died, serve, until, work, engine } = await recoveryStore()
   await died([own('a', 'acme'), own('o', 'other')], breaks)
   for (let made = 0; made < 20; made++) {
-    await ask('createRedrive', { all: true, start: true, fixedIn: '999', ...WHY }, ACME)
+    await waitsForEver(engine, await ask<Redrive>('createRedrive', { all: true, ...WHY }, ACME))
   }
   const theirs = await ask<Redrive>('createRedrive', { all: true, start: true, ...WHY }, OTHER)
   await serve()
@@ -47,12 +64,13 @@ test('redrives of one tenant that wait for ever keep no other from being moved',
 })
 
 test('each of many redrives that wait has its turn', async () => {
-  const { ask, died, serve, until } = await recoveryStore()
+  const { ask, died, serve, until, engine } = await recoveryStore()
   await died([own('a', 'acme')], breaks)
   const ids: string[] = []
   for (let made = 0; made < 12; made++) {
-    const { id } = await ask<Redrive>('createRedrive', { all: true, start: true, fixedIn: '999', ...WHY }, ACME)
-    ids.push(id)
+    const redrive = await ask<Redrive>('createRedrive', { all: true, ...WHY }, ACME)
+    await waitsForEver(engine, redrive)
+    ids.push(redrive.id)
   }
   await serve()
   for (const id of ids) expect(await until(id, ({ held }) => held !== null)).toMatchObject({ state: 'running' })

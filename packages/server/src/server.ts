@@ -145,7 +145,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   })
   const { tenantLimits: limits } = context
   const slots = new TenantSlots({ engine, limits, clock, random, log, onError })
-  const intake = new TenantIntake({ engine, clock, limits, slots, onRefused: tenantRefusals(metrics) })
+  const intake = new TenantIntake({
+    engine,
+    clock,
+    limits,
+    slots,
+    use: context.use,
+    onRefused: tenantRefusals(metrics),
+  })
   const events = createEvents(context, onError, intake)
   const { delivery } = context.events
   const { monitoringThresholds: thresholds } = context

@@ -2,7 +2,7 @@
 // moment it is stored. Its entry for the journal stands in the document until it is told, and so does that of its removal: a
 // note that is being removed is hidden at once, and goes when its entry is told.
 
-import type { TaskId } from '../model/ids.ts'
+import type { TaskId, TenantId } from '../model/ids.ts'
 import type { Collection } from '../port/collection.ts'
 import type { Records } from '../port/engine.ts'
 import { stepOrInsertTold, stepTold, type ToldDocument, tellLeftovers, untoldIndex } from '../port/told-documents.ts'
@@ -13,6 +13,8 @@ export interface StoredNote extends ToldDocument {
   readonly text: string
   readonly by: string
   readonly at: number
+  /** Whose task it is on; missing for a failure group, and in older documents. */
+  readonly tenant?: TenantId
   readonly removed?: true
 }
 

@@ -49,6 +49,8 @@ export interface BlockRef {
   /** The place of its first chunk, and how many it has. */
   readonly from: number
   readonly count: number
+  /** What its payloads take; older documents do not say. */
+  readonly bytes?: number
 }
 
 export interface JobBlock {

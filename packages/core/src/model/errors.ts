@@ -229,7 +229,7 @@ export class TenantBytesError extends RepriseError {
   constructor(tenant: string, bytes: number, added: number, maxBytes: number) {
     super(
       'REPRISE_TENANT_BYTES_FULL',
-      `The payloads of tenant '${tenant}' take ${bytes} bytes, and there is no room for ${added} more; its limit is ${maxBytes}. The task was not accepted. Send smaller payloads, wait until retention removes tasks that have ended, or ask for a higher limit.`,
+      `What tenant '${tenant}' has stored takes ${bytes} bytes, and there is no room for ${added} more; its limit is ${maxBytes}. Nothing was stored. Send smaller payloads, wait until retention removes tasks that have ended, or ask for a higher limit.`,
     )
   }
 }

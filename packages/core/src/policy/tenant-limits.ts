@@ -5,7 +5,7 @@ import type { TenantId } from '../model/ids.ts'
 
 /** Null where there is no limit. */
 export interface TenantLimits {
-  /** Payloads of tasks that were not removed, in bytes. */
+  /** Payloads of tasks that were not removed, notes on them, and chunks of jobs that wait, in bytes. */
   readonly bytes: number | null
   /** Tasks that have not ended. */
   readonly backlog: number | null

@@ -14,4 +14,4 @@ export {
 } from './query-language.ts'
 export { parseQuery } from './query-syntax.ts'
 export { queryWarnings } from './query-warnings.ts'
-export { SCAN_MAX, type SearchOptions, type SearchPage, searchTasks } from './search.ts'
+export { isWhole, SCAN_MAX, type SearchOptions, type SearchPage, searchTasks } from './search.ts'

@@ -201,7 +201,8 @@ class FoundTasks {
 
 const resultOf = ({ state }: Task): JsonText | null => (state.status === 'succeeded' ? state.result : null)
 
-const isWhole = (task: Task): boolean => task.payload !== LEFT_OUT && resultOf(task) !== LEFT_OUT
+/** Whether nothing of it was left out by a light look. */
+export const isWhole = (task: Task): boolean => task.payload !== LEFT_OUT && resultOf(task) !== LEFT_OUT
 
 const lengthOf = (task: Task): number => task.payload.length + (resultOf(task)?.length ?? 0)
 

@@ -33,7 +33,15 @@ export interface HandedOver {
 /** As JSON inside of a document, which has to have room for it. */
 const BLOCK_LENGTH_MAX = 60_000
 
-export async function handedOver(engine: Pick<Engine, 'collection'>, id: string, chunks: Chunks): Promise<HandedOver> {
+/** Writes so many bytes, if there is room for them. */
+export type Room = <T>(bytes: number, write: () => Promise<T>) => Promise<T>
+
+export async function handedOver(
+  engine: Pick<Engine, 'collection'>,
+  id: string,
+  chunks: Chunks,
+  room: Room,
+): Promise<HandedOver> {
   const jobs = collectionOf(engine)
   const texts = chunks.payloads.map((payload) => encodeJson(payload, 'payload of a chunk'))
   const end = chunks.from + texts.length
@@ -47,19 +55,27 @@ export async function handedOver(engine: Pick<Engine, 'collection'>, id: string,
       return { received: job.received, isFull: false }
     }
     if (job.blocks.length >= JOB_BLOCKS_MAX) return { received: job.received, isFull: true }
-    job = await withBlock(engine, job, blockOf(rest))
+    const block = blockOf(rest)
+    const bytes = block.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+    const before = job
+    job = await room(bytes, () => withBlock(engine, before, block, bytes))
   }
 }
 
 /** The document with one more block, or as another submitter of the same job has left it. */
-async function withBlock(engine: Pick<Engine, 'collection'>, job: JobDocument, payloads: readonly JsonText[]) {
+async function withBlock(
+  engine: Pick<Engine, 'collection'>,
+  job: JobDocument,
+  payloads: readonly JsonText[],
+  bytes: number,
+) {
   const jobs = engine.collection(jobDefinition)
   const blocks = engine.collection(blockDefinition)
   const { document: block } = await blocks.insert({ id: `${job.id}/${randomUUID()}`, job: job.id, payloads })
   const from = job.received
   const written = await stepDocument(jobs, job.id, (now) => {
     if (now.received !== from || now.total !== null || ENDED_JOB.has(now.status)) return null
-    const ref = { id: block.id, from, count: payloads.length }
+    const ref = { id: block.id, from, count: payloads.length, bytes }
     return { ...now, received: from + payloads.length, blocks: [...now.blocks, ref] }
   })
   if (written !== null) return written

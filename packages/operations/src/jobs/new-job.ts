@@ -5,8 +5,10 @@ import {
   type ActionName,
   ConflictError,
   DEFAULT_PRIORITY,
+  type Engine,
   type FinalStep,
   InvalidError,
+  isRepriseError,
   JOB_CHUNKS_MAX,
   type JobDocument,
   jobDefinition,
@@ -91,11 +93,28 @@ export async function newJob(context: Context, caller: Caller, request: JobReque
 async function refuseTooMany({ engine }: Context, tenant: TenantId): Promise<void> {
   const query = { index: 'live', value: tenant, limit: LIVE_PER_TENANT_MAX }
   const { items } = await engine.collection(jobDefinition).find(query)
-  if (items.length < LIVE_PER_TENANT_MAX) return
-  throw new ConflictError(
-    `Tenant '${tenant}' has ${items.length} jobs that have not ended. Wait for one, or cancel one.`,
-  )
+  if (items.length >= LIVE_PER_TENANT_MAX) throw tooMany(tenant)
 }
+
+/** Once it is stored: another server may have let one in at the same moment. A job that is being moved already stays. */
+export async function refuseBeyond(engine: Pick<Engine, 'collection'>, { id, tenant }: JobDocument): Promise<void> {
+  const jobs = engine.collection(jobDefinition)
+  const { items } = await jobs.find({ index: 'live', value: tenant, limit: LIVE_PER_TENANT_MAX + 1 })
+  const isIn = items.slice(0, LIVE_PER_TENANT_MAX).some(({ document }) => document.id === id)
+  if (isIn || items.length <= LIVE_PER_TENANT_MAX) return
+  try {
+    if (!(await jobs.remove(id, 1))) return
+  } catch (error) {
+    if (isRepriseError(error, 'REPRISE_CONFLICT')) return
+    throw error
+  }
+  throw tooMany(tenant)
+}
+
+const tooMany = (tenant: TenantId): ConflictError =>
+  new ConflictError(
+    `Tenant '${tenant}' has ${LIVE_PER_TENANT_MAX} jobs that have not ended. Wait for one, or cancel one.`,
+  )
 
 async function finalStep(context: Context, caller: Caller, name: ActionName, tenant: TenantId): Promise<FinalStep> {
   const { name: action, pool, settings } = await context.catalogue.find(name)

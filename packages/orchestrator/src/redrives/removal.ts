@@ -12,6 +12,8 @@ const PLANS_KEPT_MS = 7 * 86_400_000
 const LOOKED_AT_MAX = 1_000
 /** Of callers with the same tenants, open ones included. */
 const KEPT_MAX = 50
+/** Of callers for the whole store, of whom nothing is removed early. */
+const OPEN_SEEN_MAX = 200
 
 export async function removeOld(engine: Engine): Promise<number> {
   const redrives = redrivesIn(engine)
@@ -22,13 +24,21 @@ export async function removeOld(engine: Engine): Promise<number> {
   return removed
 }
 
-/** Makes room for one more of this holder: its oldest that ended goes, if it has too many. */
-export async function makeRoom(engine: Engine, redrive: Pick<RedriveDocument, 'tenants'>): Promise<void> {
-  if (redrive.tenants === null) return
-  const query = { index: 'holder', value: holderOf(redrive), limit: KEPT_MAX }
+/**
+ * Makes room for one more of this holder: its oldest that ended goes, if it has too many. Answers how many of its redrives are
+ * not over.
+ */
+export async function makeRoom(engine: Engine, redrive: Pick<RedriveDocument, 'tenants'>): Promise<number> {
+  const isLimited = redrive.tenants !== null
+  const query = {
+    index: isLimited ? 'holder' : 'open',
+    value: holderOf(redrive),
+    limit: isLimited ? KEPT_MAX : OPEN_SEEN_MAX,
+  }
   const { items } = await redrivesIn(engine).find(query)
   const oldest = items.length < KEPT_MAX ? undefined : items.find(({ document }) => isOver(document))
   if (oldest !== undefined) await removeOne(engine, oldest)
+  return items.filter(({ document }) => !isOver(document)).length
 }
 
 /** Its items go first: a redrive whose items are gone is removed by the next who tries. */

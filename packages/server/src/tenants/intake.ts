@@ -15,10 +15,9 @@ import {
   type TenantId,
   type TenantLimits,
 } from '@reprise/core'
-import type { Caller, TenantLimitBook } from '@reprise/operations'
+import type { Amount, Caller, TenantLimitBook, TenantUse } from '@reprise/operations'
 import { TenantRate } from './rate.ts'
 import type { TenantSlots } from './slots.ts'
-import { type Amount, TenantUse } from './use.ts'
 
 export type LimitName = 'rate' | 'backlog' | 'bytes'
 
@@ -27,6 +26,7 @@ export interface TenantIntakeOptions {
   readonly clock: Clock
   readonly limits: TenantLimitBook
   readonly slots: Pick<TenantSlots, 'see'>
+  readonly use: TenantUse
   /** Told of each task that was refused. */
   readonly onRefused?: (limit: LimitName) => void
 }
@@ -56,7 +56,7 @@ export class TenantIntake {
   constructor(options: TenantIntakeOptions) {
     this.#options = options
     this.#rate = new TenantRate(options.clock)
-    this.#use = new TenantUse(options.engine, options.clock)
+    this.#use = options.use
   }
 
   /**
@@ -164,7 +164,7 @@ export class TenantIntake {
   ): Promise<void> {
     const { tenant, limits, places } = share
     if (limits.backlog === null && limits.bytes === null) return
-    await this.#use.refresh()
+    await this.#use.refresh(tenant)
     const before = this.#use.of(tenant)
     const taken = { tasks: 0, bytes: 0 }
     const over: { readonly place: number; readonly refusal: RepriseError; readonly limit: LimitName }[] = []

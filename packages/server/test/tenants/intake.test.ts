@@ -13,7 +13,7 @@ import {
   tenantId,
   VirtualClock,
 } from '@reprise/core'
-import { localCaller, noteLimitByHand, TenantLimitBook } from '@reprise/operations'
+import { localCaller, noteLimitByHand, TenantLimitBook, TenantUse } from '@reprise/operations'
 import { expect, onTestFinished, test } from 'vitest'
 import { TenantIntake } from '../../src/tenants/intake.ts'
 import { TenantSlots } from '../../src/tenants/slots.ts'
@@ -48,7 +48,14 @@ async function intakeOf(store: Pick<(typeof STORES)[number], 'open'>, rules: Ten
   const limits = new TenantLimitBook(policies)
   const slots = new TenantSlots({ engine, limits, clock, onError: () => undefined })
   const refused: string[] = []
-  const intake = new TenantIntake({ engine, clock, limits, slots, onRefused: (limit) => refused.push(limit) })
+  const intake = new TenantIntake({
+    engine,
+    clock,
+    limits,
+    slots,
+    use: new TenantUse(engine, clock),
+    onRefused: (limit) => refused.push(limit),
+  })
   const change = (next: TenantRules): void => {
     book = { ...NO_POLICIES, version: book.version + 1, tenants: next }
   }
@@ -96,7 +103,7 @@ test.each(STORES)('intruder 9: the bytes of a tenant hold under a flood, on $nam
   const [refusal] = await intake.submit(OF_ACME, [spec('more', acme, '')])
   expect(refusal).toMatchObject({ code: 'REPRISE_TENANT_BYTES_FULL', status: 507 })
   expect((refusal as Error).message).toMatch(
-    /'acme' take 10000 bytes, and there is no room for 2 more; its limit is 10000/,
+    /'acme' has stored takes 10000 bytes, and there is no room for 2 more; its limit is 10000/,
   )
   expect(codes(await intake.submit(OF_BLUE, [spec('b', blue, payload)]))).toEqual(['accepted'])
   // Also by the figures of the store alone.

@@ -1,11 +1,12 @@
-// What tenants have in the store, for the check of a limit: the store's figures, at most a second old, and what this server
-// let in since. So one server never lets in more than a limit allows; what several let in within the same second is not
+// What tenants have in the store, for the check of a limit: the store's figures, at most a second old, what stands in documents
+// beside the tasks (notes, chunks of jobs that wait), and what this server let in since. So one server never lets in more than a limit allows; what several let in within the same second is not
 // known to the others until then.
 //
 // A task counts as pending from its admission until the store has answered, then as recent. A look at the store has all that
 // was answered before it began: so when it comes back, only what was answered since it began is kept beside it.
 
 import { allPages, type Clock, type Engine, type TenantFigures, type TenantId } from '@reprise/core'
+import { bytesBeside } from './bytes-beside.ts'
 
 export interface Amount {
   readonly tasks: number
@@ -25,20 +26,36 @@ const TENANTS_MAX = 100_000
 const NONE: Amount = { tasks: 0, bytes: 0 }
 
 export class TenantUse {
-  readonly #engine: Pick<Engine, 'tenants'>
+  readonly #engine: Pick<Engine, 'tenants' | 'collection'>
   readonly #clock: Clock
   #figures: ReadonlyMap<TenantId, TenantFigures> = new Map()
   #takenAt: number | null = null
   #looking: Promise<void> | null = null
+  /** Bytes beside the tasks, of those who were asked about since the latest look. */
+  readonly #beside = new Map<TenantId, number | Promise<number>>()
   readonly #own = new Map<TenantId, Own>()
 
-  constructor(engine: Pick<Engine, 'tenants'>, clock: Clock) {
+  constructor(engine: Pick<Engine, 'tenants' | 'collection'>, clock: Clock) {
     this.#engine = engine
     this.#clock = clock
   }
 
-  /** Sees to it that the figures are fresh: one look a second for all tenants and all submitters. */
-  async refresh(): Promise<void> {
+  /** Sees to it that the figures of a tenant are fresh: one look a second for all who ask. */
+  async refresh(tenant: TenantId): Promise<void> {
+    await this.#refreshAll()
+    const known = this.#beside.get(tenant)
+    if (typeof known === 'number') return
+    const looking = known ?? bytesBeside(this.#engine, tenant)
+    this.#beside.set(tenant, looking)
+    try {
+      this.#beside.set(tenant, await looking)
+    } catch (error) {
+      this.#beside.delete(tenant)
+      throw error
+    }
+  }
+
+  async #refreshAll(): Promise<void> {
     if (this.#looking !== null) return this.#looking
     if (this.#takenAt !== null && this.#clock.monotonic() - this.#takenAt < FRESH_MS) return
     this.#looking = this.#look().finally(() => {
@@ -51,7 +68,9 @@ export class TenantUse {
   of(tenant: TenantId): Amount {
     const { backlog = 0, bytes = 0 } = this.#figures.get(tenant) ?? {}
     const { pending, recent, older } = this.#own.get(tenant) ?? { pending: NONE, recent: NONE, older: NONE }
-    return [pending, recent, older].reduce(plus, { tasks: backlog, bytes })
+    const beside = this.#beside.get(tenant)
+    const stored = { tasks: backlog, bytes: bytes + (typeof beside === 'number' ? beside : 0) }
+    return [pending, recent, older].reduce(plus, stored)
   }
 
   /** These are on their way to the store. */
@@ -76,9 +95,10 @@ export class TenantUse {
     const { items } = await allPages((page) => this.#engine.tenants(page), TENANTS_MAX)
     this.#figures = new Map(items.map((figures) => [figures.tenant, figures]))
     this.#takenAt = beganAt
+    this.#beside.clear()
     for (const [tenant, own] of this.#own) {
       own.older = NONE
-      if (own.pending.tasks === 0 && own.recent.tasks === 0) this.#own.delete(tenant)
+      if (isNothing(own.pending) && isNothing(own.recent)) this.#own.delete(tenant)
     }
   }
 
@@ -90,6 +110,8 @@ export class TenantUse {
     return own
   }
 }
+
+const isNothing = ({ tasks, bytes }: Amount): boolean => tasks === 0 && bytes === 0
 
 const plus = (one: Amount, other: Amount): Amount => ({
   tasks: one.tasks + other.tasks,
