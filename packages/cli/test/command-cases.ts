@@ -92,7 +92,7 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
   { argv: ['explain', queued, '-o', 'json'], json: ExplanationView.extend({ gates: z.array(z.unknown()).min(1) }) },
   { argv: ['explain', 'nobody', '-o', 'json'], exit: 3, says: /There is no task/ },
   { argv: ['events', '-o', 'json'], json: atLeast(4, Events) },
-  { argv: ['events', '-n', '2', '-o', 'json'], json: exactly(2, Events), says: /--cursor / },
+  { argv: ['events', '-n', '2', '--until', '0s', '-o', 'json'], json: exactly(2, Events), says: /--cursor / },
   {
     argv: ['events', '-o', 'jsonl', '--type', 'lanes.*'],
     lines: lineIn(z.array(z.object({ type: z.literal('reprise.lanes.paused') })).and(Events)),

@@ -36,6 +36,33 @@ test('the journal names the owner of the token, and nobody can give another name
   expect(await caught(client.pauseLanes(named))).toMatchObject({ code: 'REPRISE_INVALID' })
 })
 
+test('the journal is searched by who did it and by time', async () => {
+  const { client, connect } = await serve()
+  const { token } = await client.createToken({ name: 'Night Shift', role: 'operator' })
+  const shift = await connect({ token })
+  await client.pauseLanes({ tenant: 'x', reason: 'first' })
+  await shift.pauseLanes({ tenant: 'y', reason: 'second' })
+  const reasons = async (query: Parameters<typeof client.listEvents>[0]): Promise<string[]> =>
+    (await client.listEvents({ type: 'lanes.*', ...query })).items.map(({ data }) => data.reason)
+  expect(await reasons({ actor: 'night' })).toEqual(['second'])
+  expect(await reasons({ actor: 'TOKEN:', newest: true })).toEqual(['second', 'first'])
+  expect(await reasons({ actor: 'nobody' })).toEqual([])
+  expect(await reasons({ since: '1h', until: '0s' })).toEqual(['first', 'second'])
+  expect(await reasons({ until: '1h' })).toEqual([])
+  expect(await caught(client.listEvents({ until: '2030-99-01T00:00:00Z' }))).toMatchObject({ code: 'REPRISE_INVALID' })
+})
+
+test('intruder 7: who is limited to a tenant finds no worker by its name in the journal', async () => {
+  const { client, connect, engine } = await serve()
+  const { token } = await client.createToken({ name: 'acme', scopes: ['read'], tenants: ['acme'] })
+  const acme = await connect({ token })
+  const entry = { type: 'note', taskId: null, attempt: null, reason: 'here', data: { tenant: 'acme' } } as const
+  await engine.journal.append([{ ...entry, actor: 'worker:vm-7' }])
+  expect((await acme.listEvents({ actor: 'worker' })).items).toMatchObject([{ data: { actor: 'worker' } }])
+  expect((await acme.listEvents({ actor: 'vm-7' })).items).toEqual([])
+  expect((await client.listEvents({ actor: 'vm-7' })).items).toHaveLength(1)
+})
+
 test('the server says what it is', async () => {
   const { client, engine } = await serve()
   expect(await client.info()).toMatchObject({

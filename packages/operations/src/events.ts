@@ -45,6 +45,13 @@ export const eventOperations = {
         description:
           "Nothing earlier: how long ago, such as '15m', or a moment, in milliseconds since 1970 or as an ISO 8601 time. Reading begins there if no cursor is given.",
       }),
+      until: z.string().min(1).max(40).optional().meta({ description: 'Nothing later; written as `since` is.' }),
+      actor: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: 'Only what somebody did whose name has this in it, such as `token:` or `ann@`.' }),
       newest: flagInput.optional().meta({ description: 'Newest first, and with `cursor` further back.' }),
       q: z.string().max(1_000).optional().meta({
         description:
@@ -64,12 +71,13 @@ export const eventOperations = {
     answer: 'Oldest first, if not asked for the newest.',
     run: async (context, caller, input) => {
       const { engine, events, clock } = context
-      const { cursor, since, newest = false, type, task, q } = input
+      const { cursor, since, until, actor, newest = false, type, task, q } = input
       const agrees = q === undefined ? null : agreeing(context, caller, q)
       const asked = input.limit ?? PAGE_ENTRIES
       const limit = agrees === null ? asked : Math.min(asked, QUERIED_ENTRIES_MAX)
       const { tenants } = caller
       const from = since === undefined ? Number.NEGATIVE_INFINITY : await momentOf(engine, since)
+      const to = until === undefined ? Number.POSITIVE_INFINITY : await momentOf(engine, until, 'until')
       const start = cursor ?? (since === undefined || newest ? undefined : await engine.journal.from(from))
       const taskId =
         task === undefined || tenants === null ? task : ((await ownTask(engine, caller, task))?.id ?? NO_TASK)
@@ -79,17 +87,26 @@ export const eventOperations = {
         ...(newest ? { newest: true } : {}),
       })
       const isWanted = typeFilter(typesOf(type))
-      const wanted = page.entries.filter(({ at, type: kind }) => at >= from && isWanted(`reprise.${kind}`))
+      const wanted = page.entries.filter(({ at, type: kind }) => at >= from && at <= to && isWanted(`reprise.${kind}`))
       const made = await inTurns(clock, wanted, async (entry) => {
         if (!(await events.tenants.maySee(entry, tenants))) return null
         return agrees === null || (await agrees(entry)) ? events.makeEvent(entry, tenants) : null
       })
-      const items = made.filter((event) => event !== null)
-      const isPast = newest && (page.entries.at(-1)?.at ?? from) < from - CLOCK_STEP_BACK_MS
+      // By the name that the caller sees: who is limited to tenants does not learn the names of workers by asking for them.
+      const isBy = actorFilter(actor)
+      const items = made.filter((event) => event !== null).filter(({ data }) => isBy(data.actor))
+      const last = page.entries.at(-1)?.at
+      const isPast = last !== undefined && (newest ? last < from - CLOCK_STEP_BACK_MS : last > to + CLOCK_STEP_BACK_MS)
       const hasMore = page.entries.length === limit && !isPast
       return { items, next: hasMore ? page.cursor : null, cursor: page.cursor }
     },
   }),
+}
+
+function actorFilter(part: string | undefined): (actor: string) => boolean {
+  if (part === undefined) return () => true
+  const wanted = part.toLowerCase()
+  return (actor) => actor.toLowerCase().includes(wanted)
 }
 
 /** Whether the task of an entry agrees with a query, as its caller sees it. Each task is looked at once. */
@@ -118,13 +135,13 @@ const NO_TASK = '..' as TaskId
 export const typesOf = (type: string | undefined): string[] => (type ?? '').split(',').filter((one) => one !== '')
 
 /** How long ago by the store's clock, or a moment. A time span has a unit, so digits alone are a moment. */
-export async function momentOf(engine: Pick<Engine, 'now'>, since: string): Promise<number> {
-  if (/^\d+$/.test(since)) return Number(since)
-  if (/^\d{4}-\d\d-\d\dT/.test(since)) {
-    const moment = Date.parse(since)
+export async function momentOf(engine: Pick<Engine, 'now'>, text: string, field = 'since'): Promise<number> {
+  if (/^\d+$/.test(text)) return Number(text)
+  if (/^\d{4}-\d\d-\d\dT/.test(text)) {
+    const moment = Date.parse(text)
     if (!Number.isNaN(moment)) return moment
-    throw new InvalidError(`since is not a moment: write it as in 2030-01-01T12:00:00Z.`)
+    throw new InvalidError(`${field} is not a moment: write it as in 2030-01-01T12:00:00Z.`)
   }
-  const agoMs = durationMs(since, 'since')
+  const agoMs = durationMs(text, field)
   return (await engine.now()) - agoMs
 }

@@ -21,6 +21,8 @@ export const events: CommandDefinition = {
   arguments: [{ name: '[query...]', about: 'Only about tasks that agree with this, as for list' }],
   options: [
     { flags: '--since <when>', about: 'Nothing earlier: 15m, 2h, or 2030-01-31T12:00:00Z' },
+    { flags: '--until <when>', about: 'Nothing later, written in the same way' },
+    { flags: '--actor <name>', about: 'Only what somebody did whose name has this in it: ann@, token:, worker:' },
     { flags: '--task <id>', about: 'Only about this task' },
     { flags: '--type <types>', about: 'Only these types: execution.failed,task.*' },
     { flags: '-n, --limit <count>', about: `At most this many; ${LIMIT_DEFAULT} if not given` },
@@ -29,6 +31,7 @@ export const events: CommandDefinition = {
   examples: [
     ['reprise events', 'What happened last?'],
     ["reprise events --type 'lanes.*,breaker.*' -n 10", 'Who held what?'],
+    ['reprise events --since 1d --actor token:', 'What did programs do?'],
     ['reprise events --since 1h action:invoice.send', 'What happened to invoices in the last hour?'],
     ['reprise events --task 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 -o jsonl', 'For a program'],
   ],
@@ -52,7 +55,7 @@ async function read(invocation: Invocation): Promise<{ readonly items: readonly 
   const end = from === undefined ? (await api.listEvents({ since: NEVER, limit: 1 })).cursor : null
   const q = askedQuery(invocation)
   const query = {
-    ...options.given('task', 'since'),
+    ...options.given('task', 'since', 'until', 'actor'),
     ...(q === '' ? {} : { q }),
     ...(type === '' ? {} : { type }),
     ...(end === null ? {} : { newest: true }),
