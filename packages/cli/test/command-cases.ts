@@ -350,8 +350,8 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
     json: Published.extend({ version: z.null() }),
   },
   {
-    argv: ['policy', 'publish', 'policies.yaml', '--expected', '0', '-o', 'json'],
-    json: Published.extend({ version: PolicyVersion }),
+    argv: ['policy', 'publish', 'policies.yaml', '--expected', '0', '--reason', 'the first ones', '-o', 'json'],
+    json: Published.extend({ version: PolicyVersion.extend({ reason: z.literal('the first ones') }) }),
   },
   { argv: ['policy', 'publish', 'policies.yaml', '--expected', '0'], exit: 5, says: /Version 1/ },
   { argv: ['policy', 'show', '1', '-o', 'json'], json: PolicyVersion.extend({ text: z.literal(POLICIES) }) },

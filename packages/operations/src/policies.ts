@@ -18,6 +18,7 @@ import {
   Moment,
   PageQuery,
   pageOf,
+  ReasonInput,
   TenantIdInput,
   wholePage,
 } from './schemas/names.ts'
@@ -32,6 +33,7 @@ const PolicyVersionView = z
     text: z.string().meta({ description: 'As it was written: YAML.' }),
     hash: z.string(),
     by: z.string(),
+    reason: z.string().optional().meta({ description: 'Why; missing if nobody said.' }),
     at: Moment,
   })
   .meta({ id: 'PolicyVersion' })
@@ -105,11 +107,12 @@ export const policyOperations = {
         .min(0)
         .optional()
         .meta({ description: 'The newest version must still be this one; 0 for none.' }),
+      reason: ReasonInput.optional(),
     }),
     output: PoliciesView,
     answer: 'The version, or null for a dry run.',
     problems: [409],
-    run: async ({ policies }, { actor }, { text, dryRun = false, expected }) => {
+    run: async ({ policies }, { actor }, { text, dryRun = false, expected, reason }) => {
       const notes = policyNotes(readPolicies(text))
       if (dryRun) return { version: null, notes }
       await policies.look()
@@ -119,7 +122,7 @@ export const policyOperations = {
           `Version ${newest} of the policies is in force now, not the one that your change is made for. Look at it, and change that.`,
         )
       }
-      return { version: await policies.publish(text, actor), notes }
+      return { version: await policies.publish(text, actor, reason), notes }
     },
   }),
   listPolicyVersions: operation({

@@ -21,6 +21,7 @@ import {
   openFlags,
   type PolicyBook,
   type PolicySource,
+  present,
   refuseNoEngine,
   refuseUnknownKeys,
   type Service,
@@ -53,7 +54,7 @@ export interface Policies extends PolicySource, Service {
   /** Looks at file and store now. */
   look(): Promise<void>
   /** Makes a text the newest version, in force for everybody. `ConfigurationError` if it is not valid. */
-  publish(text: string, by: string): Promise<PolicyVersion>
+  publish(text: string, by: string, reason?: string): Promise<PolicyVersion>
   readonly versions: Pick<PolicyVersions, 'get' | 'list'>
 }
 
@@ -141,7 +142,7 @@ class OpenPolicies implements Policies {
     this.#settledHash = hash
     if (hash === newest?.hash) return
     if (newest === null || changedAt > newest.at || !(await this.versions.isKnown(hash))) {
-      await this.#publish(text, `file:${file}`, file)
+      await this.#publish(text, { by: `file:${file}` }, file)
       return
     }
     this.#log.warn(
@@ -160,11 +161,11 @@ class OpenPolicies implements Policies {
     return look
   }
 
-  publish(text: string, by: string): Promise<PolicyVersion> {
-    return this.#publish(text, by, by)
+  publish(text: string, by: string, reason?: string): Promise<PolicyVersion> {
+    return this.#publish(text, { by, ...present({ reason }) }, by)
   }
 
-  async #publish(text: string, by: string, file: string): Promise<PolicyVersion> {
+  async #publish(text: string, by: Pick<PolicyVersion, 'by' | 'reason'>, file: string): Promise<PolicyVersion> {
     parsePolicies(text, { file, version: 0 })
     const version = await this.versions.publish(text, by, this.#version)
     this.#adopt(version)
@@ -181,7 +182,7 @@ class OpenPolicies implements Policies {
       this.#pendingHash = hash
       if (hash !== this.#settledHash) {
         if (!isStill) return
-        await this.#publish(text, `file:${file}`, file)
+        await this.#publish(text, { by: `file:${file}` }, file)
         this.#settledHash = hash
       }
       this.#told.delete('file')

@@ -20,6 +20,8 @@ export interface PolicyVersion {
   readonly hash: string
   /** Who brought it in: a file, or a person. */
   readonly by: string
+  /** Why, in the words of whoever did it; missing if nobody said. */
+  readonly reason?: string
   readonly at: number
 }
 
@@ -82,7 +84,11 @@ export class PolicyVersions {
   }
 
   /** Makes the text the newest version, unless it is that already. Of several at once each gets a number of its own. */
-  async publish(text: string, by: string, known: PolicyVersion | null = null): Promise<PolicyVersion> {
+  async publish(
+    text: string,
+    by: Pick<PolicyVersion, 'by' | 'reason'>,
+    known: PolicyVersion | null = null,
+  ): Promise<PolicyVersion> {
     if (Buffer.byteLength(JSON.stringify(text)) > STORED_BYTES_MAX) {
       throw new InvalidError(
         `The policies take more than ${STORED_BYTES_MAX} bytes once they are stored. Shorten them.`,
@@ -94,9 +100,9 @@ export class PolicyVersions {
       if (newest?.hash === hash) return newest
       const number = numberOf(newest) + 1
       try {
-        const { createdAt } = await this.#collection.insert({ id: idOf(number), number, text, hash, by })
+        const { createdAt } = await this.#collection.insert({ id: idOf(number), number, text, hash, ...by })
         await this.#note(number, hash, by)
-        return { number, text, hash, by, at: createdAt }
+        return { number, text, hash, ...by, at: createdAt }
       } catch (error) {
         if (!isRepriseError(error, 'REPRISE_CONFLICT')) throw error
       }
@@ -106,8 +112,10 @@ export class PolicyVersions {
     )
   }
 
-  async #note(number: number, hash: string, actor: string): Promise<void> {
-    const reason = `Version ${number} of the policies counts from now on.`
+  async #note(number: number, hash: string, by: Pick<PolicyVersion, 'by' | 'reason'>): Promise<void> {
+    const said = `Version ${number} of the policies counts from now on`
+    const reason = by.reason === undefined ? `${said}.` : `${said}: ${by.reason}`
+    const actor = by.by
     await this.#journal.append([
       { type: 'note', taskId: null, attempt: null, actor, reason, data: { policies: number, hash } },
     ])

@@ -4,7 +4,7 @@ import { InvalidError, isRepriseError, NotFoundError, present } from '@reprise/c
 import type { CommandDefinition } from '../command/definition.ts'
 import { textOf } from '../command/input.ts'
 import { lookedThrough, showList, unlessRefused } from '../command/rows.ts'
-import { DRY_RUN, LIMIT } from '../command/shared-options.ts'
+import { DRY_RUN, LIMIT, REASON, reasonOf } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { plainLines } from '../output/plain-text.ts'
 import { isoTime } from '../output/times.ts'
@@ -36,6 +36,7 @@ export const policyList: CommandDefinition = {
         { title: 'WORKERS', value: ({ number }) => appliedBy(applied, number), right: true },
         { title: 'HASH', value: ({ hash }) => hash.slice(0, 12) },
         { title: 'BY', value: ({ by }) => by, flexible: true },
+        { title: 'REASON', value: ({ reason }) => reason ?? null, flexible: true },
       ],
       none: "There are no policies yet. 'reprise policy publish <file>' brings them in.",
     })
@@ -83,10 +84,15 @@ export const policyPublish: CommandDefinition = {
   details:
     'Makes a file of retry policies the newest version, in force everywhere within seconds. It is checked first; with --dry-run, only that. With --expected <number> only if that is still the newest version: exit code 5 if somebody was faster.',
   arguments: [{ name: '<file>', about: 'The policies, as YAML; - for standard input' }],
-  options: [{ flags: '--expected <number>', about: 'The version that the change is made for; 0 for none' }, DRY_RUN],
+  options: [
+    { flags: '--expected <number>', about: 'The version that the change is made for; 0 for none' },
+    REASON,
+    DRY_RUN,
+  ],
   examples: [
     ['reprise policy publish config/tasks/retry-policies.yaml --dry-run', 'Would it be accepted?'],
     ['reprise policy publish retry-policies.yaml --expected 3', 'Unless somebody changed them meanwhile'],
+    ["reprise policy show 2 | reprise policy publish - --reason 'back to 2'", 'Roll back'],
   ],
   async run(invocation) {
     const { api, options, output } = invocation
@@ -95,7 +101,7 @@ export const policyPublish: CommandDefinition = {
     const text = await textOf(invocation, file === '-' ? '-' : `@${file}`)
     if (text.trim() === '') throw usageError('There is nothing in it: no policies were published.')
     const result = await api
-      .publishPolicies({ text, dryRun: options.flag('dry-run'), ...present({ expected }) })
+      .publishPolicies({ text, dryRun: options.flag('dry-run'), ...present({ expected }), ...reasonOf(options) })
       .catch((error: unknown) => {
         throw withFileName(error, file === '-' ? 'standard input' : file)
       })
