@@ -5,6 +5,7 @@ import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { showList } from '../command/rows.ts'
 import { LIMIT, named, refuseOfList, verbOf } from '../command/shared-options.ts'
+import { usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
@@ -15,10 +16,11 @@ export const webhooks: CommandDefinition = {
   group: 'Operate',
   summary: 'List webhooks; make, try and remove them',
   details:
-    'Lists the addresses that events are sent to. create <url> makes one and writes its secret, now and never again. deliveries <id> lists what was sent to it, and test <id> sends a ping now: exit code 1 if it does not arrive. disable <id> holds it, enable <id> lets it go on where it stopped, and remove <id> ends it.',
+    'Lists the addresses that events are sent to. create <url> makes one and writes its secret, now and never again. deliveries <id> lists what was sent to it, and test <id> sends a ping now: exit code 1 if it does not arrive. redeliver <id> <delivery> sends one of them again. disable <id> holds it, enable <id> lets it go on where it stopped, and remove <id> ends it.',
   arguments: [
-    { name: '[verb]', about: 'create, deliveries, test, disable, enable or remove' },
+    { name: '[verb]', about: 'create, deliveries, redeliver, test, disable, enable or remove' },
     { name: '[webhook]', about: 'Its address for create, else its id' },
+    { name: '[delivery]', about: 'For redeliver: the delivery' },
   ],
   options: [
     { flags: '--type <types>', about: 'For create: only these types of events, such as execution.failed,task.*' },
@@ -39,14 +41,17 @@ export const webhooks: CommandDefinition = {
       'Tell it when invoices are done',
     ],
     ['reprise webhooks deliveries 5f3a0c1e9b7d2468 -o jsonl', 'What was sent to it?'],
+    ['reprise webhooks redeliver 5f3a0c1e9b7d2468 5f3a0c1e9b7d2468-4711', 'Send one of them again'],
     ['reprise webhooks test 5f3a0c1e9b7d2468', 'Does it arrive?'],
   ],
   async run(invocation) {
-    const [verb, webhook] = invocation.arguments
+    const [verb, webhook, delivery] = invocation.arguments
+    if (delivery !== undefined && verb !== 'redeliver') throw usageError('This takes one webhook, and nothing more.')
     if (verb === undefined) return list(invocation)
     const act = verbOf<Act>('webhooks', verb, {
       create,
       deliveries,
+      redeliver: (_, id) => redeliver(invocation, id, delivery),
       test,
       disable: (_, id) => enable(invocation, id, false),
       enable: (_, id) => enable(invocation, id, true),
@@ -113,6 +118,14 @@ async function deliveries(invocation: Invocation, id: string): Promise<undefined
     ],
     none: 'Nothing was sent to it yet.',
   })
+}
+
+async function redeliver({ api, output }: Invocation, id: string, delivery: string | undefined): Promise<undefined> {
+  if (delivery === undefined) {
+    throw usageError('Which delivery? Nothing says so.', `'reprise webhooks deliveries ${plain(id)}' lists them.`)
+  }
+  const again = await api.redeliver({ id, delivery })
+  output.one(again, ({ line }) => line(`The delivery ${plain(delivery)} is ${again.status}.`))
 }
 
 async function test(invocation: Invocation, id: string): Promise<ExitCode> {
