@@ -102,4 +102,12 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'M1 11h4l6-6M11 11h4M5 11a1 1 0 1 0 0-.1',
     load: () => import('./pages/breakers/breakers-page.tsx'),
   },
+  {
+    path: '/journal',
+    title: 'Journal',
+    question: 'What happened, who did what, and why?',
+    key: 'e',
+    icon: 'M3 1.5h8.5L13 3v11.5H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h3',
+    load: () => import('./pages/journal/journal-page.tsx'),
+  },
 ]

@@ -21,6 +21,11 @@ async function taskPath({ client }: Shop): Promise<string> {
   return `/tasks/${items[0]?.id}`
 }
 
+async function entryPath({ client }: Shop): Promise<string> {
+  const { items } = await client.listEvents({ type: 'execution.failed', newest: true, limit: 100 })
+  return `/journal?entry=${items[0]?.id}`
+}
+
 export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Now', path: () => '/', shows: '✓ adds up' },
   { name: 'Failures', path: () => '/failures', shows: 'connect ECONNREFUSED billing:443' },
@@ -44,5 +49,8 @@ export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Workers', path: () => '/workers', shows: /No worker is here/ },
   { name: 'workers that left', path: () => '/workers?list=left', shows: 'shop-2' },
   { name: 'Breakers', path: () => '/breakers', shows: /dependency:|action:|No breaker holds/ },
+  { name: 'Journal', path: () => '/journal', shows: 'execution.failed' },
+  { name: 'Journal, nothing', path: () => '/journal?actor=nobody', shows: 'The journal has nothing like that.' },
+  { name: 'an entry', path: entryPath, shows: 'all of its entries' },
   { name: 'no such page', path: () => '/nothing', shows: 'There is no page at this address.' },
 ]

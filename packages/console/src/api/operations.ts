@@ -88,6 +88,8 @@ export interface Listed<Item> {
   /** Reads on; null at the end, and while the last page is under way. */
   readonly more: (() => void) | null
   readonly hasMore: boolean
+  /** How many pages were read. */
+  readonly pages: number
   /** Whether these are the answer to an earlier question. */
   readonly isOld: boolean
 }
@@ -123,6 +125,7 @@ export function useList<Name extends ListName>(
     items: data?.pages.flatMap(({ items }) => items) as readonly ItemOf<Name>[] | undefined,
     error,
     hasMore: hasNextPage,
+    pages: data?.pages.length ?? 0,
     more: hasNextPage && !isFetching ? () => void fetchNextPage() : null,
     isOld: isPlaceholderData,
   }
