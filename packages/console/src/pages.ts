@@ -103,6 +103,15 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/breakers/breakers-page.tsx'),
   },
   {
+    path: '/policies',
+    title: 'Policies',
+    question: 'What is done with failures, and what would another text do?',
+    key: 'p',
+    icon: 'M8 1.5l5.5 2v4.5c0 3.5-2.5 5.5-5.5 6.5-3-1-5.5-3-5.5-6.5v-4.5zM5.5 8l2 2 3.5-4',
+    tenants: 'all',
+    load: () => import('./pages/policies/policies-page.tsx'),
+  },
+  {
     path: '/journal',
     title: 'Journal',
     question: 'What happened, who did what, and why?',

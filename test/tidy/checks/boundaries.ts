@@ -52,13 +52,16 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
   console: {
     packages: ['client', 'core'],
     npm: [
-      '@codemirror/lang-json',
+      '@codemirror/autocomplete',
+      '@codemirror/commands',
       '@codemirror/lang-yaml',
+      '@codemirror/language',
+      '@codemirror/lint',
       '@codemirror/state',
       '@codemirror/view',
+      '@lezer/highlight',
       '@tanstack/react-query',
       '@tanstack/react-virtual',
-      'codemirror',
       'react',
       'react-dom',
       'uplot',

@@ -47,7 +47,7 @@ export function useCommands(commands: readonly Command[]): void {
   }, [names])
 }
 
-const EDITS = 'input, textarea, select, [contenteditable], dialog *, .cm-editor'
+const EDITS = 'input, textarea, select, [contenteditable], dialog *, [data-own-keys]'
 const SEQUENCE_MS = 1_200
 
 /** Hears keys for the whole page. */
