@@ -103,6 +103,20 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/breakers/breakers-page.tsx'),
   },
   {
+    path: '/jobs',
+    title: 'Jobs',
+    question: 'Which jobs are under way, how far are they, and what stopped them?',
+    key: 'c',
+    icon: 'M2 2h5v5H2zM9 2h5v5H9zM2 9h5v5H2zM9.5 9.5l4 4M13.5 9.5l-4 4',
+    load: () => import('./pages/jobs/jobs-page.tsx'),
+  },
+  {
+    path: '/jobs/$id',
+    title: 'Job',
+    question: 'How far is this job, and what failed in it?',
+    load: () => import('./pages/jobs/job-page.tsx'),
+  },
+  {
     path: '/policies',
     title: 'Policies',
     question: 'What is done with failures, and what would another text do?',

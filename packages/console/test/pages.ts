@@ -26,6 +26,11 @@ async function entryPath({ client }: Shop): Promise<string> {
   return `/journal?entry=${items[0]?.id}`
 }
 
+async function jobPath({ client }: Shop): Promise<string> {
+  const { id } = await client.startJob({ id: 'book', action: 'page.render', range: { to: 400 } })
+  return `/jobs/${id}`
+}
+
 export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Now', path: () => '/', shows: '✓ adds up' },
   { name: 'Failures', path: () => '/failures', shows: 'connect ECONNREFUSED billing:443' },
@@ -49,6 +54,8 @@ export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Workers', path: () => '/workers', shows: /No worker is here/ },
   { name: 'workers that left', path: () => '/workers?list=left', shows: 'shop-2' },
   { name: 'Breakers', path: () => '/breakers', shows: /dependency:|action:|No breaker holds/ },
+  { name: 'Jobs', path: () => '/jobs', shows: 'There is no job yet.' },
+  { name: 'a job', path: jobPath, shows: 'What it is' },
   { name: 'Policies', path: () => '/policies', shows: 'everything' },
   {
     name: 'Policies, tried out',
