@@ -103,6 +103,22 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/breakers/breakers-page.tsx'),
   },
   {
+    path: '/work-orders',
+    title: 'Work orders',
+    question: 'What waits for a person, and who is on it?',
+    key: 'o',
+    icon: 'M5.5 2.5h-3v12h11v-12h-3M5.5 1.5h5v2.5h-5zM5 9l2 2 4-4',
+    tenants: 'all',
+    load: () => import('./pages/work-orders/work-orders-page.tsx'),
+  },
+  {
+    path: '/work-orders/$id',
+    title: 'Work order',
+    question: 'What does its person need to know?',
+    tenants: 'all',
+    load: () => import('./pages/work-orders/work-order-page.tsx'),
+  },
+  {
     path: '/jobs',
     title: 'Jobs',
     question: 'Which jobs are under way, how far are they, and what stopped them?',

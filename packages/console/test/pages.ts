@@ -26,6 +26,11 @@ async function entryPath({ client }: Shop): Promise<string> {
   return `/journal?entry=${items[0]?.id}`
 }
 
+async function orderPath({ client }: Shop): Promise<string> {
+  const { items } = await client.listWorkOrders({})
+  return `/work-orders/${items[0]?.id}`
+}
+
 async function jobPath({ client }: Shop): Promise<string> {
   const { id } = await client.startJob({ id: 'book', action: 'page.render', range: { to: 400 } })
   return `/jobs/${id}`
@@ -54,6 +59,10 @@ export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Workers', path: () => '/workers', shows: /No worker is here/ },
   { name: 'workers that left', path: () => '/workers?list=left', shows: 'shop-2' },
   { name: 'Breakers', path: () => '/breakers', shows: /dependency:|action:|No breaker holds/ },
+  { name: 'Work orders', path: () => '/work-orders', shows: 'order.confirm' },
+  { name: 'Work orders, board', path: () => '/work-orders?view=board', shows: 'order.confirm' },
+  { name: 'Work orders, none', path: () => '/work-orders?status=wont_fix', shows: 'No work order is like that.' },
+  { name: 'a work order', path: orderPath, shows: 'What is known' },
   { name: 'Jobs', path: () => '/jobs', shows: 'There is no job yet.' },
   { name: 'a job', path: jobPath, shows: 'What it is' },
   { name: 'Policies', path: () => '/policies', shows: 'everything' },

@@ -16,8 +16,14 @@ export interface Change {
   /** The command without its reason. */
   readonly command: string
   readonly isDangerous?: boolean
+  /** False where the operation takes no reason; the journal has it all the same. */
+  readonly hasReason?: boolean
   /** Whether it is not done without a reason. */
   readonly needsReason?: boolean
+  /** What the reason is called here; it may be the result of something. */
+  readonly reasonLabel?: string
+  /** The whole command with its reason, where that is no option `--reason`. */
+  readonly lineOf?: (reason: string) => string
   /** Fields of its own. */
   readonly fields?: ReactNode
   readonly isReady?: boolean
@@ -37,7 +43,10 @@ export function Confirm({ change, onClose }: { readonly change: Change; readonly
     touches,
     command,
     isDangerous = false,
+    hasReason = true,
     needsReason = false,
+    reasonLabel = `Reason, for the journal${needsReason ? '' : ' (may be empty)'}`,
+    lineOf = (reason: string) => (reason === '' ? command : `${command} --reason ${shellWord(reason)}`),
     fields,
     isReady = true,
     run,
@@ -47,7 +56,7 @@ export function Confirm({ change, onClose }: { readonly change: Change; readonly
   const [error, setError] = useState<unknown>(null)
   const id = useId()
   const said = reason.trim()
-  const line = said === '' ? command : `${command} --reason ${shellWord(said)}`
+  const line = lineOf(said)
   const act = async (): Promise<void> => {
     setBusy(true)
     setError(null)
@@ -92,10 +101,17 @@ export function Confirm({ change, onClose }: { readonly change: Change; readonly
       >
         <div className="flex flex-col gap-1 text-md">{touches}</div>
         {fields}
-        <label className="flex flex-col gap-1">
-          <span className="label">Reason, for the journal{needsReason ? '' : ' (may be empty)'}</span>
-          <input className="field" value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
-        </label>
+        {hasReason && (
+          <label className="flex flex-col gap-1">
+            <span className="label">{reasonLabel}</span>
+            <input
+              className="field"
+              value={reason}
+              maxLength={500}
+              onChange={(event) => setReason(event.target.value)}
+            />
+          </label>
+        )}
         <div className="flex flex-col gap-1">
           <span className="label">The same as a command</span>
           <CommandLine command={line} />
