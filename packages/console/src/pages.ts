@@ -149,4 +149,12 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'M3 1.5h8.5L13 3v11.5H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h3',
     load: () => import('./pages/journal/journal-page.tsx'),
   },
+  {
+    path: '/settings',
+    title: 'Settings',
+    question: 'Who and what may come in, where do events go, and how are the parts?',
+    key: 's',
+    icon: 'M2 4h6M11 4h3M9.5 2.5v3M2 8h2M7 8h7M5.5 6.5v3M2 12h8M13 12h1M11.5 10.5v3',
+    load: () => import('./pages/settings/settings-page.tsx'),
+  },
 ]

@@ -36,6 +36,13 @@ async function jobPath({ client }: Shop): Promise<string> {
   return `/jobs/${id}`
 }
 
+async function webhookPath({ client }: Shop): Promise<string> {
+  const { items } = await client.listWebhooks()
+  const url = 'https://8.8.8.8/in'
+  const id = items[0]?.id ?? (await client.createWebhook({ url, types: ['reprise.breaker.*'] })).webhook.id
+  return `/settings?tab=webhooks&webhook=${id}`
+}
+
 export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Now', path: () => '/', shows: '✓ adds up' },
   { name: 'Failures', path: () => '/failures', shows: 'connect ECONNREFUSED billing:443' },
@@ -65,6 +72,15 @@ export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'a work order', path: orderPath, shows: 'What is known' },
   { name: 'Jobs', path: () => '/jobs', shows: 'There is no job yet.' },
   { name: 'a job', path: jobPath, shows: 'What it is' },
+  { name: 'Settings', path: () => '/settings', shows: 'Server and store' },
+  { name: 'Settings, tokens', path: () => '/settings?tab=tokens', shows: 'the secrets of none are kept' },
+  { name: 'Settings, a new token', path: () => '/settings?tab=tokens&sheet=token', shows: 'Make it' },
+  { name: 'Settings, sessions', path: () => '/settings?tab=sessions', shows: 'Sign out …' },
+  { name: 'Settings, webhooks', path: () => '/settings?tab=webhooks', shows: 'Nobody is told of anything.' },
+  { name: 'a webhook', path: webhookPath, shows: 'Nothing was sent to it yet.' },
+  { name: 'Settings, flags', path: () => '/settings?tab=flags', shows: 'task-retry-queue' },
+  { name: 'Settings, retention', path: () => '/settings?tab=retention', shows: 'How long things are kept' },
+  { name: 'Settings, rights', path: () => '/settings?tab=rights', shows: 'What each role may do' },
   { name: 'Policies', path: () => '/policies', shows: 'everything' },
   {
     name: 'Policies, tried out',
