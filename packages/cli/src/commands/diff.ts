@@ -1,5 +1,6 @@
 // reprise diff: a failed attempt beside the last good one.
 
+import { unitOf } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
@@ -26,9 +27,12 @@ export const diff: CommandDefinition = {
       line()
       table(differences, [
         { title: 'WHAT', value: ({ feature }) => feature },
-        { title: 'FAILED', value: (one) => one.failed, flexible: true },
-        { title: 'GOOD', value: (one) => one.good, flexible: true },
+        { title: 'FAILED', value: ({ feature, failed }) => withUnit(feature, failed), flexible: true },
+        { title: 'GOOD', value: ({ feature, good }) => withUnit(feature, good), flexible: true },
       ])
     })
   },
 }
+
+const withUnit = (feature: string, value: string | number | null) =>
+  value === null ? null : `${value}${unitOf(feature)}`

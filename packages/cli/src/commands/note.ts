@@ -1,6 +1,8 @@
 // reprise note: leaves a note on a task or a failure group, for the next person who looks.
 
+import { isRepriseError } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 
@@ -9,7 +11,7 @@ export const note: CommandDefinition = {
   group: 'Operate',
   summary: 'Leave a note on a task or a failure group',
   details:
-    'Leaves a note for the next person who looks: what was tried, who was asked. status, explain and groups show it. With --group the note is on a failure group. --remove takes a note away again.',
+    'Leaves a note for the next person who looks: what was tried, who was asked. status, explain and groups show it. With --group the note is on a failure group; so it is if no task has the id and it is the fingerprint of a group. --remove takes a note away again.',
   arguments: [
     { name: '[id]', about: 'The task' },
     { name: '[text]', about: 'The note' },
@@ -42,8 +44,25 @@ export const note: CommandDefinition = {
         "reprise note <task> '…', or reprise note --group <fingerprint> '…'",
       )
     }
-    const subject = task === undefined ? { fingerprint: group ?? '' } : { task }
-    const added = await api.addNote({ ...subject, text })
-    output.one(added, ({ line }) => line(`Noted on ${plain(task ?? `failure group ${group}`)} as ${added.id}.`))
+    const { added, on } = task === undefined ? await onGroup(api, group ?? '', text) : await onTask(api, task, text)
+    output.one(added, ({ line }) => line(`Noted on ${plain(on)} as ${added.id}.`))
   },
 }
+
+type Api = Invocation['api']
+
+async function onGroup(api: Api, fingerprint: string, text: string) {
+  return { added: await api.addNote({ fingerprint, text }), on: `failure group ${fingerprint}` }
+}
+
+/** What was copied from a list of causes is no id of a task. */
+async function onTask(api: Api, task: string, text: string) {
+  try {
+    return { added: await api.addNote({ task, text }), on: task }
+  } catch (error) {
+    if (!(isRepriseError(error) && error.code === 'REPRISE_NOT_FOUND' && FINGERPRINT.test(task))) throw error
+    return onGroup(api, task, text)
+  }
+}
+
+const FINGERPRINT = /^[0-9a-f]{16}$/

@@ -5,6 +5,7 @@ import type { CommandDefinition } from '../command/definition.ts'
 import { showList } from '../command/rows.ts'
 import { LIMIT, WATCH } from '../command/shared-options.ts'
 import type { Column } from '../output/table.ts'
+import { sizeText } from '../output/times.ts'
 
 type Tenant = TenantFigures & { readonly limits: TenantLimits }
 
@@ -29,9 +30,13 @@ const columns = (): readonly Column<Tenant>[] => [
   { title: 'TENANT', value: ({ tenant }) => tenant, flexible: true },
   { title: 'BACKLOG', value: ({ backlog, limits }) => beside(backlog, limits.backlog), right: true },
   { title: 'RUNNING', value: ({ running, limits }) => beside(running, limits.running), right: true },
-  { title: 'BYTES', value: ({ bytes, limits }) => beside(bytes, limits.bytes), right: true },
+  {
+    title: 'BYTES',
+    value: ({ bytes, limits }) => beside(sizeText(bytes), limits.bytes === null ? null : sizeText(limits.bytes)),
+    right: true,
+  },
   { title: 'SUBMITS/S', value: ({ limits }) => limits.submitsPerSecond, right: true },
 ]
 
-const beside = (figure: number, limit: number | string | null): string =>
+const beside = (figure: number | string, limit: number | string | null): string =>
   limit === null ? String(figure) : `${figure}/${limit}`

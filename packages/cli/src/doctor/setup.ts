@@ -22,7 +22,9 @@ export const policies: Check = async ({ resolved }) => {
   try {
     const book = parsePolicies(await readFile(file, 'utf8'), { file, version: 0 })
     const notes = policyNotes(book).map((note) => warn('policies', note, `See 'reprise policy check'.`))
-    return notes.length > 0 ? notes : [ok('policies', `${file}: ${book.policies.length} policies.`)]
+    return notes.length > 0
+      ? notes
+      : [ok('policies', `${file}: ${counted(book.policies.length, 'policy', 'policies')}.`)]
   } catch (error) {
     return [fail('policies', messageOf(error), "Correct the file; 'reprise policy check' shows what is wrong with it.")]
   }
@@ -35,10 +37,12 @@ export const packs: Check = async ({ resolved }) => {
     resolved.values.packs.map(async (path) => {
       try {
         const count = (await loadPacks(path)).reduce((sum, { actions }) => sum + actions.length, 0)
-        return ok('packs', `${path}: ${count} actions.`)
+        return ok('packs', `${path}: ${counted(count, 'action', 'actions')}.`)
       } catch (error) {
         return fail('packs', messageOf(error), 'Correct the pack.')
       }
     }),
   )
 }
+
+const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`

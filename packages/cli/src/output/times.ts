@@ -38,3 +38,11 @@ const GB = 1_024 * MB
 /** Room on a disk, in the unit that fits. */
 export const roomText = (bytes: number): string =>
   bytes < GB ? `${Math.floor(bytes / MB)} MB` : `${(Math.floor((bytes / GB) * 10) / 10).toLocaleString('en-GB')} GB`
+
+const SIZES = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** How much is stored: `412 bytes`, `1.5 MB`. */
+export function sizeText(bytes: number): string {
+  const step = Math.min(bytes < 1_024 ? 0 : Math.floor(Math.log2(bytes) / 10), SIZES.length - 1)
+  return `${Math.floor((bytes / 1_024 ** step) * 10) / 10} ${SIZES[step]}`
+}

@@ -5,7 +5,7 @@
 // reasons for people.
 
 import type { Turns } from '../runtime/turns.ts'
-import type { Features } from './features.ts'
+import { type Features, unitOf } from './features.ts'
 
 export type ContrastTest =
   /** The feature has this value. */
@@ -236,8 +236,6 @@ function percent(share: number): string {
   return `${rounded} %`
 }
 
-const UNITS: Readonly<Record<string, string>> = { duration: ' ms', 'payload size': ' bytes' }
-
 /** A contrast in a few words: `label.region=eu`, `payload.customer is missing`, `duration ≥ 500 ms`. */
 function claimOf(feature: string, test: ContrastTest): string {
   const [, name = feature, about = ''] = /^(payload.*):(type|length)$/s.exec(feature) ?? []
@@ -250,8 +248,8 @@ function claimOf(feature: string, test: ContrastTest): string {
     case 'present':
       return `${name} is there`
     case 'atLeast':
-      return `${what} ≥ ${test.value}${UNITS[feature] ?? ''}`
+      return `${what} ≥ ${test.value}${unitOf(feature)}`
     case 'atMost':
-      return `${what} ≤ ${test.value}${UNITS[feature] ?? ''}`
+      return `${what} ≤ ${test.value}${unitOf(feature)}`
   }
 }

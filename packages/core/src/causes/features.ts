@@ -77,3 +77,8 @@ function addFields(
 
 const typeName = (value: unknown): string =>
   value === REDACTED ? 'hidden' : value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value
+
+const UNITS: Readonly<Record<string, string>> = { duration: ' ms', 'payload size': ' bytes' }
+
+/** What follows the number of a feature; empty for most. */
+export const unitOf = (feature: string): string => UNITS[feature] ?? ''

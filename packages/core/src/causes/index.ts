@@ -8,4 +8,4 @@ export {
   contrastsOf,
   pacedContrasts,
 } from './contrast.ts'
-export { type AttemptFacts, type Features, featuresOf } from './features.ts'
+export { type AttemptFacts, type Features, featuresOf, unitOf } from './features.ts'
