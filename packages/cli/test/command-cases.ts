@@ -5,6 +5,7 @@ import { OPERATIONS, SubmittedLine, SubmittedView } from '@reprise/operations'
 import { z } from 'zod'
 import { AUDITS } from './audit-cases.ts'
 import { IMPORT_FILES, IMPORTS } from './import-cases.ts'
+import { JOBS } from './job-cases.ts'
 import { GREET, REFUSE, type Seeded, SLOW } from './server-and-store.ts'
 import type { Ran } from './shell.ts'
 
@@ -33,7 +34,6 @@ const FailureGroups = OPERATIONS.listFailureGroups.output.shape.items
 const WorkOrders = OPERATIONS.listWorkOrders.output.shape.items
 const CaseIn = (status: string) =>
   OPERATIONS.reopenFailureGroup.output.and(z.object({ state: z.object({ status: z.literal(status) }) }))
-const Job = OPERATIONS.getJob.output
 const Flag = OPERATIONS.setFlag.output
 const Redrive = OPERATIONS.getRedrive.output
 const PolicyVersion = OPERATIONS.getPolicyVersion.output
@@ -254,21 +254,7 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
   { argv: ['submit', SLOW, '-o', 'json', '--wait', '50ms'], exit: 7, json: TaskView, says: /REPRISE_TIMED_OUT/ },
   { argv: ['submit', '--bulk', 'tasks.ndjson', '-o', 'jsonl'], lines: SubmittedLine },
   { argv: ['submit', SLOW, '--bulk', '-', '-o', 'json'], json: z.array(SubmittedLine).length(1) },
-  {
-    argv: ['job', 'run', SLOW, '--range', '0..20', '--id', 'job1', '--detach', '-o', 'json'],
-    json: Job.extend({ id: z.literal('job1'), total: z.literal(20) }),
-  },
-  {
-    argv: ['job', 'run', SLOW, '--file', 'rows.csv', '--tolerate', '5%', '--id', 'job2', '--detach', '-o', 'json'],
-    json: Job.extend({ received: z.literal(2), tolerate: z.literal('5%') }),
-  },
-  { argv: ['job', 'run', GREET, '--range', '0..3', '--id', 'job1'], exit: 2, says: /Another job has the id 'job1'/ },
-  { argv: ['job', 'list', '-o', 'json'], json: z.array(Job).length(2) },
-  { argv: ['job', 'show', 'job1', '-o', 'json'], json: Job },
-  { argv: ['job', 'show', 'job1', '--failed', '-o', 'json'], json: z.array(z.never()) },
-  { argv: ['job', 'resume', 'job1'], exit: 5, says: /only a job that stopped or failed can go on/ },
-  { argv: ['job', 'cancel', 'job1', '-o', 'json'], json: Job.extend({ status: z.literal('cancelling') }) },
-  { argv: ['job', 'show', 'job1'], text: /cancelled by .*: asked for on the command line/ },
+  ...JOBS,
   { argv: ['note', deadToo, 'asked billing', '-o', 'json'], json: OPERATIONS.addNote.output },
   { argv: ['status', deadToo], text: /note {2}asked billing {2}\(/ },
   { argv: ['note', 'nobody', 'x'], exit: 3, says: /There is no task 'nobody'/ },
