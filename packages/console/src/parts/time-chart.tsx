@@ -75,7 +75,7 @@ export function TimeChart({
           y: false,
         },
         scales: { y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
-        padding: [8, 12, 0, 0],
+        padding: [8, 20, 0, 0],
         axes: [
           axis(current, { size: 24, space: 60, values: (_, ticks) => ticks.map((tick) => hour(tick * SECOND_MS)) }),
           axis(current, {

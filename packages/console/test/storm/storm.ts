@@ -46,10 +46,10 @@ export interface StormResult {
 export async function runStorm(options: StormOptions): Promise<StormResult> {
   const { file, folder, tell, causes } = options
   const engine = await openSqliteEngine({ path: file, durability: 'fast' })
+  await fill(engine, options)
   const server = serve(file, folder)
   const browser = await launch()
   try {
-    await fill(engine, options)
     const link = await linkOf(server)
     const url = new URL(link).origin
     const seat = await sit(browser, url)

@@ -1,5 +1,6 @@
 // What the failures have and the successes don't, as bars: how many of each. The strongest first.
 
+import { useState } from 'react'
 import type { OperationOutput } from '../../api/client.ts'
 import { count, share } from '../../format.ts'
 
@@ -54,19 +55,31 @@ function Bar({
   )
 }
 
+/** The strongest say it; the rest is a press away. */
+const SHOWN = 6
+
 export function Contrasts({ contrasts }: { readonly contrasts: readonly Contrast[] }) {
+  const [isWhole, setWhole] = useState(false)
+  const rest = contrasts.length - SHOWN
   return (
-    <ol className="grid gap-x-8 gap-y-3 md:grid-cols-2">
-      {contrasts.map((contrast) => (
-        <li key={contrastName(contrast)} className="min-w-0">
-          <p className="truncate font-mono" title={contrast.sentence}>
-            <bdi>{contrastName(contrast)}</bdi>
-          </p>
-          <Bar name="failures" part={contrast.failures} of={contrast.failuresOf} colour="bg-dead" />
-          <Bar name="successes" part={contrast.successes} of={contrast.successesOf} colour="bg-succeeded" />
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol className="grid gap-x-8 gap-y-3 md:grid-cols-2">
+        {(isWhole ? contrasts : contrasts.slice(0, SHOWN)).map((contrast) => (
+          <li key={contrastName(contrast)} className="min-w-0">
+            <p className="truncate font-mono" title={contrast.sentence}>
+              <bdi>{contrastName(contrast)}</bdi>
+            </p>
+            <Bar name="failures" part={contrast.failures} of={contrast.failuresOf} colour="bg-dead" />
+            <Bar name="successes" part={contrast.successes} of={contrast.successesOf} colour="bg-succeeded" />
+          </li>
+        ))}
+      </ol>
+      {rest > 0 && (
+        <button type="button" className="link mt-2 text-sm" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Less' : `${rest} more that stand out`}
+        </button>
+      )}
+    </>
   )
 }
 
