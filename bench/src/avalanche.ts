@@ -63,14 +63,17 @@ export async function measureAvalanche(request: AvalancheRequest): Promise<Avala
   })
   const measured = async (): Promise<Avalanche> => {
     await sleep(WARMUP_MS)
-    const before = await rateFor(client, dueAt - Date.now())
+    let next = firstUrgent
+    const withUrgent = async (ms: number) => {
+      const urgent: Promise<number>[] = []
+      const perS = await rateFor(client, ms, () => urgent.push(urgentOne(client, starts, next++)))
+      return { perS, samplesMs: await Promise.all(urgent) }
+    }
+    // Urgent tasks come in all the time: on SQLite the processes share one lock.
+    const { perS: before } = await withUrgent(dueAt - Date.now())
     if (store.engine === 'redis') await forgetSlowCalls(store.at)
-    await sleep(dueAt - Date.now())
-    const urgent: Promise<number>[] = []
-    const during = await rateFor(client, windowMs, () =>
-      urgent.push(urgentOne(client, starts, firstUrgent + urgent.length)),
-    )
-    const samplesMs = await Promise.all(urgent)
+    await sleep(Math.max(0, dueAt - Date.now()))
+    const { perS: during, samplesMs } = await withUrgent(windowMs)
     return {
       beforePerS: before,
       duringPerS: during,
@@ -109,11 +112,11 @@ async function urgentOne(client: Client, starts: Starts, number: number): Promis
 }
 
 /** Successes per second in so long a time; what is to be done now and then meanwhile is not waited for. */
-async function rateFor(client: Client, ms: number, now?: () => void): Promise<number> {
+async function rateFor(client: Client, ms: number, now: () => void): Promise<number> {
   const from = await ended(client)
   let next = from.at
   while (performance.now() < from.at + ms) {
-    if (now !== undefined && performance.now() >= next) {
+    if (performance.now() >= next) {
       next += URGENT_EVERY_MS
       now()
     }
