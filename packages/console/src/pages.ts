@@ -150,6 +150,15 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/journal/journal-page.tsx'),
   },
   {
+    path: '/audit',
+    title: 'Audit',
+    question: 'Who did what, what did it change, and is the record whole?',
+    key: 'a',
+    icon: 'M3 7h10v7H3zM5 7V4.5a3 3 0 0 1 6 0V7M8 10v1.5',
+    tenants: 'all',
+    load: () => import('./pages/audit/audit-page.tsx'),
+  },
+  {
     path: '/settings',
     title: 'Settings',
     question: 'Who and what may come in, where do events go, and how are the parts?',

@@ -92,5 +92,6 @@ export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Journal', path: () => '/journal', shows: 'execution.failed' },
   { name: 'Journal, nothing', path: () => '/journal?actor=nobody', shows: 'The journal has nothing like that.' },
   { name: 'an entry', path: entryPath, shows: 'all of its entries' },
+  { name: 'Audit', path: () => '/audit', shows: /Operation|Nobody did anything/ },
   { name: 'no such page', path: () => '/nothing', shows: 'There is no page at this address.' },
 ]

@@ -149,6 +149,18 @@ describe.runIf(hasBrowser)('journal, work orders and settings in a browser', () 
     await page.getByText('The journal has nothing like that.').waitFor()
   })
 
+  test('the audit has each change with what it was, and the record is checked', async () => {
+    const { page } = seat
+    await page.goto(`${shop.url}/audit`)
+    const grid = page.getByRole('grid', { name: 'Audit' })
+    await grid.getByRole('row').filter({ hasText: 'setFlag' }).filter({ hasText: 'we look into it' }).click()
+    await page.getByRole('dialog').getByText('task-retry-queue').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Check the record' }).click()
+    await page.getByText(/✓ As it was sealed: \d+ entr/).waitFor()
+    expect(await page.getByText('✕').count()).toBe(0)
+  })
+
   test('who may only look sees no button that would be refused', async () => {
     const { token } = await shop.client.createToken({ name: 'looks', role: 'viewer' })
     const viewer = await sit(browser, shop.url, { extraHTTPHeaders: { authorization: `Bearer ${token}` } })
