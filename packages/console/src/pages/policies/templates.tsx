@@ -1,5 +1,6 @@
 // Templates: what a policy can build on, with what each sets, ready to copy.
 
+import { formatDuration } from '@reprise/core'
 import { useOperation } from '../../api/operations.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Answered } from '../../parts/states.tsx'
@@ -11,6 +12,20 @@ const FOR: Readonly<Record<string, string>> = {
   patient: 'For work that may take its time: retries over about 20 hours, and a breaker.',
   urgent: 'For work that somebody waits for: quick retries, and a person hears of it soon.',
   never: 'For work that must not happen twice by itself: whatever goes wrong is left to a person.',
+}
+
+/** As the file names it: `max_losses`. */
+const fileName = (field: string): string =>
+  field.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** As the file would say it: durations with their unit. */
+function wordsOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  const parts = Object.entries(value).map(
+    ([field, part]) =>
+      `${fileName(field)}: ${field.endsWith('Ms') && typeof part === 'number' ? formatDuration(part).replaceAll(' ', '') : wordsOf(part)}`,
+  )
+  return `{ ${parts.join(', ')} }`
 }
 
 export function Templates() {
@@ -26,9 +41,9 @@ export function Templates() {
                 of={Object.entries(settings).map(
                   ([field, value]) =>
                     [
-                      field,
+                      fileName(field),
                       <code key={field} className="font-mono text-sm">
-                        {JSON.stringify(value)}
+                        {wordsOf(value)}
                       </code>,
                     ] as const,
                 )}
