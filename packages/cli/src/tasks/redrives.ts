@@ -21,6 +21,8 @@ import { askedQuery } from './query.ts'
 export type RedriveVerb = (invocation: Invocation, words: readonly string[]) => Promise<ExitCode | undefined>
 
 const LOOK_MS = 500
+/** Longer than an orchestrator takes to find a redrive that has been started. */
+const UNMOVED_MS = 3_000
 const ITEMS_MAX = 1_000
 const CANARY_MAX = 1_000_000
 const ENDS: ReadonlySet<Redrive['state']> = new Set(['done', 'aborted', 'undone', 'halted', 'paused', 'ready'])
@@ -106,7 +108,7 @@ async function start(invocation: Invocation, words: readonly string[]): Promise<
   const started = await api.startRedrive({ id, reason })
   if (options.flag('watch')) return watched(invocation, id)
   output.one(started, ({ line }) => {
-    line(`Redrive ${id} runs. To see how far it is:`)
+    line(`Redrive ${id} is started: an orchestrator moves it. To see how far it is:`)
     line(`  reprise redrive watch ${id}`)
   })
   return EXIT.ok
@@ -203,9 +205,17 @@ async function watched(invocation: Invocation, id: string): Promise<ExitCode> {
   const { api, output, host } = invocation
   const progress = output.progress('redrive')
   let redrive = await api.getRedrive({ id })
+  let unmovedSince: number | null = null
+  let isTold = false
   try {
     while (!(ENDS.has(redrive.state) && (redrive.counts.sent === 0 || redrive.state !== 'paused'))) {
       progress.update(endedOf(redrive), redrive.total, redrive.held ?? stateText(redrive))
+      const now = host.clock.monotonic()
+      unmovedSince = redrive.isMoved ? null : (unmovedSince ?? now)
+      if (unmovedSince !== null && now - unmovedSince >= UNMOVED_MS && !isTold) {
+        isTold = true
+        output.warn("No orchestrator moves this redrive. Start one: 'reprise orchestrator', or 'reprise up'.")
+      }
       await sleep(host.clock, LOOK_MS, host.asked, { hold: true })
       if (host.asked.aborted) return EXIT.interrupted
       redrive = await api.getRedrive({ id })
