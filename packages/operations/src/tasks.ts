@@ -3,12 +3,10 @@
 import {
   durationMs,
   END_STATUSES,
-  type Engine,
   type Execution,
   exportTasks,
   healthMatters,
   isWhole,
-  JSON_NULL,
   latestForTask,
   NotFoundError,
   PAGE_LIMIT_DEFAULT,
@@ -47,7 +45,6 @@ import { executionView, explanationView, exportedView, isLong, preparedFor, type
 const PAGE_LIMIT = 50
 const WAIT_MS_MAX = 60_000
 const ATTEMPT_LENGTH = 4_000
-const EXPORTED_AT_ONCE = 10
 
 const NotedTask = TaskView.extend(withNotes)
   .extend({
@@ -131,7 +128,7 @@ export const taskOperations = {
       const turns = turnsOf(clock)
       const options = { now: clock.now(), tenants: caller.tenants, seen: seenBy(context, caller), turns }
       return (async function* () {
-        for await (const task of exportTasks(withLightAttempts(engine), filter, options)) {
+        for await (const task of exportTasks(engine, filter, options)) {
           if (signal.aborted) return
           if (turns.isSpent) await turns.wait()
           yield exportedView(task, sight, turns)
@@ -287,14 +284,3 @@ async function ended(
     await engine.wait({ tasks: [task.id], since }, leftMs, signal)
   }
 }
-
-/** An export shows a task's payload once: attempts are read a few at a time, and kept without it. */
-const withLightAttempts = (engine: Engine): Parameters<typeof exportTasks>[0] => ({
-  task: (id, look) => engine.task(id, look),
-  tasks: (query) => engine.tasks(query),
-  counts: (scope) => engine.counts(scope),
-  executions: async (id, page) => {
-    const { items, next } = await engine.executions(id, { ...page, limit: EXPORTED_AT_ONCE })
-    return { items: items.map((one) => ({ ...one, taskSnapshot: { ...one.taskSnapshot, payload: JSON_NULL } })), next }
-  },
-})

@@ -1,11 +1,11 @@
 // Takes tasks out for another pipeline (B12): what was asked, where it stands and every attempt so far, one record per task,
 // each of which can be one line of JSON. Changes nothing: what was taken over elsewhere is cancelled here by its new owner.
 
-import type { Execution } from '../model/execution.ts'
 import { decodeJson } from '../model/json.ts'
 import type { Task, TaskTerms } from '../model/task.ts'
 import { allPages } from '../port/all-pages.ts'
 import type { Engine } from '../port/engine.ts'
+import type { Page, PageRequest } from '../port/queries.ts'
 import type { TaskFilter } from './query-language.ts'
 import { type SearchEngine, type SearchOptions, searchTasks } from './search.ts'
 
@@ -45,12 +45,19 @@ export async function* exportTasks(
 export const exportTask = async (engine: Pick<Engine, 'executions'>, task: Task): Promise<ExportedTask> =>
   exported(task, await attemptsOf(engine, task))
 
-/** A task's attempts are bounded by its budgets; an operator may have opened many generations. */
-async function attemptsOf(engine: Pick<Engine, 'executions'>, { id }: Task): Promise<readonly Execution[]> {
-  return (await allPages((page) => engine.executions(id, page), Number.POSITIVE_INFINITY)).items
+/** Each comes with the payload of its task, and is kept without it. */
+const ATTEMPTS_AT_ONCE = 10
+
+/** A task's attempts are bounded by its budgets; an operator may have opened many generations. Tokens are left out. */
+async function attemptsOf(engine: Pick<Engine, 'executions'>, { id }: Task): Promise<readonly unknown[]> {
+  const read = async (page: PageRequest): Promise<Page<unknown>> => {
+    const { items, next } = await engine.executions(id, { ...page, limit: ATTEMPTS_AT_ONCE })
+    return { items: items.map(({ token: _own, taskSnapshot: _above, ...attempt }) => attempt), next }
+  }
+  return (await allPages(read, Number.POSITIVE_INFINITY)).items
 }
 
-function exported(task: Task, attempts: readonly Execution[]): ExportedTask {
+function exported(task: Task, attempts: readonly unknown[]): ExportedTask {
   const { payload, acceptedAt, generation, failures, losses, state, ...more } = task
   const { attempt: _attempt, parks: _parks, deferrals: _deferrals, lastWorker: _worker, ...terms } = more
   return {
@@ -60,7 +67,7 @@ function exported(task: Task, attempts: readonly Execution[]): ExportedTask {
     failures,
     losses,
     state: stateOf(state),
-    attempts: attempts.map(({ token: _own, taskSnapshot: _above, ...attempt }) => attempt),
+    attempts,
   }
 }
 
