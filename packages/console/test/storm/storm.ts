@@ -18,6 +18,7 @@ import { type Watched, watched } from './watched.ts'
 const BIN = fileURLToPath(new URL('../../../cli/bin/reprise.mjs', import.meta.url))
 const STEP_MS = 100
 const SETTLED_MS = 60_000
+const LOADED_MS = 300_000
 const PAGES = ['failures', 'task'] as const
 
 export interface StormOptions {
@@ -56,6 +57,8 @@ export async function runStorm(options: StormOptions): Promise<StormResult> {
     await signIn(seat, link)
     const { id } = await sampleTask(engine)
     const failures: Seat['page'] = seat.page
+    // With very many tasks the server has much to catch up with at first; what counts begins after that.
+    failures.context().setDefaultTimeout(LOADED_MS)
     const task = await failures.context().newPage()
     await failures.goto(`${url}/failures?order=count`)
     await task.goto(`${url}/tasks/${id}`)
