@@ -1,7 +1,7 @@
-// Writes what is made from the table of operations: docs/openapi.json, and the client's routes. With --check it only says
-// whether they are up to date.
+// Writes what is made from the table of operations (docs/openapi.json, and the client's routes), and the module with the runbooks
+// that come with the product. With --check it only says whether they are up to date.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { ALL_OPERATIONS, openApiDocument, ROUTES } from '@reprise/operations'
 
 const manifest = readFileSync(new URL('../packages/operations/package.json', import.meta.url), 'utf8')
@@ -11,18 +11,30 @@ const routes = Object.entries(ALL_OPERATIONS).map(([name, entry]) => {
   const [method = '', path = ''] = entry.route.split(' ')
   // One short text each, without what most have: the client has to fit a browser.
   const traits = [
-    ...(entry.repeatable === true && method !== 'GET' ? ['repeatable'] : []),
+    ...(entry.repeatable === true && method !== 'GET' ? ['again'] : []),
     ...('lines' in entry ? ['stream'] : []),
   ]
-  return `  ${name}: '${[method, path.replace(/^\/api\/v1\//, ''), ...traits].join(' ')}',`
+  return `  ${name}: '${[...(method === 'GET' ? [] : [method]), path.replace(/^\/api\/v1\//, ''), ...traits].join(' ')}',`
 })
 
+const folder = new URL('../packages/operations/runbooks/', import.meta.url)
+const runbooks = readdirSync(folder)
+  .filter((name) => name.endsWith('.yaml'))
+  .toSorted()
+  .map((name) => `  ${JSON.stringify(name)}: ${literal(readFileSync(new URL(name, folder), 'utf8'))},`)
+
 const files = {
+  '../packages/operations/src/runbooks/shipped.generated.ts': `// The runbooks that come with the product, as they stand in packages/operations/runbooks. Made by npm run generate.
+
+export const SHIPPED_RUNBOOKS: Readonly<Record<string, string>> = {
+${runbooks.join('\n')}
+}
+`,
   '../docs/openapi.json': `${JSON.stringify(openApiDocument(ROUTES, { version }), null, 2)}\n`,
   '../packages/client/src/routes.generated.ts': `// Where each operation is found over HTTP. Made from the table of operations by npm run generate.
 
 /**
- * Method and path, below /api/v1/ unless it begins with a slash; whether a call may be sent again without an answer, as a GET may
+ * Method, unless it is GET, and path, below /api/v1/ unless it begins with a slash; whether a call may be sent again without an answer, as a GET may
  * always, and whether its answer is a stream.
  */
 export const ROUTES = {
@@ -38,6 +50,10 @@ for (const [path, text] of Object.entries(files)) {
     process.stderr.write(`${path.slice(3)} is not what the table of operations says. Run: npm run generate\n`)
     process.exitCode = 1
   }
+}
+
+function literal(text: string): string {
+  return `\`${text.replaceAll('\\', '\\\\').replaceAll('`', '\\`').replaceAll('${', '\\${')}\``
 }
 
 function readOr(url: URL): string | null {

@@ -287,6 +287,7 @@ export {
   openFlags,
   underFlags,
 } from './policy/flags.ts'
+export { compileGlobs } from './policy/glob.ts'
 export {
   type Circumstances,
   failureJudge,

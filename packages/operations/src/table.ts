@@ -11,6 +11,7 @@ import { groupCaseOperations } from './group-cases.ts'
 import { groupCauseOperations } from './group-cause.ts'
 import { groupFigureOperations } from './group-figures.ts'
 import { importOperations } from './imports.ts'
+import { incidentOperations } from './incidents.ts'
 import { jobOperations } from './jobs.ts'
 import { keyOperations } from './keys.ts'
 import { laneOperations } from './lanes.ts'
@@ -25,6 +26,7 @@ import { queueOperations } from './queues.ts'
 import { redriveOperations } from './redrives.ts'
 import { restoreOperations } from './restore.ts'
 import { retryOperations } from './retries.ts'
+import { runbookOperations } from './runbooks.ts'
 import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
 import { tenantOperations } from './tenants.ts'
@@ -52,6 +54,8 @@ export const OPERATIONS = {
   ...ledgerOperations,
   ...auditOperations,
   ...workOrderOperations,
+  ...runbookOperations,
+  ...incidentOperations,
   ...workerOperations,
   ...figureOperations,
   ...tenantOperations,

@@ -116,6 +116,40 @@ export { newStage } from './redrives/stages.ts'
 export { registrySnapshot } from './registry-snapshot.ts'
 export { createReminders, FIRST_PLACE, type RemindersOptions, remindSome } from './reminders.ts'
 export { announceRole, createRolePresence, presentRoles, type RoleAnnouncement } from './role-presence.ts'
+export type { HttpStep, RunbookHands, ScriptStep } from './runbooks/actions.ts'
+export {
+  type Answer,
+  abortedRun,
+  answered,
+  isRunOver,
+  newRun,
+  nextStep,
+  type Question,
+  RUN_STATES,
+  type RunbookRun,
+  type RunState,
+  resumedRun,
+  runsIn,
+  STEP_STATES,
+  type StepRecord,
+  type StepState,
+  stepRun,
+} from './runbooks/run.ts'
+export {
+  type Expectation,
+  type Runbook,
+  type RunbookHead,
+  type RunbookInput,
+  type RunbookStep,
+  type RunbookVersion,
+  runbookHeadsIn,
+  runbookVersionsIn,
+  type StepAction,
+  type Values,
+  versionId,
+} from './runbooks/runbook.ts'
+export { createRunbooks, type RunbooksOptions, Runner, type RunPoint } from './runbooks/runner.ts'
+export { placesIn } from './runbooks/values.ts'
 export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'
 export { createLoop, jitteredMs, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
 export { storeIdentity } from './store-identity.ts'

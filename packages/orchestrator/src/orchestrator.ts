@@ -35,6 +35,8 @@ import { createQueueOutbox } from './queue-outbox.ts'
 import { createReconcile } from './reconcile.ts'
 import { createRedrives } from './redrives/redrives.ts'
 import { createReminders } from './reminders.ts'
+import type { RunbookHands } from './runbooks/actions.ts'
+import { createRunbooks } from './runbooks/runner.ts'
 import { errorHook, type ServiceOptions } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
 import { createSweep } from './sweep.ts'
@@ -83,6 +85,8 @@ export interface OrchestratorOptions extends ServiceOptions {
   readonly sweep?: boolean
   /** Sealed entries of the journal are written to this file as well, while `isStreaming` says so. */
   readonly audit?: { readonly file?: string; readonly isStreaming?: () => boolean }
+  /** What does the steps of runbooks; runs of them are not moved without it. */
+  readonly runbooks?: RunbookHands
   /** Whether it moves durable jobs; true if not given. */
   readonly jobs?: boolean
   readonly meter?: Meter
@@ -132,6 +136,7 @@ const CHECKS: check.Table<OrchestratorOptions> = {
   retention: check.anything,
   sweep: check.flag,
   audit: check.anything,
+  runbooks: check.having('operation', 'http', 'script'),
   jobs: check.flag,
 }
 
@@ -165,6 +170,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
     ...(directedPools.length === 0 ? [] : [createDispatch({ ...shared, ...options.dispatch, pools: directedPools })]),
     ...launches.values(),
     ...queueServices(options, shared, { ledgers, launches }),
+    ...(options.runbooks === undefined ? [] : [createRunbooks({ ...shared, hands: options.runbooks })]),
     ...(options.jobs === false ? [] : [createJobs(shared)]),
   ]
   let state: OrchestratorStatus['state'] = 'stopped'

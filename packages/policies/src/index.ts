@@ -31,4 +31,4 @@ export {
   simulate,
 } from './simulate.ts'
 export { TEMPLATE_NAMES, TEMPLATES, type TemplateName } from './templates.ts'
-export { readFileText, readYaml, type YamlFile } from './yaml-file.ts'
+export { parseYaml, readFileText, readYaml, type YamlFile } from './yaml-file.ts'

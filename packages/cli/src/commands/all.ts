@@ -16,6 +16,7 @@ import { exportCommand } from './export.ts'
 import { flags } from './flags.ts'
 import { groups } from './groups.ts'
 import { importCommand } from './import.ts'
+import { incidentExport, incidentShow } from './incident.ts'
 import { inspect, retryInspect } from './inspect.ts'
 import { jobRun } from './job-run.ts'
 import { jobCancel, jobList, jobResume, jobRetry, jobShow, jobWatch } from './jobs.ts'
@@ -31,6 +32,7 @@ import { queueDeadLetters, queueDrop, queueKept, queueRead, queueRedrive, queueR
 import { redrive } from './redrive.ts'
 import { reportOpen } from './report-open.ts'
 import { retry } from './retry.ts'
+import { RUNBOOK_COMMANDS } from './runbook.ts'
 import { scaling } from './scaling.ts'
 import { series } from './series.ts'
 import { core, orchestrator, up, worker } from './services.ts'
@@ -48,6 +50,8 @@ import { workorders } from './workorders.ts'
 
 export const FAMILIES: readonly FamilyDefinition[] = [
   { name: 'queue', group: 'Operate', summary: 'Look into the SQS queue, and move its dead letters' },
+  { name: 'runbook', group: 'Operate', summary: 'Run recovery procedures, and follow them' },
+  { name: 'incident', group: 'Operate', summary: 'Tell what happened in a period' },
   { name: 'report', group: 'Operate', summary: 'Report what waits for a person' },
   { name: 'job', group: 'Tasks', summary: 'Run and follow jobs made of chunks' },
   { name: 'policy', group: 'Policies', summary: 'Check, try and change retry policies' },
@@ -91,6 +95,9 @@ export const COMMANDS: readonly CommandDefinition[] = [
   discard,
   dlq,
   workorders,
+  ...RUNBOOK_COMMANDS,
+  incidentShow,
+  incidentExport,
   workers,
   lanes,
   tenants,

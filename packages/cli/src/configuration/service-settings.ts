@@ -90,6 +90,13 @@ export const SERVICE_SETTINGS = {
     default: null,
     about: 'An orchestrator writes the sealed journal to this file as well, while the flag audit-streaming is on.',
   }),
+  runbookScripts: setting({
+    kind: text,
+    path: true,
+    key: 'runbooks.scripts',
+    default: null,
+    about: 'The folder whose files steps of runbooks may run; without it they may run none.',
+  }),
   sqsQueueUrl: setting({
     kind: webAddress,
     variables: ['IMPLEMENTATION_SQS_QUEUE_URL'],

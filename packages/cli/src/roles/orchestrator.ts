@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import {
   type Clock,
+  createRedactor,
   type Engine,
   inTime,
   KnownActions,
@@ -17,10 +18,12 @@ import type { Resolved } from '../configuration/resolve.ts'
 import { settingDefaults } from '../configuration/setting-defaults.ts'
 import type { Configuration } from '../configuration/settings.ts'
 import type { Host } from '../host.ts'
+import { VERSION } from '../version.ts'
 import { untilAskedToEnd } from './asked-to-end.ts'
 import { declaredActions } from './declared-actions.ts'
 import { serveRoleHealth } from './health-server.ts'
 import { callbackServers, launchPools, poolsWithoutCallback } from './launch-pools.ts'
+import { redactionOf } from './log.ts'
 import { openOutsideQueue } from './outside-queue.ts'
 import { openRoleContext, type RoleContext } from './role-context.ts'
 import { tellOfOtherServers } from './shared-store.ts'
@@ -59,8 +62,26 @@ export async function startOrchestrator(context: RoleContext, serverUrl: string 
   const configuration = await configured(resolved, host.clock, serverUrl, log)
   const queue = await queueOf(context, configuration)
   const { auditFile } = resolved.values
+  const { createContext, createRunbookHands } = await import('@reprise/operations')
   const flags = await openFlags({ engine, clock: host.clock })
+  const { values } = resolved
+  const runbooks = createRunbookHands({
+    context: createContext({
+      engine,
+      policies,
+      flags,
+      log,
+      clock: host.clock,
+      maxRetries: values.maxRetries,
+      discardUndoMs: values.discardUndo,
+      redaction: createRedactor(redactionOf(values)),
+      version: VERSION,
+    }),
+    allow: values.webhookAllow,
+    ...(values.runbookScripts === null ? {} : { scripts: values.runbookScripts }),
+  })
   const orchestrator = createOrchestrator({
+    runbooks,
     engine,
     policies,
     log,

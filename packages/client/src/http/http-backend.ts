@@ -46,7 +46,9 @@ function pathPart(field: string, value: unknown): string {
 }
 
 function requestOf(...[name, input, signal]: OperationCall): Call {
-  const [method, path = '', ...traits] = ROUTES[name].split(' ') as [Call['method'], ...string[]]
+  const words = ROUTES[name].split(' ')
+  const method = (/^[A-Z]/.test(words[0] ?? '') ? words.shift() : 'GET') as Call['method']
+  const [path = '', ...traits] = words
   const rest: Record<string, unknown> = { ...input }
   const whole = path.startsWith('/') ? path : `/api/v1/${path}`
   const pathname = whole.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
@@ -59,7 +61,7 @@ function requestOf(...[name, input, signal]: OperationCall): Call {
   return {
     method,
     path: pathname,
-    isRepeatable: method === 'GET' || traits.includes('repeatable'),
+    isRepeatable: method === 'GET' || traits.includes('again'),
     ...content,
     ...(signal === undefined ? {} : { signal }),
   }

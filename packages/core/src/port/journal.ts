@@ -59,6 +59,12 @@ export const JOURNAL_TYPES = [
   'job.retried',
   'job.cancelled',
   'operation.performed',
+  'runbook.published',
+  'runbook.started',
+  'runbook.step',
+  'runbook.asked',
+  'runbook.answered',
+  'runbook.ended',
   'note',
 ] as const
 

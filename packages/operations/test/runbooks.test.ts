@@ -1,0 +1,160 @@
+// The five runbooks that come with the product, each exercised on a store with something to recover (B4, B11).
+
+import { workerId } from '@reprise/core'
+import { afterAll, describe, expect, test } from 'vitest'
+import { STORES, spec, stopRedis } from './events/fixture.ts'
+import { dead, fingerprintOf, opened, receiver, recovering, statesOf } from './runbook-fixture.ts'
+import { ANN, died } from './store-with-caller.ts'
+
+afterAll(stopRedis)
+
+describe.each(STORES)('B4, B11: the five runbooks (%s)', (kind) => {
+  test('replay after outage: asks whether the dependency is back, replays in stages, and finds nothing dead', async () => {
+    const { engine, clock, call, moved, start, answer } = await opened(kind)
+    await died(engine, dead(25), 'ECONNRESET')
+    const fingerprint = await fingerprintOf(engine)
+    const { items } = await call(ANN, 'listRunbooks', {
+      fingerprint,
+    })
+    expect(items[0]).toMatchObject({ name: 'replay-after-outage', suggested: 'the code is ECONNRESET' })
+    const { id } = await start('replay-after-outage', { fingerprint, rate: '1000' })
+    const asked = await moved(id)
+    expect(asked).toMatchObject({ state: 'waiting', question: { kind: 'confirm' } })
+    expect(asked.question?.text).toContain('1000 per second')
+    await answer(id, 'yes', ANN)
+    const meanwhile = await recovering(engine, clock)
+    const ended = await moved(id, meanwhile)
+    expect([ended.state, statesOf(ended)]).toEqual(['succeeded', ['done', 'done', 'done', 'done']])
+    expect((await engine.counts()).succeeded).toBe(25)
+    const after: { items: { name: string; figures: object }[] } = await call(ANN, 'listRunbooks', { fingerprint })
+    expect(after.items.find(({ name }) => name === 'replay-after-outage')?.figures).toEqual({
+      runs: 1,
+      succeeded: 1,
+      aborted: 0,
+    })
+    const types = (await engine.journal.read({ limit: 1_000 })).entries.map(({ type }) => type)
+    expect(types.filter((type) => type.startsWith('runbook.'))).toEqual([
+      'runbook.started',
+      'runbook.step',
+      'runbook.asked',
+      'runbook.answered',
+      'runbook.step',
+      'runbook.step',
+      'runbook.step',
+      'runbook.ended',
+    ])
+  })
+
+  test('bad payload fix: the patch reaches every payload, and the copies succeed', async () => {
+    const { engine, clock, moved, start, answer } = await opened(kind)
+    await died(engine, dead(3), 'EINVAL')
+    const { id } = await start('bad-payload-fix', {
+      fingerprint: await fingerprintOf(engine),
+      patch: '{"currency":"EUR"}',
+    })
+    expect((await moved(id)).question?.text).toContain('{"currency":"EUR"}')
+    await answer(id, 'yes')
+    const ended = await moved(id, await recovering(engine, clock))
+    expect(ended.state).toBe('succeeded')
+    const { items } = await engine.tasks({ limit: 100 })
+    const mended = items.filter(({ state }) => state.status === 'succeeded')
+    expect(mended.map(({ payload }) => JSON.parse(payload) as unknown).toSorted()).toHaveLength(3)
+    for (const { payload } of mended) expect(JSON.parse(payload)).toMatchObject({ currency: 'EUR' })
+  })
+
+  test('poison pill quarantine: another person agrees, the action is held meanwhile, the poison is discarded', async () => {
+    const { engine, moved, start, answer, shown } = await opened(kind)
+    await died(engine, dead(4), 'POISON')
+    const { id } = await start('poison-pill-quarantine', {
+      action: 'render',
+      query: `fingerprint:${await fingerprintOf(engine)}`,
+    })
+    expect(await shown(id)).toMatchObject({ state: 'waiting', question: { kind: 'approval' } })
+    await expect(answer(id, 'yes', ANN)).rejects.toThrow(/Somebody else has to agree/)
+    await answer(id, 'yes')
+    const asked = await moved(id)
+    expect(asked.question?.text).toContain('4 dead letters of render')
+    expect((await engine.holds({ limit: 10 })).items).toHaveLength(1)
+    await answer(id, 'yes')
+    expect((await moved(id)).state).toBe('succeeded')
+    expect((await engine.holds({ limit: 10 })).items).toEqual([])
+    expect((await engine.counts()).discarded).toBe(4)
+  })
+
+  test('poison pill quarantine, aborted: the discarded are dead letters again, and the action goes on', async () => {
+    const { engine, call, moved, start, answer } = await opened(kind)
+    await died(engine, dead(2), 'POISON')
+    const { id } = await start('poison-pill-quarantine', { action: 'render', query: 'code:POISON' })
+    await answer(id, 'yes')
+    await moved(id)
+    await answer(id, 'yes')
+    const spoiled = moved(id)
+    await spoiled
+    // It is over: nothing to take back any more.
+    await expect(call(ANN, 'abortRunbookRun', { id })).rejects.toThrow(/has ended/)
+    const again = await start('poison-pill-quarantine', { action: 'render', query: 'code:POISON' })
+    await answer(again.id, 'yes')
+    await moved(again.id)
+    await answer(again.id, 'no')
+    expect(await moved(again.id)).toMatchObject({ state: 'halted' })
+    expect((await engine.holds({ limit: 10 })).items).toHaveLength(1)
+    await call(ANN, 'abortRunbookRun', { id: again.id })
+    const ended = await moved(again.id)
+    expect([ended.state, ended.steps[0]?.state]).toEqual(['aborted', 'undone'])
+    expect((await engine.holds({ limit: 10 })).items).toEqual([])
+  })
+
+  test('stuck worker drain: waits until the worker has nothing left', async () => {
+    const { engine, clock, moved, start, answer } = await opened(kind)
+    const meanwhile = await recovering(engine, clock)
+    const worker = workerId('stuck')
+    const pools = [spec('x').pool]
+    const around = { host: 'h', version: '1', runtimes: [], endpoint: null }
+    const { epoch } = await engine.register({ worker, pools, actions: null, ...around })
+    const beat = (inFlight: number) =>
+      engine.beat({
+        worker,
+        epoch,
+        inFlight,
+        queueDepth: 0,
+        loopLagMs: 0,
+        memoryBytes: 0,
+        maxQuietMs: 0,
+        outlook: null,
+        draining: true,
+      })
+    await beat(1)
+    const { id } = await start('stuck-worker-drain', { worker })
+    let rounds = 0
+    const asked = await moved(id, async () => {
+      await meanwhile()
+      await beat(++rounds < 5 ? 1 : 0)
+    })
+    expect(rounds).toBeGreaterThanOrEqual(5)
+    expect(asked.question?.text).toContain('stuck has nothing left')
+    await answer(id, 'yes')
+    expect((await moved(id)).state).toBe('succeeded')
+  })
+
+  test('notify tenants: the names and the message are posted once', async () => {
+    const { engine, moved, start, answer } = await opened(kind)
+    await died(engine, dead(2), 'EGONE')
+    const received: { body: string; key: string | undefined }[] = []
+    const url = await receiver((body, key) => received.push({ body, key }))
+    const { id } = await start('notify-tenants', {
+      fingerprint: await fingerprintOf(engine),
+      url,
+      message: 'we are on it',
+    })
+    await answer(id, 'yes')
+    await moved(id)
+    await answer(id, 'yes')
+    expect((await moved(id)).state).toBe('succeeded')
+    expect(received).toHaveLength(1)
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
+      message: 'we are on it',
+      tenants: [{ value: 'default', count: 2 }],
+    })
+    expect(received[0]?.key).toBe(`${id}-notify`)
+  })
+})
