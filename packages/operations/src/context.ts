@@ -26,10 +26,8 @@ import { EventFeed } from './events/feed.ts'
 import { createWebhookDelivery, type WebhookDelivery } from './events/webhook-delivery.ts'
 import { Webhooks } from './events/webhooks.ts'
 import { LaneRoom } from './lane-room.ts'
-import type { Operation } from './operation.ts'
 import { AtOnce, type AtOnceBounds, type PlaceBounds, Places } from './places.ts'
 import { SharedReads } from './shared-reads.ts'
-import { ALL_OPERATIONS } from './table.ts'
 import { TenantLimitBook } from './tenant-limits.ts'
 import { TenantUse } from './tenant-use.ts'
 import { NO_REDACTION, type Redaction } from './views.ts'
@@ -72,8 +70,6 @@ export interface Context {
   readonly tenantLimits: TenantLimitBook
   /** What tenants have of that. */
   readonly use: TenantUse
-  /** The whole table, for runbooks, whose steps are operations. */
-  readonly operations: Readonly<Record<string, Operation>>
 }
 
 /** What leaves the store as events: read, followed, or sent to webhooks. */
@@ -169,7 +165,6 @@ export function createContext(options: ContextOptions): Context {
     monitoringThresholds: { ...MONITORING_THRESHOLDS, ...options.monitoringThresholds },
     tenantLimits: new TenantLimitBook(options.policies, options.tenantRules),
     use: new TenantUse(engine, clock),
-    operations: ALL_OPERATIONS,
   }
 }
 

@@ -18,7 +18,7 @@ import { z } from 'zod'
 import { byOf, type Caller } from './access/caller.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
-import { operation } from './operation.ts'
+import { type Operation, operation } from './operation.ts'
 import { checkedInputs } from './runbooks/inputs.ts'
 import { allRunbooks, publishRunbook, runbookNamed, runFigures, suggestion } from './runbooks/known.ts'
 import { readRunbook } from './runbooks/runbook-file.ts'
@@ -40,7 +40,8 @@ const act = {
   audit: stateOf,
 } as const
 
-export const runbookOperations = {
+/** `operations` is the whole table, these included: steps are operations. It is asked for when an operation runs. */
+export const runbookOperationsOn = (operations: () => Readonly<Record<string, Operation>>) => ({
   listRunbooks: operation({
     ...common,
     route: 'GET /api/v1/runbooks',
@@ -51,9 +52,9 @@ export const runbookOperations = {
     }),
     output: z.object({ items: z.array(RunbookView), next: z.null() }).meta({ id: 'RunbookPage' }),
     answer: 'All of them.',
-    run: async ({ engine, operations }, _caller, { fingerprint }) => {
+    run: async ({ engine }, _caller, { fingerprint }) => {
       const [all, figures, cause] = await Promise.all([
-        allRunbooks(engine, operations),
+        allRunbooks(engine, operations()),
         runFigures(engine, fingerprint ?? null),
         fingerprint === undefined ? null : causeOf(engine, fingerprint),
       ])
@@ -77,8 +78,8 @@ export const runbookOperations = {
     output: DetailView,
     answer: 'The runbook.',
     problems: [404],
-    run: async ({ engine, operations }, _caller, { name }) =>
-      detailView(await runbookNamed(engine, operations, name), await runFigures(engine, null)),
+    run: async ({ engine }, _caller, { name }) =>
+      detailView(await runbookNamed(engine, operations(), name), await runFigures(engine, null)),
   }),
   publishRunbook: operation({
     ...common,
@@ -94,8 +95,8 @@ export const runbookOperations = {
     output: DetailView,
     answer: 'The runbook as it is now.',
     problems: [409],
-    run: async ({ engine, operations }, caller, { name, text, dryRun = false, reason }) => {
-      const runbook = readRunbook(text, `${name}.yaml`, operations)
+    run: async ({ engine }, caller, { name, text, dryRun = false, reason }) => {
+      const runbook = readRunbook(text, `${name}.yaml`, operations())
       if (runbook.name !== name) throw new InvalidError(`The text is a runbook '${runbook.name}', not '${name}'.`)
       const figures = await runFigures(engine, null)
       if (dryRun) return detailView({ runbook, version: 0, text, by: caller.actor }, figures)
@@ -121,12 +122,8 @@ export const runbookOperations = {
     answer: 'The run.',
     status: 201,
     problems: [404, 409],
-    run: async (
-      { engine, redaction, operations },
-      caller,
-      { name, inputs = {}, fingerprint, dryRun = false, reason },
-    ) => {
-      const { runbook, version } = await runbookNamed(engine, operations, name)
+    run: async ({ engine, redaction }, caller, { name, inputs = {}, fingerprint, dryRun = false, reason }) => {
+      const { runbook, version } = await runbookNamed(engine, operations(), name)
       if (!caller.scopes.has(runbook.right)) {
         throw new RequestError(
           'REPRISE_FORBIDDEN',
@@ -217,7 +214,7 @@ export const runbookOperations = {
     repeatable: true,
     run: (context, caller, { id, reason }) => acted(context, caller, id, reason, abortedRun),
   }),
-}
+})
 
 async function runOf(engine: Context['engine'], id: string): Promise<RunbookRun> {
   const run = (await runsIn(engine).get(id))?.document

@@ -26,7 +26,7 @@ import { queueOperations } from './queues.ts'
 import { redriveOperations } from './redrives.ts'
 import { restoreOperations } from './restore.ts'
 import { retryOperations } from './retries.ts'
-import { runbookOperations } from './runbooks.ts'
+import { runbookOperationsOn } from './runbooks.ts'
 import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
 import { tenantOperations } from './tenants.ts'
@@ -54,7 +54,7 @@ export const OPERATIONS = {
   ...ledgerOperations,
   ...auditOperations,
   ...workOrderOperations,
-  ...runbookOperations,
+  ...runbookOperationsOn((): Readonly<Record<string, Operation>> => ALL_OPERATIONS),
   ...incidentOperations,
   ...workerOperations,
   ...figureOperations,

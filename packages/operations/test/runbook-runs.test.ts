@@ -3,7 +3,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runsIn } from '@reprise/orchestrator'
+import { type RunPoint, runsIn } from '@reprise/orchestrator'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Caller } from '../src/access/caller.ts'
 import { stopRedis } from './events/fixture.ts'
@@ -30,32 +30,45 @@ ${repeat}
 `
 
 describe('runs of runbooks', () => {
-  test.each(['begun', 'acted', 'ended'] as const)(
-    'a process that dies when a step is %s: nothing is done twice without a person',
-    async (point) => {
-      const { clock, call, runner, moved, start, answer, signal, errors } = await opened()
-      let posts = 0
-      const url = await receiver(() => posts++)
-      await call(ANN, 'publishRunbook', { name: 'two-steps', text: TWO_STEPS(url) })
-      const { id } = await start('two-steps', {})
-      const mortal = runner((at, step) => {
-        if (at === point && step === 'post') throw new Death()
-      })
-      await mortal.round(signal)
-      expect(errors).toHaveLength(1)
-      await clock.advance(10_001)
-      const run = await moved(id)
-      if (point === 'ended') {
-        expect([run.state, posts]).toEqual(['succeeded', 1])
-        return
-      }
-      expect([run.state, run.question?.kind]).toEqual(['waiting', 'doubt'])
-      expect(posts).toBe(point === 'begun' ? 0 : 1)
-      await expect(answer(id, 'yes')).rejects.toThrow(/happened or again/)
-      await answer(id, point === 'begun' ? 'again' : 'happened')
-      expect([(await moved(id)).state, posts]).toEqual(['succeeded', 1])
+  /** A run whose process dies at a point of its second step, and that another one has found. */
+  async function left(point: RunPoint) {
+    const { clock, call, runner, moved, start, answer, signal, errors } = await opened()
+    let posts = 0
+    const url = await receiver(() => posts++)
+    await call(ANN, 'publishRunbook', { name: 'two-steps', text: TWO_STEPS(url) })
+    const { id } = await start('two-steps', {})
+    const mortal = runner((at, step) => {
+      if (at === point && step === 'post') throw new Death()
+    })
+    await mortal.round(signal)
+    expect(errors).toHaveLength(1)
+    await clock.advance(10_001)
+    return {
+      run: await moved(id),
+      answer: (text: string) => answer(id, text),
+      goOn: () => moved(id),
+      posts: () => posts,
+    }
+  }
+
+  test.each([
+    ['begun', 0, 'again'],
+    ['acted', 1, 'happened'],
+  ] as const)(
+    'a process that dies when a step is %s: a person is asked, and nothing is done twice',
+    async (point, done, said) => {
+      const { run, answer, goOn, posts } = await left(point)
+      expect([run.state, run.question?.kind, posts()]).toEqual(['waiting', 'doubt', done])
+      await expect(answer('yes')).rejects.toThrow(/happened or again/)
+      await answer(said)
+      expect([(await goOn()).state, posts()]).toEqual(['succeeded', 1])
     },
   )
+
+  test('a process that dies when a step is written down as done: another goes on behind it', async () => {
+    const { run, posts } = await left('ended')
+    expect([run.state, posts()]).toEqual(['succeeded', 1])
+  })
 
   test('of two runners one does each step, and a run that is being done is not in doubt', async () => {
     const { call, runner, start, shown, signal } = await opened()

@@ -11,6 +11,7 @@ import type { Caller } from '../access/caller.ts'
 import type { Context } from '../context.ts'
 import type { Operation } from '../operation.ts'
 import { parsedInput, perform } from '../run.ts'
+import { ALL_OPERATIONS } from '../table.ts'
 import { refuseOperation } from './runbook-file.ts'
 
 export interface HandsOptions {
@@ -28,7 +29,7 @@ const OUTPUT_BYTES_MAX = 65_536
 const KILL_MS = 2_000
 
 export function createRunbookHands({ context, allow = [], resolve, scripts }: HandsOptions): RunbookHands {
-  const { operations } = context
+  const operations: Readonly<Record<string, Operation>> = ALL_OPERATIONS
   const caller = new HttpCaller(new AddressPolicy(allow, resolve), context.clock, undefined)
   const entryOf = (name: string): Operation => {
     refuseOperation(name, operations, (message) => {
