@@ -11,10 +11,11 @@ const routes = Object.entries(ALL_OPERATIONS).map(([name, entry]) => {
   const [method = '', path = ''] = entry.route.split(' ')
   // One short text each, without what most have: the client has to fit a browser.
   const traits = [
-    ...(entry.repeatable === true && method !== 'GET' ? ['again'] : []),
+    ...(entry.repeatable === true && method !== 'GET' ? ['+'] : []),
     ...('lines' in entry ? ['stream'] : []),
   ]
-  return `  ${name}: '${[...(method === 'GET' ? [] : [method]), path.replace(/^\/api\/v1\//, ''), ...traits].join(' ')}',`
+  const shortPath = path.replace(/^\/api\/v1\//, '').replace('/{id}', '#')
+  return [name, ...(method === 'GET' ? [] : [method === 'POST' ? '>' : method]), shortPath, ...traits].join(' ')
 })
 
 const folder = new URL('../packages/operations/runbooks/', import.meta.url)
@@ -33,13 +34,17 @@ ${runbooks.join('\n')}
   '../docs/openapi.json': `${JSON.stringify(openApiDocument(ROUTES, { version }), null, 2)}\n`,
   '../packages/client/src/routes.generated.ts': `// Where each operation is found over HTTP. Made from the table of operations by npm run generate.
 
-/**
- * Method, unless it is GET, and path, below /api/v1/ unless it begins with a slash; whether a call may be sent again without an answer, as a GET may
- * always, and whether its answer is a stream.
- */
-export const ROUTES = {
-${routes.join('\n')}
-} as const
+import type { OperationName } from '@reprise/operations'
+
+// A line for each operation: its name; its method if it is not GET, with > for POST; its path, below /api/v1/ unless it begins with a
+// slash, with # for /{id}. A plus says that a call may be sent again without an answer, as a GET may always; and a last word, that
+// the answer is a stream.
+const LINES = \`${routes.join('\n')}\`
+
+/** By name, without it. */
+export const ROUTES = Object.fromEntries(LINES.split('\\n').map((line) => line.split(/ (.*)/))) as Readonly<
+  Record<OperationName, string>
+>
 `,
 }
 

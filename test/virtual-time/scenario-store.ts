@@ -8,13 +8,14 @@ import { startRedis } from '@reprise/test-servers'
 import { onTestFinished } from 'vitest'
 
 interface OpenOptions {
-  readonly clock: VirtualClock
+  /** That of the host if missing. */
+  readonly clock?: VirtualClock
   readonly healthThresholds?: HealthThresholds
 }
 
 export interface ScenarioStore {
   readonly name: string
-  open(options: OpenOptions): Promise<Engine>
+  open(options?: OpenOptions): Promise<Engine>
 }
 
 export const SCENARIO_STORES: readonly ScenarioStore[] = [

@@ -4,6 +4,7 @@
 import { OPERATIONS, SubmittedLine, SubmittedView } from '@reprise/operations'
 import { z } from 'zod'
 import { AUDITS } from './audit-cases.ts'
+import { escalationChanges, escalationReads } from './escalation-cases.ts'
 import { IMPORT_FILES, IMPORTS } from './import-cases.ts'
 import { JOBS } from './job-cases.ts'
 import { GREET, REFUSE, type Seeded, SLOW } from './server-and-store.ts'
@@ -31,7 +32,6 @@ const Tenants = OPERATIONS.listTenants.output.shape.items
 const Workers = OPERATIONS.listWorkers.output.shape.items
 const Breakers = OPERATIONS.listBreakers.output.shape.items
 const FailureGroups = OPERATIONS.listFailureGroups.output.shape.items
-const WorkOrders = OPERATIONS.listWorkOrders.output.shape.items
 const CaseIn = (status: string) =>
   OPERATIONS.reopenFailureGroup.output.and(z.object({ state: z.object({ status: z.literal(status) }) }))
 const Flag = OPERATIONS.setFlag.output
@@ -124,14 +124,7 @@ export const reads = ({ dead, queued, running, succeeded, group }: Seeded): read
   { argv: ['groups', 'ignore', group], exit: 2, says: /Until when/ },
   { argv: ['groups', 'merge', group], exit: 2, says: /Merge which groups/ },
   { argv: ['groups', 'ack', group, '-n', '3'], exit: 2, says: /--limit is for the list/ },
-  { argv: ['workorders', '-o', 'json'], json: exactly(1, WorkOrders) },
-  { argv: ['workorders', 'list', '--status', 'resolved', '-o', 'json'], json: z.array(z.never()) },
-  { argv: ['workorders', 'show', group, '-o', 'json'], json: OPERATIONS.getWorkOrder.output },
-  { argv: ['workorders', 'show', `wo-${group}`], text: /state +open\n[\s\S]*dead now +2\n/ },
-  { argv: ['workorders', 'show', 'wo-none'], exit: 3, says: /There is no work order/ },
-  { argv: ['workorders', 'comment', `wo-${group}`], exit: 2, says: /Give a comment/ },
-  { argv: ['workorders', 'take'], exit: 2, says: /Which workorder/ },
-  { argv: ['workorders', 'finish'], exit: 2, says: /can not 'finish'/ },
+  ...escalationReads(group),
   { argv: ['diff', dead, '-o', 'json'], json: OPERATIONS.diffAttempt.output },
   { argv: ['diff', 'nobody'], exit: 3, says: /There is no task/ },
   { argv: ['policy', 'simulate', '--recorded', '-o', 'json'], json: OPERATIONS.replayPolicies.output },
@@ -261,10 +254,7 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
   { argv: ['note', group, 'fixed in 2.3'], text: /Noted on failure group [0-9a-f]{16} as / },
   { argv: ['note', deadToo], exit: 2, says: /one text in quotes/ },
   { argv: ['note', '--remove', 'nothing'], exit: 3, says: /There is no note/ },
-  { argv: ['workorders', 'take', group, '--owner', 'team:mail'], text: /is in progress \(team:mail\)/ },
-  { argv: ['workorders', 'comment', group, 'asked', 'them', '-o', 'json'], json: OPERATIONS.commentWorkOrder.output },
-  { argv: ['workorders', 'resolve', group, 'they are back'], text: /is resolved \(team:mail\)/ },
-  { argv: ['workorders', 'reopen', group], text: /is open \(team:mail\)/ },
+  ...escalationChanges(group),
   { argv: ['groups', 'ack', group, '--owner', 'team:mail', '-o', 'json'], json: CaseIn('acknowledged') },
   { argv: ['groups', 'resolve', group, '--in-version', '2.1'], text: /is resolved in version 2.1 \(team:mail\)/ },
   { argv: ['groups', 'ignore', group, '--for', '2h', '--count', '5', '-o', 'json'], json: CaseIn('ignored') },

@@ -6,7 +6,7 @@ import { createClient } from '@reprise/client'
 import { type Engine, openFlags, type PoolName, publishActions, type TaskId, workerId } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { ROLES, type Role } from '@reprise/operations'
-import { openWorkOrders } from '@reprise/orchestrator'
+import { alertRound, openWorkOrders } from '@reprise/orchestrator'
 import { openPolicies } from '@reprise/policies'
 import { createServer } from '@reprise/server'
 import { createWorker, defineAction, PermanentError, silentLogger, TransientError } from '@reprise/worker'
@@ -99,7 +99,7 @@ export async function registered(engine: Engine, id: string, pool = 'default') {
   return { worker, epoch, pools }
 }
 
-/** Tasks in every status that lasts, a worker that runs one, an open breaker, a held lane, a work order. */
+/** Tasks in every status that lasts, a worker that runs one, an open breaker, a held lane, a work order with its alert. */
 export async function seeded(engine: Engine): Promise<Seeded> {
   const client = await createClient({ engine, actor: 'operator:ann' })
   const worker = await createWorker({ engine, actions: [greet, refuse, pay], id: 'seeder', log: silentLogger })
@@ -122,6 +122,7 @@ export async function seeded(engine: Engine): Promise<Seeded> {
   await client.pauseLanes({ action: SLOW, reason: 'the printer is out of paper' })
   await client.close()
   while (await openWorkOrders({ engine }));
+  await alertRound({ engine }, { now: await engine.now() })
   const [group] = (await engine.failureGroups()).items
   return {
     succeeded: done.id,

@@ -384,8 +384,9 @@ export { VERSION } from './version.ts'
 
 export * from './cases/index.ts'
 
-// work orders: the part of a person in a recovery
+// work orders and alerts: the part of a person in a recovery, and how that person hears of it
 
+export * from './alerts/index.ts'
 export * from './work-orders/index.ts'
 
 // causes: what is different about failures

@@ -9,6 +9,7 @@ import {
   KnownActions,
   type Logger,
   type OutsideQueue,
+  present,
   type Random,
   RequestError,
   silentLogger,
@@ -21,6 +22,8 @@ import type { Policies } from '@reprise/policies'
 import { MONITORING_THRESHOLDS, type MonitoringThresholds } from '@reprise/telemetry'
 import { ApiTokens } from './access/api-tokens.ts'
 import { Sessions } from './access/sessions.ts'
+import { type ChannelDelivery, createChannelDelivery } from './channels/channel-delivery.ts'
+import { Channels } from './channels/channels.ts'
 import { EntryTenants, eventMaker, type MakeEvent } from './events/event.ts'
 import { EventFeed } from './events/feed.ts'
 import { createWebhookDelivery, type WebhookDelivery } from './events/webhook-delivery.ts'
@@ -79,6 +82,9 @@ export interface EventsOut {
   readonly makeEvent: MakeEvent
   readonly webhooks: Webhooks
   readonly delivery: WebhookDelivery
+  readonly channels: Channels
+  /** Tells channels of alerts. */
+  readonly telling: ChannelDelivery
 }
 
 const SEARCHES: AtOnceBounds = {
@@ -119,6 +125,10 @@ export interface ContextOptions {
   /** Addresses of webhooks that may be called though they are not public: '127.0.0.1:9000', '10.0.0.0/8', 'hooks.internal'. */
   readonly webhookAllow?: readonly string[]
   readonly resolve?: Resolve
+  /** Where the console is, for links in alerts; null if that is not known. */
+  readonly consoleUrl?: () => string | null
+  /** More certificates to trust, of those that alerts are told to. */
+  readonly channelCa?: string
   /** How much each tenant may have, where the policies say nothing. */
   readonly tenantRules?: TenantRules
   /** Those that are not the usual ones (C10). */
@@ -137,6 +147,7 @@ export function createContext(options: ContextOptions): Context {
   const makeEvent = eventMaker(redact)
   const policy = new AddressPolicy(options.webhookAllow ?? [], options.resolve)
   const webhooks = new Webhooks({ engine, feed, tenants, policy, clock })
+  const channels = new Channels({ engine, feed, policy, clock })
   const isOn = (): boolean => flags.current()['audit-streaming']
   const shared = { engine, feed, tenants, makeEvent, webhooks, policy, redact, isOn, clock, random, onError }
   return {
@@ -151,7 +162,19 @@ export function createContext(options: ContextOptions): Context {
     wishes: new CompletionWishes(engine, clock),
     tokens: options.tokens ?? new ApiTokens(engine, clock, onError),
     sessions: options.sessions ?? new Sessions(engine, clock),
-    events: { feed, tenants, makeEvent, webhooks, delivery: createWebhookDelivery(shared) },
+    events: {
+      feed,
+      tenants,
+      makeEvent,
+      webhooks,
+      delivery: createWebhookDelivery(shared),
+      channels,
+      telling: createChannelDelivery({
+        ...shared,
+        channels,
+        ...present({ consoleUrl: options.consoleUrl, ca: options.channelCa }),
+      }),
+    },
     pages: new SharedReads(clock),
     searches: new AtOnce('searches', SEARCHES),
     largeValues: new AtOnce('looks at large values', LARGE_VALUES),

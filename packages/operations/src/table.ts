@@ -1,8 +1,11 @@
 // The whole table: every operation by its name.
 
 import { administrationOperations } from './administration.ts'
+import { alertRuleOperations } from './alert-rules.ts'
+import { alertOperations } from './alerts.ts'
 import { auditOperations } from './audit.ts'
 import { changeOperations } from './changes.ts'
+import { channelOperations } from './channels.ts'
 import { countingOperations } from './counting.ts'
 import { eventOperations } from './events.ts'
 import { failureGroupOperations } from './failure-groups.ts'
@@ -54,6 +57,9 @@ export const OPERATIONS = {
   ...ledgerOperations,
   ...auditOperations,
   ...workOrderOperations,
+  ...alertOperations,
+  ...alertRuleOperations,
+  ...channelOperations,
   ...runbookOperationsOn((): Readonly<Record<string, Operation>> => ALL_OPERATIONS),
   ...incidentOperations,
   ...workerOperations,

@@ -35,7 +35,7 @@ const WebhookWithSecret = z
   .meta({ id: 'WebhookWithSecret' })
 
 const DeliveryStatus = z.enum(['pending', 'delivered', 'given_up'])
-const DeliveryView = z
+export const DeliveryView = z
   .object({
     id: z.string(),
     webhookId: z.string(),
@@ -149,7 +149,7 @@ export const webhookOperations = {
     run: async ({ events }, caller, { id, ...query }) => {
       const { document: webhook } = await events.webhooks.stored(id, caller.tenants)
       const { items, next } = await events.delivery.deliveries.shown(webhook, given(query))
-      return { items: items.map(({ document }) => shown(document, caller)), next }
+      return { items: items.map(({ document }) => shownDelivery(document, caller)), next }
     },
   }),
   redeliver: operation({
@@ -162,7 +162,7 @@ export const webhookOperations = {
     status: 202,
     problems: [404],
     run: async ({ events }, caller, { id, delivery }) =>
-      shown(await events.delivery.redeliver(id, delivery, caller.tenants), caller),
+      shownDelivery(await events.delivery.redeliver(id, delivery, caller.tenants), caller),
   }),
   testWebhook: operation({
     ...common,
@@ -172,12 +172,12 @@ export const webhookOperations = {
     output: DeliveryView,
     answer: 'What came of it.',
     problems: [404],
-    run: async ({ events }, caller, { id }) => shown(await events.delivery.test(id, caller.tenants), caller),
+    run: async ({ events }, caller, { id }) => shownDelivery(await events.delivery.test(id, caller.tenants), caller),
   }),
 }
 
 /** The text that is sent, as the JSON that it is. */
-function shown({ body, ...delivery }: Delivery, { tenants }: Caller): z.output<typeof DeliveryView> {
+export function shownDelivery({ body, ...delivery }: Delivery, { tenants }: Caller): z.output<typeof DeliveryView> {
   return {
     ...delivery,
     log: tenants === null ? delivery.log : delivery.log.map(withoutAddresses),

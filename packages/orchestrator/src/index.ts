@@ -10,6 +10,8 @@ export {
   STALE_WORKER_RETRY_TOTAL,
   silentMeter,
 } from '@reprise/core'
+export type { RetryFailures } from './alert-readings.ts'
+export { type AlertRound, type AlertsOptions, alertRound, createAlerts } from './alerts.ts'
 export { type AuditLine, linesOf } from './audit/file.ts'
 export {
   entryDigest,

@@ -20,6 +20,7 @@ import {
   sleep,
   systemClock,
 } from '@reprise/core'
+import { type AlertsOptions, createAlerts } from './alerts.ts'
 import { createAudit } from './audit/sealer.ts'
 import { createCases } from './cases.ts'
 import { createDeadLetterRetention, type DeadLetterRule } from './dead-letters/retention.ts'
@@ -78,9 +79,11 @@ export interface OrchestratorOptions extends ServiceOptions {
    * discarded only by `dead`, which writes them to files first.
    */
   readonly retention?: RetentionOptions & { readonly dead?: DeadLetterRule }
+  /** Figures that alerts watch, and that the store alone does not tell. */
+  readonly alerts?: Tuned<AlertsOptions, 'retryFailures' | 'intervalMs'>
   /**
-   * Whether it looks after the store: sweeps, keeps cases, work orders and the ledger, seals the journal, reminds people of
-   * cases, and moves redrives; true if not given. At least one process must.
+   * Whether it looks after the store: sweeps, keeps cases, work orders, alerts and the ledger, seals the journal, reminds people
+   * of cases, and moves redrives; true if not given. At least one process must.
    */
   readonly sweep?: boolean
   /** Sealed entries of the journal are written to this file as well, while `isStreaming` says so. */
@@ -134,6 +137,7 @@ const CHECKS: check.Table<OrchestratorOptions> = {
   },
   // Resolved, and refused in its own words, further down.
   retention: check.anything,
+  alerts: check.anything,
   sweep: check.flag,
   audit: check.anything,
   runbooks: check.having('operation', 'http', 'script'),
@@ -159,6 +163,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
           createSweep({ ...shared, retention }),
           createCases(shared),
           createWorkOrders(shared),
+          createAlerts({ ...shared, ...options.alerts }),
           createLedger(shared),
           createAudit({ ...shared, ...present({ journalMs: retention?.journalMs }), ...options.audit }),
           createRedrives(shared),

@@ -117,6 +117,15 @@ export async function openWorkOrders(options: Pick<WorkOrdersOptions, 'engine' |
   return entries.length === PAGE_ENTRIES
 }
 
+/** How long the oldest entry of the journal waits that was not looked at for deaths; 0 if all was, or nothing ever was. */
+export async function workOrdersBehindMs(engine: Pick<Engine, 'collection' | 'journal'>, now: number): Promise<number> {
+  const stored = await progressIn(engine).get(PROGRESS_ID)
+  if (stored === null) return 0
+  const { entries } = await engine.journal.read({ cursor: stored.document.cursor, limit: 1 })
+  const [oldest] = entries
+  return oldest === undefined ? 0 : Math.max(0, now - oldest.at)
+}
+
 interface Cause {
   readonly action: string
   /** Oldest first. */

@@ -4,6 +4,7 @@
 import { tmpdir } from 'node:os'
 import { type Clock, DEFAULT_POOL, type Engine, type OutsideQueue, type Service, seededRandom } from '@reprise/core'
 import {
+  createAlerts,
   createAudit,
   createDeadLetterRetention,
   createDispatch,
@@ -58,6 +59,7 @@ const services: Record<string, Subject> = {
     looksBy: 'now',
     create: (engine, clock) => createReminders({ ...around(engine, clock), intervalMs: 1_000 }),
   },
+  alerts: { looksBy: 'now', create: (engine, clock) => createAlerts({ ...around(engine, clock), intervalMs: 1_000 }) },
   audit: {
     looksBy: 'now',
     create: (engine, clock) => createAudit({ ...around(engine, clock), intervalMs: 1_000 }),

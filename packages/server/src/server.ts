@@ -138,6 +138,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     maxRetries: options.maxRetries,
     discardUndoMs: options.discardUndoMs,
     version: options.version,
+    consoleUrl: () => (options.console === undefined ? null : url()),
     onError,
     ...present({ monitoringThresholds: options.monitoringThresholds, queue: options.queue }),
     ...(options.webhookAllow === undefined ? {} : { webhookAllow: options.webhookAllow }),
@@ -154,7 +155,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     onRefused: tenantRefusals(metrics),
   })
   const events = createEvents(context, onError, intake)
-  const { delivery } = context.events
+  const { delivery, telling } = context.events
   const { monitoringThresholds: thresholds } = context
   storeGauges(engine, {
     metrics,
@@ -187,11 +188,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       loop.open()
       await app.start()
       for (const warning of access.warnings) log.warn(warning)
-      await Promise.all([delivery.start(), slots.start()])
+      await Promise.all([delivery.start(), telling.start(), slots.start()])
     },
     stop: async () => {
       // Streams have no end of their own: they are told to come back elsewhere.
-      await Promise.all([events.streams.close(), app.stop(), delivery.stop(), slots.stop()])
+      await Promise.all([events.streams.close(), app.stop(), delivery.stop(), telling.stop(), slots.stop()])
       await access.close()
       loop.close()
     },

@@ -23,8 +23,10 @@ export {
   type MonitoringOptions,
   monitoring,
   monitoringOf,
+  retryFailures,
 } from './monitoring.ts'
 export { type ObservedEngineOptions, observedEngine } from './observed-engine.ts'
+export { prometheusRules } from './prometheus-rules.ts'
 export {
   createRegistry,
   METRICS_CONTENT_TYPE,

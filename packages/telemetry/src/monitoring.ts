@@ -140,6 +140,17 @@ export async function monitoring(engine: Observing & Records, options: Monitorin
   return (await lookAtStore(engine, options)).monitoring
 }
 
+/** Of the retries that ended in the window, the share that failed; null if none ended. For those who watch this figure alone. */
+export async function retryFailures(
+  engine: Observing & Records,
+  windowMs: number,
+): Promise<{ readonly share: number; readonly ended: number } | null> {
+  const { entries } = await tailOf(engine).look((await engine.now()) - windowMs)
+  const { succeeded, failed } = await retryOutcomes(engine, entries)
+  const ended = succeeded + failed
+  return ended === 0 ? null : { share: failed / ended, ended }
+}
+
 export async function lookAtStore(engine: Observing & Records, options: MonitoringOptions): Promise<StoreLook> {
   const { windowMs = WINDOW_MS, journal = tailOf(engine) } = options
   if (!(Number.isInteger(windowMs) && windowMs >= SERIES_STEP_MS && windowMs <= WINDOW_MS_MAX)) {

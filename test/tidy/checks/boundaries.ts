@@ -40,7 +40,7 @@ export const boundaries: Readonly<Record<string, Allowed>> = {
   testing: { packages: ['core', 'engine-sqlite', 'client', 'worker'], node: true },
   operations: {
     packages: ['core', 'launchers', 'orchestrator', 'policies', 'telemetry'],
-    npm: ['zod'],
+    npm: ['nodemailer', 'zod'],
     node: true,
   },
   telemetry: { packages: ['core'], npm: ['@opentelemetry/api', '@prometheus-io/client', 'pino'], node: true },

@@ -11,6 +11,7 @@ const allowedLicences: ReadonlySet<string> = new Set([
   'BSD-3-Clause',
   'ISC',
   'MIT',
+  'MIT-0',
 ])
 
 /** Tools that run on our machines and are not part of what we publish. */

@@ -1,8 +1,10 @@
 // All commands, in the order in which help shows them. A new one: write it in the file of its subject, and name it here.
 
 import type { CommandDefinition, FamilyDefinition } from '../command/definition.ts'
+import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
 import { breakers } from './breakers.ts'
+import { channels } from './channels.ts'
 import { completion } from './completion.ts'
 import { configCheck } from './config-check.ts'
 import { configPrint } from './config-print.ts'
@@ -95,6 +97,8 @@ export const COMMANDS: readonly CommandDefinition[] = [
   discard,
   dlq,
   workorders,
+  alerts,
+  channels,
   ...RUNBOOK_COMMANDS,
   incidentShow,
   incidentExport,

@@ -1,5 +1,6 @@
 // Settings of what moves and runs tasks, orchestrators and workers, and of every process that logs.
 
+import { alertRules } from './alert-rules.ts'
 import { duration, flag, oneOf, text, texts, webAddress, whole } from './kinds.ts'
 import { setting } from './setting.ts'
 import { backoff, healthThresholds, launchPools, retention } from './structures.ts'
@@ -96,6 +97,13 @@ export const SERVICE_SETTINGS = {
     key: 'runbooks.scripts',
     default: null,
     about: 'The folder whose files steps of runbooks may run; without it they may run none.',
+  }),
+  alertRules: setting({
+    kind: alertRules,
+    key: 'alerts.rules',
+    default: [],
+    defaultText: 'the ready-made ones alone',
+    about: 'Rules of alerts, beside those that are ready-made; one of the same name replaces a ready-made one.',
   }),
   sqsQueueUrl: setting({
     kind: webAddress,

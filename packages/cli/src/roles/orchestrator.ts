@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import {
   type Clock,
+  configureAlertRules,
   createRedactor,
   type Engine,
   inTime,
@@ -57,10 +58,11 @@ export async function runOrchestrator(resolved: Resolved, host: Host): Promise<v
 /** All services, running: what `up` runs beside the server as well, with the address of that. */
 export async function startOrchestrator(context: RoleContext, serverUrl: string | null = null): Promise<Service> {
   const { createOrchestrator } = await import('@reprise/orchestrator')
-  const { prometheusMeter } = await import('@reprise/telemetry')
+  const { prometheusMeter, retryFailures } = await import('@reprise/telemetry')
   const { engine, policies, log, metrics, resolved, host } = context
   const configuration = await configured(resolved, host.clock, serverUrl, log)
   const queue = await queueOf(context, configuration)
+  await configureAlertRules(engine, resolved.values.alertRules)
   const { auditFile } = resolved.values
   const { createContext, createRunbookHands } = await import('@reprise/operations')
   const flags = await openFlags({ engine, clock: host.clock })
@@ -87,6 +89,7 @@ export async function startOrchestrator(context: RoleContext, serverUrl: string 
     log,
     clock: host.clock,
     meter: prometheusMeter(metrics),
+    alerts: { retryFailures: (windowMs) => retryFailures(engine, windowMs) },
     ...configuration,
     ...queue,
     ...(auditFile === null

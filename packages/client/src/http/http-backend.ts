@@ -46,11 +46,10 @@ function pathPart(field: string, value: unknown): string {
 }
 
 function requestOf(...[name, input, signal]: OperationCall): Call {
-  const words = ROUTES[name].split(' ')
-  const method = (/^[A-Z]/.test(words[0] ?? '') ? words.shift() : 'GET') as Call['method']
-  const [path = '', ...traits] = words
+  const [, word = 'GET', path = '', trait] = /^(?:([A-Z]+|>) )?(\S+)( \+)?/.exec(ROUTES[name]) ?? []
+  const method = (word === '>' ? 'POST' : word) as Call['method']
   const rest: Record<string, unknown> = { ...input }
-  const whole = path.startsWith('/') ? path : `/api/v1/${path}`
+  const whole = (path.startsWith('/') ? path : `/api/v1/${path}`).replace('#', '/{id}')
   const pathname = whole.replaceAll(/\{(\w+)\}/g, (_, field: string) => {
     const { [field]: value } = rest
     delete rest[field]
@@ -61,7 +60,7 @@ function requestOf(...[name, input, signal]: OperationCall): Call {
   return {
     method,
     path: pathname,
-    isRepeatable: method === 'GET' || traits.includes('again'),
+    isRepeatable: method === 'GET' || trait !== undefined,
     ...content,
     ...(signal === undefined ? {} : { signal }),
   }

@@ -1,6 +1,6 @@
 // The door of this room: failure groups as cases, who owns them, notes, and what the journal tells about causes.
 
-export { stepTold, type ToldDocument, tellLeftovers, untoldIndex } from '../port/told-documents.ts'
+export { stepOrInsertTold, stepTold, type ToldDocument, tellLeftovers, untoldIndex } from '../port/told-documents.ts'
 export { casesIn, casesOf, stepCase } from './case-store.ts'
 export { attemptKey, type CauseTally, type Failing, sortedOut, tallied } from './cause-tally.ts'
 export {

@@ -18,6 +18,10 @@ export function takingWork(
     if (!thresholds.enabled) return isAlive(worker, now, thresholds.heartbeatStaleMs)
     if (worker.health.status !== 'unhealthy') return true
     if (worker.pools.some((pool) => wellServed.has(pool))) return false
-    return assessHealth({ ...worker, ...NO_OUTCOMES }, now, thresholds).status !== 'unhealthy'
+    return !isUnwell(worker, now, thresholds)
   })
 }
+
+/** Whether it is unhealthy by more than the failures of its tasks. */
+export const isUnwell = (worker: WorkerView, now: number, thresholds: HealthThresholds): boolean =>
+  assessHealth({ ...worker, ...NO_OUTCOMES }, now, thresholds).status === 'unhealthy'

@@ -1,26 +1,23 @@
-// The service that delivers events to webhooks: it looks which webhooks there are, takes the lease of those that nobody is at,
-// and runs each in a loop of its own, so that a receiver which hangs holds up nobody else. Any number of servers may run it;
-// each webhook is delivered by one of them at a time. While the flag audit-streaming is off nothing is sent and no cursor moves.
+// The delivery of events to webhooks: which events each of them gets, and how it is spoken to. The service that does it is that of
+// delivery-service. While the flag audit-streaming is off nothing is sent and no cursor moves.
 
 import { randomUUID } from 'node:crypto'
 import {
   type Clock,
-  createService,
   type Engine,
-  isRepriseError,
+  type JournalEntry,
   type Random,
   type Service,
-  type Stored,
-  sleep,
   systemClock,
   systemRandom,
+  typeFilter,
 } from '@reprise/core'
 import { type AddressPolicy, HttpCaller } from '@reprise/launchers'
+import { createDeliveryService, guarded } from './delivery-service.ts'
 import { type EntryTenants, type MakeEvent, pingEvent, type Redact } from './event.ts'
 import type { EventFeed } from './feed.ts'
+import type { Outlet } from './outlet.ts'
 import { type Delivery, WebhookDeliveries } from './webhook-deliveries.ts'
-import { LeaseLost, LeaseTaker, progressCollection, type WebhookLease } from './webhook-lease.ts'
-import { type RunnerPorts, WebhookRunner } from './webhook-runner.ts'
 import { WebhookTarget } from './webhook-target.ts'
 import type { Sees, Webhook, Webhooks } from './webhooks.ts'
 
@@ -49,43 +46,51 @@ export interface WebhookDelivery extends Service {
   readonly deliveries: WebhookDeliveries
 }
 
-const LOOK_MS = 1_000
-const ERROR_REST_MS = 5_000
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
 
-/** A webhook that this server is at. */
-interface Running {
-  readonly version: number
-  readonly stop: AbortController
-  readonly ended: Promise<void>
-}
+/** How long to wait after each failed try: 22.6 h in all, then it is given up. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  8 * HOUR,
+]
+export const SENDS_AT_ONCE = 4
 
 export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
   const { engine, webhooks, isOn = () => true, clock = systemClock, redact = (value) => value } = options
+  const { tenants, makeEvent, random = systemRandom } = options
   const onError = guarded(options.onError)
-  const caller = new HttpCaller(options.policy, clock, options.ca)
-  const target = new WebhookTarget(caller, clock, redact)
-  const deliveries = new WebhookDeliveries(engine, options.tenants)
-  const ports: RunnerPorts = { ...options, deliveries, target, clock, random: options.random ?? systemRandom, onError }
+  const target = new WebhookTarget(new HttpCaller(options.policy, clock, options.ca), clock, redact)
+  const deliveries = new WebhookDeliveries(engine, tenants)
 
-  const service = createService(
-    'webhook-delivery',
-    async (signal) => {
-      const taker = new LeaseTaker(progressCollection(engine), clock, randomUUID())
-      const running = new Map<string, Running>()
-      while (!signal.aborted) {
-        try {
-          await look(ports, taker, running, isOn() ? await webhooks.all() : [])
-        } catch (error) {
-          if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) break
-          onError(error)
-        }
-        await sleep(clock, LOOK_MS, signal)
-      }
-      for (const { stop } of running.values()) stop.abort()
-      await Promise.all([...running.values()].map(({ ended }) => ended))
+  const isAbout = async (entry: JournalEntry, actions: readonly string[]): Promise<boolean> => {
+    const action = await tenants.actionOf(entry)
+    return action !== null && actions.includes(action)
+  }
+  const outlet: Outlet<Webhook> = {
+    kind: 'webhook',
+    enabled: async () => (isOn() ? (await webhooks.all()).filter(({ document }) => document.enabled) : []),
+    async eventFor({ types, actions = [], tenant }, entry) {
+      if (!typeFilter(types)(`reprise.${entry.type}`)) return null
+      const whose = await tenants.of(entry)
+      if (tenant !== null && whose !== tenant) return null
+      if (actions.length > 0 && !(await isAbout(entry, actions))) return null
+      return { event: makeEvent(entry, tenant === null ? null : [tenant]), tenant: whose }
     },
-    onError,
-  )
+    send: ({ url, secret }, { eventId, body }, signal) => target.send({ url, secret, eventId, body, signal }),
+    disable: (id, because) => webhooks.disable(id, because),
+    nameOf: ({ url }) => new URL(url).origin,
+    retryDelaysMs: RETRY_DELAYS_MS,
+    sendsAtOnce: SENDS_AT_ONCE,
+  }
+  const service = createDeliveryService('webhook-delivery', { ...options, outlet, deliveries, clock, random, onError })
 
   return {
     ...service,
@@ -103,47 +108,5 @@ export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookD
       const { document } = await webhooks.stored(webhookId, sees)
       return deliveries.redeliver(document, deliveryId, clock.now())
     },
-  }
-}
-
-/** Ends what should not run any more or was changed, and begins what nobody is at. */
-async function look(
-  ports: RunnerPorts,
-  taker: LeaseTaker,
-  running: Map<string, Running>,
-  all: readonly Stored<Webhook>[],
-): Promise<void> {
-  const wanted = new Map(all.filter(({ document }) => document.enabled).map((stored) => [stored.document.id, stored]))
-  for (const [id, { version, stop }] of running) if (wanted.get(id)?.version !== version) stop.abort()
-  for (const [id, { document, version }] of wanted) {
-    // One that was told to end is begun anew when it has come to rest.
-    if (running.has(id)) continue
-    const lease = await taker.take(id)
-    if (lease === null) continue
-    const stop = new AbortController()
-    const ended = deliver(ports, document, lease, stop.signal).finally(() => running.delete(id))
-    running.set(id, { version, stop, ended })
-  }
-}
-
-async function deliver(ports: RunnerPorts, webhook: Webhook, lease: WebhookLease, signal: AbortSignal): Promise<void> {
-  try {
-    await new WebhookRunner(ports, webhook, lease).run(signal)
-    await lease.release()
-  } catch (error) {
-    // Another server has it, or the store was away for so long that one may have taken it: either way, look again.
-    if (error instanceof LeaseLost || isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
-    ports.onError(error)
-    await sleep(ports.clock, ERROR_REST_MS, signal)
-  }
-}
-
-function guarded(onError: (error: unknown) => void = () => undefined): (error: unknown) => void {
-  return (error) => {
-    try {
-      onError(error)
-    } catch {
-      // The listener threw; deliveries go on.
-    }
   }
 }

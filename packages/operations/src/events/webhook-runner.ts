@@ -1,56 +1,26 @@
-// Delivers for one webhook while this server holds its lease. Three loops side by side: one writes down a delivery for each
+// Delivers for one receiver, a webhook or a channel of alerts, while this server holds its lease. Three loops side by side: one writes down a delivery for each
 // event of the journal and then moves the cursor, one sends what is due, one keeps the lease. An event is written down before
 // the cursor passes it and stays pending until an answer was recorded, so a crash between any two steps repeats and loses
 // nothing. A failing event holds up no other: each has its own next time. Only when very many are pending does the cursor wait.
 
-import {
-  type Clock,
-  type Engine,
-  type JournalEntry,
-  type Random,
-  type Stored,
-  sleep,
-  turnsOf,
-  typeFilter,
-} from '@reprise/core'
-import type { EntryTenants, MakeEvent } from './event.ts'
+import { type Clock, type Engine, type JournalEntry, type Random, type Stored, sleep, turnsOf } from '@reprise/core'
 import type { EventFeed } from './feed.ts'
+import type { Outlet, Receiver } from './outlet.ts'
 import type { Delivery, WebhookDeliveries } from './webhook-deliveries.ts'
 import type { WebhookLease } from './webhook-lease.ts'
-import type { SendResult, WebhookTarget } from './webhook-target.ts'
-import type { Webhook, Webhooks } from './webhooks.ts'
+import type { SendResult } from './webhook-target.ts'
 
-export interface RunnerPorts {
+export interface RunnerPorts<R extends Receiver> {
   readonly engine: Pick<Engine, 'journal'>
   readonly feed: EventFeed
-  readonly webhooks: Webhooks
+  readonly outlet: Outlet<R>
   readonly deliveries: WebhookDeliveries
-  readonly target: WebhookTarget
-  readonly tenants: EntryTenants
-  readonly makeEvent: MakeEvent
   readonly clock: Clock
   readonly random: Random
   readonly onError: (error: unknown) => void
 }
 
-const SECOND = 1_000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-
-/** How long to wait after each failed try: 22.6 h in all, then it is given up. */
-export const RETRY_DELAYS_MS: readonly number[] = [
-  5 * SECOND,
-  30 * SECOND,
-  5 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  4 * HOUR,
-  8 * HOUR,
-  8 * HOUR,
-]
 const JITTER = 0.1
-/** Requests to one receiver at a time. */
-export const SENDS_AT_ONCE = 4
 /** Deliveries that may be pending before the cursor stands still. */
 export const PENDING_MAX = 500
 const LOOK_MS = 1_000
@@ -63,9 +33,9 @@ interface Pending {
   isBusy: boolean
 }
 
-export class WebhookRunner {
-  readonly #ports: RunnerPorts
-  readonly #webhook: Webhook
+export class WebhookRunner<R extends Receiver> {
+  readonly #ports: RunnerPorts<R>
+  readonly #receiver: R
   readonly #lease: WebhookLease
   readonly #pending = new Map<string, Pending>()
   readonly #sending = new Set<Promise<void>>()
@@ -75,9 +45,9 @@ export class WebhookRunner {
   /** Nothing is sent before: the receiver asked for a rest. */
   #restUntil = 0
 
-  constructor(ports: RunnerPorts, webhook: Webhook, lease: WebhookLease) {
+  constructor(ports: RunnerPorts<R>, receiver: R, lease: WebhookLease) {
     this.#ports = ports
-    this.#webhook = webhook
+    this.#receiver = receiver
     this.#lease = lease
   }
 
@@ -85,7 +55,7 @@ export class WebhookRunner {
   async run(signal: AbortSignal): Promise<void> {
     const over = AbortSignal.any([signal, this.#over.signal])
     const { deliveries } = this.#ports
-    this.#ended = await deliveries.trim(this.#webhook.id, await deliveries.countEnded(this.#webhook.id))
+    this.#ended = await deliveries.trim(this.#receiver.id, await deliveries.countEnded(this.#receiver.id))
     await this.#load()
     const loops = [this.#writeDown(over), this.#send(over), this.#keepLease(over)]
     try {
@@ -98,7 +68,7 @@ export class WebhookRunner {
   }
 
   async #load(): Promise<void> {
-    for await (const { document } of this.#ports.deliveries.pending(this.#webhook.id)) {
+    for await (const { document } of this.#ports.deliveries.pending(this.#receiver.id)) {
       const known = this.#pending.get(document.id)
       if (known?.isBusy !== true) this.#pending.set(document.id, { nextAt: document.nextAt ?? 0, isBusy: false })
     }
@@ -126,21 +96,14 @@ export class WebhookRunner {
   }
 
   async #writeEntry(entry: JournalEntry): Promise<boolean> {
-    const { tenants, makeEvent, deliveries, clock } = this.#ports
-    const { id, types, actions = [], tenant } = this.#webhook
-    if (entry.actor === WEBHOOKS_ACTOR || !typeFilter(types)(`reprise.${entry.type}`)) return false
-    const whose = await tenants.of(entry)
-    if (tenant !== null && whose !== tenant) return false
-    if (actions.length > 0 && !(await this.#isAbout(entry, actions))) return false
+    const { outlet, deliveries, clock } = this.#ports
+    if (entry.actor === WEBHOOKS_ACTOR) return false
+    const wanted = await outlet.eventFor(this.#receiver, entry)
+    if (wanted === null) return false
     const now = clock.now()
-    const deliveryId = await deliveries.write(id, makeEvent(entry, tenant === null ? null : [tenant]), whose, now)
+    const deliveryId = await deliveries.write(this.#receiver.id, wanted.event, wanted.tenant, now)
     this.#pending.set(deliveryId, { nextAt: now, isBusy: false })
     return true
-  }
-
-  async #isAbout(entry: JournalEntry, actions: readonly string[]): Promise<boolean> {
-    const action = await this.#ports.tenants.actionOf(entry)
-    return action !== null && actions.includes(action)
   }
 
   async #send(over: AbortSignal): Promise<void> {
@@ -149,7 +112,7 @@ export class WebhookRunner {
       const now = clock.now()
       let wakeAt = now + LOOK_MS
       for (const [id, pending] of this.#pending) {
-        if (this.#sending.size >= SENDS_AT_ONCE) break
+        if (this.#sending.size >= this.#ports.outlet.sendsAtOnce) break
         if (pending.isBusy) continue
         const dueAt = Math.max(pending.nextAt, this.#restUntil)
         if (dueAt <= now) this.#start(id, pending, over)
@@ -176,17 +139,15 @@ export class WebhookRunner {
   }
 
   async #deliver(id: string, pending: Pending, over: AbortSignal): Promise<void> {
-    const { deliveries, target } = this.#ports
+    const { deliveries, outlet } = this.#ports
     const stored = await deliveries.get(id)
     if (stored === null || stored.document.status !== 'pending') return void this.#pending.delete(id)
-    if (!(await deliveries.isOf(this.#webhook, stored.document))) {
-      // Written down while the webhook was about more than it is now.
+    if (!(await deliveries.isOf(this.#receiver, stored.document))) {
+      // Written down while the receiver was about more than it is now.
       this.#pending.delete(id)
       return deliveries.remove(id)
     }
-    const { url, secret } = this.#webhook
-    const { eventId, body } = stored.document
-    const result = await target.send({ url, secret, eventId, body, signal: over })
+    const result = await outlet.send(this.#receiver, stored.document, over)
     // Given up by us, not by the receiver: the next server sends it again.
     if (over.aborted && result.log.status === null) return
     const next = await this.#consequence(stored, result)
@@ -196,7 +157,7 @@ export class WebhookRunner {
       pending.nextAt = current.nextAt ?? 0
     } else {
       this.#pending.delete(id)
-      this.#ended = await deliveries.trim(this.#webhook.id, this.#ended + 1)
+      this.#ended = await deliveries.trim(this.#receiver.id, this.#ended + 1)
     }
     if (result.verdict === 'gone') await this.#gone()
   }
@@ -205,13 +166,13 @@ export class WebhookRunner {
     { document }: Stored<Delivery>,
     { verdict, retryAfterMs, log }: SendResult,
   ): Promise<Pick<Delivery, 'status' | 'tries' | 'nextAt'>> {
-    const { clock, random } = this.#ports
+    const { clock, random, outlet } = this.#ports
     const tries = document.tries + 1
     if (verdict === 'delivered') return { status: 'delivered', tries, nextAt: null }
-    const delayMs = RETRY_DELAYS_MS[tries - 1]
+    const delayMs = outlet.retryDelaysMs[tries - 1]
     if (verdict === 'gone' || delayMs === undefined) {
       // What a connection says of itself may name addresses inside, and the note is the tenant's.
-      const isTold = log.status !== null || this.#webhook.tenant === null
+      const isTold = log.status !== null || this.#receiver.tenant === null
       await this.#noteGivenUp(document, tries, isTold ? (log.error ?? '') : '')
       return { status: 'given_up', tries, nextAt: null }
     }
@@ -223,8 +184,9 @@ export class WebhookRunner {
 
   /** Told before it is recorded: told twice after a crash rather than never. */
   #noteGivenUp({ eventId, taskId }: Delivery, tries: number, error: string): Promise<void> {
-    const { id, url, tenant } = this.#webhook
-    const reason = `Event ${eventId} could not be delivered to ${new URL(url).origin} in ${tries} tries and is given up. ${error}`
+    const { id, tenant } = this.#receiver
+    const { outlet } = this.#ports
+    const reason = `Event ${eventId} could not be delivered to ${outlet.nameOf(this.#receiver)} in ${tries} tries and is given up. ${error}`
     return this.#ports.engine.journal.append([
       {
         type: 'note',
@@ -232,13 +194,13 @@ export class WebhookRunner {
         attempt: null,
         actor: WEBHOOKS_ACTOR,
         reason: reason.slice(0, 1_000).trim(),
-        data: { webhook: id, event: eventId, task: taskId, ...(tenant === null ? {} : { tenant }) },
+        data: { [outlet.kind]: id, event: eventId, task: taskId, ...(tenant === null ? {} : { tenant }) },
       },
     ])
   }
 
   async #gone(): Promise<void> {
-    await this.#ports.webhooks.disable(this.#webhook.id, 'Its receiver answered 410.')
+    await this.#ports.outlet.disable(this.#receiver.id, 'Its receiver answered 410.')
     this.#over.abort()
   }
 

@@ -6,11 +6,16 @@ import { type HttpAnswer, HttpCallError, type HttpCaller, retryAfterMs, secretKe
 import type { Redact } from './event.ts'
 import type { DeliveryTry } from './webhook-deliveries.ts'
 
-export interface SendRequest {
-  readonly url: string
+export interface SendRequest extends Omit<PostRequest, 'headers'> {
   readonly secret: string
   readonly eventId: string
+}
+
+export interface PostRequest {
+  readonly url: string
   readonly body: string
+  /** Made right before anything is sent. */
+  readonly headers?: () => Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
@@ -40,7 +45,13 @@ export class WebhookTarget {
     this.#redact = redact
   }
 
-  async send({ url, secret, eventId, body, signal }: SendRequest): Promise<SendResult> {
+  /** Signed, as Standard Webhooks describes. */
+  send({ secret, eventId, body, ...request }: SendRequest): Promise<SendResult> {
+    const headers = () => ({ ...sign([secretKey(secret)], eventId, Math.floor(this.#clock.now() / 1_000), body) })
+    return this.post({ ...request, body, headers })
+  }
+
+  async post({ url, body, headers = () => ({}), signal }: PostRequest): Promise<SendResult> {
     const at = this.#clock.now()
     const startedAt = this.#clock.monotonic()
     const log = (status: number | null, error: string | null, answer: string): DeliveryTry => ({
@@ -62,7 +73,7 @@ export class WebhookTarget {
           headers: {
             'content-type': 'application/json',
             'user-agent': 'reprise-webhooks',
-            ...sign([secretKey(secret)], eventId, Math.floor(this.#clock.now() / 1_000), body),
+            ...headers(),
           },
         }),
       })

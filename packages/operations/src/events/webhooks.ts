@@ -16,13 +16,13 @@ import {
   type Page,
   type PageRequest,
   type Stored,
-  sleep,
   stepDocument,
   systemClock,
   type TenantId,
 } from '@reprise/core'
 import type { AddressPolicy } from '@reprise/launchers'
 import { visiblePage } from '../visible-page.ts'
+import { checkedUrl } from './checked-url.ts'
 import type { EntryTenants } from './event.ts'
 import type { EventFeed } from './feed.ts'
 import { WebhookDeliveries } from './webhook-deliveries.ts'
@@ -87,8 +87,6 @@ export const WEBHOOKS_MAX = 250
 export const WEBHOOKS_PER_TENANT_MAX = 25
 /** Those that are about all tenants. */
 export const WEBHOOKS_OF_ALL_MAX = 100
-const URL_LENGTH_MAX = 2_000
-const RESOLVE_MS_MAX = 5_000
 const SECRET_BYTES = 32
 
 const webhookDefinition: CollectionDefinition<Webhook> = { name: 'webhooks', indexes: {} }
@@ -209,34 +207,9 @@ export class Webhooks {
     throw new ConflictError(`There are ${max} webhooks ${whose}, the most there may be. Remove one first.`)
   }
 
-  async #checkedUrl(text: string, sees: Sees): Promise<string> {
-    if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) {
-      throw new InvalidError(`The url of a webhook is a web address of at most ${URL_LENGTH_MAX} characters.`)
-    }
-    const url = new URL(text)
-    if (url.username !== '' || url.password !== '' || url.hash !== '') {
-      throw new InvalidError('The url of a webhook has no password and no fragment. Receivers check the signature.')
-    }
-    const { clock = systemClock, policy } = this.#options
-    const done = new AbortController()
-    try {
-      await Promise.race([
-        policy.addressesOf(url),
-        sleep(clock, RESOLVE_MS_MAX, done.signal).then(() => {
-          throw new InvalidError(`The host '${url.hostname}' could not be looked up in time.`)
-        }),
-      ])
-    } catch (error) {
-      if (sees !== null) throw notPublic(url, error)
-      const words = error instanceof Error ? error.message : String(error)
-      throw new InvalidError(
-        `Events can't be sent to ${url.origin}. ${words} What may be called inside is said by webhooks.allow in the configuration (REPRISE_WEBHOOK_ALLOW).`,
-        { cause: error },
-      )
-    } finally {
-      done.abort()
-    }
-    return url.href
+  #checkedUrl(text: string, sees: Sees): Promise<string> {
+    const { policy, clock = systemClock } = this.#options
+    return checkedUrl(text, { policy, clock, isTold: sees === null })
   }
 
   #note({ id, url, tenant }: Webhook, actor: string, what: string): Promise<void> {
@@ -252,13 +225,6 @@ export class Webhooks {
     ])
   }
 }
-
-/** The same for a host inside, one that does not exist, and one that is slow: which there are inside is nobody's business. */
-const notPublic = ({ origin }: URL, cause: unknown): InvalidError =>
-  new InvalidError(
-    `Events can't be sent to ${origin}: no public address was found for it. Only an operator of the whole store can allow others.`,
-    { cause },
-  )
 
 const drawSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 

@@ -106,7 +106,9 @@ export async function contextOn(engine: Engine, change: ContextChange = {}): Pro
     webhookAllow: ['127.0.0.0/8'],
     ...change,
   })
-  onTestFinished(() => context.events.delivery.stop())
+  onTestFinished(async () => {
+    await Promise.all([context.events.delivery.stop(), context.events.telling.stop()])
+  })
   return context
 }
 

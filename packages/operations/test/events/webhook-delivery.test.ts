@@ -3,7 +3,8 @@
 import { openFlags, taskId, tenantId } from '@reprise/core'
 import { verifySignature } from '@reprise/launchers'
 import { afterAll, expect, test } from 'vitest'
-import { PENDING_MAX, RETRY_DELAYS_MS, SENDS_AT_ONCE } from '../../src/events/webhook-runner.ts'
+import { RETRY_DELAYS_MS, SENDS_AT_ONCE } from '../../src/events/webhook-delivery.ts'
+import { PENDING_MAX } from '../../src/events/webhook-runner.ts'
 import { aReceiver, note, openStore, STORES, spec, stopRedis } from './fixture.ts'
 import { deliveriesOf, delivering, hook, soon, tried } from './webhook-fixture.ts'
 

@@ -1,0 +1,189 @@
+// reprise channels: where alerts are told, whether that works, and what was told.
+
+import { readFile } from 'node:fs/promises'
+import type { OperationOutput } from '@reprise/client'
+import { formatDuration, messageOf } from '@reprise/core'
+import type { CommandDefinition } from '../command/definition.ts'
+import type { Invocation } from '../command/invocation.ts'
+import { showList } from '../command/rows.ts'
+import { LIMIT, named, refuseOfList, verbOf } from '../command/shared-options.ts'
+import { usageError } from '../output/errors.ts'
+import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { plain } from '../output/plain-text.ts'
+import { relativeTime } from '../output/times.ts'
+
+const KINDS = ['pagerduty', 'slack', 'email', 'webhook', 'retry_alert', 'tenants']
+
+export const channels: CommandDefinition = {
+  path: ['channels'],
+  group: 'Operate',
+  summary: 'List the channels that alerts are told to; make, try and remove them',
+  details: [
+    'create <name> --kind <kind> --set <name=value> makes one: docs/alerts.md lists the settings of each kind. A value that begins with @ is read from that file, which is the way for secrets; one that is JSON is taken as such.',
+    'deliveries <name> lists what it was told, and test <name> tells it now that this is a test: exit code 1 if that does not arrive. update <name> changes what is given, disable <name> and enable <name> switch it, remove <name> ends it.',
+  ].join('\n\n'),
+  arguments: [
+    { name: '[verb]', about: 'create, update, deliveries, test, disable, enable or remove' },
+    { name: '[channel]', about: 'Its name' },
+  ],
+  options: [
+    { flags: '--kind <kind>', about: 'For create: how it is spoken to', choices: KINDS },
+    {
+      flags: '--set <name=value>',
+      about: 'For create and update: a setting of its kind; may be given several times',
+      repeatable: true,
+    },
+    { flags: '--rules <rules>', about: 'Only alerts of these rules, with commas between them' },
+    {
+      flags: '--min-severity <severity>',
+      about: 'Only alerts that are at least so severe; normal if not given',
+      choices: ['low', 'normal', 'high', 'critical'],
+    },
+    { flags: '--after <duration>', about: 'Told only after nobody acknowledged it for so long' },
+    { flags: '--remind <duration>', about: 'Told again while nobody acknowledges it' },
+    { flags: '--quiet <hours>', about: 'Only critical alerts at these hours: 22:00-07:00@Europe/Berlin' },
+    LIMIT,
+  ],
+  examples: [
+    ['reprise channels create pager --kind pagerduty --set routingKey=@pagerduty.key', 'Call somebody'],
+    ['reprise channels create boss --kind slack --set url=@slack.url --after 15m', 'Nobody answered: tell others'],
+    ['reprise channels test pager', 'Does it arrive?'],
+    ['reprise channels deliveries pager', 'What was it told?'],
+  ],
+  async run(invocation) {
+    const [verb, name] = invocation.arguments
+    if (verb === undefined) return list(invocation)
+    const act = verbOf<Act>('channels', verb, {
+      create,
+      update,
+      deliveries,
+      test: testChannel,
+      disable: (_, id) => change(invocation, id, { enabled: false }),
+      enable: (_, id) => change(invocation, id, { enabled: true }),
+      remove,
+    })
+    if (verb !== 'deliveries') refuseOfList(invocation, verb)
+    return act(invocation, named(name, 'channel'))
+  },
+}
+
+type Act = (invocation: Invocation, name: string) => Promise<ExitCode | undefined>
+
+function list(invocation: Invocation): Promise<undefined> {
+  return showList(invocation, {
+    read: () => invocation.api.listChannels({}),
+    key: ({ id }) => id,
+    columns: () => [
+      { title: 'CHANNEL', value: ({ name }) => name },
+      { title: 'KIND', value: ({ kind }) => kind },
+      { title: 'IS', value: ({ enabled }) => (enabled ? 'on' : 'off') },
+      { title: 'TO', value: ({ destination }) => destination, flexible: true },
+      { title: 'RULES', value: ({ rules }) => rules.join(',') || 'all', flexible: true },
+      { title: 'FROM', value: ({ minSeverity }) => minSeverity },
+      { title: 'AFTER', value: ({ afterMs }) => (afterMs === 0 ? null : formatDuration(afterMs)), right: true },
+      { title: 'NOTE', value: ({ disabledBecause }) => disabledBecause, flexible: true },
+    ],
+    none: 'Nobody is told of alerts: there is no channel.',
+  })
+}
+
+type Fields = Omit<Parameters<Invocation['api']['updateChannel']>[0], 'id'>
+
+async function create(invocation: Invocation, name: string): Promise<undefined> {
+  const { api, options, output } = invocation
+  const kind = options.text('kind')
+  if (kind === undefined) throw usageError('Which kind? Nothing says so.', `Give --kind: ${KINDS.join(', ')}.`)
+  // Choices are checked by the parser.
+  const made = await api.createChannel({ name, kind: kind as never, ...(await fieldsOf(invocation)) })
+  output.one(made, ({ line }) =>
+    line(`Alerts are told to ${plain(made.name)} (${plain(made.destination)}) from now on.`),
+  )
+}
+
+const update: Act = async (invocation, name) => change(invocation, name, await fieldsOf(invocation))
+
+async function change({ api, output }: Invocation, id: string, fields: Fields): Promise<undefined> {
+  const one = await api.updateChannel({ id, ...fields })
+  output.one(one, ({ line }) => line(`The channel ${plain(one.name)} is ${one.enabled ? 'on' : 'off'}.`))
+}
+
+async function fieldsOf({ options }: Invocation): Promise<Fields> {
+  const settings = Object.fromEntries(await Promise.all(options.texts('set').map(settingOf)))
+  const rules = options.text('rules')
+  const quiet = options.text('quiet')
+  const minSeverity = options.text('min-severity') as Fields['minSeverity']
+  return {
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
+    ...(rules === undefined ? {} : { rules: rules.split(',').map((rule) => rule.trim()) }),
+    ...(minSeverity === undefined ? {} : { minSeverity }),
+    ...(quiet === undefined ? {} : { quiet: quietOf(quiet) }),
+    ...options.given('after', 'remind'),
+  }
+}
+
+/** routingKey=@file, port=25, to=["ops@example.com"], url=https://example.com */
+async function settingOf(given: string): Promise<readonly [string, unknown]> {
+  const [, name, value] = /^(\w+)=(.+)$/s.exec(given) ?? []
+  if (name === undefined || value === undefined)
+    throw usageError('--set takes name=value, such as url=https://example.com.')
+  if (value.startsWith('@')) {
+    const text = await readFile(value.slice(1), 'utf8').catch((error: unknown) => {
+      throw usageError(`The file of '${name}' can't be read: ${messageOf(error)}.`)
+    })
+    return [name, jsonOr(text.trim())]
+  }
+  return [name, jsonOr(value)]
+}
+
+/** A number, a list or a map; else the text as it is. A key of digits is meant as a text. */
+function jsonOr(text: string): unknown {
+  if (!/^(?:\d{1,5}$|\[|\{)/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function quietOf(given: string): NonNullable<Fields['quiet']> {
+  const [, from, to, zone] = /^(\d\d:\d\d)-(\d\d:\d\d)@(\S+)$/.exec(given) ?? []
+  if (from === undefined || to === undefined || zone === undefined) {
+    throw usageError('--quiet takes hours and a time zone.', 'Write 22:00-07:00@Europe/Berlin, for example.')
+  }
+  return { from, to, zone, butFrom: 'critical' }
+}
+
+type Delivery = OperationOutput<'testChannel'>
+
+const outcomeOf = ({ log }: Delivery): string => {
+  const last = log.at(-1)
+  return last === undefined ? '' : (last.error ?? (last.status === null ? last.answer : `HTTP ${last.status}`))
+}
+
+function deliveries(invocation: Invocation, id: string): Promise<undefined> {
+  return showList(invocation, {
+    read: (page) => invocation.api.listChannelDeliveries({ id, ...page }),
+    key: (delivery) => delivery.id,
+    columns: (now) => [
+      { title: 'DELIVERY', value: (delivery) => delivery.id, flexible: true },
+      { title: 'STATUS', value: ({ status }) => status.replace('_', ' ') },
+      { title: 'TRIES', value: ({ tries }) => tries, right: true },
+      { title: 'NEXT', value: ({ nextAt }) => relativeTime(nextAt, now) },
+      { title: 'LAST ANSWER', value: outcomeOf, flexible: true },
+    ],
+    none: 'It was told nothing yet.',
+  })
+}
+
+export async function testChannel(invocation: Invocation, id: string): Promise<ExitCode> {
+  const delivery = await invocation.api.testChannel({ id })
+  const arrived = delivery.status === 'delivered'
+  const outcome = plain(outcomeOf(delivery))
+  invocation.output.one(delivery, ({ line }) => line(`${arrived ? 'It arrives' : 'It does not arrive'}: ${outcome}`))
+  return arrived ? EXIT.ok : EXIT.error
+}
+
+async function remove(invocation: Invocation, id: string): Promise<undefined> {
+  await invocation.api.removeChannel({ id })
+  invocation.output.one({ id, removed: true }, ({ line }) => line(`The channel ${plain(id)} is gone.`))
+}

@@ -1,0 +1,162 @@
+// What channels are told, in the words of each protocol: PagerDuty's Events API v2, Slack's blocks, an e-mail, and templates of one's
+// own. Pure: the same notice gives the same message, so that a repeated send is the same again.
+
+import type { Severity } from '@reprise/core'
+
+/** What an entry `alert.told` says. */
+export interface AlertNotice {
+  readonly alert: string
+  readonly episode: number
+  readonly rule: string
+  readonly what: 'firing' | 'acknowledged' | 'resolved'
+  /** Counts what this channel was told in this episode. */
+  readonly count: number
+  readonly notice: string
+  readonly severity: Severity
+  readonly says: string
+  readonly value: number
+  readonly firedAt: number | null
+  readonly runbook: string | null
+  readonly action?: string
+  readonly fingerprint?: string
+  readonly workOrder?: string
+  readonly breaker?: string
+  readonly pool?: string
+  readonly ofTenant?: string
+}
+
+/** Where the console is; null if that is not known. */
+export type ConsoleUrl = string | null
+
+const PAGERDUTY_ACTIONS = { firing: 'trigger', acknowledged: 'acknowledge', resolved: 'resolve' } as const
+const PAGERDUTY_SEVERITIES = { low: 'info', normal: 'warning', high: 'error', critical: 'critical' } as const
+
+/** The dedup key is the alert: a trigger that is sent twice is one incident. */
+export function pagerDutyEvent(notice: AlertNotice, routingKey: string, console: ConsoleUrl): object {
+  const { alert, what, severity, says, rule, action, firedAt } = notice
+  const about = { routing_key: routingKey, event_action: PAGERDUTY_ACTIONS[what], dedup_key: alert }
+  if (what !== 'firing') return about
+  return {
+    ...about,
+    client: 'Reprise',
+    ...(console === null ? {} : { client_url: console }),
+    links: linksOf(notice, console).map(({ text, url }) => ({ href: url, text })),
+    payload: {
+      summary: says.slice(0, 1_024),
+      source: 'reprise',
+      severity: PAGERDUTY_SEVERITIES[severity],
+      ...(firedAt === null ? {} : { timestamp: new Date(firedAt).toISOString() }),
+      class: rule,
+      ...(action === undefined ? {} : { component: action }),
+      custom_details: factsOf(notice),
+    },
+  }
+}
+
+const SLACK_HEADER_MAX = 150
+
+/** Buttons are links: nobody has to let Slack call back. */
+export function slackMessage(notice: AlertNotice, console: ConsoleUrl): object {
+  const { says } = notice
+  const facts = Object.entries(factsOf(notice)).filter(([name]) => name !== 'says')
+  const links = linksOf(notice, console)
+  return {
+    text: `${titleOf(notice)}: ${slackText(says)}`,
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: titleOf(notice).slice(0, SLACK_HEADER_MAX) } },
+      { type: 'section', text: { type: 'mrkdwn', text: slackText(says) } },
+      {
+        type: 'context',
+        elements: facts
+          .slice(0, 10)
+          .map(([name, value]) => ({ type: 'mrkdwn', text: `*${name}* ${slackText(String(value))}` })),
+      },
+      ...(links.length === 0
+        ? []
+        : [
+            {
+              type: 'actions',
+              elements: links.map(({ text, url }) => ({ type: 'button', text: { type: 'plain_text', text }, url })),
+            },
+          ]),
+    ],
+  }
+}
+
+/** As Slack asks for: nothing that somebody wrote into an error becomes a mention or a link. */
+const slackText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+export function emailMessage(
+  notice: AlertNotice,
+  console: ConsoleUrl,
+): { readonly subject: string; readonly text: string } {
+  const facts = Object.entries(factsOf(notice)).map(([name, value]) => `${name}: ${String(value)}`)
+  const links = linksOf(notice, console).map(({ text, url }) => `${text}: ${url}`)
+  const subject = `[Reprise] ${titleOf(notice)}: ${notice.says}`.replaceAll(/\s+/g, ' ').slice(0, 200)
+  return { subject, text: `${notice.says}\n\n${[...facts, ...links].join('\n')}\n` }
+}
+
+const WORDS = { firing: 'FIRING', acknowledged: 'ACKNOWLEDGED', resolved: 'RESOLVED' } as const
+
+function titleOf({ what, count, severity, rule }: AlertNotice): string {
+  const again = what === 'firing' && count > 1 ? ' (still)' : ''
+  return `${WORDS[what]}${again} ${severity}: ${rule}`
+}
+
+interface Link {
+  readonly text: string
+  readonly url: string
+}
+
+function linksOf({ fingerprint, runbook }: AlertNotice, console: ConsoleUrl): readonly Link[] {
+  const isAddress = runbook !== null && /^https?:\/\//.test(runbook) && URL.canParse(runbook)
+  return [
+    ...(console === null || fingerprint === undefined
+      ? []
+      : [{ text: 'Open the cause', url: `${console}/failures/${encodeURIComponent(fingerprint)}` }]),
+    ...(console === null ? [] : [{ text: 'Open Reprise', url: `${console}/` }]),
+    ...(isAddress ? [{ text: 'Runbook', url: runbook }] : []),
+  ]
+}
+
+/** For people and for templates: what is known, flat. */
+export function factsOf(notice: AlertNotice): Readonly<Record<string, string | number>> {
+  const { what, severity, rule, says, alert, action, workOrder, fingerprint, breaker, pool, ofTenant, runbook } = notice
+  const { value, firedAt } = notice
+  const facts = {
+    says,
+    what,
+    severity,
+    rule,
+    alert,
+    action,
+    workOrder,
+    fingerprint,
+    breaker,
+    pool,
+    tenant: ofTenant,
+    runbook: runbook ?? undefined,
+    value,
+    since: firedAt === null ? undefined : new Date(firedAt).toISOString(),
+  }
+  return Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)) as Record<
+    string,
+    string | number
+  >
+}
+
+const DEPTH_MAX = 20
+
+/** A template with its names filled in: only inside of its texts, so that no value can change its shape. Unknown names are empty. */
+export function filled(template: unknown, facts: Readonly<Record<string, string | number>>, depth = 0): unknown {
+  if (depth > DEPTH_MAX) return null
+  if (typeof template === 'string') {
+    return template.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) =>
+      Object.hasOwn(facts, name) ? String(facts[name]) : '',
+    )
+  }
+  if (Array.isArray(template)) return template.map((item) => filled(item, facts, depth + 1))
+  if (typeof template !== 'object' || template === null) return template
+  return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, filled(value, facts, depth + 1)]))
+}

@@ -1,0 +1,97 @@
+// The settings of each kind of channel: what there is to set, what of it is secret, and where it sends to. Secrets are stored as they
+// are given, since every message needs them, and never shown.
+
+import type { Channel, ChannelKind } from '@reprise/core'
+import { z } from 'zod'
+
+const url = z.string().min(1).max(2_000)
+const secret = z.string().min(1).max(1_000)
+const address = z
+  .string()
+  .min(3)
+  .max(320)
+  .regex(/^[^\s<>@]+@[^\s<>@]+$/, 'An e-mail address, such as ops@example.com.')
+const headers = z
+  .record(
+    z.string().regex(/^[\w-]{1,100}$/),
+    z
+      .string()
+      .max(4_000)
+      .regex(/^[\x20-\x7e]*$/),
+  )
+  .optional()
+  .meta({ description: 'Sent with each request; their values are not shown.' })
+const template = z
+  .unknown()
+  .optional()
+  .meta({ description: 'Any JSON. In its texts, {{says}}, {{severity}}, {{alert}} and others are filled in.' })
+
+export const SETTINGS = {
+  pagerduty: z.strictObject({
+    routingKey: secret.meta({ description: 'The integration key of a service (Events API v2).' }),
+    url: url.default('https://events.pagerduty.com/v2/enqueue'),
+  }),
+  slack: z.strictObject({ url: url.meta({ description: 'Of an incoming webhook; it is not shown.' }) }),
+  email: z.strictObject({
+    host: z.string().min(1).max(255),
+    port: z.int().min(1).max(65_535).default(587),
+    security: z.enum(['starttls', 'tls', 'none']).default('starttls'),
+    user: z.string().max(320).optional(),
+    password: secret.optional(),
+    from: address,
+    to: z.array(address).min(1).max(20),
+  }),
+  webhook: z.strictObject({ url, headers, template }),
+  retry_alert: z.strictObject({
+    url: url.meta({ description: 'Of the service; /notifications/retry-alert is added.' }),
+    headers,
+  }),
+  tenants: z.strictObject({
+    perHour: z.int().min(1).max(60).default(2).meta({ description: 'Events for one tenant in an hour, at the most.' }),
+  }),
+} as const satisfies Readonly<Record<ChannelKind, z.ZodType>>
+
+export type SettingsOf<Kind extends ChannelKind> = z.output<(typeof SETTINGS)[Kind]>
+
+/** Of a channel whose kind is known: they were checked when they were set. */
+export const settingsOf = <Kind extends ChannelKind>({ settings }: Channel, _kind: Kind): SettingsOf<Kind> =>
+  settings as SettingsOf<Kind>
+
+/** The web address that it sends to; null for kinds that have none. */
+export function addressOf({ kind, settings }: Pick<Channel, 'kind' | 'settings'>): string | null {
+  if (kind === 'email') {
+    const { host, port } = settings as SettingsOf<'email'>
+    return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  }
+  return typeof settings.url === 'string' ? settings.url : null
+}
+
+/** Where it sends to, for people: without a path, which is often the secret. */
+export function destinationOf(channel: Pick<Channel, 'kind' | 'settings'>): string {
+  if (channel.kind === 'email') {
+    const { host, port } = channel.settings as SettingsOf<'email'>
+    return `smtp ${host}:${port}`
+  }
+  const found = addressOf(channel)
+  return found === null ? 'tenants' : new URL(found).origin
+}
+
+const HIDDEN = '(hidden)'
+const SECRETS: Readonly<Record<ChannelKind, readonly string[]>> = {
+  pagerduty: ['routingKey'],
+  slack: ['url'],
+  email: ['password'],
+  webhook: ['url'],
+  retry_alert: [],
+  tenants: [],
+}
+
+/** Without what nobody may see. */
+export function shownSettings({ kind, settings }: Pick<Channel, 'kind' | 'settings'>): Record<string, unknown> {
+  const shown = Object.entries(settings).map(([name, value]) => {
+    if (SECRETS[kind].includes(name)) return [name, HIDDEN] as const
+    if (name !== 'headers' || typeof value !== 'object' || value === null) return [name, value] as const
+    return [name, Object.fromEntries(Object.keys(value).map((header) => [header, HIDDEN]))] as const
+  })
+  return Object.fromEntries(shown)
+}
