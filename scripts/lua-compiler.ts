@@ -92,6 +92,12 @@ export function compileLua(
     (name: string): boolean =>
       [...words].some(([other, found]) => other !== include && found.has(name))
   const bodies = order.map((name) => includeBody(texts.get(name) ?? '', isUsedOutside(name)))
+  const locals = mostLocals(bodies)
+  if (locals > LOCALS_MAX) {
+    problems.push(
+      `${functions[0]?.name ?? 'a library'} and its neighbours: ${locals} names at once, and Lua allows ${LOCALS_MAX}. Keep names to one include, or move scripts to another library.`,
+    )
+  }
   return { functions, includes: bodies, problems }
 }
 
@@ -180,6 +186,26 @@ function includeBody(text: string, isUsedOutside: (name: string) => boolean): st
     })
   return [shared.length === 0 ? '' : `local ${shared.join(', ')}`, 'do', ...lines, 'end'].join('\n')
 }
+
+/** Of Lua itself. A library with more does not load. */
+const LOCALS_MAX = 200
+const localLine = /^local (?:function )?(?<names>\w+(?:, \w+)*)/gm
+
+/** How many names there are where most are: all that were shared up to an include, and what it keeps to itself. */
+function mostLocals(includes: readonly string[]): number {
+  let shared = countLocals(PRELUDE)
+  return Math.max(
+    shared,
+    ...includes.map((body) => {
+      const inner = body.indexOf('do\n')
+      shared += countLocals(body.slice(0, inner))
+      return shared + countLocals(body.slice(inner))
+    }),
+  )
+}
+
+const countLocals = (text: string): number =>
+  [...text.matchAll(localLine)].reduce((sum, { groups }) => sum + (groups?.names?.split(', ').length ?? 0), 0)
 
 const byName = (a: LuaFile, b: LuaFile): number => (a.name < b.name ? -1 : 1)
 

@@ -114,3 +114,15 @@ test.each([
 ])('refuses %s', (_, line, problem) => {
   expect(compileLua([script('look', '#!lua', line)], [], facts).problems).toContain(problem)
 })
+
+test('more names at once than Lua allows are refused before a server refuses the library', () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `local name${index} = 1`)
+  const wide = (count: number): readonly string[] =>
+    compileLua(
+      [script('look', '#!lua', '-- @include base wide', "return key('x')")],
+      [base, file('wide', '-- Many.', ...names(count))],
+    ).problems
+  // Five of every library, and `key` of the other include.
+  expect(wide(194)).toEqual([])
+  expect(wide(195)).toEqual([expect.stringContaining('201 names at once, and Lua allows 200')])
+})
