@@ -41,7 +41,7 @@ export const escalationReads = (group: string): readonly CommandCase[] => [
   { argv: ['channels', 'create', 'x'], exit: 2, says: /Which kind/ },
   { argv: ['channels', 'create', 'x', '--kind', 'slack'], exit: 2, says: /settings of this channel/ },
   { argv: ['channels', 'create', 'x', '--kind', 'slack', '--set', 'url=@none'], exit: 2, says: /can't be read/ },
-  { argv: ['channels', 'update', 'nobody', '--quiet', 'at night'], exit: 2, says: /hours and a time zone/ },
+  { argv: ['channels', 'update', 'nobody', '--quiet-hours', 'at night'], exit: 2, says: /hours and a time zone/ },
   { argv: ['channels', 'remove', 'nobody'], exit: 3, says: /There is no channel/ },
 ]
 
@@ -60,7 +60,7 @@ export const escalationChanges = (group: string): readonly CommandCase[] => [
     argv: ['channels', 'create', 'them', '--kind', 'tenants', '--set', 'perHour=1', '--after', '5m', '-o', 'json'],
     json: OPERATIONS.createChannel.output,
   },
-  { argv: ['channels', 'update', 'them', '--quiet', '22:00-07:00@UTC', '--rules', 'dead_*'], text: /is on/ },
+  { argv: ['channels', 'update', 'them', '--quiet-hours', '22:00-07:00@UTC', '--rules', 'dead_*'], text: /is on/ },
   { argv: ['channels', 'disable', 'them'], text: /is off/ },
   { argv: ['channels', 'test', 'them'], text: /It arrives: / },
   {

@@ -41,7 +41,7 @@ export const channels: CommandDefinition = {
     },
     { flags: '--after <duration>', about: 'Told only after nobody acknowledged it for so long' },
     { flags: '--remind <duration>', about: 'Told again while nobody acknowledges it' },
-    { flags: '--quiet <hours>', about: 'Only critical alerts at these hours: 22:00-07:00@Europe/Berlin' },
+    { flags: '--quiet-hours <hours>', about: 'Only critical alerts at these hours: 22:00-07:00@Europe/Berlin' },
     LIMIT,
   ],
   examples: [
@@ -110,7 +110,7 @@ async function change({ api, output }: Invocation, id: string, fields: Fields): 
 async function fieldsOf({ options }: Invocation): Promise<Fields> {
   const settings = Object.fromEntries(await Promise.all(options.texts('set').map(settingOf)))
   const rules = options.text('rules')
-  const quiet = options.text('quiet')
+  const quiet = options.text('quiet-hours')
   const minSeverity = options.text('min-severity') as Fields['minSeverity']
   return {
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
@@ -148,7 +148,7 @@ function jsonOr(text: string): unknown {
 function quietOf(given: string): NonNullable<Fields['quiet']> {
   const [, from, to, zone] = /^(\d\d:\d\d)-(\d\d:\d\d)@(\S+)$/.exec(given) ?? []
   if (from === undefined || to === undefined || zone === undefined) {
-    throw usageError('--quiet takes hours and a time zone.', 'Write 22:00-07:00@Europe/Berlin, for example.')
+    throw usageError('--quiet-hours takes hours and a time zone.', 'Write 22:00-07:00@Europe/Berlin, for example.')
   }
   return { from, to, zone, butFrom: 'critical' }
 }

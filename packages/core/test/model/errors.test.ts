@@ -35,7 +35,7 @@ const made: readonly [RepriseError, ErrorCode, number, string][] = [
     new core.TenantBytesError('acme', 90, 20, 100),
     'REPRISE_TENANT_BYTES_FULL',
     507,
-    'take 90 bytes, and there is no room for 20 more; its limit is 100',
+    'takes 90 bytes, and there is no room for 20 more; its limit is 100',
   ],
   [new core.StoreFailedError('broken'), 'REPRISE_STORE_FAILED', 500, 'broken'],
   [new core.StoreDamagedError('It burns.'), 'REPRISE_STORE_DAMAGED', 500, 'It burns. Nothing more is acknowledged.'],
