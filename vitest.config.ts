@@ -1,5 +1,5 @@
 // How every test in the workspace runs: straight from the sources (the `source` condition of each package's exports),
-// in forked processes, two at a time.
+// in forked processes, three at a time: many wait for other processes, so two would leave processors idle.
 
 import { defineConfig } from 'vitest/config'
 
@@ -18,7 +18,7 @@ export default defineConfig({
       'test/**/*.test.ts',
     ],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     execArgv: ['--conditions=reprise-source', '--no-warnings'],
     // For what hangs. Nobody measures by it: a busy machine takes several times as long.
     testTimeout: 90_000,
