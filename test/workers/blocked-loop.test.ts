@@ -80,7 +80,7 @@ test.each(Object.entries(STORES))(
     const neighbours = await Promise.all(
       [1, 2, 3, 4, 5].map((n) => client.submit('peaceful', 800, { id: `calm-${n}` })),
     )
-    const culprit = await client.submit('blocking', 3_500, { id: 'culprit' })
+    const culprit = await client.submit('blocking', 7_000, { id: 'culprit' })
     const outlooks = new Set<string>()
     await expect
       .poll(

@@ -260,6 +260,10 @@ export const changes = ({ dead, deadToo, queued, waiting, group }: Seeded): read
   { argv: ['groups', 'ignore', group, '--for', '2h', '--count', '5', '-o', 'json'], json: CaseIn('ignored') },
   { argv: ['groups', 'split', group, '--by', 'tenant', '-o', 'json'], json: CaseIn('ignored') },
   { argv: ['groups', 'show', group], text: /TENANT +DEAD +QUERY/ },
+  {
+    argv: ['groups', 'split', group, '--by', 'none', '-o', 'json'],
+    json: CaseIn('ignored').and(z.object({ splitBy: z.null() })),
+  },
   { argv: ['groups', 'reopen', group, '-o', 'json'], json: CaseIn('open') },
   {
     argv: ['retry', dead, '-o', 'json', '--reason', 'once more'],

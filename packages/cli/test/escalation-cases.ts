@@ -21,7 +21,10 @@ export const escalationReads = (group: string): readonly CommandCase[] => [
   { argv: ['workorders', 'show', 'wo-none'], exit: 3, says: /There is no work order/ },
   { argv: ['workorders', 'comment', `wo-${group}`], exit: 2, says: /Give a comment/ },
   { argv: ['workorders', 'take'], exit: 2, says: /Which workorder/ },
+  { argv: ['workorders', 'figures', '-o', 'json'], json: OPERATIONS.measureWorkOrders.output },
+  { argv: ['workorders', 'figures', '--window', '7d'], text: /tracked +\d+ of \d+ causes/ },
   { argv: ['workorders', 'finish'], exit: 2, says: /can not 'finish'/ },
+  { argv: ['groups', 'notify', group], exit: 2, says: /What are they told/ },
   { argv: ['alerts', '-o', 'json'], json: some(OPERATIONS.listAlerts) },
   { argv: ['alerts', 'list', '--status', 'resolved', '-o', 'json'], json: z.array(z.never()) },
   { argv: ['alerts', 'show', alertOf(group), '-o', 'json'], json: OPERATIONS.getAlert.output },
@@ -50,6 +53,7 @@ export const escalationChanges = (group: string): readonly CommandCase[] => [
   { argv: ['workorders', 'comment', group, 'asked', 'them', '-o', 'json'], json: OPERATIONS.commentWorkOrder.output },
   { argv: ['workorders', 'resolve', group, 'they are back'], text: /is resolved \(team:mail\)/ },
   { argv: ['workorders', 'reopen', group], text: /is open \(team:mail\)/ },
+  { argv: ['groups', 'notify', group, 'we', 'are', 'on', 'it'], text: /\d tenants? w(?:as|ere) told/ },
   { argv: ['alerts', 'ack', alertOf(group)], text: /is acknowledged \(/ },
   { argv: ['alerts', 'silence', alertOf(group), '--for', '2h'], text: /Quiet for 2h: .*rule=dead_letters/ },
   { argv: ['alerts', 'silences', '-o', 'json'], json: some(OPERATIONS.listSilences) },
@@ -68,4 +72,9 @@ export const escalationChanges = (group: string): readonly CommandCase[] => [
     json: some(OPERATIONS.listChannelDeliveries),
   },
   { argv: ['channels', 'remove', 'them'], text: /is gone/ },
+  {
+    argv: ['channels', 'create', 'tickets', '--kind', 'work_orders', '--set', 'url=https://127.0.0.1:9'],
+    exit: 2,
+    says: /not a public one/,
+  },
 ]

@@ -24,9 +24,29 @@ test('A7: a command of the file runs for each task of its pool, from the folder 
   const engine = `sqlite:${join(folder, 'store.db')}`
   const running = reprise('orchestrator', '--config', 'etc/reprise.yaml', '--engine', engine)
   await heard(/The orchestrator runs/, running)
+  await heard(/no address to call back to: set public_url/, running)
   const client = await createClient({ engine })
   const task = await client.submit('report.build', {}, { pool: 'reports' })
   expect(await task.result({ timeout: '20s' })).toEqual({ cwd: join(folder, 'etc') })
+  ask()
+  expect(await running).toMatchObject({ exitCode: 0 })
+  await client.close()
+})
+
+test('A7: beside a server, launched workers are told to call that one back', async () => {
+  const tell =
+    'require("node:fs").writeFileSync(process.env.REPRISE_RESULT, JSON.stringify(process.env.REPRISE_CALLBACK_URL ?? null))'
+  const launch = [
+    { pool: 'reports', slots: 1, process: { commands: { tell: { argv: [process.execPath, '-e', tell] } } } },
+  ]
+  const { folder, ask, heard, reprise } = shell({ files: { 'reprise.yaml': JSON.stringify({ pools: { launch } }) } })
+  const engine = `sqlite:${join(folder, 'store.db')}`
+  const running = reprise('up', '--engine', engine, '--port', '0')
+  const line = await heard(/http:\/\/127\.0\.0\.1:\d+/, running)
+  const client = await createClient({ engine })
+  const task = await client.submit('tell', {}, { pool: 'reports' })
+  const [server = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? []
+  expect(await task.result({ timeout: '20s' })).toBe(`${server}/task-complete`)
   ask()
   expect(await running).toMatchObject({ exitCode: 0 })
   await client.close()

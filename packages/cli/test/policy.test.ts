@@ -1,6 +1,6 @@
 // reprise policy check and simulate, on real files.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { shell } from './shell.ts'
@@ -27,6 +27,13 @@ describe('B7: reprise policy check', () => {
       [3, 'policies[0].retrys'],
       [4, 'policies[0].retries'],
     ])
+  })
+
+  test('refuses a file in another encoding than UTF-8, rather than read it as something that nobody wrote', async () => {
+    const { folder, reprise } = shell()
+    writeFileSync(join(folder, 'p.yaml'), Buffer.from('policies:\n  - name: "caf\xe9"\n    retries: 1\n', 'latin1'))
+    const { exitCode, stdout } = await reprise('policy', 'check', 'p.yaml')
+    expect([exitCode, stdout]).toEqual([2, expect.stringContaining('It is not a text in UTF-8.')])
   })
 
   test('checks packs too, and says what is hardly meant', async () => {

@@ -58,6 +58,7 @@ mergeFailureGroups > failure-groups/{fingerprint}/merge +
 splitFailureGroup > failure-groups/{fingerprint}/split +
 explainFailureGroup failure-groups/{fingerprint}/cause
 diffAttempt tasks#/diff
+notifyTenants > tenants/notify +
 reportOpenGroups reports/open-groups
 getLedger ledger
 listAudit audit
@@ -69,6 +70,8 @@ takeWorkOrder > work-orders#/take +
 commentWorkOrder > work-orders#/comments
 closeWorkOrder > work-orders#/close +
 reopenWorkOrder > work-orders#/reopen +
+measureWorkOrders work-order-figures
+reportWorkOrder > work-orders#/report +
 listAlerts alerts
 getAlert alerts#
 acknowledgeAlert > alerts#/acknowledge +
@@ -95,6 +98,7 @@ answerRunbookRun > runbook-runs#/answer
 resumeRunbookRun > runbook-runs#/resume
 abortRunbookRun > runbook-runs#/abort +
 getIncident incident
+getReport reports/period
 listWorkers workers
 listDepartedWorkers departed-workers
 getWorker workers#

@@ -235,6 +235,7 @@ export {
 } from './port/queries.ts'
 export type { BeatReport, BeatResult, DepartedWorker, ProbeReport, WorkerRegistration } from './port/registry.ts'
 export { type RetentionOptions, retentionRules } from './port/retention.ts'
+export { noteSetback, openSetbacks, type Setback, setbackFindings, setbackSentence } from './port/setbacks.ts'
 export { getOrInsert, stepDocument } from './port/step-document.ts'
 export type { TenantFigures } from './port/tenants.ts'
 

@@ -7,7 +7,8 @@
 --     task that comes from elsewhere, see include/past.lua), number of tasks, bytes of their payloads; per task: id, rest of its text (from the comma after the profile on).
 -- Answers two things for each task that was not accepted: its place, counted from 0, and the id of the task that has its id or
 -- key ('\r' if its ticket is barred, see include/keys.lua), with '\t', letters and a blank before it if the two were asked for
--- otherwise (DIFFERENCE_LETTERS say in what); or, if its call was refused, '\n<backlog> <new ones>'.
+-- otherwise (DIFFERENCE_LETTERS say in what); or, if its call was refused, '\n<backlog> <new ones>'. Last, for the place -1: the
+-- last number drawn, the time, and the beginning that the number belongs to (see base.lua), with blanks between them.
 -- Checks before a call's first write: that the backlog has room for all its new tasks.
 
 -- @include base lanes tasks queue wake journal endings order keys past
@@ -116,6 +117,7 @@ end
 
 local backlog = tonumber(call('HGET', NUMBERS, 'backlog')) or 0
 local sequence
+local beginning
 local chunks = {}
 local answers = {}
 local answered = 0
@@ -260,7 +262,9 @@ local function acceptPlain(class, classNumber, at, count, bytes)
 end
 
 local function acceptRun(classNumber, extra, at, count, bytes)
-  sequence = draw(count) - count + 1
+  local last, noted = draw(count, beginning == nil)
+  beginning = beginning or noted
+  sequence = last - count + 1
   local stop = at + count * 2
   while at < stop do
     local class = classes[classNumber]
@@ -307,4 +311,8 @@ for chunk, ids in pairs(chunks) do
 end
 flushLanes()
 flushWake()
+if beginning then
+  answers[#answers + 1] = -1
+  answers[#answers + 1] = int(sequence - 1) .. ' ' .. NOW .. ' ' .. beginning
+end
 return answers

@@ -117,7 +117,8 @@ export async function claimResult(
 ): Promise<PartitionClaim> {
   const fields = asTexts(reply)
   const now = Number(fields[0])
-  const draw = fields[4] ?? ''
+  const [draw = '', beginning] = (fields[4] ?? '').split(' ')
+  if (beginning !== undefined) partition.witness.saw(Number(draw), now, beginning)
   const parts = []
   for (let at = FIELDS_BEFORE_TASKS; at < fields.length; at += 2) {
     const unusual = fields[at]?.startsWith(UNUSUAL) === true ? (fields[at++] ?? '') : ''

@@ -181,3 +181,6 @@ export const STATUS_PATTERN = head(STATUS_HEAD)
 export const STATE_PATTERN = head(STATE_HEAD)
 export const RECORD_PATTERN = head(ATTEMPT_HEAD)
 export const HEAD_PATTERN = head(TASK_HEAD)
+
+/** How many beginnings of a store are kept: more than a day of a server that starts again and again. */
+export const HISTORY_MAX = 16

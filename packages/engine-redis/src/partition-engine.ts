@@ -116,6 +116,7 @@ export function partitionEngine(parts: PartitionEngineParts): Engine {
     collection: (definition) => collectionOf(partition, definition),
     retain: async (rules, options) => retain(inOrder(), rules, options),
     inspect: async (request) => inspect(inOrder(), request),
+    setbacks: async () => inOrder().witness.look(partition),
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),

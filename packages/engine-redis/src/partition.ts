@@ -15,6 +15,7 @@ import type { Link, Reply, Script } from './link/link.ts'
 import { Names } from './names.ts'
 import { idleScript, renewScript } from './scripts.generated.ts'
 import { type DrawRequestId, UnheardClaims } from './unheard-claims.ts'
+import { Witness } from './witness.ts'
 
 const LEARNED_MS_MAX = 60_000
 
@@ -48,6 +49,7 @@ export class Partition {
   /** As scripts take them. */
   readonly thresholdsText: string
   readonly unheardClaims = new UnheardClaims()
+  readonly witness = new Witness()
   readonly #numbersKey: string
   readonly #clock: Clock | null
   #names = new Names()

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_237dd208bff3',
-  text: `#!lua name=reprise_237dd208bff3
+  name: 'reprise_c88da11c431b',
+  text: `#!lua name=reprise_c88da11c431b
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -46,8 +46,42 @@ end
 function logKey(id)
   return key('log:' .. id)
 end
-function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', int(count))
+local serverRun
+local lastDrawn = {}
+local function runOfServer()
+  if not serverRun then
+    local info = redis.pcall('INFO', 'server')
+    serverRun = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x%x%x%x%x)') or ''
+  end
+  return serverRun
+end
+local function beginningAt(before)
+  local mine = lastDrawn[NUMBERS]
+  local history = call('HGET', NUMBERS, 'history') or ''
+  local isMine = mine and mine.history == history
+  if not isMine or before < mine.last then
+    local run = runOfServer()
+    if run == '' then return '' end
+    local last = string.match(history, '%S+$') or ''
+    if isMine or string.match(last, '^%x+') ~= run then
+      last = run .. ':' .. int(before) .. ':' .. NOW
+      local kept = {}
+      for beginning in string.gmatch(history, '%S+') do kept[#kept + 1] = beginning end
+      kept[#kept + 1] = last
+      history = table.concat(kept, ' ', math.max(1, #kept - 16 + 1))
+      call('HSET', NUMBERS, 'history', history)
+    end
+    mine = { history = history, beginning = last }
+    lastDrawn[NUMBERS] = mine
+  end
+  return mine.beginning
+end
+function draw(count, asksForBeginning)
+  local last = call('HINCRBY', NUMBERS, 'sequence', int(count))
+  if not asksForBeginning then return last end
+  local beginning = beginningAt(last - count)
+  if lastDrawn[NUMBERS] then lastDrawn[NUMBERS].last = last end
+  return last, beginning
 end
 local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
 local unusual
@@ -2204,7 +2238,7 @@ end
 local promoteDue
 do
 local function isResting(pool)
-  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < 5
+  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < 2
 end
 local function firstDue(pools)
   local first
@@ -2212,7 +2246,7 @@ local function firstDue(pools)
     local at = tonumber(call('ZRANGE', key('waiting:' .. name), '0', '0', 'WITHSCORES')[2])
     if at and at <= now then
       local pool = poolNamed(name)
-      if isResting(pool) then at = pool.promotedAt + 5 end
+      if isResting(pool) then at = pool.promotedAt + 2 end
     end
     if at and (not first or at < first) then first = at end
   end
@@ -2226,7 +2260,7 @@ local function dueIn(pools)
   for _, pool in ipairs(pools) do
     if not seen[pool] and not isResting(poolNamed(pool)) then
       seen[pool] = true
-      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
+      local page = call('ZRANGE', key('waiting:' .. pool), '-inf', NOW, 'BYSCORE', 'LIMIT', 0, 50, 'WITHSCORES')
       for index = 1, #page, 2 do due[#due + 1] = { member = page[index], at = tonumber(page[index + 1]), pool = pool } end
     end
   end
@@ -2237,7 +2271,7 @@ function promoteDue(request)
   local first = firstDue(request.pools)
   if not first or first > now then return first end
   local due = dueIn(request.pools)
-  local count = math.min(#due, 100)
+  local count = math.min(#due, 50)
   local together = { rank = draw(count) - count, entries = {} }
   local taken = {}
   for index = 1, count do
@@ -2459,8 +2493,9 @@ NUMBERED = {}
 for index = 1, 1000 do NUMBERED[index] = '-' .. index end
 function newStarter(request, claimed)
   local build = request.stage == 's' and workerNamed(request.worker).build or ''
+  local drawn, beginning = draw(1, true)
   return {
-    request = request, build = build, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    request = request, build = build, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(drawn), beginning = beginning, count = 0, starts = {},
     plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. build .. RUNNING_TAIL,
   }
 end
@@ -2838,7 +2873,7 @@ function claim(request)
     end
     if passed and (not nextDue or passed < nextDue) then claimed[2] = int(passed) end
     if starter then
-      claimed[5] = starter.draw
+      claimed[5] = starter.draw .. ' ' .. starter.beginning
       worker.lastBeatAt = now
       rememberClaim(worker, request.id, starter.draw)
       worker.changed = true
@@ -3013,7 +3048,7 @@ function past.note(id, brought, status)
   note('task.imported', id, attempt > 0 and attempt, brought.actor, brought.reason, brought.data[status])
 end
 end
-redis.register_function{ function_name = 'reprise_237dd208bff3_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c88da11c431b_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -3027,7 +3062,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_237dd208bff3_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c88da11c431b_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -3058,7 +3093,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_237dd208bff3_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c88da11c431b_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -3069,7 +3104,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_237dd208bff3_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c88da11c431b_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3086,7 +3121,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_237dd208bff3_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_c88da11c431b_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3177,6 +3212,7 @@ local function classNumbered(number)
 end
 local backlog = tonumber(call('HGET', NUMBERS, 'backlog')) or 0
 local sequence
+local beginning
 local chunks = {}
 local answers = {}
 local answered = 0
@@ -3307,7 +3343,9 @@ local function acceptPlain(class, classNumber, at, count, bytes)
   backlog = backlog + accepted
 end
 local function acceptRun(classNumber, extra, at, count, bytes)
-  sequence = draw(count) - count + 1
+  local last, noted = draw(count, beginning == nil)
+  beginning = beginning or noted
+  sequence = last - count + 1
   local stop = at + count * 2
   while at < stop do
     local class = classes[classNumber]
@@ -3351,19 +3389,23 @@ for chunk, ids in pairs(chunks) do
 end
 flushLanes()
 flushWake()
+if beginning then
+  answers[#answers + 1] = -1
+  answers[#answers + 1] = int(sequence - 1) .. ' ' .. NOW .. ' ' .. beginning
+end
 return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_237dd208bff3_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_237dd208bff3_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_237dd208bff3_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_237dd208bff3_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_237dd208bff3_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_c88da11c431b_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_c88da11c431b_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_c88da11c431b_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_c88da11c431b_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_c88da11c431b_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
-  name: 'reprise_840d8353c249',
-  text: `#!lua name=reprise_840d8353c249
+  name: 'reprise_a180ba74bb98',
+  text: `#!lua name=reprise_a180ba74bb98
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -3404,8 +3446,42 @@ end
 local function logKey(id)
   return key('log:' .. id)
 end
-function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', int(count))
+local serverRun
+local lastDrawn = {}
+local function runOfServer()
+  if not serverRun then
+    local info = redis.pcall('INFO', 'server')
+    serverRun = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x%x%x%x%x)') or ''
+  end
+  return serverRun
+end
+local function beginningAt(before)
+  local mine = lastDrawn[NUMBERS]
+  local history = call('HGET', NUMBERS, 'history') or ''
+  local isMine = mine and mine.history == history
+  if not isMine or before < mine.last then
+    local run = runOfServer()
+    if run == '' then return '' end
+    local last = string.match(history, '%S+$') or ''
+    if isMine or string.match(last, '^%x+') ~= run then
+      last = run .. ':' .. int(before) .. ':' .. NOW
+      local kept = {}
+      for beginning in string.gmatch(history, '%S+') do kept[#kept + 1] = beginning end
+      kept[#kept + 1] = last
+      history = table.concat(kept, ' ', math.max(1, #kept - 16 + 1))
+      call('HSET', NUMBERS, 'history', history)
+    end
+    mine = { history = history, beginning = last }
+    lastDrawn[NUMBERS] = mine
+  end
+  return mine.beginning
+end
+function draw(count, asksForBeginning)
+  local last = call('HINCRBY', NUMBERS, 'sequence', int(count))
+  if not asksForBeginning then return last end
+  local beginning = beginningAt(last - count)
+  if lastDrawn[NUMBERS] then lastDrawn[NUMBERS].last = last end
+  return last, beginning
 end
 local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
 local unusual
@@ -4589,14 +4665,14 @@ function keepRank(what, scopeName, rank)
   end
 end
 end
-redis.register_function{ function_name = 'reprise_840d8353c249_lift', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a180ba74bb98_lift', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 continueLifting()
 flushLanes()
 flushWake()
 return call('HLEN', key('unfinished'))
 end }
-redis.register_function{ function_name = 'reprise_840d8353c249_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a180ba74bb98_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4630,7 +4706,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_840d8353c249_pause', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a180ba74bb98_pause', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4651,7 +4727,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_840d8353c249_resume', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a180ba74bb98_resume', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4670,7 +4746,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_840d8353c249_share', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a180ba74bb98_share', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local version, granted, mayKeep, gives, calls = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8] == '1', tonumber(ARGV[9])
@@ -4728,7 +4804,7 @@ flushLanes()
 flushWake()
 return { int(version), int(received), int(returned), int(share), int(running), int(called), isFrozen and '1' or '' }
 end }
-redis.register_function{ function_name = 'reprise_840d8353c249_share_end', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a180ba74bb98_share_end', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local shareKey = key('quota:' .. scopeName)
@@ -4743,7 +4819,7 @@ flushLanes()
 flushWake()
 return isDone and 1 or 0
 end }
-redis.register_function{ function_name = 'reprise_840d8353c249_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_a180ba74bb98_share_limit', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -4770,17 +4846,17 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const liftScript: Script = { name: 'reprise_840d8353c249_lift', library: gatesLibrary, readOnly: false }
-export const limitScript: Script = { name: 'reprise_840d8353c249_limit', library: gatesLibrary, readOnly: false }
-export const pauseScript: Script = { name: 'reprise_840d8353c249_pause', library: gatesLibrary, readOnly: false }
-export const resumeScript: Script = { name: 'reprise_840d8353c249_resume', library: gatesLibrary, readOnly: false }
-export const shareScript: Script = { name: 'reprise_840d8353c249_share', library: gatesLibrary, readOnly: false }
-export const shareEndScript: Script = { name: 'reprise_840d8353c249_share_end', library: gatesLibrary, readOnly: false }
-export const shareLimitScript: Script = { name: 'reprise_840d8353c249_share_limit', library: gatesLibrary, readOnly: false }
+export const liftScript: Script = { name: 'reprise_a180ba74bb98_lift', library: gatesLibrary, readOnly: false }
+export const limitScript: Script = { name: 'reprise_a180ba74bb98_limit', library: gatesLibrary, readOnly: false }
+export const pauseScript: Script = { name: 'reprise_a180ba74bb98_pause', library: gatesLibrary, readOnly: false }
+export const resumeScript: Script = { name: 'reprise_a180ba74bb98_resume', library: gatesLibrary, readOnly: false }
+export const shareScript: Script = { name: 'reprise_a180ba74bb98_share', library: gatesLibrary, readOnly: false }
+export const shareEndScript: Script = { name: 'reprise_a180ba74bb98_share_end', library: gatesLibrary, readOnly: false }
+export const shareLimitScript: Script = { name: 'reprise_a180ba74bb98_share_limit', library: gatesLibrary, readOnly: false }
 
 export const library: Library = {
-  name: 'reprise_4796c67aed54',
-  text: `#!lua name=reprise_4796c67aed54
+  name: 'reprise_f0a614c2de4f',
+  text: `#!lua name=reprise_f0a614c2de4f
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -4821,8 +4897,42 @@ end
 function logKey(id)
   return key('log:' .. id)
 end
-function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', int(count))
+local serverRun
+local lastDrawn = {}
+local function runOfServer()
+  if not serverRun then
+    local info = redis.pcall('INFO', 'server')
+    serverRun = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x%x%x%x%x)') or ''
+  end
+  return serverRun
+end
+local function beginningAt(before)
+  local mine = lastDrawn[NUMBERS]
+  local history = call('HGET', NUMBERS, 'history') or ''
+  local isMine = mine and mine.history == history
+  if not isMine or before < mine.last then
+    local run = runOfServer()
+    if run == '' then return '' end
+    local last = string.match(history, '%S+$') or ''
+    if isMine or string.match(last, '^%x+') ~= run then
+      last = run .. ':' .. int(before) .. ':' .. NOW
+      local kept = {}
+      for beginning in string.gmatch(history, '%S+') do kept[#kept + 1] = beginning end
+      kept[#kept + 1] = last
+      history = table.concat(kept, ' ', math.max(1, #kept - 16 + 1))
+      call('HSET', NUMBERS, 'history', history)
+    end
+    mine = { history = history, beginning = last }
+    lastDrawn[NUMBERS] = mine
+  end
+  return mine.beginning
+end
+function draw(count, asksForBeginning)
+  local last = call('HINCRBY', NUMBERS, 'sequence', int(count))
+  if not asksForBeginning then return last end
+  local beginning = beginningAt(last - count)
+  if lastDrawn[NUMBERS] then lastDrawn[NUMBERS].last = last end
+  return last, beginning
 end
 local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
 local unusual
@@ -6926,7 +7036,7 @@ function flushBreakers()
   end
 end
 end
-redis.register_function{ function_name = 'reprise_4796c67aed54_assign', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_assign', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -6970,7 +7080,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_beat', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_beat', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local first = 2
 local report = { worker = ARGV[first + 0], epoch = ARGV[first + 1], inFlight = ARGV[first + 2], queueDepth = ARGV[first + 3], loopLagMs = ARGV[first + 4], memoryBytes = ARGV[first + 5], maxQuietMs = ARGV[first + 6], draining = ARGV[first + 7], outlook = ARGV[first + 8], policyVersion = ARGV[first + 9] }
@@ -6993,7 +7103,7 @@ worker.changed = true
 flushWorkers()
 return 'current'
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_change', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_change', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7177,7 +7287,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_count_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -7202,7 +7312,7 @@ local answer = { nextAfter }
 for index, sum in ipairs(sums) do answer[index + 1] = int(sum) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_deregister', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_deregister', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local known = call('HMGET', key('worker:' .. worker), 'epoch', 'version', 'host')
@@ -7220,7 +7330,7 @@ call('ZADD', key('inboxes'), 'XX', '-inf', worker)
 call('DEL', key('listening:' .. worker))
 return (takeOver(worker, ARGV[3], draw(1), '0', 0, 0))
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_document_put', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_document_put', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7255,7 +7365,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_document_remove', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7272,11 +7382,11 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_draw_epoch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 return int(draw(1))
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_expired', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_expired', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local HOLDERS_MAX = 200
 local LANES_MAX = 200
@@ -7368,7 +7478,7 @@ flushLanes()
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = {}
 for at = 2, #ARGV do
@@ -7380,7 +7490,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { int(now) }
 for at = 3, #ARGV do
@@ -7393,7 +7503,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_tickets', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local isBarring = ARGV[2] == '1'
 local answer = {}
@@ -7413,13 +7523,13 @@ for at = 3, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_find_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_find_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW, '' }
 for at = 2, #ARGV do addWorker(answer, ARGV[at]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_hold_keys', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_hold_keys', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local answer = { NOW }
 for at = 2, #ARGV, 3 do
@@ -7436,7 +7546,7 @@ for at = 2, #ARGV, 3 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_idle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_idle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local channel = ARGV[2]
 local actionCount = tonumber(ARGV[3])
@@ -7466,7 +7576,7 @@ for at = firstPool, #ARGV, 2 do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_journal_append', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_journal_append', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7480,7 +7590,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_journal_from', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_journal_from', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local moment = tonumber(ARGV[2])
 local last = tonumber(call('HGET', NUMBERS, 'journal')) or 0
@@ -7498,7 +7608,7 @@ while low < high do
 end
 return int(low - 1)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_journal_read', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_journal_read', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local numbers = key('journal:' .. ARGV[2])
 local after = tonumber(ARGV[3])
@@ -7521,7 +7631,7 @@ elseif low > 0 then
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_departed', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_departed', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local departures = key('departures')
 local wanted = tonumber(ARGV[4])
@@ -7542,7 +7652,7 @@ for index = 1, math.min(#ids, wanted) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_documents', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_documents', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local PAGE_MAX = 100
 local BYTES_MAX = 8388608
@@ -7568,7 +7678,7 @@ while true do
   if #page < PAGE_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_executions', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_executions', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local id = ARGV[2]
@@ -7596,7 +7706,7 @@ while attempt <= latest do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_groups', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_groups', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local PAGE_MAX = 100
@@ -7657,7 +7767,7 @@ while true do
   place = place + PAGE_MAX
 end
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_lanes', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local after = tonumber(ARGV[2])
@@ -7688,7 +7798,7 @@ for number = after + 1, math.min(last, after + LOOK_MAX) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_launches', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_launches', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local wanted = tonumber(ARGV[4])
@@ -7715,7 +7825,7 @@ for index, id in ipairs(ids) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_tasks', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 1000
 local CHUNKS_MAX = 16
@@ -7865,7 +7975,7 @@ else
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_list_workers', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_list_workers', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local wanted = tonumber(ARGV[3])
 local ids = call('ZRANGE', key('workers'), ARGV[2] == '' and '-' or '(' .. ARGV[2], '+', 'BYLEX', 'LIMIT', 0, wanted + 1)
@@ -7873,13 +7983,13 @@ local answer = { int(now), #ids > wanted and ids[wanted] or '' }
 for index = 1, math.min(#ids, wanted) do addWorker(answer, ids[index]) end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_pass_on', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 stir({ pool = ARGV[2], action = ARGV[3] })
 flushWake()
 return 0
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_probed', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_probed', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7897,7 +8007,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_register', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_register', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -7924,7 +8034,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_reserve', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_reserve', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local request, id, attempt, maxRetries = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local worker, workerJson, leaseMs = ARGV[6], ARGV[7], tonumber(ARGV[8])
@@ -8021,7 +8131,7 @@ remember(request, { int(now), token, stateText(task.state) })
 flush()
 return { NOW, '', '', '', '', '\\n' .. token .. '\\n' .. stateText(task.state), id, task.text }
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_reset_breaker', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8038,7 +8148,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_retain', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_retain', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8170,7 +8280,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_retry', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_retry', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8202,7 +8312,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_series', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_series', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local FIELDS_MAX = 10000
 local FIELDS_PER_SCAN = 1000
@@ -8269,7 +8379,7 @@ while true do
   if #minutes < MINUTES_MAX then return answer end
 end
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_share_slots', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local scopeName = ARGV[2] .. '\\n' .. ARGV[3] .. '\\n' .. ARGV[4]
 local ledger = key('ledger:' .. scopeName)
@@ -8329,7 +8439,7 @@ end
 call('HSET', ledger, unpack(changes))
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_standings', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_standings', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = { NOW }
@@ -8343,7 +8453,7 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_statuses', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_statuses', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local BYTES_MAX = 8388608
 local answer = {}
@@ -8357,14 +8467,14 @@ for at = 2, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_take_over', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_take_over', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local worker = ARGV[2]
 local bound, cursor, taken, epoch = string.match(call('HGET', key('takeovers'), worker) or '', '^(%d+) (%d+) (%d+) (%d+)$')
 if not bound then return { 1, 0 } end
 return { takeOver(worker, ARGV[3], tonumber(bound), cursor, tonumber(taken), tonumber(epoch)) }
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_tenant_figures', flags = {'no-writes'}, callback = function(keys, args)
 begin(keys, args)
 local LOOK_MAX = 2000
 local after = tonumber(ARGV[2])
@@ -8397,7 +8507,7 @@ for _, sum in ipairs(places) do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_vouch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_vouch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local VOUCH_MAX = 500
 local first = 2
@@ -8420,7 +8530,7 @@ for index = 1, #reply[2], 2 do
 end
 return { reply[1], renewed }
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_watch', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_watch', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local ENDS = { succeeded = true, dead = true, discarded = true, cancelled = true }
 local answer = ''
@@ -8439,7 +8549,7 @@ for at = 3, #ARGV do
 end
 return answer
 end }
-redis.register_function{ function_name = 'reprise_4796c67aed54_witness', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_f0a614c2de4f_witness', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -8458,52 +8568,52 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const assignScript: Script = { name: 'reprise_4796c67aed54_assign', library: library, readOnly: false }
-export const beatScript: Script = { name: 'reprise_4796c67aed54_beat', library: library, readOnly: false }
-export const changeScript: Script = { name: 'reprise_4796c67aed54_change', library: library, readOnly: false }
-export const countLanesScript: Script = { name: 'reprise_4796c67aed54_count_lanes', library: library, readOnly: true }
-export const deregisterScript: Script = { name: 'reprise_4796c67aed54_deregister', library: library, readOnly: false }
-export const documentPutScript: Script = { name: 'reprise_4796c67aed54_document_put', library: library, readOnly: false }
-export const documentRemoveScript: Script = { name: 'reprise_4796c67aed54_document_remove', library: library, readOnly: false }
-export const drawEpochScript: Script = { name: 'reprise_4796c67aed54_draw_epoch', library: library, readOnly: false }
-export const expiredScript: Script = { name: 'reprise_4796c67aed54_expired', library: library, readOnly: false }
-export const findLanesScript: Script = { name: 'reprise_4796c67aed54_find_lanes', library: library, readOnly: true }
-export const findTasksScript: Script = { name: 'reprise_4796c67aed54_find_tasks', library: library, readOnly: true }
-export const findTicketsScript: Script = { name: 'reprise_4796c67aed54_find_tickets', library: library, readOnly: false }
-export const findWorkersScript: Script = { name: 'reprise_4796c67aed54_find_workers', library: library, readOnly: true }
-export const holdKeysScript: Script = { name: 'reprise_4796c67aed54_hold_keys', library: library, readOnly: false }
-export const idleScript: Script = { name: 'reprise_4796c67aed54_idle', library: library, readOnly: false }
-export const journalAppendScript: Script = { name: 'reprise_4796c67aed54_journal_append', library: library, readOnly: false }
-export const journalFromScript: Script = { name: 'reprise_4796c67aed54_journal_from', library: library, readOnly: true }
-export const journalReadScript: Script = { name: 'reprise_4796c67aed54_journal_read', library: library, readOnly: true }
-export const listDepartedScript: Script = { name: 'reprise_4796c67aed54_list_departed', library: library, readOnly: true }
-export const listDocumentsScript: Script = { name: 'reprise_4796c67aed54_list_documents', library: library, readOnly: true }
-export const listExecutionsScript: Script = { name: 'reprise_4796c67aed54_list_executions', library: library, readOnly: true }
-export const listGroupsScript: Script = { name: 'reprise_4796c67aed54_list_groups', library: library, readOnly: true }
-export const listLanesScript: Script = { name: 'reprise_4796c67aed54_list_lanes', library: library, readOnly: true }
-export const listLaunchesScript: Script = { name: 'reprise_4796c67aed54_list_launches', library: library, readOnly: true }
-export const listTasksScript: Script = { name: 'reprise_4796c67aed54_list_tasks', library: library, readOnly: true }
-export const listWorkersScript: Script = { name: 'reprise_4796c67aed54_list_workers', library: library, readOnly: true }
-export const passOnScript: Script = { name: 'reprise_4796c67aed54_pass_on', library: library, readOnly: false }
-export const probedScript: Script = { name: 'reprise_4796c67aed54_probed', library: library, readOnly: false }
-export const registerScript: Script = { name: 'reprise_4796c67aed54_register', library: library, readOnly: false }
-export const reserveScript: Script = { name: 'reprise_4796c67aed54_reserve', library: library, readOnly: false }
-export const resetBreakerScript: Script = { name: 'reprise_4796c67aed54_reset_breaker', library: library, readOnly: false }
-export const retainScript: Script = { name: 'reprise_4796c67aed54_retain', library: library, readOnly: false }
-export const retryScript: Script = { name: 'reprise_4796c67aed54_retry', library: library, readOnly: false }
-export const seriesScript: Script = { name: 'reprise_4796c67aed54_series', library: library, readOnly: true }
-export const shareSlotsScript: Script = { name: 'reprise_4796c67aed54_share_slots', library: library, readOnly: false }
-export const standingsScript: Script = { name: 'reprise_4796c67aed54_standings', library: library, readOnly: true }
-export const statusesScript: Script = { name: 'reprise_4796c67aed54_statuses', library: library, readOnly: true }
-export const takeOverScript: Script = { name: 'reprise_4796c67aed54_take_over', library: library, readOnly: false }
-export const tenantFiguresScript: Script = { name: 'reprise_4796c67aed54_tenant_figures', library: library, readOnly: true }
-export const vouchScript: Script = { name: 'reprise_4796c67aed54_vouch', library: library, readOnly: false }
-export const watchScript: Script = { name: 'reprise_4796c67aed54_watch', library: library, readOnly: false }
-export const witnessScript: Script = { name: 'reprise_4796c67aed54_witness', library: library, readOnly: false }
+export const assignScript: Script = { name: 'reprise_f0a614c2de4f_assign', library: library, readOnly: false }
+export const beatScript: Script = { name: 'reprise_f0a614c2de4f_beat', library: library, readOnly: false }
+export const changeScript: Script = { name: 'reprise_f0a614c2de4f_change', library: library, readOnly: false }
+export const countLanesScript: Script = { name: 'reprise_f0a614c2de4f_count_lanes', library: library, readOnly: true }
+export const deregisterScript: Script = { name: 'reprise_f0a614c2de4f_deregister', library: library, readOnly: false }
+export const documentPutScript: Script = { name: 'reprise_f0a614c2de4f_document_put', library: library, readOnly: false }
+export const documentRemoveScript: Script = { name: 'reprise_f0a614c2de4f_document_remove', library: library, readOnly: false }
+export const drawEpochScript: Script = { name: 'reprise_f0a614c2de4f_draw_epoch', library: library, readOnly: false }
+export const expiredScript: Script = { name: 'reprise_f0a614c2de4f_expired', library: library, readOnly: false }
+export const findLanesScript: Script = { name: 'reprise_f0a614c2de4f_find_lanes', library: library, readOnly: true }
+export const findTasksScript: Script = { name: 'reprise_f0a614c2de4f_find_tasks', library: library, readOnly: true }
+export const findTicketsScript: Script = { name: 'reprise_f0a614c2de4f_find_tickets', library: library, readOnly: false }
+export const findWorkersScript: Script = { name: 'reprise_f0a614c2de4f_find_workers', library: library, readOnly: true }
+export const holdKeysScript: Script = { name: 'reprise_f0a614c2de4f_hold_keys', library: library, readOnly: false }
+export const idleScript: Script = { name: 'reprise_f0a614c2de4f_idle', library: library, readOnly: false }
+export const journalAppendScript: Script = { name: 'reprise_f0a614c2de4f_journal_append', library: library, readOnly: false }
+export const journalFromScript: Script = { name: 'reprise_f0a614c2de4f_journal_from', library: library, readOnly: true }
+export const journalReadScript: Script = { name: 'reprise_f0a614c2de4f_journal_read', library: library, readOnly: true }
+export const listDepartedScript: Script = { name: 'reprise_f0a614c2de4f_list_departed', library: library, readOnly: true }
+export const listDocumentsScript: Script = { name: 'reprise_f0a614c2de4f_list_documents', library: library, readOnly: true }
+export const listExecutionsScript: Script = { name: 'reprise_f0a614c2de4f_list_executions', library: library, readOnly: true }
+export const listGroupsScript: Script = { name: 'reprise_f0a614c2de4f_list_groups', library: library, readOnly: true }
+export const listLanesScript: Script = { name: 'reprise_f0a614c2de4f_list_lanes', library: library, readOnly: true }
+export const listLaunchesScript: Script = { name: 'reprise_f0a614c2de4f_list_launches', library: library, readOnly: true }
+export const listTasksScript: Script = { name: 'reprise_f0a614c2de4f_list_tasks', library: library, readOnly: true }
+export const listWorkersScript: Script = { name: 'reprise_f0a614c2de4f_list_workers', library: library, readOnly: true }
+export const passOnScript: Script = { name: 'reprise_f0a614c2de4f_pass_on', library: library, readOnly: false }
+export const probedScript: Script = { name: 'reprise_f0a614c2de4f_probed', library: library, readOnly: false }
+export const registerScript: Script = { name: 'reprise_f0a614c2de4f_register', library: library, readOnly: false }
+export const reserveScript: Script = { name: 'reprise_f0a614c2de4f_reserve', library: library, readOnly: false }
+export const resetBreakerScript: Script = { name: 'reprise_f0a614c2de4f_reset_breaker', library: library, readOnly: false }
+export const retainScript: Script = { name: 'reprise_f0a614c2de4f_retain', library: library, readOnly: false }
+export const retryScript: Script = { name: 'reprise_f0a614c2de4f_retry', library: library, readOnly: false }
+export const seriesScript: Script = { name: 'reprise_f0a614c2de4f_series', library: library, readOnly: true }
+export const shareSlotsScript: Script = { name: 'reprise_f0a614c2de4f_share_slots', library: library, readOnly: false }
+export const standingsScript: Script = { name: 'reprise_f0a614c2de4f_standings', library: library, readOnly: true }
+export const statusesScript: Script = { name: 'reprise_f0a614c2de4f_statuses', library: library, readOnly: true }
+export const takeOverScript: Script = { name: 'reprise_f0a614c2de4f_take_over', library: library, readOnly: false }
+export const tenantFiguresScript: Script = { name: 'reprise_f0a614c2de4f_tenant_figures', library: library, readOnly: true }
+export const vouchScript: Script = { name: 'reprise_f0a614c2de4f_vouch', library: library, readOnly: false }
+export const watchScript: Script = { name: 'reprise_f0a614c2de4f_watch', library: library, readOnly: false }
+export const witnessScript: Script = { name: 'reprise_f0a614c2de4f_witness', library: library, readOnly: false }
 
 export const inspectLibrary: Library = {
-  name: 'reprise_0ef14258c065',
-  text: `#!lua name=reprise_0ef14258c065
+  name: 'reprise_99918aafe836',
+  text: `#!lua name=reprise_99918aafe836
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -8544,8 +8654,42 @@ end
 local function logKey(id)
   return key('log:' .. id)
 end
-function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', int(count))
+local serverRun
+local lastDrawn = {}
+local function runOfServer()
+  if not serverRun then
+    local info = redis.pcall('INFO', 'server')
+    serverRun = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x%x%x%x%x)') or ''
+  end
+  return serverRun
+end
+local function beginningAt(before)
+  local mine = lastDrawn[NUMBERS]
+  local history = call('HGET', NUMBERS, 'history') or ''
+  local isMine = mine and mine.history == history
+  if not isMine or before < mine.last then
+    local run = runOfServer()
+    if run == '' then return '' end
+    local last = string.match(history, '%S+$') or ''
+    if isMine or string.match(last, '^%x+') ~= run then
+      last = run .. ':' .. int(before) .. ':' .. NOW
+      local kept = {}
+      for beginning in string.gmatch(history, '%S+') do kept[#kept + 1] = beginning end
+      kept[#kept + 1] = last
+      history = table.concat(kept, ' ', math.max(1, #kept - 16 + 1))
+      call('HSET', NUMBERS, 'history', history)
+    end
+    mine = { history = history, beginning = last }
+    lastDrawn[NUMBERS] = mine
+  end
+  return mine.beginning
+end
+function draw(count, asksForBeginning)
+  local last = call('HINCRBY', NUMBERS, 'sequence', int(count))
+  if not asksForBeginning then return last end
+  local beginning = beginningAt(last - count)
+  if lastDrawn[NUMBERS] then lastDrawn[NUMBERS].last = last end
+  return last, beginning
 end
 local UNUSUAL = { 'holds', 'limits', 'watched', 'progress', 'breakers', 'unfinished' }
 local unusual
@@ -9650,7 +9794,7 @@ function inspected(goOnAt, unchecked)
   return found, repairs > 0
 end
 end
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_counts', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9890,7 +10034,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_delays', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9938,7 +10082,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_expiries', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -9981,7 +10125,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_groups', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10029,7 +10173,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_keys', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10051,7 +10195,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_leases', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10170,7 +10314,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_queues', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10280,7 +10424,7 @@ end)()
 if isKept == false or (type(answer) == 'table' and answer.err) then return answer end
 return remember(ARGV[2], answer)
 end }
-redis.register_function{ function_name = 'reprise_0ef14258c065_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_99918aafe836_inspect_tasks', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local known = recall(ARGV[2])
 if known then return known end
@@ -10510,11 +10654,11 @@ return remember(ARGV[2], answer)
 end }`,
 }
 
-export const inspectCountsScript: Script = { name: 'reprise_0ef14258c065_inspect_counts', library: inspectLibrary, readOnly: false }
-export const inspectDelaysScript: Script = { name: 'reprise_0ef14258c065_inspect_delays', library: inspectLibrary, readOnly: false }
-export const inspectExpiriesScript: Script = { name: 'reprise_0ef14258c065_inspect_expiries', library: inspectLibrary, readOnly: false }
-export const inspectGroupsScript: Script = { name: 'reprise_0ef14258c065_inspect_groups', library: inspectLibrary, readOnly: false }
-export const inspectKeysScript: Script = { name: 'reprise_0ef14258c065_inspect_keys', library: inspectLibrary, readOnly: false }
-export const inspectLeasesScript: Script = { name: 'reprise_0ef14258c065_inspect_leases', library: inspectLibrary, readOnly: false }
-export const inspectQueuesScript: Script = { name: 'reprise_0ef14258c065_inspect_queues', library: inspectLibrary, readOnly: false }
-export const inspectTasksScript: Script = { name: 'reprise_0ef14258c065_inspect_tasks', library: inspectLibrary, readOnly: false }
+export const inspectCountsScript: Script = { name: 'reprise_99918aafe836_inspect_counts', library: inspectLibrary, readOnly: false }
+export const inspectDelaysScript: Script = { name: 'reprise_99918aafe836_inspect_delays', library: inspectLibrary, readOnly: false }
+export const inspectExpiriesScript: Script = { name: 'reprise_99918aafe836_inspect_expiries', library: inspectLibrary, readOnly: false }
+export const inspectGroupsScript: Script = { name: 'reprise_99918aafe836_inspect_groups', library: inspectLibrary, readOnly: false }
+export const inspectKeysScript: Script = { name: 'reprise_99918aafe836_inspect_keys', library: inspectLibrary, readOnly: false }
+export const inspectLeasesScript: Script = { name: 'reprise_99918aafe836_inspect_leases', library: inspectLibrary, readOnly: false }
+export const inspectQueuesScript: Script = { name: 'reprise_99918aafe836_inspect_queues', library: inspectLibrary, readOnly: false }
+export const inspectTasksScript: Script = { name: 'reprise_99918aafe836_inspect_tasks', library: inspectLibrary, readOnly: false }

@@ -29,6 +29,8 @@ export async function submit(
   const answers = asList(await partition.run(submitScript, submitArguments(calls, maxBacklog, keyOf)))
   const exceptions = new Map<number, string>()
   for (let at = 0; at < answers.length; at += 2) exceptions.set(Number(answers[at]), String(answers[at + 1]))
+  const [drawn, at, beginning] = exceptions.get(DRAWN)?.split(' ') ?? []
+  if (beginning !== undefined) partition.witness.saw(Number(drawn), Number(at), beginning)
   let place = 0
   return calls.map((specs) => {
     const first = exceptions.get(place) ?? ''
@@ -55,6 +57,8 @@ function parseRepeat(text: string): SubmitResult {
 export const differencesNamed = (letters: string): readonly TaskDifference[] =>
   TASK_DIFFERENCES.filter((part) => letters.includes(DIFFERENCE_LETTERS[part]))
 
+/** The place of what is no task's. */
+const DRAWN = -1
 const DIFFERING = '\t'
 
 /** In place of a task id, for a task whose ticket is no good any more. */

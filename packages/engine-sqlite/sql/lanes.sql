@@ -6,6 +6,11 @@ SELECT next_seq, next_rank, next_token, backlog, breakers_version, has_inboxes F
 -- name: saveStore
 UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?, breakers_version = ?, has_inboxes = ?;
 
+-- How far the store has come. Each of these numbers only goes up.
+-- name: position
+SELECT identity, next_seq + next_rank + next_token - 3
+  + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'journal'), 0) AS position FROM store;
+
 -- name: loadLane
 SELECT * FROM lanes WHERE id = ?;
 

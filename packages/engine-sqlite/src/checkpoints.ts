@@ -30,7 +30,7 @@ parentPort.on('message', (order) => {
     if (db === null && existsSync(workerData)) db = new DatabaseSync(workerData, { timeout: 0 })
     db?.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()
   } catch {
-    // Busy, or the disk failed: whoever commits will find out.
+    // Busy, or the disk failed: the next commit will find out.
   }
   parentPort.postMessage('done')
 })`

@@ -12,6 +12,7 @@ import {
   StoreClosedError,
   systemClock,
   systemRandom,
+  type TaskSpec,
 } from '@reprise/core'
 import { holdPage } from '@reprise/core/engine'
 import { listBreakers, resetBreaker } from './breakers.ts'
@@ -51,6 +52,7 @@ import { submit } from './submit.ts'
 import { findStandings, findStatuses, findTask, listTasks } from './tasks.ts'
 import { fileVoucher, vouch } from './vouch.ts'
 import { Wake } from './wake.ts'
+import { Witness } from './witness.ts'
 
 export interface SqliteEngineOptions {
   /** A file, created if it is missing; or ':memory:' for one that ends with the process. */
@@ -81,6 +83,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
   const inMemory = options.path === ':memory:'
   const db = await openMigrated(options.path, durability, inMemory || options.create !== false)
   const wake = new Wake(inMemory ? null : options.path, clock, () => db.changedElsewhere())
+  const witness = new Witness(db, inMemory ? null : options.path, clock)
   const checkpoints = inMemory ? null : new Checkpoints(db, systemClock, options.path)
   const commits = new GroupCommit(db, clock, random, wake, checkpoints)
   const thresholds = options.healthThresholds ?? DEFAULT_HEALTH_THRESHOLDS
@@ -100,7 +103,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
     info: { kind: 'sqlite', durability: durabilityText(inMemory, durability), callsAtOnce: 1, lacks: [] },
     healthThresholds: thresholds,
 
-    submit: (tasks) => commits.write((transaction) => submit(transaction, tasks, maxBacklog)),
+    submit: async (tasks) => commits.write((transaction) => submit(transaction, tasks, maxBacklog), sizeOf(tasks)),
     claim: (request) =>
       commits.write((transaction) => {
         checkClaim(request)
@@ -179,6 +182,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
         ? commits.write((transaction) => inspectPage(transaction, transaction, place, request))
         : read(() => inspectPage({ db, now: clock.now() }, null, place, request))
     },
+    setbacks: () => read(() => witness.look()),
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),
@@ -190,6 +194,7 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Sq
       if (closed) return
       commits.close()
       closed = true
+      witness.close()
       wake.close()
       await checkpoints?.close()
       db.close()
@@ -215,6 +220,12 @@ async function openMigrated(path: string, durability: Durability, creates: boole
       await new Promise<void>((resolve) => systemClock.after(OPEN_RETRY_MS, resolve, { hold: true }))
     }
   }
+}
+
+function sizeOf(tasks: readonly TaskSpec[]): number {
+  let size = 0
+  for (const { payload } of tasks) size += payload.length
+  return size
 }
 
 function durabilityText(inMemory: boolean, durability: Durability): string {

@@ -15,12 +15,18 @@ interface PendingWrite {
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
   readonly patienceEndsAt: number
+  /** What it writes, if that is much; else 0. */
+  readonly bytes: number
 }
 
 const PATIENCE_MS = 10_000
 const RETRY_MS_MAX = 25
 /** A group stops growing after this long, so that other work of the process gets its turn. */
 const GROUP_MS_MAX = 15
+/** A commit writes all that its group wrote to the disk, and nobody has a turn meanwhile. One write that is more is a group by itself. */
+const GROUP_BYTES_MAX = 1_048_576
+/** A write of less goes with any group: there is no need to count it. */
+const LARGE_BYTES_MIN = 32_768
 
 export class GroupCommit {
   readonly #db: Database
@@ -53,13 +59,17 @@ export class GroupCommit {
     }
   }
 
-  /** Runs the write in the next group. A write checks everything before it changes anything: if it throws, it changed nothing. */
-  write<T>(apply: (transaction: Transaction) => T): Promise<T> {
+  /**
+   * Runs the write in the next group, or in a later one if it is large and others are before it: small ones pass by. A write checks
+   * everything before it changes anything: if it throws, it changed nothing.
+   */
+  write<T>(apply: (transaction: Transaction) => T, sizeBytes = 0): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#poison !== null) return reject(this.#poison)
       if (this.#closed) return reject(new StoreClosedError())
       const patienceEndsAt = this.#clock.monotonic() + PATIENCE_MS
-      this.#pending.push({ apply, resolve, reject, patienceEndsAt })
+      const bytes = sizeBytes < LARGE_BYTES_MIN ? 0 : sizeBytes
+      this.#pending.push({ apply, resolve, reject, patienceEndsAt, bytes })
       this.#schedule()
     })
   }
@@ -88,11 +98,20 @@ export class GroupCommit {
   #commitGroup(): void {
     if (!this.#begin()) return
     const answers: (() => void)[] = []
+    const later: PendingWrite[] = []
+    let looked = 0
+    let bytes = 0
     let transaction: Transaction
     try {
       transaction = new Transaction(this.#db, this.#clock.now(), this.#remembered)
       const startedAt = this.#clock.monotonic()
       for (const pending of this.#pending) {
+        looked++
+        if (pending.bytes > 0 && bytes > 0 && bytes + pending.bytes > GROUP_BYTES_MAX) {
+          later.push(pending)
+          continue
+        }
+        bytes += pending.bytes
         answers.push(this.#applyOne(pending, transaction))
         if (this.#clock.monotonic() - startedAt > GROUP_MS_MAX) break
       }
@@ -102,7 +121,7 @@ export class GroupCommit {
       this.#fail(error)
       return
     }
-    this.#pending = this.#pending.slice(answers.length)
+    this.#pending = later.length === 0 ? this.#pending.slice(looked) : [...later, ...this.#pending.slice(looked)]
     if (this.#pending.length > 0) this.#schedule()
     for (const answer of answers) answer()
     this.#wake.notify(transaction.changed)

@@ -452,6 +452,8 @@ BEGIN
   INSERT OR REPLACE INTO lost_tasks (seq, id, lane) VALUES (old.seq, old.id, old.lane);
 END;` },
   { version: 12, name: 'promotion_rests', sql: `ALTER TABLE pools ADD COLUMN promoted_at INTEGER;` },
+  { version: 13, name: 'identity', sql: `ALTER TABLE store ADD COLUMN identity TEXT;
+UPDATE store SET identity = lower(hex(randomblob(16)));` },
 ] as const
 
 export const statements = {
@@ -647,6 +649,8 @@ WHERE t.dedupe_key IS NOT NULL;`,
   deleteMinutesBefore: `DELETE FROM minutes WHERE (minute, lane) IN (SELECT minute, lane FROM minutes WHERE minute < ?1 LIMIT ?2);`,
   loadStore: `SELECT next_seq, next_rank, next_token, backlog, breakers_version, has_inboxes FROM store;`,
   saveStore: `UPDATE store SET next_seq = ?, next_rank = ?, next_token = ?, backlog = ?, breakers_version = ?, has_inboxes = ?;`,
+  position: `SELECT identity, next_seq + next_rank + next_token - 3
+  + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'journal'), 0) AS position FROM store;`,
   loadLane: `SELECT * FROM lanes WHERE id = ?;`,
   findLane: `SELECT * FROM lanes WHERE pool = ? AND action = ? AND tenant = ?;`,
   insertLane: `INSERT INTO lanes (pool, action, tenant, held_since) VALUES (?, ?, ?, ?);`,

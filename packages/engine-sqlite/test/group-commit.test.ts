@@ -1,6 +1,14 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { failed, InvalidError, observedFailure, type Priority, VirtualClock } from '@reprise/core'
+import {
+  failed,
+  InvalidError,
+  type JsonText,
+  observedFailure,
+  type Priority,
+  type TaskSpec,
+  VirtualClock,
+} from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { claimer, spec, specs, temporaryFolder } from './fixture.ts'
@@ -16,6 +24,30 @@ describe('concurrent callers', () => {
     expect(commits).toBeGreaterThan(0)
     expect(commits).toBeLessThan(20)
     expect(await engine.counts()).toMatchObject({ accepted: 100 })
+    await engine.close()
+  })
+
+  it('that write much are committed one after the other, and nobody who writes little waits for all of them', async () => {
+    const engine = await openSqliteEngine({ path: join(temporaryFolder(), 'store.db'), durability: 'fast' })
+    let turn = 0
+    let isOver = false
+    const count = (): void => {
+      turn++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const payload = JSON.stringify('x'.repeat(1_000_000)) as JsonText
+    const endOf = async (task: TaskSpec): Promise<number> => {
+      await engine.submit([task])
+      return turn
+    }
+    const large = specs(5).map((task) => endOf({ ...task, payload }))
+    const small = await endOf(spec('small'))
+    const ends = await Promise.all(large)
+    isOver = true
+    expect(new Set(ends).size).toBe(5)
+    expect(ends).toEqual(ends.toSorted((one, other) => one - other))
+    expect(small).toBeLessThanOrEqual(ends[0] ?? 0)
     await engine.close()
   })
 

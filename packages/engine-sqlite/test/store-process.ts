@@ -29,6 +29,12 @@ switch (command) {
     }
     break
   }
+  case 'witness':
+    await engine.submit(specs(50, argument))
+    await engine.setbacks()
+    say('looked')
+    await new Promise((resolve) => setTimeout(resolve, 60_000))
+    break
   case 'wait': {
     const request = await claimer(engine, argument, 1)
     const since = engine.mark()

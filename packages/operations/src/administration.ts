@@ -1,6 +1,14 @@
 // Operations for administrators: feature flags, inspection and repair, API tokens, and who you are.
 
-import { durationMs, FLAGS, type FlagState, type InspectResult, NotFoundError, RequestError } from '@reprise/core'
+import {
+  durationMs,
+  FLAGS,
+  type FlagState,
+  type InspectResult,
+  NotFoundError,
+  RequestError,
+  setbackFindings,
+} from '@reprise/core'
 import { z } from 'zod'
 import { byOf } from './access/caller.ts'
 import { ROLE_NAMES, ROLES, SCOPES } from './access/scopes.ts'
@@ -134,14 +142,18 @@ export const administrationOperations = {
     }),
     output: viewOf<InspectResult>(InspectionView),
     answer: 'What was found.',
-    run: ({ engine }, caller, { repair = false, reason, ...page }) => {
+    run: async ({ engine }, caller, { repair = false, reason, ...page }) => {
       if (repair && !caller.scopes.has('configure')) {
         throw new RequestError(
           'REPRISE_FORBIDDEN',
           `A repair needs the scope 'configure', which ${caller.actor} does not have.`,
         )
       }
-      return engine.inspect({ repair, by: byOf(caller, reason), ...given(page) })
+      const by = byOf(caller, reason)
+      const result = await engine.inspect({ repair, by, ...given(page) })
+      // What the store lost, no look at it alone can find: it is told with the first step.
+      const setbacks = page.cursor === undefined ? await setbackFindings(engine, { repair, by }) : []
+      return { ...result, findings: [...setbacks, ...result.findings] }
     },
   }),
   me: operation({

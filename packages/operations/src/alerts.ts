@@ -24,6 +24,7 @@ import { z } from 'zod'
 import { byOf } from './access/caller.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
+import { inTurns } from './in-turns.ts'
 import { operation } from './operation.ts'
 import {
   checkedBy,
@@ -114,7 +115,7 @@ export const alertOperations = {
             })
       const view = await viewing(context)
       const items = found.items.filter(({ document }) => rule === undefined || document.rule === rule)
-      return { items: items.map(({ document }) => view(document)), next: found.next }
+      return { items: await inTurns(context.clock, items, ({ document }) => view(document)), next: found.next }
     },
   }),
   getAlert: operation({

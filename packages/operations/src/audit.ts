@@ -16,6 +16,7 @@ import {
 import { z } from 'zod'
 import { momentOf, typesOf } from './events.ts'
 import { given } from './given.ts'
+import { aTurn, inTurns } from './in-turns.ts'
 import { linesOperation, operation } from './operation.ts'
 import { digitsInput, listOf, Moment, NameInput, PageQuery } from './schemas/names.ts'
 import type { Redaction } from './views.ts'
@@ -23,6 +24,7 @@ import type { Redaction } from './views.ts'
 /** A page looks at this many entries at the most. */
 const LOOKED_AT_MAX = 1_000
 const LIMIT_DEFAULT = 100
+const READ_AT_ONCE = 100
 
 const EntryView = z
   .object({
@@ -107,13 +109,15 @@ export const auditOperations = {
     }),
     output: z.object({ items: listOf(EntryView), next: z.string().nullable() }).meta({ id: 'AuditPage' }),
     answer: 'A page of entries.',
-    run: async ({ engine, redaction }, _caller, { limit = LIMIT_DEFAULT, cursor, actor, type, since }) => {
+    run: async ({ engine, redaction, clock }, _caller, { limit = LIMIT_DEFAULT, cursor, actor, type, since }) => {
       const from = since === undefined ? Number.NEGATIVE_INFINITY : await momentOf(engine, since)
       const isWanted = typeFilter(typesOf(type))
       const items: JournalEntry[] = []
+      const shown = (all: readonly JournalEntry[]) => inTurns(clock, all, (entry) => entryView(entry, redaction))
       let place = cursor
       for (let looked = 0; looked < LOOKED_AT_MAX && items.length < limit; ) {
-        const wanted = Math.min(limit - items.length, LOOKED_AT_MAX - looked)
+        await aTurn(clock)
+        const wanted = Math.min(limit - items.length, LOOKED_AT_MAX - looked, READ_AT_ONCE)
         const page = await engine.journal.read({ newest: true, limit: wanted, ...given({ cursor: place }) })
         looked += page.entries.length
         place = page.cursor
@@ -123,10 +127,10 @@ export const auditOperations = {
           ),
         )
         if (page.entries.length < wanted || (page.entries.at(-1)?.at ?? from) < from) {
-          return { items: items.map((entry) => entryView(entry, redaction)), next: null }
+          return { items: await shown(items), next: null }
         }
       }
-      return { items: items.map((entry) => entryView(entry, redaction)), next: place ?? null }
+      return { items: await shown(items), next: place ?? null }
     },
   }),
   verifyAudit: operation({
@@ -140,11 +144,12 @@ export const auditOperations = {
     }),
     output: VerifiedView,
     answer: 'What was found.',
-    run: async ({ engine }, _caller, { cursor, expected }) => {
+    run: async ({ engine, clock }, _caller, { cursor, expected }) => {
       const step = await verifyStep(
         engine,
         cursor === undefined ? null : placeOf(cursor),
         expected === undefined ? null : expectedOf(expected),
+        clock,
       )
       const { next, ...found } = step
       return { ...found, next: next === null ? null : cursorOf(next) }

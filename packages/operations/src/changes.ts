@@ -107,7 +107,7 @@ const change = (kind: Kind, summary: string, { repeatable = true, isForDead = fa
 /** How many tasks one step of the store changes. A thousand at once would keep everybody waiting. */
 const STEP = 100
 
-/** If the store fails on the way, the answer says how far it came: whoever goes on from there meets the error. */
+/** If the store fails on the way, the answer says how far it came: a caller who goes on from there meets the error. */
 async function changedInSteps(
   { engine, clock }: Context,
   { limit, ...request }: ChangeRequest & { readonly limit: number },

@@ -4,6 +4,7 @@
 
 import {
   CASE_STATUSES,
+  type CaseStatus,
   type Clock,
   type Engine,
   type FailureGroup,
@@ -23,7 +24,16 @@ import { type Context, refuseUnlessOn } from './context.ts'
 import { askedFilter, inStatus, lookOf } from './found.ts'
 import { given } from './given.ts'
 import { bySize, rankedGroups, type Sized } from './group-ranking.ts'
-import { besideGroups, type Families, familiesIn, familyGroup, foldedPage, notOpenIn, withCase } from './group-views.ts'
+import {
+  besideGroups,
+  type Choose,
+  choiceOf,
+  type Families,
+  familiesIn,
+  familyGroup,
+  foldedPage,
+  withCase,
+} from './group-views.ts'
 import { notesOnGroups, withNotes } from './notes.ts'
 import { operation, Written } from './operation.ts'
 import { NO_FAMILIES, ownLetters } from './own-groups.ts'
@@ -70,15 +80,9 @@ export const failureGroupOperations = {
       await refuseUnlessOn(context, 'dlq-inspector')
       const { clock, redaction, engine } = context
       const isLimited = caller.tenants !== null
-      const [notes, families, notOpen] = isLimited
-        ? [new Map<string, never>(), NO_FAMILIES, new Map<string, never>()]
-        : await Promise.all([
-            notesOnGroups(context),
-            familiesIn(engine),
-            state === undefined ? undefined : notOpenIn(engine),
-          ])
-      const isWanted = ({ fingerprint }: Sized): boolean =>
-        state === undefined || notOpen === undefined || (notOpen.get(fingerprint) ?? 'open') === state
+      const [notes, families, choose] = isLimited
+        ? [new Map<string, never>(), NO_FAMILIES, withoutCases(state)]
+        : await Promise.all([notesOnGroups(context), familiesIn(engine), choiceOf(context, state)])
       let beside: Beside = () => ({})
       const known = async (page: Page<FailureGroup>): Promise<Page<FailureGroup>> => {
         if (!isLimited) beside = await besideGroups(context, page.items, families)
@@ -93,10 +97,10 @@ export const failureGroupOperations = {
       const kept = keptGroups(q, action, caller)
       if ('filter' in kept) {
         const found = await foundGroups(context, caller, kept.filter, cursor, order, families)
-        const page = await known({ ...found, items: found.items.filter(isWanted) })
+        const page = await known({ ...found, items: await choose(found.items) })
         return new Written(await textInTurns(clock, page, textOf))
       }
-      const source = { engine, clock, families, isWanted, action: kept.action }
+      const source = { engine, clock, families, choose, action: kept.action }
       const read = async (some: number, from: string | undefined): Promise<Page<FailureGroup>> =>
         known(order === 'count' ? await largest(source, some, from) : await recent(source, some, from))
       const { items, next } = await boundedPage({ limit, cursor, clock, read, textOf })
@@ -105,19 +109,25 @@ export const failureGroupOperations = {
   }),
 }
 
+/** Who is limited to tenants sees no cases: all is open. */
+const withoutCases =
+  (state: CaseStatus | undefined): Choose =>
+  async (groups) =>
+    state === undefined || state === 'open' ? groups : []
+
 type Beside = Awaited<ReturnType<typeof besideGroups>>
 
 interface Source {
   readonly engine: Engine
   readonly clock: Clock
   readonly families: Families
-  readonly isWanted: (group: Sized) => boolean
+  readonly choose: Choose
   readonly action: FailureGroup['action'] | undefined
 }
 
 /** The most recent first. Where a state is asked for, a bounded number of groups is looked through. */
 async function recent(
-  { engine, families, isWanted, action }: Source,
+  { engine, families, choose, action }: Source,
   limit: number,
   from: string | undefined,
 ): Promise<Page<FailureGroup>> {
@@ -125,7 +135,7 @@ async function recent(
   for (let pages = 1; ; pages++) {
     const read = await engine.failureGroups({ limit, ...given({ action, cursor }) })
     const { items, next } = await foldedPage(engine, read, families)
-    const wanted = items.filter(isWanted)
+    const wanted = await choose(items)
     if (wanted.length > 0 || next === null || pages === PAGES_MAX) return { items: wanted, next }
     cursor = next
   }
@@ -170,22 +180,37 @@ function onlyAction({ terms }: TaskFilter): FailureGroup['action'] | null | unde
   return name === undefined || others.length > 0 || name.includes('*') ? undefined : (name as FailureGroup['action'])
 }
 
-/** A page of the largest groups: those that come after the cursor, as many as are wanted. */
+/** A page of the largest groups: those that come after the cursor. Where a state is asked for, a bounded number is looked through. */
 async function largest(
-  { engine, clock, families, isWanted, action }: Source,
+  { engine, clock, families, choose, action }: Source,
   limit: number,
   cursor: string | undefined,
 ): Promise<Page<FailureGroup>> {
   const after = cursor === undefined ? null : placeOf(cursor)
   const all = await rankedGroups(engine, clock, action, families)
-  const rest = all.filter((group) => (after === null || bySize(after, group) < 0) && isWanted(group))
-  const shown = rest.slice(0, limit)
+  const rest = after === null ? all : all.filter((group) => bySize(after, group) < 0)
+  const { items: shown, next } = await chosen(rest, limit, choose)
   const read = await mapLimited(shown, GROUPS_AT_ONCE, ({ fingerprint }) => familyGroup(engine, fingerprint, families))
-  const last = shown.at(-1)
-  return {
-    items: read.filter((group) => group !== null),
-    next: rest.length > limit && last !== undefined ? cursorAt(last) : null,
+  return { items: read.filter((group) => group !== null), next: next === null ? null : cursorAt(next) }
+}
+
+/** The first of a list that are wanted, and the last that was looked at if there are more. */
+async function chosen(
+  groups: readonly Sized[],
+  limit: number,
+  choose: Choose,
+): Promise<{ readonly items: readonly Sized[]; readonly next: Sized | null }> {
+  const items: Sized[] = []
+  const end = Math.min(groups.length, limit * PAGES_MAX)
+  for (let at = 0; at < end; at += limit) {
+    const wanted = await choose(groups.slice(at, at + limit))
+    items.push(...wanted.slice(0, limit - items.length))
+    const isCut = items.length === limit
+    const last = isCut ? items.at(-1) : groups[Math.min(at + limit, end) - 1]
+    const isOver = last === groups.at(-1)
+    if (isCut || isOver) return { items, next: isOver ? null : (last ?? null) }
   }
+  return { items, next: groups[end - 1] ?? null }
 }
 
 const cursorAt = ({ count, fingerprint, action }: Sized): string => `${count}.${fingerprint}.${action}`

@@ -10,7 +10,7 @@ import {
   SERIES_STEP_MS,
   type SeriesPoint,
 } from '@reprise/core'
-import { registrySnapshot, scalingSignals, storeIdentity } from '@reprise/orchestrator'
+import { registrySnapshot, retentionInForce, scalingSignals, storeIdentity } from '@reprise/orchestrator'
 import { type Monitoring, monitoring } from '@reprise/telemetry'
 import { z } from 'zod'
 import { given } from './given.ts'
@@ -23,6 +23,21 @@ const MINUTES = 60
 const TARGET_WAIT_MS = 10_000
 const WINDOW_MS = 600_000
 const POOLS_MAX = 100
+
+const RetentionView = z
+  .object({
+    succeededMs: z.int().optional(),
+    cancelledMs: z.int().optional(),
+    discardedMs: z.int().optional(),
+    journalMs: z.int().optional(),
+    seriesMs: z.int().optional(),
+    deadMs: z.int().optional().meta({ description: 'Dead letters are exported and discarded after it.' }),
+  })
+  .meta({
+    id: 'Retention',
+    description:
+      'How long things are kept, as the process that removes them was configured when it began. What is missing is kept for ever. Null if no such process has told; missing for callers limited to tenants.',
+  })
 
 export const figureOperations = {
   counts: operation({
@@ -126,10 +141,11 @@ export const figureOperations = {
         now: Moment,
         maxRetries: z.int(),
         flags: z.record(z.string(), z.boolean()),
+        retention: RetentionView.nullable().optional(),
       })
       .meta({ id: 'Info' }),
     answer: "Version, engine, the store's time.",
-    run: async ({ engine, version, maxRetries, flags }) => {
+    run: async ({ engine, version, maxRetries, flags }, caller) => {
       const safety = await engine.durability()
       await flags.look()
       return {
@@ -139,6 +155,7 @@ export const figureOperations = {
         now: await engine.now(),
         maxRetries,
         flags: { ...flags.current() },
+        ...(caller.tenants === null ? { retention: await retentionInForce(engine).catch(() => null) } : {}),
       }
     },
   }),

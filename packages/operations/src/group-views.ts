@@ -3,6 +3,7 @@
 
 import {
   type CaseStatus,
+  type Clock,
   type Collection,
   casesIn,
   casesOf,
@@ -14,6 +15,7 @@ import {
   type Page,
   type PolicyBook,
   type Task,
+  turnsOf,
 } from '@reprise/core'
 import { z } from 'zod'
 import type { Caller } from './access/caller.ts'
@@ -58,7 +60,7 @@ export const withCase = {
     .string()
     .nullable()
     .optional()
-    .meta({ description: 'Who took it on, or else whom the policies name; null for nobody.' }),
+    .meta({ description: 'Who took it on, or else the owner that the policies name; null for nobody.' }),
   trend: TrendView.optional(),
   members: z
     .array(z.string())
@@ -68,9 +70,9 @@ export const withCase = {
 
 /** Of merged fingerprints, as many are kept in mind. */
 const MERGED_MAX = 1_000
-/** What has left the state open, as many. */
-const NOT_OPEN_MAX = 10_000
-const PAGE = 1_000
+/** Of those in a state other than open, as many. */
+const IN_STATE_MAX = 10_000
+const PAGE = 100
 
 /** Groups that were merged: which belongs to which. */
 export interface Families {
@@ -157,18 +159,44 @@ export async function foldedPage(
   return { items: folded, next }
 }
 
-/** Which groups are in a state other than open. */
-export async function notOpenIn(engine: Pick<Engine, 'collection'>): Promise<ReadonlyMap<string, CaseStatus>> {
-  const cases: Collection<GroupCase> = casesIn(engine)
-  const found = new Map<string, CaseStatus>()
-  for (const status of ['acknowledged', 'resolved', 'ignored'] as const) {
-    let cursor: string | undefined
-    do {
-      const page = await cases.find({ index: 'status', value: status, limit: PAGE, ...given({ cursor }) })
-      for (const { document } of page.items) found.set(document.id, status)
-      cursor = page.next ?? undefined
-    } while (cursor !== undefined && found.size < NOT_OPEN_MAX)
+/** Those of the groups that are in a state, in their order. */
+export type Choose = <G extends Pick<FailureGroup, 'fingerprint'>>(groups: readonly G[]) => Promise<readonly G[]>
+
+/**
+ * Chooses groups by their state. Nearly all are open, so each is looked at; of those in another state there are few, which are
+ * found by it.
+ */
+export async function choiceOf(
+  { engine, clock }: Pick<Context, 'engine' | 'clock'>,
+  state: CaseStatus | undefined,
+): Promise<Choose> {
+  if (state === undefined) return async (groups) => groups
+  if (state === 'open') {
+    return async (groups) => {
+      const names = groups.map(({ fingerprint }) => fingerprint)
+      const cases = await casesOf(engine, names)
+      return groups.filter(({ fingerprint }) => (cases.get(fingerprint)?.state.status ?? 'open') === 'open')
+    }
   }
+  const found = await inState(engine, clock, state)
+  return async (groups) => groups.filter(({ fingerprint }) => found.has(fingerprint))
+}
+
+async function inState(
+  engine: Pick<Engine, 'collection'>,
+  clock: Clock,
+  state: CaseStatus,
+): Promise<ReadonlySet<string>> {
+  const cases: Collection<GroupCase> = casesIn(engine)
+  const turns = turnsOf(clock)
+  const found = new Set<string>()
+  let cursor: string | undefined
+  do {
+    if (turns.isSpent) await turns.wait()
+    const page = await cases.find({ index: 'status', value: state, limit: PAGE, ...given({ cursor }) })
+    for (const { document } of page.items) found.add(document.id)
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined && found.size < IN_STATE_MAX)
   return found
 }
 
@@ -198,7 +226,7 @@ export async function ownerBeside(
   return { owner: one?.owner ?? ownershipOf(policies.current(), { action, tenant, code }).owner }
 }
 
-/** Who took it on; else whom the policies name. */
+/** Who took it on; else the owner that the policies name. */
 export const ownerOfGroup = (
   { action, sample }: Pick<FailureGroup, 'action' | 'sample'>,
   one: GroupCase | undefined,

@@ -1,14 +1,15 @@
 // The timeline of an incident: what happened in a period, on one line. Failures of one cause are counted by the minute, everything
 // else stands for itself: new versions of workers, breakers, alerts, what operators did, redrives and runbooks. Read from the journal.
 
-import { InvalidError, type JournalEntry } from '@reprise/core'
+import { type Clock, type Engine, InvalidError, type JournalEntry } from '@reprise/core'
 import { z } from 'zod'
 import { momentOf } from './events.ts'
-import { inTurns } from './in-turns.ts'
+import { aTurn, inTurns } from './in-turns.ts'
 import { operation } from './operation.ts'
 import { ActionNameInput, listOf, Moment } from './schemas/names.ts'
 
 const PAGE_ENTRIES = 1_000
+const READ_AT_ONCE = 100
 const MINUTE_MS = 60_000
 const TEXT_LENGTH_MAX = 300
 
@@ -64,7 +65,7 @@ export const incidentOperations = {
       const to = until === undefined ? await engine.now() : await momentOf(engine, until)
       if (from > to) throw new InvalidError('The period ends before it begins.')
       const place = cursor ?? (await engine.journal.from(from))
-      const page = await engine.journal.read({ cursor: place, limit: PAGE_ENTRIES })
+      const page = await pageFrom(engine, place, clock)
       const wanted = page.entries.filter(({ at, data, taskId }) => {
         const isOther = action !== undefined && taskId !== null && data.action !== action
         return at >= from && at <= to && !isOther
@@ -89,6 +90,20 @@ export const incidentOperations = {
       return { items: lines, next: hasMore ? page.cursor : null }
     },
   }),
+}
+
+/** Read a part at a time: others have their turn in between. */
+async function pageFrom({ journal }: Pick<Engine, 'journal'>, from: string, clock: Clock) {
+  const entries: JournalEntry[] = []
+  let cursor = from
+  while (entries.length < PAGE_ENTRIES) {
+    await aTurn(clock)
+    const part = await journal.read({ cursor, limit: READ_AT_ONCE })
+    entries.push(...part.entries)
+    cursor = part.cursor
+    if (part.entries.length < READ_AT_ONCE) break
+  }
+  return { entries, cursor }
 }
 
 const isCounted = (kind: Kind): boolean => kind === 'failures' || kind === 'recoveries'
@@ -140,6 +155,7 @@ function lineOf({ type, at, actor, reason, data }: JournalEntry): Line | null {
       }
     case 'deploy':
     case 'worker': {
+      if (type === 'worker.health') return { ...base, subject: textIn('worker'), text: reason }
       const version = textIn('version')
       const what =
         { 'worker.joined': 'joined', 'worker.left': 'left', 'worker.replaced': 'was replaced' }[type as string] ?? type

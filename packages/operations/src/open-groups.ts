@@ -58,7 +58,7 @@ export const openGroupOperations = {
     route: 'GET /api/v1/reports/open-groups',
     summary: 'What waits for a person, by owner and age',
     description:
-      'Failure groups that are open or taken on and still have dead letters. The owner is who took the group on, or whom the policies name.',
+      'Failure groups that are open or taken on and still have dead letters. The owner is who took the group on, or the one that the policies name.',
     tag: 'tasks',
     right: 'read',
     tenants: 'all',

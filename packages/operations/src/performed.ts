@@ -45,7 +45,7 @@ export async function performed(context: Context, caller: Caller, asked: Asked):
   try {
     await tell(context, caller, asked, before, await look())
   } catch (error) {
-    // The change is made, and its own entry says by whom.
+    // The change is made, and its own entry says who made it.
     context.log.error(`${asked.name} is done, and its record for the audit could not be written.`, { error })
   }
   return result

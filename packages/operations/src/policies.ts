@@ -213,7 +213,7 @@ async function simulated(
   return new Written(`{"attempts":[${attempts.join()}],"notes":${JSON.stringify(result.notes)}}`)
 }
 
-/** Reading a text is work for whoever can make it count: policies are everybody's. */
+/** Reading a text is work for callers who can make it count: policies are everybody's. */
 export function mayConfigure(caller: Caller): void {
   authorise(caller, 'configure', 'To try policies of your own')
   wholeStore(caller)

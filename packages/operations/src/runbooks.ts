@@ -3,12 +3,22 @@
 // steps act on the whole store.
 
 import { randomUUID } from 'node:crypto'
-import { type By, ConflictError, type Fingerprint, InvalidError, NotFoundError, RequestError } from '@reprise/core'
+import {
+  type By,
+  ConflictError,
+  type Fingerprint,
+  InvalidError,
+  NotFoundError,
+  PAGE_LIMIT_DEFAULT,
+  RequestError,
+} from '@reprise/core'
 import {
   type Answer,
   abortedRun,
   answered,
+  checkRunbookSize,
   newRun,
+  type Runbook,
   type RunbookRun,
   resumedRun,
   runsIn,
@@ -16,9 +26,10 @@ import {
 } from '@reprise/orchestrator'
 import { z } from 'zod'
 import { byOf, type Caller } from './access/caller.ts'
+import { boundedPage } from './bounded-page.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
-import { type Operation, operation } from './operation.ts'
+import { type Operation, operation, Written } from './operation.ts'
 import { checkedInputs } from './runbooks/inputs.ts'
 import { allRunbooks, publishRunbook, runbookNamed, runFigures, suggestion } from './runbooks/known.ts'
 import { readRunbook } from './runbooks/runbook-file.ts'
@@ -30,6 +41,7 @@ const TEXT_LENGTH_MAX = 100_000
 const OPEN_MAX = 200
 
 const RunParams = z.object({ id: NameInput })
+const RunPage = z.object({ items: z.array(RunView), next: z.string().nullable() }).meta({ id: 'RunbookRunPage' })
 const common = { tag: 'runbooks', tenants: 'all' } as const
 const act = {
   ...common,
@@ -52,10 +64,10 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     }),
     output: z.object({ items: z.array(RunbookView), next: z.null() }).meta({ id: 'RunbookPage' }),
     answer: 'All of them.',
-    run: async ({ engine }, _caller, { fingerprint }) => {
+    run: async ({ engine, clock }, _caller, { fingerprint }) => {
       const [all, figures, cause] = await Promise.all([
         allRunbooks(engine, operations()),
-        runFigures(engine, fingerprint ?? null),
+        runFigures(engine, fingerprint ?? null, clock),
         fingerprint === undefined ? null : causeOf(engine, fingerprint),
       ])
       const items = all.map((one) => ({
@@ -78,8 +90,11 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     output: DetailView,
     answer: 'The runbook.',
     problems: [404],
-    run: async ({ engine }, _caller, { name }) =>
-      detailView(await runbookNamed(engine, operations(), name), await runFigures(engine, null)),
+    run: async ({ engine, redaction, clock }, { scopes }, { name }) => {
+      const detail = detailView(await runbookNamed(engine, operations(), name), await runFigures(engine, null, clock))
+      // Requests may carry credentials: who could not have written them does not see them.
+      return scopes.has('configure') ? detail : { ...detail, text: redaction.text(detail.text) }
+    },
   }),
   publishRunbook: operation({
     ...common,
@@ -95,10 +110,11 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     output: DetailView,
     answer: 'The runbook as it is now.',
     problems: [409],
-    run: async ({ engine }, caller, { name, text, dryRun = false, reason }) => {
+    run: async ({ engine, clock }, caller, { name, text, dryRun = false, reason }) => {
       const runbook = readRunbook(text, `${name}.yaml`, operations())
       if (runbook.name !== name) throw new InvalidError(`The text is a runbook '${runbook.name}', not '${name}'.`)
-      const figures = await runFigures(engine, null)
+      checkRunbookSize(runbook)
+      const figures = await runFigures(engine, null, clock)
       if (dryRun) return detailView({ runbook, version: 0, text, by: caller.actor }, figures)
       return detailView(await publishRunbook(engine, runbook, text, byOf(caller, reason)), figures)
     },
@@ -124,12 +140,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     problems: [404, 409],
     run: async ({ engine, redaction }, caller, { name, inputs = {}, fingerprint, dryRun = false, reason }) => {
       const { runbook, version } = await runbookNamed(engine, operations(), name)
-      if (!caller.scopes.has(runbook.right)) {
-        throw new RequestError(
-          'REPRISE_FORBIDDEN',
-          `${name} needs the scope '${runbook.right}', which ${caller.actor} does not have.`,
-        )
-      }
+      refuseWithoutRight(caller, runbook)
       const values = checkedInputs(runbook, inputs)
       const { items } = await runsIn(engine).find({ index: 'open', value: 'yes', limit: OPEN_MAX })
       if (items.length >= OPEN_MAX)
@@ -159,9 +170,13 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
       runbook: NameInput.optional(),
       fingerprint: NameInput.optional(),
     }),
-    output: z.object({ items: z.array(RunView), next: z.string().nullable() }).meta({ id: 'RunbookRunPage' }),
-    answer: 'By creation, oldest first.',
-    run: async ({ engine, redaction }, _caller, { open, runbook, fingerprint, ...page }) => {
+    output: RunPage,
+    answer: 'By creation, oldest first. A page may be short, and have a next one.',
+    run: async (
+      { engine, redaction, clock },
+      _caller,
+      { open, runbook, fingerprint, cursor, limit = PAGE_LIMIT_DEFAULT },
+    ) => {
       const runs = runsIn(engine)
       const index =
         open === 'true'
@@ -171,12 +186,21 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
             : runbook !== undefined
               ? { index: 'runbook', value: runbook }
               : null
-      const found = index === null ? await runs.list(given(page)) : await runs.find({ ...index, ...given(page) })
-      const wanted = found.items
-        .map(({ document }) => document)
-        .filter((run) => runbook === undefined || run.runbook.name === runbook)
-        .filter((run) => fingerprint === undefined || run.fingerprint === fingerprint)
-      return { items: wanted.map((run) => runView(run, redaction)), next: found.next }
+      const isWanted = ({ document }: { readonly document: RunbookRun }): boolean =>
+        (runbook === undefined || document.runbook.name === runbook) &&
+        (fingerprint === undefined || document.fingerprint === fingerprint)
+      const { items, next } = await boundedPage({
+        limit,
+        cursor,
+        clock,
+        read: async (count, place) => {
+          const page = { limit: count, ...given({ cursor: place }) }
+          const found = index === null ? await runs.list(page) : await runs.find({ ...index, ...page })
+          return { items: found.items.filter(isWanted), next: found.next }
+        },
+        textOf: ({ document }) => JSON.stringify(runView(document, redaction)),
+      })
+      return new Written<z.output<typeof RunPage>>(`{"items":${items},"next":${JSON.stringify(next)}}`)
     },
   }),
   getRunbookRun: operation({
@@ -197,14 +221,21 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     description: 'yes or no to whether it may begin or go on; happened or again to a step that nobody knows about.',
     input: RunParams.extend({ answer: z.enum(['yes', 'no', 'happened', 'again']), reason: ReasonInput.optional() }),
     run: (context, caller, { id, answer, reason }) =>
-      acted(context, caller, id, reason, (run, by, now) => answered(run, by, answer satisfies Answer, now)),
+      acted(context, caller, id, reason, (run, by, now) => {
+        if (answer !== 'no') refuseWithoutRight(caller, run.runbook)
+        return answered(run, by, answer satisfies Answer, now)
+      }),
   }),
   resumeRunbookRun: operation({
     ...act,
     route: 'POST /api/v1/runbook-runs/{id}/resume',
     summary: 'Go on with a run that has halted: its failed step is tried again',
     input: RunParams.extend({ reason: ReasonInput.optional() }),
-    run: (context, caller, { id, reason }) => acted(context, caller, id, reason, resumedRun),
+    run: (context, caller, { id, reason }) =>
+      acted(context, caller, id, reason, (run, by, now) => {
+        refuseWithoutRight(caller, run.runbook)
+        return resumedRun(run, by, now)
+      }),
   }),
   abortRunbookRun: operation({
     ...act,
@@ -215,6 +246,12 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     run: (context, caller, { id, reason }) => acted(context, caller, id, reason, abortedRun),
   }),
 })
+
+/** Who starts a run, or has it go on, needs what its runbook asks for. Anybody may stop it. */
+function refuseWithoutRight({ scopes, actor }: Caller, { name, right }: Runbook): void {
+  if (scopes.has(right)) return
+  throw new RequestError('REPRISE_FORBIDDEN', `${name} needs the scope '${right}', which ${actor} does not have.`)
+}
 
 async function runOf(engine: Context['engine'], id: string): Promise<RunbookRun> {
   const run = (await runsIn(engine).get(id))?.document

@@ -13,6 +13,7 @@ import { figureOperations } from './figures.ts'
 import { groupCaseOperations } from './group-cases.ts'
 import { groupCauseOperations } from './group-cause.ts'
 import { groupFigureOperations } from './group-figures.ts'
+import { groupNoticeOperations } from './group-notices.ts'
 import { importOperations } from './imports.ts'
 import { incidentOperations } from './incidents.ts'
 import { jobOperations } from './jobs.ts'
@@ -27,6 +28,7 @@ import { policyOperations } from './policies.ts'
 import { policyReplayOperations } from './policy-replay.ts'
 import { queueOperations } from './queues.ts'
 import { redriveOperations } from './redrives.ts'
+import { reportOperations } from './reports.ts'
 import { restoreOperations } from './restore.ts'
 import { retryOperations } from './retries.ts'
 import { runbookOperationsOn } from './runbooks.ts'
@@ -34,6 +36,7 @@ import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
 import { tenantOperations } from './tenants.ts'
 import { webhookOperations } from './webhooks.ts'
+import { workOrderTicketOperations } from './work-order-tickets.ts'
 import { workOrderOperations } from './work-orders.ts'
 import { workerOperations } from './workers.ts'
 
@@ -53,15 +56,18 @@ export const OPERATIONS = {
   ...groupFigureOperations,
   ...groupCaseOperations,
   ...groupCauseOperations,
+  ...groupNoticeOperations,
   ...openGroupOperations,
   ...ledgerOperations,
   ...auditOperations,
   ...workOrderOperations,
+  ...workOrderTicketOperations,
   ...alertOperations,
   ...alertRuleOperations,
   ...channelOperations,
   ...runbookOperationsOn((): Readonly<Record<string, Operation>> => ALL_OPERATIONS),
   ...incidentOperations,
+  ...reportOperations,
   ...workerOperations,
   ...figureOperations,
   ...tenantOperations,

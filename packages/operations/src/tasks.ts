@@ -48,11 +48,9 @@ const ATTEMPT_LENGTH = 4_000
 
 const NotedTask = TaskView.extend(withNotes)
   .extend({
-    owner: z
-      .string()
-      .nullable()
-      .optional()
-      .meta({ description: 'Of a dead letter: who took its failure group on, or else whom the policies name.' }),
+    owner: z.string().nullable().optional().meta({
+      description: 'Of a dead letter: who took its failure group on, or else the owner that the policies name.',
+    }),
   })
   .meta({ id: 'NotedTask' })
 

@@ -4,19 +4,16 @@
 
 import {
   type By,
-  casesOf,
   checkedText,
   closed,
   commented,
   type Fingerprint,
-  NotFoundError,
   reopenedWorkOrder,
   type Stored,
   stepWorkOrder,
   taken,
   WORK_ORDER_STATUSES,
   type WorkOrder,
-  workOrderId,
   workOrdersIn,
 } from '@reprise/core'
 import { z } from 'zod'
@@ -27,6 +24,8 @@ import { operation } from './operation.ts'
 import { ActionNameInput, checkedBy, Moment, NameInput, PageQuery, ReasonInput } from './schemas/names.ts'
 import { FailureView } from './schemas/task.ts'
 import { failureView } from './views.ts'
+import { WorkOrderId, workOrderOf } from './work-order-id.ts'
+import { TicketView, ticketsOf } from './work-order-tickets.ts'
 
 const OWNER_LENGTH_MAX = 200
 const TEXT_LENGTH_MAX = 1_000
@@ -37,8 +36,9 @@ const SIMILAR_LOOKED_AT = 200
 const Closed = {
   since: Moment,
   by: z.string(),
-  because: z.enum(['operator', 'recovered', 'gone']).meta({
-    description: 'An operator closed it; its tasks have succeeded; or they were discarded, cancelled or removed.',
+  because: z.enum(['operator', 'outside', 'recovered', 'gone']).meta({
+    description:
+      'An operator closed it; its ticket was closed in an outside system; its tasks have succeeded; or they were discarded, cancelled or removed.',
   }),
   result: z.string().meta({ description: 'What was done about it.' }),
 }
@@ -80,11 +80,9 @@ const DetailView = WorkOrderView.extend({
   similar: z
     .array(PastView.extend({ id: z.string() }))
     .meta({ description: 'How the latest others of the same action ended, newest first.' }),
+  tickets: z.array(TicketView).meta({ description: 'What outside systems have for it.' }),
 }).meta({ id: 'WorkOrderDetail' })
 
-const WorkOrderId = z.object({
-  id: checkedBy((value) => value, 'The id of a work order, or the fingerprint of a failure group that has one.'),
-})
 const words = (what: string) =>
   checkedBy((value) => checkedText(what, value, TEXT_LENGTH_MAX), `The ${what}.`, TEXT_LENGTH_MAX)
 
@@ -143,9 +141,10 @@ export const workOrderOperations = {
       const one = await workOrderOf(context, id)
       const { engine, redaction } = context
       const fingerprint = one.subject.fingerprint as Fingerprint
-      const [{ items }, others] = await Promise.all([
+      const [{ items }, others, tickets] = await Promise.all([
         engine.failureGroups({ fingerprint, limit: 1 }),
         workOrdersIn(engine).find({ index: 'action', value: one.action, limit: SIMILAR_LOOKED_AT }),
+        ticketsOf(engine, one.id),
       ])
       const similar = others.items
         .filter(({ document }) => document.id !== one.id)
@@ -161,6 +160,7 @@ export const workOrderOperations = {
         dead: group?.count ?? 0,
         sample: group === undefined ? null : failureView(group.sample, redaction),
         similar,
+        tickets,
       }
     },
   }),
@@ -204,18 +204,6 @@ export const workOrderOperations = {
     run: (context, caller, { id, reason }) =>
       act(context, caller, id, reason, (one, by, now) => reopenedWorkOrder(one, by, now, 'operator')),
   }),
-}
-
-/** By its id, or by the group that it is about: also by one that was merged into that. */
-async function workOrderOf({ engine }: Pick<Context, 'engine'>, asked: string): Promise<WorkOrder> {
-  const orders = workOrdersIn(engine)
-  const fingerprint = asked.startsWith('wo-') ? asked.slice('wo-'.length) : asked
-  const found = await orders.get(workOrderId({ fingerprint }))
-  if (found !== null) return found.document
-  const root = (await casesOf(engine, [fingerprint])).get(fingerprint)?.mergedInto ?? null
-  const merged = root === null ? null : await orders.get(workOrderId({ fingerprint: root }))
-  if (merged === null) throw new NotFoundError('work order', asked)
-  return merged.document
 }
 
 /** One step. What changes nothing is answered like what does. */

@@ -53,11 +53,17 @@ test.each(STORES)(
     expect(await engine.counts()).toMatchObject({ succeeded: COUNT - 1, dead: 1 })
     expect(ran).toHaveLength(COUNT)
     const told = async (): Promise<readonly unknown[]> => {
-      const { entries } = await engine.journal.read({ limit: 1_000, newest: true })
-      return entries.filter(({ type }) => type === 'redrive.changed').map(({ data }) => data.state)
+      const states: unknown[] = []
+      let page = await engine.journal.read({ limit: 1_000 })
+      while (page.entries.length > 0) {
+        const changes = page.entries.filter(({ type }) => type === 'redrive.changed')
+        states.push(...changes.map(({ data }) => data.state))
+        page = await engine.journal.read({ limit: 1_000, cursor: page.cursor })
+      }
+      return states
     }
     // The entry comes soon after the state that it tells of.
-    await expect.poll(told).toEqual(['done', 'running', 'halted', 'running', 'collecting'])
+    await expect.poll(told).toEqual(['collecting', 'running', 'halted', 'running', 'done'])
   },
 )
 

@@ -3,7 +3,7 @@
 import { workerId } from '@reprise/core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
-import { dead, fingerprintOf, opened, receiver, recovering, statesOf } from './runbook-fixture.ts'
+import { dead, fingerprintOf, opened, recovering, statesOf } from './runbook-fixture.ts'
 import { ANN, died } from './store-with-caller.ts'
 
 afterAll(stopRedis)
@@ -136,25 +136,21 @@ describe.each(STORES)('B4, B11: the five runbooks (%s)', (kind) => {
     expect((await moved(id)).state).toBe('succeeded')
   })
 
-  test('notify tenants: the names and the message are posted once', async () => {
-    const { engine, moved, start, answer } = await opened(kind)
+  test('notify tenants: each is told once, of its own tasks', async () => {
+    const { engine, moved, start, answer, call } = await opened(kind)
     await died(engine, dead(2), 'EGONE')
-    const received: { body: string; key: string | undefined }[] = []
-    const url = await receiver((body, key) => received.push({ body, key }))
-    const { id } = await start('notify-tenants', {
-      fingerprint: await fingerprintOf(engine),
-      url,
-      message: 'we are on it',
-    })
+    const fingerprint = await fingerprintOf(engine)
+    const { id } = await start('notify-tenants', { fingerprint, message: 'we are on it' })
     await answer(id, 'yes')
     await moved(id)
     await answer(id, 'yes')
     expect((await moved(id)).state).toBe('succeeded')
-    expect(received).toHaveLength(1)
-    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
-      message: 'we are on it',
-      tenants: [{ value: 'default', count: 2 }],
-    })
-    expect(received[0]?.key).toBe(`${id}-notify`)
+    const told = async () =>
+      (await engine.journal.read({ limit: 1_000 })).entries.filter(({ type }) => type === 'tenant.notified')
+    expect(await told()).toMatchObject([{ reason: 'we are on it', data: { tenant: 'default', tasks: 2 } }])
+    // The same again tells nobody; something else does.
+    expect(await call(ANN, 'notifyTenants', { fingerprint, message: 'we are on it' })).toEqual({ told: 0 })
+    expect(await call(ANN, 'notifyTenants', { fingerprint, message: 'it takes longer' })).toEqual({ told: 1 })
+    expect(await told()).toHaveLength(2)
   })
 })

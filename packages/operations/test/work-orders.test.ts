@@ -167,3 +167,25 @@ test('B7: a policy wants one for each task, and names severity, owner and runboo
     runbook: 'ask-the-bank',
   })
 })
+
+test('one that people wrote much about can still be opened again, closed, and holds up no other', async () => {
+  const { engine, call } = await storeWithCaller()
+  await died(engine, some(1, 'a'), 'CODE_A')
+  await follow(engine)
+  const { items }: { items: Shown[] } = await call(ANN, 'listWorkOrders', {})
+  const id = items[0]?.id ?? ''
+  const comment = (): Promise<unknown> => call(ANN, 'commentWorkOrder', { id, text: '直'.repeat(1_000) })
+  let refused: unknown = null
+  for (let count = 0; count < 100 && refused === null; count++) {
+    refused = await comment().then(
+      () => null,
+      (error: unknown) => error,
+    )
+  }
+  expect(String(refused)).toMatch(/take no more/)
+  await call(ANN, 'closeWorkOrder', { id, result: '直'.repeat(1_000) })
+  await died(engine, some(1, 'b'), 'CODE_A')
+  await died(engine, some(1, 'c'), 'CODE_C')
+  await follow(engine)
+  expect(((await call(ANN, 'listWorkOrders', {})) as { items: Shown[] }).items).toHaveLength(2)
+})

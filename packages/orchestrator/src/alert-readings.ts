@@ -9,6 +9,7 @@ import {
   allPages,
   type Engine,
   type Fingerprint,
+  failingTickets,
   isUnwell,
   mapLimited,
   PAGE_LIMIT_MAX,
@@ -79,6 +80,7 @@ const READERS: Readonly<Record<AlertMetric, Read>> = {
   breaker_open: openBreakers,
   unhealthy_workers: unhealthyWorkers,
   work_orders_late: lateWorkOrders,
+  work_orders_unpushed: unpushedWorkOrders,
   retry_failure_rate: retryFailureRate,
   retry_rate: ofSeries((sum, span) =>
     shareOf(sum.retried, ended(sum), (share) => `${share} attempts that ended in ${span} had to be tried again.`),
@@ -192,6 +194,14 @@ async function lateWorkOrders({ engine }: ReadingPorts, _: AlertRule, { now }: L
   const behindMs = await workOrdersBehindMs(engine, now)
   const seconds = Math.floor(behindMs / 1_000)
   return [{ group: {}, value: seconds, says: `No work order was made for dead letters of the last ${seconds} s.` }]
+}
+
+async function unpushedWorkOrders({ engine }: ReadingPorts): Promise<readonly Reading[]> {
+  return [...(await failingTickets(engine))].map(([system, tickets]) => {
+    const error = tickets.at(-1)?.failing?.error ?? ''
+    const says = `${count(tickets.length, 'work order')} could not be made in ${system}: ${error}`
+    return { group: { system }, value: tickets.length, says }
+  })
 }
 
 async function retryFailureRate({ retryFailures }: ReadingPorts, { windowMs }: AlertRule): Promise<readonly Reading[]> {

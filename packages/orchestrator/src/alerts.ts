@@ -32,7 +32,9 @@ import {
   stepAlert,
   stepDocument,
   stepOrMakeAlert,
+  systemClock,
   tellLeftovers,
+  turnsOf,
 } from '@reprise/core'
 import { GROUPS_MAX, type Look, type ReadingPorts, readFigure } from './alert-readings.ts'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
@@ -72,10 +74,12 @@ export function createAlerts(options: AlertsOptions): Service {
   const around = surroundings('alerts', options)
   return createLoop('alerts', around, () => {
     const lookedAt = new Map<string, number>()
+    const places = new Map<string, string>()
+    const { onError } = around
     return {
       async round() {
         const now = await engine.now()
-        if (await isOurs(engine, now, intervalMs)) await alertRound(options, { now, lookedAt, onError: around.onError })
+        if (await isOurs(engine, now, intervalMs)) await alertRound(options, { now, lookedAt, places, onError })
         return jitteredMs(intervalMs, around.random)
       },
     }
@@ -104,20 +108,24 @@ export interface AlertRound {
   readonly now: number
   /** When this process last looked at each rule; rules with a long window are looked at less often. */
   readonly lookedAt?: Map<string, number>
+  /** How far this process has come with what it goes over bit by bit. */
+  readonly places?: Map<string, string>
   readonly onError?: (error: unknown) => void
 }
 
 /** One round: reads every figure, moves the alerts, and orders what is to be told. */
 export async function alertRound(
   options: AlertsOptions,
-  { now, lookedAt = new Map(), onError = rethrow }: AlertRound,
+  { now, lookedAt = new Map(), places = new Map(), onError = rethrow }: AlertRound,
 ): Promise<void> {
   const { engine } = options
   await tellLeftovers(engine.journal, alertsIn(engine), now)
   const rules = await alertRules(engine)
   const open = await unfinished(engine)
   for (const rule of rules.filter(({ enabled }) => enabled)) {
-    if (now - (lookedAt.get(rule.name) ?? Number.NEGATIVE_INFINITY) < rule.windowMs / WINDOW_SHARE) continue
+    const passedMs = now - (lookedAt.get(rule.name) ?? Number.NEGATIVE_INFINITY)
+    // Negative if the clock was set back: that must not stop the looks.
+    if (passedMs >= 0 && passedMs < rule.windowMs / WINDOW_SHARE) continue
     lookedAt.set(rule.name, now)
     // A figure that can't be read says nothing about others, nor about its own alerts.
     await look(options, rule, { now, open }).catch(onError)
@@ -126,8 +134,8 @@ export async function alertRound(
   for (const { id, rule } of open.values()) {
     if (!watched.has(rule)) await stepAlert(engine, id, (one) => alertOver(one, now, 'rule_gone'))
   }
-  await tellChannels(engine, new Map(rules.map((rule) => [rule.name, rule])), now)
-  await removeOld(engine, now)
+  await tellChannels(options, new Map(rules.map((rule) => [rule.name, rule])), { now, onError })
+  await removeOld(engine, now, places)
 }
 
 function rethrow(error: unknown): never {
@@ -161,9 +169,9 @@ async function look(options: AlertsOptions, rule: AlertRule, { now, open }: Look
 }
 
 async function tellChannels(
-  engine: AlertsOptions['engine'],
+  { engine, clock = systemClock }: AlertsOptions,
   rules: ReadonlyMap<string, AlertRule>,
-  now: number,
+  { now, onError }: Required<Pick<AlertRound, 'now' | 'onError'>>,
 ): Promise<void> {
   const open = await unfinished(engine)
   const firedAt = await noteFired(engine, [...open.values()])
@@ -171,12 +179,15 @@ async function tellChannels(
   const { items: channels } = await channelsIn(engine).list({ limit: CHANNELS_MAX * 2 })
   const { items: silences } = await silencesIn(engine).list({ limit: SILENCES_MAX * 2 })
   const shared = { channels: documents<Channel>(channels), silences: documents<Silence>(silences), now }
+  const turns = turnsOf(clock)
   for (const alert of open.values()) {
+    if (turns.isSpent) await turns.wait()
     const rule = rules.get(alert.rule)
     const isInhibited =
-      rule?.unless.some((name) => now - (firedAt[name] ?? 0) <= rule.windowMs * INHIBITED_WINDOWS) ?? false
+      rule?.unless.some((name) => Math.abs(now - (firedAt[name] ?? 0)) <= rule.windowMs * INHIBITED_WINDOWS) ?? false
     const tell = (one: Alert): Alert | null => notifiedAlert(one, { ...shared, isInhibited })
-    if (tell(alert) !== null) await stepAlert(engine, alert.id, tell)
+    // One that can't be told says nothing about the others.
+    if (tell(alert) !== null) await stepAlert(engine, alert.id, tell).catch(onError)
   }
 }
 
@@ -193,10 +204,21 @@ async function noteFired(engine: AlertsOptions['engine'], open: readonly Alert[]
   return (await stepDocument(roundsIn(engine), ROUNDS_ID, note))?.firedAt ?? document.firedAt
 }
 
-/** Alerts and silences that were over long ago. By creation, a few at a time. */
-async function removeOld(engine: AlertsOptions['engine'], now: number): Promise<void> {
+/**
+ * Alerts and silences that were over long ago. By creation, a few at a time, and round again: those at the beginning may be there for
+ * ever, because they come back again and again.
+ */
+async function removeOld(
+  engine: AlertsOptions['engine'],
+  now: number,
+  places: NonNullable<AlertRound['places']>,
+): Promise<void> {
   const alerts = alertsIn(engine)
-  const { items } = await alerts.find({ index: 'status', value: 'resolved', limit: REMOVED_AT_ONCE })
+  const cursor = places.get('alerts')
+  const query = { index: 'status', value: 'resolved', limit: REMOVED_AT_ONCE }
+  const { items, next } = await alerts.find({ ...query, ...(cursor === undefined ? {} : { cursor }) })
+  if (next === null) places.delete('alerts')
+  else places.set('alerts', next)
   for (const { document, version, updatedAt } of items) {
     if (updatedAt > now - KEPT_MS) continue
     await alerts.remove(document.id, version).catch((error: unknown) => refuseOtherThanChanged(error))

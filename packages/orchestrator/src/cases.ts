@@ -59,7 +59,8 @@ const PAGES_PER_ROUND = 20
 const CLOCKED_EVERY_MS = 5_000
 const TIMED_AT_ONCE = 1_000
 const LOOKS_AT_ONCE = 20
-const CASES_AT_ONCE = 10
+/** A page may be about as many causes. What is written together shares one commit, which costs more than the writes. */
+const CASES_AT_ONCE = 100
 /** Groups of one family: operators can merge no more. */
 const MEMBERS_MAX = 100
 const PROGRESS_ID = 'journal'

@@ -35,6 +35,7 @@ export {
 } from './audit/verify.ts'
 export { type LinesVerified, verifyLines } from './audit/verify-lines.ts'
 export { type CasesOptions, createCases, followOnce, onTheClock } from './cases.ts'
+export { type ClockWatchOptions, createClockWatch } from './clock-watch.ts'
 export {
   createDeadLetterRetention,
   type DeadLetterPoint,
@@ -44,6 +45,7 @@ export {
 export { createDispatch, type DispatchOptions, MAX_DISPATCH_RETRIES } from './dispatch.ts'
 export { type DispatchReport, type DispatchRound, dispatchOnce } from './dispatch-once.ts'
 export { type HealthAddress, type HealthAnswer, type HealthServer, serveHealth } from './health-server.ts'
+export { createHealthWatch, type HealthWatchOptions } from './health-watch.ts'
 export type { JobEngine } from './job-runner.ts'
 export { createJobs, type JobsOptions } from './jobs.ts'
 export { KEPT_MAX, type KeptMessage, keptIn, keptPage, removeKept, textOfKept } from './kept-messages.ts'
@@ -117,8 +119,11 @@ export { copyId, fittingPayload } from './redrives/send.ts'
 export { newStage } from './redrives/stages.ts'
 export { registrySnapshot } from './registry-snapshot.ts'
 export { createReminders, FIRST_PLACE, type RemindersOptions, remindSome } from './reminders.ts'
+export { type RetentionInForce, retentionInForce } from './retention-notice.ts'
 export { announceRole, createRolePresence, presentRoles, type RoleAnnouncement } from './role-presence.ts'
 export type { HttpStep, RunbookHands, ScriptStep } from './runbooks/actions.ts'
+export { removeOldRuns } from './runbooks/removal.ts'
+export { checkRunbookSize } from './runbooks/room.ts'
 export {
   type Answer,
   abortedRun,
@@ -154,6 +159,7 @@ export { createRunbooks, type RunbooksOptions, Runner, type RunPoint } from './r
 export { placesIn } from './runbooks/values.ts'
 export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'
 export { createLoop, jitteredMs, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
+export { createSetbackWatch, type SetbackWatchOptions, setbackLook } from './setback-watch.ts'
 export { storeIdentity } from './store-identity.ts'
 export { createSweep, type SweepOptions } from './sweep.ts'
 export { type SweepReport, sweepOnce } from './sweep-once.ts'

@@ -23,8 +23,10 @@ import {
 import { type AlertsOptions, createAlerts } from './alerts.ts'
 import { createAudit } from './audit/sealer.ts'
 import { createCases } from './cases.ts'
+import { createClockWatch } from './clock-watch.ts'
 import { createDeadLetterRetention, type DeadLetterRule } from './dead-letters/retention.ts'
 import { createDispatch, DISPATCH_CHECKS, type DispatchOptions } from './dispatch.ts'
+import { createHealthWatch } from './health-watch.ts'
 import { createJobs } from './jobs.ts'
 import { createLaunch, type LaunchMessage, type LaunchService, type MessageOutcome } from './launch.ts'
 import { LaunchLedger } from './launch-ledger.ts'
@@ -36,10 +38,12 @@ import { createQueueOutbox } from './queue-outbox.ts'
 import { createReconcile } from './reconcile.ts'
 import { createRedrives } from './redrives/redrives.ts'
 import { createReminders } from './reminders.ts'
+import { createRetentionNotice } from './retention-notice.ts'
 import type { RunbookHands } from './runbooks/actions.ts'
 import { createRunbooks } from './runbooks/runner.ts'
 import { errorHook, type ServiceOptions } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
+import { createSetbackWatch } from './setback-watch.ts'
 import { createSweep } from './sweep.ts'
 import { createWorkOrders } from './work-orders.ts'
 
@@ -157,6 +161,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { ledgers, launches, reconciliations } = launchServices(options, shared)
   // What takes work comes last and goes first, so that nothing is taken that nobody looks after.
   const services: readonly Service[] = [
+    createSetbackWatch(shared),
     ...(options.sweep === false
       ? []
       : [
@@ -168,6 +173,9 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
           createAudit({ ...shared, ...present({ journalMs: retention?.journalMs }), ...options.audit }),
           createRedrives(shared),
           createReminders(shared),
+          createRetentionNotice({ ...shared, rules: retention ?? {}, dead }),
+          createClockWatch(shared),
+          createHealthWatch(shared),
           ...(dead === undefined ? [] : [createDeadLetterRetention({ ...shared, ...dead })]),
         ]),
     ...reconciliations,

@@ -57,6 +57,8 @@ const PAGE_ENTRIES = 500
 /** How many pages follow each other before others have their turn. */
 const PAGES_PER_ROUND = 20
 const LOOKS_AT_ONCE = 20
+/** A page may tell of as many. What is written together shares one commit, which costs more than the writes. */
+const CAUSES_AT_ONCE = 100
 /** Open work orders that are looked at in one round: the next round goes on behind them. */
 const LOOKED_AT_MAX = 200
 const MEMBERS_MAX = 100
@@ -102,12 +104,12 @@ export async function openWorkOrders(options: Pick<WorkOrdersOptions, 'engine' |
   if (entries.length === 0) return false
   const causes = deathsOf(entries)
   const cases = await casesOf(engine, [...causes.keys()])
-  for (const [fingerprint, { action, deaths }] of causes) {
+  await mapLimited([...causes], CAUSES_AT_ONCE, async ([fingerprint, { action, deaths }]) => {
     const root = cases.get(fingerprint)?.mergedInto ?? fingerprint
     for (const one of await subjectsOf(options, root, deaths)) {
       await openWorkOrder(engine, one.subject, action, one.deaths)
     }
-  }
+  })
   try {
     await progress.update({ id: PROGRESS_ID, cursor }, version)
   } catch (error) {

@@ -38,6 +38,7 @@ test('each task goes its way: pulled, directed, launched', async () => {
   expect(orchestrator.status()).toEqual({
     state: 'running',
     services: [
+      'setback watch',
       'sweep',
       'cases',
       'work-orders',
@@ -46,6 +47,9 @@ test('each task goes its way: pulled, directed, launched', async () => {
       'audit',
       'redrives',
       'reminders',
+      'retention-notice',
+      'clock watch',
+      'health watch',
       'reconcile',
       'probe',
       'dispatch',
@@ -149,6 +153,7 @@ describe('options', () => {
   test('nothing but the sweep and jobs, or not even that', async () => {
     const { engine } = await openStore()
     expect(createOrchestrator({ engine }).status().services).toEqual([
+      'setback watch',
       'sweep',
       'cases',
       'work-orders',
@@ -157,8 +162,11 @@ describe('options', () => {
       'audit',
       'redrives',
       'reminders',
+      'retention-notice',
+      'clock watch',
+      'health watch',
       'jobs',
     ])
-    expect(createOrchestrator({ engine, sweep: false, jobs: false }).status().services).toEqual([])
+    expect(createOrchestrator({ engine, sweep: false, jobs: false }).status().services).toEqual(['setback watch'])
   })
 })

@@ -6,16 +6,21 @@ import { type Clock, DEFAULT_POOL, type Engine, type OutsideQueue, type Service,
 import {
   createAlerts,
   createAudit,
+  createClockWatch,
   createDeadLetterRetention,
   createDispatch,
+  createHealthWatch,
   createLaunch,
   createOrchestrator,
   createProbe,
   createQueueOutbox,
   createReconcile,
   createReminders,
+  createRunbooks,
+  createSetbackWatch,
   createSweep,
   LaunchLedger,
+  type RunbookHands,
 } from '@reprise/orchestrator'
 import { expect, test } from 'vitest'
 import { FakeLauncher } from './fake-launcher.ts'
@@ -24,7 +29,7 @@ import { openStore } from './fixture.ts'
 interface Subject {
   readonly create: (engine: Engine, clock: Clock) => Service
   /** The verb of the engine with which each of its rounds begins. */
-  readonly looksBy: 'expired' | 'claim' | 'launches' | 'workers' | 'now'
+  readonly looksBy: 'expired' | 'claim' | 'launches' | 'workers' | 'now' | 'setbacks'
 }
 
 const around = (engine: Engine, clock: Clock) => ({ engine, clock, random: seededRandom(1) })
@@ -33,6 +38,16 @@ const launching = (engine: Engine, clock: Clock) => ({
   launcher: new FakeLauncher(clock),
   ledger: new LaunchLedger(DEFAULT_POOL, 5),
 })
+
+/** No run is under way: nothing is done. */
+const HANDS: RunbookHands = {
+  operation: async () => null,
+  onlyLooks: () => true,
+  takesReason: () => false,
+  check: () => null,
+  http: async () => ({ status: 200, body: '' }),
+  script: async () => ({ exitCode: 0, output: '' }),
+}
 
 const services: Record<string, Subject> = {
   sweep: { looksBy: 'expired', create: (engine, clock) => createSweep(around(engine, clock)) },
@@ -55,6 +70,18 @@ const services: Record<string, Subject> = {
     create: (engine, clock) =>
       createDeadLetterRetention({ ...around(engine, clock), after: '90d', exportTo: tmpdir(), intervalMs: 1_000 }),
   },
+  'setback watch': {
+    looksBy: 'setbacks',
+    create: (engine, clock) => createSetbackWatch({ ...around(engine, clock), intervalMs: 1_000 }),
+  },
+  'clock watch': {
+    looksBy: 'workers',
+    create: (engine, clock) => createClockWatch({ ...around(engine, clock), intervalMs: 1_000 }),
+  },
+  'health watch': {
+    looksBy: 'workers',
+    create: (engine, clock) => createHealthWatch({ ...around(engine, clock), intervalMs: 1_000 }),
+  },
   reminders: {
     looksBy: 'now',
     create: (engine, clock) => createReminders({ ...around(engine, clock), intervalMs: 1_000 }),
@@ -64,12 +91,17 @@ const services: Record<string, Subject> = {
     looksBy: 'now',
     create: (engine, clock) => createAudit({ ...around(engine, clock), intervalMs: 1_000 }),
   },
+  runbooks: {
+    looksBy: 'now',
+    create: (engine, clock) => createRunbooks({ ...around(engine, clock), hands: HANDS, intervalMs: 1_000 }),
+  },
   orchestrator: {
     looksBy: 'expired',
     create(engine, clock) {
       const { random, launcher } = launching(engine, clock)
       const launchPools = [{ pool: 'ephemeral', launcher, slots: 2 }]
-      return createOrchestrator({ engine, clock, random, launchPools, directedPools: ['directed'], probes: true })
+      const directedPools = ['directed']
+      return createOrchestrator({ engine, clock, random, launchPools, directedPools, probes: true, runbooks: HANDS })
     },
   },
 }

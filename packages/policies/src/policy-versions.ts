@@ -20,7 +20,7 @@ export interface PolicyVersion {
   readonly hash: string
   /** Who brought it in: a file, or a person. */
   readonly by: string
-  /** Why, in the words of whoever did it; missing if nobody said. */
+  /** Why, in the words of the person who did it; missing if nobody said. */
   readonly reason?: string
   readonly at: number
 }

@@ -23,7 +23,7 @@ import {
   turnsOf,
 } from '@reprise/core'
 import { createContext } from '@reprise/operations'
-import { scalingSignals } from '@reprise/orchestrator'
+import { createSetbackWatch, scalingSignals } from '@reprise/orchestrator'
 import type { Policies } from '@reprise/policies'
 import {
   createRegistry,
@@ -156,6 +156,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   })
   const events = createEvents(context, onError, intake)
   const { delivery, telling } = context.events
+  const setbacks = createSetbackWatch({ engine, clock, log, random: options.random, actor: 'server' })
   const { monitoringThresholds: thresholds } = context
   storeGauges(engine, {
     metrics,
@@ -188,11 +189,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       loop.open()
       await app.start()
       for (const warning of access.warnings) log.warn(warning)
-      await Promise.all([delivery.start(), telling.start(), slots.start()])
+      await Promise.all([delivery.start(), telling.start(), slots.start(), setbacks.start()])
     },
     stop: async () => {
       // Streams have no end of their own: they are told to come back elsewhere.
-      await Promise.all([events.streams.close(), app.stop(), delivery.stop(), telling.stop(), slots.stop()])
+      const services = [delivery, telling, slots, setbacks].map((service) => service.stop())
+      await Promise.all([events.streams.close(), app.stop(), ...services])
       await access.close()
       loop.close()
     },

@@ -218,6 +218,11 @@ export const CATALOGUE = {
     'How many executions at once the pool would need to start everything within 10 s.',
   ),
   scalingWorkers: gauge('reprise_scaling_workers', ['pool'], 'The same in workers.'),
+  workOrdersUnpushed: gauge(
+    'reprise_work_orders_unpushed',
+    ['system'],
+    'Work orders that an outside system could not be made to have.',
+  ),
   unhealthyShare: gauge('reprise_monitoring_unhealthy_share', [], 'Share of the workers that are unhealthy.'),
   queueDepth: gauge('reprise_monitoring_queue_depth_average', [], 'Tasks that wait inside a worker, on average.'),
   healthRouting: gauge(

@@ -3,6 +3,7 @@
  * from the client and the worker themselves, by OpenTelemetry's API.
  */
 
+export { DASHBOARDS, type Dashboard, grafanaJson, type Panel } from './dashboards.ts'
 export { JournalTail, type JournalTailOptions } from './journal-tail.ts'
 export {
   type About,

@@ -13,6 +13,7 @@ import {
   type PoolName,
   SERIES_STEP_MS,
   type SeriesPoint,
+  type Setback,
   type Task,
   type WorkerView,
 } from '@reprise/core'
@@ -34,6 +35,7 @@ export interface LevelLook {
   readonly counts: Counts
   readonly lanes: readonly LaneView[]
   readonly breakers: readonly Breaker[]
+  readonly setbacks: readonly Setback[]
   readonly book: PolicyBook
   /** Whether causes may be named. */
   readonly causes: boolean
@@ -52,6 +54,7 @@ export async function levelFacts(engine: Observing, look: LevelLook): Promise<Le
   const dueCounts = [...due.values()]
   const waitedMs = [...stuck.map(({ wait }) => wait.waitedMs), ...dueCounts.map(({ sinceMs }) => sinceMs)]
   return {
+    setbacks: look.setbacks,
     dead: counts.dead,
     unserved: {
       tasks: sum(unserved.map((lane) => lane.counts.queued)) + sum(dueCounts.map(({ tasks }) => tasks)),

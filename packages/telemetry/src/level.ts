@@ -2,7 +2,7 @@
 // words. It weighs what goes wrong now (failing attempts, dead letters by the minute, new causes), what waits (without a worker,
 // or for too long), what is held (open breakers), and what was left behind (dead letters). That nothing runs is no good sign.
 
-import { formatDuration, type SeriesPoint } from '@reprise/core'
+import { formatDuration, type SeriesPoint, type Setback, setbackSentence } from '@reprise/core'
 
 const LEVELS = ['ok', 'warning', 'critical'] as const
 export type Level = (typeof LEVELS)[number]
@@ -43,6 +43,7 @@ const NAMED_MAX = 3
 
 /** What each sentence is about. */
 export const ABOUT = [
+  'set_back',
   'no_worker',
   'wait',
   'dead_rate',
@@ -65,6 +66,8 @@ export interface LevelFacts {
   readonly windowMs: number
   /** What happened in the window. */
   readonly flow: Readonly<Record<Exclude<keyof SeriesPoint, 'at'>, number>>
+  /** What the store lost of what it had acknowledged, and nobody has accepted. */
+  readonly setbacks: readonly Setback[]
   /** Dead letters that are there now. */
   readonly dead: number
   readonly workers: {
@@ -120,6 +123,7 @@ export function becauseOf(facts: LevelFacts, limits: MonitoringThresholds = MONI
   }
   const { flow, workers, dead } = facts
   const span = formatDuration(facts.windowMs)
+  add(...setbackReason(facts))
   add(...unservedSentence(facts, limits))
   for (const wait of facts.waits) add(...waitSentence(wait))
   for (const backlog of facts.backlogs) add(...backlogSentence(backlog))
@@ -166,6 +170,14 @@ function levelOf(value: number | null, { warning, critical }: Thresholds): Level
 }
 
 type Sentence = readonly [level: Level, about: About, says: string]
+
+function setbackReason({ setbacks }: LevelFacts): Sentence {
+  const [latest, ...others] = setbacks
+  if (latest === undefined) return ['ok', 'set_back', '']
+  const more = others.length === 0 ? '' : ` So did ${others.length} more of its partitions.`
+  const what = "'reprise inspect' tells more, and accepts the loss with --reconcile."
+  return ['critical', 'set_back', `${setbackSentence(latest)}${more} ${what}`]
+}
 
 function unservedSentence({ unserved, workers }: LevelFacts, limits: MonitoringThresholds): Sentence {
   const { waitedMs } = unserved

@@ -11,6 +11,7 @@ import {
   type LaneView,
   NO_POLICIES,
   type Observing,
+  openSetbacks,
   PAGE_LIMIT_MAX,
   type PolicyBook,
   type Records,
@@ -160,13 +161,14 @@ export async function lookAtStore(engine: Observing & Records, options: Monitori
   }
   const now = options.now ?? (await engine.now())
   const from = Math.floor((now - windowMs) / SERIES_STEP_MS) * SERIES_STEP_MS
-  const [points, registry, tail, counts, lanes, { items: breakers }] = await Promise.all([
+  const [points, registry, tail, counts, lanes, { items: breakers }, setbacks] = await Promise.all([
     engine.series({ from, to: now + 1 }),
     allPages((page) => engine.workers(page), WORKERS_MAX),
     journal.look(from),
     engine.counts(),
     allPages((page) => engine.lanes(page), LANES_MAX),
     engine.breakers({ limit: PAGE_LIMIT_MAX }),
+    openSetbacks(engine),
   ])
   const { items: workers } = registry
   const present = workers.filter(({ lastBeatAt }) => now - lastBeatAt < GONE_MS)
@@ -180,6 +182,7 @@ export async function lookAtStore(engine: Observing & Records, options: Monitori
     counts,
     lanes: lanes.items,
     breakers,
+    setbacks,
     book,
     causes,
   })

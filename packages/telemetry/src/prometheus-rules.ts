@@ -76,6 +76,8 @@ function expressionOf({ metric, pool, action, tenant, by, windowMs }: AlertRule)
       return `sum by (level) (${breakers.name}{status="open"})`
     case 'unhealthy_workers':
       return unhealthyShare.name
+    case 'work_orders_unpushed':
+      return `sum by (system) (${CATALOGUE.workOrdersUnpushed.name})`
     case 'repeated_failures':
     case 'new_cause':
     case 'work_orders_late':

@@ -4,6 +4,7 @@
 import {
   type Clock,
   type Counts,
+  failingTickets,
   heartbeatLag,
   inTime,
   type Logger,
@@ -40,6 +41,8 @@ export interface StoreGaugesOptions {
 interface Look extends StoreLook {
   readonly pools: ReadonlyMap<PoolName, Counts>
   readonly scaling: readonly ScalingSignal[]
+  /** By outside system. */
+  readonly unpushed: ReadonlyMap<string, readonly unknown[]>
 }
 
 const KEEP_MS = 5_000
@@ -103,7 +106,7 @@ async function lookAt(
   const names = new Set([...look.workers.flatMap(({ pools }) => pools), ...look.lanes.map(({ pool }) => pool)])
   const looked = [...names].slice(0, POOLS_MAX)
   const pools = await Promise.all(looked.map(async (pool) => [pool, await engine.counts({ pool })] as const))
-  return { ...look, pools: new Map(pools), scaling: await scaling(looked) }
+  return { ...look, pools: new Map(pools), scaling: await scaling(looked), unpushed: await failingTickets(engine) }
 }
 
 type Shown = readonly (readonly [labels: Readonly<Record<string, string>>, value: number])[]
@@ -145,6 +148,7 @@ const SHOWN = {
     scaling.flatMap(({ pool, slots }) => (slots === null ? [] : [[{ pool }, slots] as const])),
   scalingWorkers: ({ scaling }) =>
     scaling.flatMap(({ pool, workers }) => (workers === null ? [] : [[{ pool }, workers] as const])),
+  workOrdersUnpushed: ({ unpushed }) => [...unpushed].map(([system, tickets]) => [{ system }, tickets.length]),
   level: ({ monitoring: { level, because } }) => [
     [{ figure: 'overall' }, levelNumber(level)],
     ...ABOUT.map((figure) => [{ figure }, levelNumber(worstOf(because, figure))] as const),

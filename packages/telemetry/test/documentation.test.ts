@@ -2,19 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { silentLogger, systemClock } from '@reprise/core'
-import {
-  LoopWatch,
-  metricsText,
-  observedEngine,
-  prometheusMeter,
-  requestObserver,
-  storeGauges,
-  tenantRefusals,
-} from '@reprise/telemetry'
+import { metricsText } from '@reprise/telemetry'
 import { expect, test } from 'vitest'
 import { CATALOGUE } from '../src/catalogue.ts'
-import { aRegistry, openStore } from './fixture.ts'
+import { aRegistry, openStore, registerAll } from './fixture.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8')
@@ -45,12 +36,7 @@ test('B9, D4 and C10: the page has every metric of the catalogue, with its type 
 test('every metric of the catalogue is registered by somebody, and nothing beside', async () => {
   const { engine } = await openStore()
   const metrics = aRegistry()
-  observedEngine(engine, { metrics, log: silentLogger, clock: systemClock })
-  requestObserver({ metrics, log: silentLogger })
-  new LoopWatch({ metrics, log: silentLogger })
-  tenantRefusals(metrics)
-  prometheusMeter(metrics)
-  storeGauges(engine, { metrics })
+  registerAll(engine, metrics)
   const registered = metrics.getMetricsAsArray().map(({ name, type }) => ({ name, type }))
   const order = (rows: readonly { readonly name: string; readonly type: string }[]): string[] =>
     rows.map(({ name, type }) => `${name} ${type}`).toSorted()

@@ -14,6 +14,8 @@ import {
   observedFailure,
   type PoolName,
   type RetryToken,
+  silentLogger,
+  systemClock,
   type TaskId,
   type TaskSpec,
   VirtualClock,
@@ -21,7 +23,17 @@ import {
 } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
-import { createRegistry, type MetricsRegistry } from '@reprise/telemetry'
+import {
+  createRegistry,
+  LoopWatch,
+  type MetricsRegistry,
+  metricsText,
+  observedEngine,
+  prometheusMeter,
+  requestObserver,
+  storeGauges,
+  tenantRefusals,
+} from '@reprise/telemetry'
 import { startRedis } from '@reprise/test-servers'
 import { onTestFinished } from 'vitest'
 
@@ -45,6 +57,26 @@ export async function openRedisStore(): Promise<Store> {
   const engine = await openRedisEngine({ url: redis.url, clock })
   onTestFinished(() => engine.close())
   return { engine, clock }
+}
+
+/** Everything that a server registers. */
+export function registerAll(engine: Engine, metrics: MetricsRegistry): void {
+  observedEngine(engine, { metrics, log: silentLogger, clock: systemClock })
+  requestObserver({ metrics, log: silentLogger })
+  new LoopWatch({ metrics, log: silentLogger })
+  tenantRefusals(metrics)
+  prometheusMeter(metrics)
+  storeGauges(engine, { metrics })
+}
+
+/** What such a server shows when it is scraped, with the figures of the process. */
+export async function fullScrape(): Promise<string> {
+  const { engine } = await openStore()
+  const metrics = createRegistry()
+  registerAll(engine, metrics)
+  const scrape = await metricsText(metrics)
+  metrics.clear()
+  return scrape
 }
 
 /** Without the figures of the process. */

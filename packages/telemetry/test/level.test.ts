@@ -10,6 +10,7 @@ const STILL = { accepted: 0, started: 0, succeeded: 0, failed: 0, lost: 0, retri
 const WELL: LevelFacts = {
   windowMs: 600_000,
   flow: STILL,
+  setbacks: [],
   dead: 0,
   workers: { present: 1, unhealthy: 0, taking: 1, lastSilentMs: null },
   unserved: { tasks: 0, due: 0, lanes: [], waitedMs: null },

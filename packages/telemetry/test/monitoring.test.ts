@@ -31,6 +31,7 @@ function facts(change: Partial<MonitoringFacts> = {}): MonitoringFacts {
     isAware: true,
     unawareBy: [],
     found: {
+      setbacks: [],
       dead: 0,
       unserved: { tasks: 0, due: 0, lanes: [], waitedMs: null },
       waits: [],

@@ -1,32 +1,10 @@
-// A scrape keeps to the rules of `promtool check metrics`, and the check sees what breaks them.
-
-import { silentLogger, systemClock } from '@reprise/core'
-import {
-  createRegistry,
-  LoopWatch,
-  metricsText,
-  observedEngine,
-  prometheusMeter,
-  requestObserver,
-  storeGauges,
-  tenantRefusals,
-} from '@reprise/telemetry'
 import { expect, test } from 'vitest'
 import { CATALOGUE } from '../src/catalogue.ts'
-import { openStore } from './fixture.ts'
+import { fullScrape } from './fixture.ts'
 import { promtoolProblems } from './promtool.ts'
 
 test('everything that a server shows keeps to the rules, with the figures of the process itself', async () => {
-  const { engine } = await openStore()
-  const metrics = createRegistry()
-  observedEngine(engine, { metrics, log: silentLogger, clock: systemClock })
-  requestObserver({ metrics, log: silentLogger })
-  new LoopWatch({ metrics, log: silentLogger })
-  tenantRefusals(metrics)
-  prometheusMeter(metrics)
-  storeGauges(engine, { metrics })
-  const scrape = await metricsText(metrics)
-  metrics.clear()
+  const scrape = await fullScrape()
   expect(scrape).toContain('process_cpu_seconds_total')
   expect(scrape).toContain('nodejs_active_handles')
   expect(promtoolProblems(scrape)).toEqual([])

@@ -15,7 +15,7 @@ import {
   WorkerFencedError,
   type WorkerId,
 } from '@reprise/core'
-import { createSweep, type HealthAnswer, type HealthServer, serveHealth } from '@reprise/orchestrator'
+import { createSweep, type HealthAnswer, type HealthServer, serveHealth, setbackLook } from '@reprise/orchestrator'
 import { warnOfMissingHooks } from './action-registry.ts'
 import type { ActiveExecution } from './active-execution.ts'
 import { type AppliedPolicies, policiesOf } from './applied-policies.ts'
@@ -157,6 +157,8 @@ export class Worker {
     const trouble = (): string | null => this.trouble
     this.#vitalSigns = new VitalSigns({ clock, active, settlementLog: this.#settlementLog, thresholds, trouble })
     const lookForOrder = drainOrder({ ...shared, worker: config.id, onOrdered: () => this.#drainAsOrdered() })
+    const actor = `worker:${config.id}`
+    const lookBack = connection.engine === null ? null : setbackLook({ engine: connection.engine, clock, log, actor })
     this.#heartbeat = {
       ...shared,
       intervalMs: config.heartbeatMs,
@@ -166,6 +168,7 @@ export class Worker {
       onUnknown: () => this.#register(),
       onCurrent: async (epoch) => {
         if (this.#state === 'running') await lookForOrder(epoch)
+        await lookBack?.()
         // Nobody has to wait for the next heartbeat to see which version is applied here.
         if (await policies.follow()) await beatOnce(this.#heartbeat)
       },

@@ -8,12 +8,14 @@ export interface WorkerChild {
   readonly begun: ReadonlySet<string>
   readonly errors: readonly string[]
   readonly letGo: () => void
+  readonly signal: (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
   /** It still runs; told to stop, it ends by itself and well. */
   readonly expectToEndWell: () => Promise<void>
 }
 
-export async function startWorkerChild(address: string): Promise<WorkerChild> {
-  const child = fork(join(import.meta.dirname, 'worker-process.ts'), [address], {
+/** `lease` is the worker's own if not given. */
+export async function startWorkerChild(address: string, lease = ''): Promise<WorkerChild> {
+  const child = fork(join(import.meta.dirname, 'worker-process.ts'), [address, lease], {
     execArgv: ['--conditions=reprise-source', '--no-warnings'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -33,6 +35,7 @@ export async function startWorkerChild(address: string): Promise<WorkerChild> {
     begun,
     errors,
     letGo: () => void child.send('let go'),
+    signal: (name) => void child.kill(name),
     expectToEndWell: () => expectToEndWell(child),
   }
 }

@@ -1,4 +1,4 @@
-// A worker process for the outage tests: node worker-process.ts <address>. Over its channel to the test it says 'ready',
+// A worker process for the outage tests: node worker-process.ts <address> [lease]. Over its channel to the test it says 'ready',
 // { begun: task id } for each held handler and { error: code } for what it meets; 'let go' ends the held handlers. It
 // works until it is told to stop by SIGTERM.
 
@@ -12,8 +12,10 @@ process.on('message', (message) => {
   if (message === 'let go') release.resolve()
 })
 
+const [, , address = '', lease = ''] = process.argv
 const worker = await createWorker({
-  engine: process.argv[2] ?? '',
+  engine: address,
+  ...(lease === '' ? {} : { lease, sweep: false }),
   actions: [
     quick,
     heldAction((taskId) => {

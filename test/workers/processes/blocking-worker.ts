@@ -69,7 +69,7 @@ const log: Logger = { debug: () => undefined, info: () => undefined, warn: told(
 await createWorker({
   engine,
   actions: [blocking, endless, deadly, peaceful],
-  lease: '1s',
+  lease: '2s',
   concurrency: Number(concurrency),
   sweep: false,
   log,

@@ -31,6 +31,8 @@ export type Example = readonly [command: string, says: string]
 export interface CommandDefinition {
   /** `['config', 'check']` for `reprise config check`. */
   readonly path: readonly [string, ...string[]]
+  /** What its family does when no second word is given. */
+  readonly isDefault?: true
   readonly group: Group
   /** One line, without a full stop. */
   readonly summary: string

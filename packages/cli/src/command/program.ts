@@ -107,7 +107,8 @@ function addCommand(
   const [first, second] = definition.path
   const parent = second === undefined ? program : families.get(first)
   if (parent === undefined) throw new TypeError(`There is no family '${first}' for ${definition.path.join(' ')}.`)
-  const command = parent.command(second ?? first).summary(definition.summary)
+  const isDefault = definition.isDefault ?? false
+  const command = parent.command(second ?? first, { isDefault }).summary(definition.summary)
   command.description(definition.details ?? `${definition.summary}.`)
   if (second === undefined) command.helpGroup(`${definition.group}:`)
   for (const { name, about } of definition.arguments ?? []) command.argument(name, about)

@@ -33,6 +33,7 @@ import { policyList, policyPublish, policyShow, policyTemplates } from './policy
 import { queueDeadLetters, queueDrop, queueKept, queueRead, queueRedrive, queueResend, queueShow } from './queue.ts'
 import { redrive } from './redrive.ts'
 import { reportOpen } from './report-open.ts'
+import { reportPeriod } from './report-period.ts'
 import { retry } from './retry.ts'
 import { RUNBOOK_COMMANDS } from './runbook.ts'
 import { scaling } from './scaling.ts'
@@ -54,7 +55,7 @@ export const FAMILIES: readonly FamilyDefinition[] = [
   { name: 'queue', group: 'Operate', summary: 'Look into the SQS queue, and move its dead letters' },
   { name: 'runbook', group: 'Operate', summary: 'Run recovery procedures, and follow them' },
   { name: 'incident', group: 'Operate', summary: 'Tell what happened in a period' },
-  { name: 'report', group: 'Operate', summary: 'Report what waits for a person' },
+  { name: 'report', group: 'Operate', summary: 'Report on a week, or on what waits for a person' },
   { name: 'job', group: 'Tasks', summary: 'Run and follow jobs made of chunks' },
   { name: 'policy', group: 'Policies', summary: 'Check, try and change retry policies' },
   { name: 'token', group: 'Set up', summary: 'Make, list and revoke API tokens' },
@@ -92,6 +93,7 @@ export const COMMANDS: readonly CommandDefinition[] = [
   diff,
   ledger,
   audit,
+  reportPeriod,
   reportOpen,
   redrive,
   discard,

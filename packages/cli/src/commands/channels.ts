@@ -12,7 +12,7 @@ import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
 
-const KINDS = ['pagerduty', 'slack', 'email', 'webhook', 'retry_alert', 'tenants']
+const KINDS = ['pagerduty', 'slack', 'email', 'webhook', 'retry_alert', 'tenants', 'work_orders']
 
 export const channels: CommandDefinition = {
   path: ['channels'],
@@ -20,6 +20,7 @@ export const channels: CommandDefinition = {
   summary: 'List the channels that alerts are told to; make, try and remove them',
   details: [
     'create <name> --kind <kind> --set <name=value> makes one: docs/alerts.md lists the settings of each kind. A value that begins with @ is read from that file, which is the way for secrets; one that is JSON is taken as such.',
+    'One of kind work_orders is a system that gets a ticket for each work order, and hears of no alerts: docs/work-orders.md.',
     'deliveries <name> lists what it was told, and test <name> tells it now that this is a test: exit code 1 if that does not arrive. update <name> changes what is given, disable <name> and enable <name> switch it, remove <name> ends it.',
   ].join('\n\n'),
   arguments: [
@@ -95,8 +96,9 @@ async function create(invocation: Invocation, name: string): Promise<undefined> 
   if (kind === undefined) throw usageError('Which kind? Nothing says so.', `Give --kind: ${KINDS.join(', ')}.`)
   // Choices are checked by the parser.
   const made = await api.createChannel({ name, kind: kind as never, ...(await fieldsOf(invocation)) })
+  const what = made.kind === 'work_orders' ? 'Work orders' : 'Alerts'
   output.one(made, ({ line }) =>
-    line(`Alerts are told to ${plain(made.name)} (${plain(made.destination)}) from now on.`),
+    line(`${what} are told to ${plain(made.name)} (${plain(made.destination)}) from now on.`),
   )
 }
 

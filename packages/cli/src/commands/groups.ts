@@ -17,7 +17,7 @@ export const groups: CommandDefinition = {
   summary: 'List dead letters by cause, look into a cause, and say what is done about it',
   details: [
     'Lists failure groups, the largest first: dead letters that failed for the same cause have one fingerprint, by which redrive and discard take them all. With a query, as for list, only the dead letters that it finds count.',
-    'Verbs: list; show <group>, or the group alone; cause <group>, which compares its failures with successes and says what changed before; ack <group>, which makes you or --owner the owner; resolve <group>, also --in-version, which opens it again by itself when the cause comes back; ignore <group> --for or --count; reopen <group>; merge <group> <others>; split <group>, which takes it out again, or with --by tells its dead letters apart.',
+    'Verbs: list; show <group>, or the group alone; cause <group>, which compares its failures with successes and says what changed before; ack <group>, which makes you or --owner the owner; resolve <group>, also --in-version, which opens it again by itself when the cause comes back; ignore <group> --for or --count; reopen <group>; merge <group> <others>; split <group>, which takes it out again, or with --by tells its dead letters apart; notify <group> <message>, which tells the tenants that are affected.',
   ].join('\n\n'),
   arguments: [
     { name: '[query...]', about: 'Which dead letters, all if nothing is said; or a verb and what it is about' },
@@ -34,7 +34,10 @@ export const groups: CommandDefinition = {
     { flags: '--in-version <version>', about: 'For resolve: workers of this version and newer have the fix' },
     { flags: '--for <duration>', about: 'For ignore: how long, such as 2d' },
     { flags: '--count <count>', about: 'For ignore: until this number more have died' },
-    { flags: '--by <field>', about: 'For split: tenant, version, host, worker, code or label.<name>' },
+    {
+      flags: '--by <field>',
+      about: 'For split: tenant, version, host, worker, code or label.<name>; none for nothing',
+    },
     REASON,
     LIMIT,
     WATCH,
@@ -134,6 +137,13 @@ const ACTS = {
     const until = { ...options.given('for'), ...(count === undefined ? {} : { count }) }
     return api.ignoreFailureGroup({ fingerprint, ...until, ...reasonOf(options) })
   }),
+  async notify({ api, output }, fingerprint, words) {
+    const message = words.join(' ')
+    if (message === '') throw usageError('What are they told? Give a message, behind the group.')
+    const answer = await api.notifyTenants({ fingerprint, message })
+    const { told } = answer
+    output.one(answer, ({ line }) => line(`${told} ${told === 1 ? 'tenant was' : 'tenants were'} told.`))
+  },
   reopen: stepping(({ api, options }, fingerprint) => api.reopenFailureGroup({ fingerprint, ...reasonOf(options) })),
   async merge(invocation, fingerprint, from) {
     const { api, options } = invocation
@@ -143,9 +153,13 @@ const ACTS = {
     tellCase(invocation, await api.mergeFailureGroups({ fingerprint, from: [...from], ...reasonOf(options) }))
   },
   split: stepping(({ api, options }, fingerprint) =>
-    api.splitFailureGroup({ fingerprint, ...options.given('by'), ...reasonOf(options) }),
+    api.splitFailureGroup({ fingerprint, ...fieldOf(options.given('by')), ...reasonOf(options) }),
   ),
 } satisfies Readonly<Record<string, Act>>
+
+/** What dead letters are told apart by; null to show them together again. */
+const fieldOf = ({ by }: { readonly by?: string }): { readonly by?: string | null } =>
+  by === undefined ? {} : { by: by === 'none' ? null : by }
 
 const actionTerm = (action: string | undefined): readonly string[] =>
   action === undefined ? [] : [termOf('action', action)]

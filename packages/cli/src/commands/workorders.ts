@@ -7,7 +7,7 @@ import { showList } from '../command/rows.ts'
 import { LIMIT, named, REASON, reasonOf, refuseOfList, WATCH } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
-import { tellWorkOrder, type WorkOrder, workOrderColumns, workOrderText } from '../views/work-order.ts'
+import { tellFigures, tellWorkOrder, type WorkOrder, workOrderColumns, workOrderText } from '../views/work-order.ts'
 
 export const workorders: CommandDefinition = {
   path: ['workorders'],
@@ -15,7 +15,7 @@ export const workorders: CommandDefinition = {
   summary: 'List what waits for a person; take, comment and close it',
   details: [
     'Every failure group with dead letters has a work order, or every dead task where its policy says so. It opens within seconds, opens again when another task dies of the same cause, and closes by itself once the tasks have recovered.',
-    'Verbs: list; show <work order>; take <work order>, which makes you or --owner the owner; comment <work order> <text>; resolve <work order> <result>, or with --wont-fix why nothing will be done; reopen <work order>. A work order is named by its id or by the fingerprint of its failure group.',
+    'Verbs: list; show <work order>; take <work order>, which makes you or --owner the owner; comment <work order> <text>; resolve <work order> <result>, or with --wont-fix why nothing will be done; reopen <work order>; figures, which says how many were completed in --window and how many are tracked. A work order is named by its id or by the fingerprint of its failure group.',
   ].join('\n\n'),
   arguments: [{ name: '[words...]', about: 'A verb, a work order, and a text where the verb takes one' }],
   options: [
@@ -27,6 +27,7 @@ export const workorders: CommandDefinition = {
     { flags: '--owner <owner>', about: 'For list: only of this owner; for take: who takes it' },
     { flags: '--action <action>', about: 'For list: only of this action' },
     { flags: '--wont-fix', about: 'For resolve: nothing will be done, and deaths do not open it again' },
+    { flags: '--window <duration>', about: 'For figures: how far back; 30d if not given' },
     REASON,
     LIMIT,
     WATCH,
@@ -36,10 +37,12 @@ export const workorders: CommandDefinition = {
     ['reprise workorders show wo-5f3a0c1e9b7d2468', 'What is known about it?'],
     ['reprise workorders take wo-5f3a0c1e9b7d2468', 'I am on it'],
     ["reprise workorders resolve wo-5f3a0c1e9b7d2468 'billing was restarted'", 'Done, and what helped'],
+    ['reprise workorders figures --window 7d', 'How many were completed this week?'],
   ],
   async run(invocation) {
     const [verb = 'list', ...words] = invocation.arguments
     if (verb === 'list') return list(invocation, words)
+    if (verb === 'figures') return figures(invocation)
     const act = Object.hasOwn(ACTS, verb) ? ACTS[verb as keyof typeof ACTS] : undefined
     if (act === undefined) {
       throw usageError(`'reprise workorders' can not '${verb.slice(0, 40)}'.`, `It can ${VERBS.join(', ')}.`)
@@ -61,6 +64,13 @@ function list(invocation: Invocation, words: readonly string[]): Promise<undefin
     columns: workOrderColumns,
     none: 'Nothing waits for a person.',
   })
+}
+
+async function figures(invocation: Invocation): Promise<undefined> {
+  refuseOfList(invocation, 'figures')
+  const { api, options, output } = invocation
+  const found = await api.measureWorkOrders(options.given('window'))
+  output.one(found, (people) => tellFigures(found, people))
 }
 
 type Act = (invocation: Invocation, id: string, text: string) => Promise<undefined>
@@ -94,6 +104,6 @@ const ACTS = {
   reopen: stepping(({ api, options }, id) => api.reopenWorkOrder({ id, ...reasonOf(options) })),
 } satisfies Readonly<Record<string, Act>>
 
-const VERBS = ['list', ...Object.keys(ACTS)]
+const VERBS = ['list', 'figures', ...Object.keys(ACTS)]
 
 type Cause = OperationOutput<'explainFailureGroup'>

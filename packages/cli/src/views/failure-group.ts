@@ -1,4 +1,4 @@
-// One failure group for people: what it is, what is done about it, whom it hits; and its cause.
+// One failure group for people: what it is, what is done about it, which tenants it hits; and its cause.
 
 import type { OperationOutput } from '@reprise/client'
 import type { People } from '../output/output.ts'

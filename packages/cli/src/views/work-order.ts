@@ -54,6 +54,7 @@ export function tellWorkOrder(one: Detail, cause: Cause | null, now: number, peo
       subject.kind === 'task' ? `task ${plain(subject.taskId)}` : `failure group ${plain(subject.fingerprint)}`,
     ],
   ])
+  for (const ticket of one.tickets) beside('  outside: ', plain(ticketText(ticket)))
   for (const { sentence } of cause?.contrasts.slice(0, 3) ?? []) beside('  different: ', plain(sentence))
   for (const { at, by, text } of one.comments) beside(`  ${relativeTime(at, now)}: `, plain(`${text} (${by})`))
   for (const past of one.past)
@@ -64,3 +65,32 @@ export function tellWorkOrder(one: Detail, cause: Cause | null, now: number, peo
   line(`  See the cause:  reprise groups cause ${plain(subject.fingerprint)}`)
   line(`  Send it back:   reprise redrive start --fingerprint ${plain(subject.fingerprint)}`)
 }
+
+function ticketText({ system, ticket, url, status, isThere, isClosed, error }: Detail['tickets'][number]): string {
+  if (!isThere) return `${system}: not made yet${error === null ? '' : `. ${error}`}`
+  const how = status ?? (isClosed ? 'closed' : 'open')
+  return `${system}: ${ticket ?? 'a ticket'} is ${how}${url === null ? '' : ` (${url})`}`
+}
+
+type Figures = OperationOutput<'measureWorkOrders'>
+
+export function tellFigures(found: Figures, { fields, beside }: People): void {
+  const { because } = found
+  fields([
+    ['since', isoTime(found.from)],
+    ['opened', found.opened],
+    ['completed', `${found.completed}${found.completed === 0 ? '' : ` (${reasonsOf(because)})`}`],
+    ['open for', found.medianOpenMs === null ? null : `${shortSpan(found.medianOpenMs)} (median)`],
+    ['open now', `${found.open} (${found.unowned} without owner, ${found.overdue} past due)`],
+    ['tracked', `${found.tracked} of ${found.causes} causes (${Math.floor(found.share * 1_000) / 10} %)`],
+  ])
+  for (const { system, wanted, there, failing } of found.systems) {
+    beside('  outside: ', plain(`${system} has ${there} of ${wanted}${failing === 0 ? '' : `; ${failing} fail`}`))
+  }
+  if (!found.isComplete) beside('  ', 'There are more work orders than were looked at.')
+}
+
+const reasonsOf = (because: Figures['because']): string =>
+  Object.entries(because)
+    .map(([why, count]) => `${count} ${why}`)
+    .join(', ')

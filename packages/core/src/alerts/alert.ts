@@ -211,9 +211,9 @@ function noticeFor(one: Alert, channel: Channel, { silences: all, isInhibited, n
   if (state.status === 'pending' || firedAt === null) return null
   const dueAt =
     told === undefined ? firedAt + channel.afterMs : told.at + (channel.remindMs ?? Number.POSITIVE_INFINITY)
-  const isHeld =
-    isInhibited || isQuiet(channel, severity, now) || all.some((silence) => silences(silence, labelsOf(one), now))
-  return takesAlerts(channel, one) && now >= dueAt && !isHeld ? 'firing' : null
+  // What costs the most comes last: most alerts are told already.
+  if (now < dueAt || isInhibited || !takesAlerts(channel, one) || isQuiet(channel, severity, now)) return null
+  return all.some((silence) => silences(silence, labelsOf(one), now)) ? null : 'firing'
 }
 
 function toldTo(one: Alert, { id, name }: Channel, what: Notice, at: number): Alert {

@@ -1,4 +1,5 @@
-// A channel: where alerts are told, and which of them, and when. How each kind of channel is spoken to is in operations; here is only
+// A channel: where alerts are told, and which of them, and when; or an outside system that has a ticket for each work order, which
+// hears of no alerts. How each kind of channel is spoken to is in operations; here is only
 // what decides whether something is told now: severity, rule, a wait before it is escalated to this channel, reminders, quiet hours.
 
 import { InvalidError } from '../model/errors.ts'
@@ -7,7 +8,15 @@ import { compileGlobs } from '../policy/glob.ts'
 import type { Document } from '../port/collection.ts'
 import type { Severity } from './rule.ts'
 
-export const CHANNEL_KINDS = ['pagerduty', 'slack', 'email', 'webhook', 'retry_alert', 'tenants'] as const
+export const CHANNEL_KINDS = [
+  'pagerduty',
+  'slack',
+  'email',
+  'webhook',
+  'retry_alert',
+  'tenants',
+  'work_orders',
+] as const
 export type ChannelKind = (typeof CHANNEL_KINDS)[number]
 
 /** When only severe alerts are told; the others wait for the end of it. */
@@ -48,10 +57,15 @@ export const isAtLeast = (severity: Severity, least: Severity): boolean =>
 
 /** Whether alerts of this rule and severity are told there at all. */
 export const takesAlerts = (
-  { enabled, rules, minSeverity }: ChannelRoute,
+  { enabled, kind, rules, minSeverity }: ChannelRoute,
   { rule, severity }: { readonly rule: string; readonly severity: Severity },
-): boolean => enabled && isAtLeast(severity, minSeverity) && (rules.length === 0 || compileGlobs(rules)(rule))
+): boolean =>
+  enabled &&
+  kind !== 'work_orders' &&
+  isAtLeast(severity, minSeverity) &&
+  (rules.length === 0 || compileGlobs(rules)(rule))
 
+const FORMATS_MAX = 1_000
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
 
 /** `InvalidError` for a time or a zone that does not exist. */
@@ -82,7 +96,12 @@ function minutes(time: string): number {
   return Number(hours) * 60 + Number(rest)
 }
 
+/** To make one takes longer than everything else about an alert. There are about 600 zones. */
+const FORMATS = new Map<string, Intl.DateTimeFormat>()
+
 function minuteOfDay(zone: string, at: number): number {
-  const format = { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
-  return minutes(new Intl.DateTimeFormat('en-GB', format).format(at))
+  const options = { timeZone: zone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+  const format = FORMATS.get(zone) ?? new Intl.DateTimeFormat('en-GB', options)
+  if (FORMATS.size < FORMATS_MAX) FORMATS.set(zone, format)
+  return minutes(format.format(at))
 }

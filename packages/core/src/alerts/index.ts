@@ -36,6 +36,7 @@ export {
   type ChannelKind,
   type ChannelRoute,
   checkQuietHours,
+  isAtLeast as isAtLeastAsSevere,
   type QuietHours,
 } from './channel.ts'
 export {

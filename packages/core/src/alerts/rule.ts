@@ -58,6 +58,13 @@ export const ALERT_METRICS = {
     above: 60,
     severity: 'high',
   },
+  work_orders_unpushed: {
+    ...now,
+    about: 'work orders that an outside system could not be made to have: one alert for each system',
+    forMs: MINUTE,
+    above: 0,
+    severity: 'high',
+  },
   retry_failure_rate: {
     ...share,
     about: 'of the retries that ended, the share that failed',
@@ -202,4 +209,5 @@ export const READY_RULES: readonly AlertRule[] = [
   alertRule({ name: 'breaker_open', metric: 'breaker_open' }),
   alertRule({ name: 'unhealthy_workers', metric: 'unhealthy_workers' }),
   alertRule({ name: 'work_orders_late', metric: 'work_orders_late' }),
+  alertRule({ name: 'work_orders_unpushed', metric: 'work_orders_unpushed' }),
 ]

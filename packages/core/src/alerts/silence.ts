@@ -1,7 +1,7 @@
 // A silence: alerts that match it are not told to anybody until it ends. They go on, and are told then if they are still there.
 
 import { InvalidError } from '../model/errors.ts'
-import { compileGlob } from '../policy/glob.ts'
+import { compileGlob, type Glob } from '../policy/glob.ts'
 import type { Document } from '../port/collection.ts'
 
 export interface Silence extends Document {
@@ -31,7 +31,19 @@ export const silences = (
 ): boolean =>
   now >= from &&
   now < until &&
-  Object.entries(matches).every(([name, glob]) => {
+  matchersOf(matches).every(([name, isMatch]) => {
     const value = labels[name]
-    return value !== undefined && compileGlob(glob)(value)
+    return value !== undefined && isMatch(value)
   })
+
+type Matcher = readonly [name: string, isMatch: Glob]
+/** Made once for each silence that was read: it is held against many alerts. */
+const MATCHERS = new WeakMap<Silence['matches'], readonly Matcher[]>()
+
+function matchersOf(matches: Silence['matches']): readonly Matcher[] {
+  const known = MATCHERS.get(matches)
+  if (known !== undefined) return known
+  const made = Object.entries(matches).map(([name, glob]) => [name, compileGlob(glob)] as const)
+  MATCHERS.set(matches, made)
+  return made
+}

@@ -1,4 +1,4 @@
-// The door of this room: attempts as features, contrasts between them, and the difference of two.
+// The door of this room: attempts as features, contrasts between them, the difference of two, and incidents in words.
 
 export { type AttemptDifference, differencesOf } from './attempt-diff.ts'
 export {
@@ -9,3 +9,10 @@ export {
   pacedContrasts,
 } from './contrast.ts'
 export { type AttemptFacts, type Features, featuresOf, unitOf } from './features.ts'
+export {
+  type IncidentLine,
+  incidentFigures,
+  incidentMarkdown,
+  incidentText,
+  joinedIncident,
+} from './incident.ts'

@@ -1,5 +1,5 @@
 // Failures that no rule knows, and that come again all the same: a bug in the code, or a value that a schema refuses. They are
-// known by the class of what was thrown. Whoever retries unknown failures does not retry these.
+// known by the class of what was thrown. A policy that retries unknown failures does not retry these.
 
 import type { Failure } from './failure.ts'
 

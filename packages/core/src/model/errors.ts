@@ -265,7 +265,7 @@ export class StoreClosedError extends RepriseError {
   }
 }
 
-/** Only roles and SDKs create stores. Whoever wants to look at one that is not there has mistyped its address. */
+/** Only roles and SDKs create stores. A person who wants to look at one that is not there has mistyped its address. */
 export class StoreMissingError extends RepriseError {
   /** `near` is a store that is there and may have been meant. */
   constructor(where: string, near: string | null) {

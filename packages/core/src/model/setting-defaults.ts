@@ -1,5 +1,5 @@
 // What holds for the whole system where an action says nothing of its own (C7, C11): time-out, queue TTL, backoff. An action
-// remembers what it left open. Whoever builds a task fills that in: a server, or a client straight on an engine. What a task
+// remembers what it left open. What builds a task fills that in: a server, or a client straight on an engine. What a task
 // was accepted with stays with it.
 
 import { type BackoffOptions, resolveBackoff } from '../policy/backoff.ts'

@@ -20,8 +20,8 @@ export const PICKS_PER_OLDEST = 8
  * What one claim promotes from the delay queue, at the most. A pool of which more is due then rests so long before the next
  * promotion: when very many tasks come due at once, most of a store's time stays for the work that is there.
  */
-export const PROMOTE_MAX = 100
-export const PROMOTE_REST_MS = 5
+export const PROMOTE_MAX = 50
+export const PROMOTE_REST_MS = 2
 /** What one claim retires of entries past their time, at the most. */
 export const RETIRE_MAX = 1_000
 /** How long a retry waits, once it is queued, for a worker other than the one that failed it. */

@@ -63,6 +63,7 @@ import type {
   WorkerView,
 } from './queries.ts'
 import type { BeatReport, BeatResult, DepartedWorker, ProbeReport, WorkerRegistration } from './registry.ts'
+import type { Setback } from './setbacks.ts'
 import type { TenantFigures } from './tenants.ts'
 
 /** What a waiter wants to hear about. */
@@ -151,6 +152,11 @@ export interface Upkeep {
   retain(rules: RetentionRules, options?: { readonly limit?: number; readonly cursor?: string }): Promise<RetainResult>
   /** Holds what the store keeps against its tasks' records, a bounded piece per call, and sets right what differs if asked to. */
   inspect(request: InspectRequest): Promise<InspectResult>
+  /**
+   * Looks whether the store still has what this process saw in it, and tells of every time it had not, so far. Empty in a store
+   * that lost nothing. What was seen comes along with other answers; a process that starts has seen nothing.
+   */
+  setbacks(): Promise<readonly Setback[]>
 }
 
 /** What operators do. */

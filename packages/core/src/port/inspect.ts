@@ -90,6 +90,8 @@ const MEANING = {
     'The record of a task was deleted, and not by Reprise. Restore it from a backup. A repair accepts the loss, and the counts follow.',
   record_unreadable:
     'The record of a task can’t be read. It is left as it is: look at it, or restore it from a backup.',
+  set_back:
+    'Writes that the store had acknowledged are gone: it came back older than processes had seen it. Restore a newer copy, or submit again what is missing. A repair accepts the loss.',
   execution_running: 'An attempt is recorded as running, and its task does not run it.',
 } as const
 

@@ -172,18 +172,29 @@ function hideJwt(run = ''): string {
 }
 
 /** Other numbers may follow the card's, with a space between them. */
-function hideCard(digits = ''): string {
-  for (let end = digits.length; end > 0; end = digits.lastIndexOf(' ', end - 1)) {
-    if (isCardNumber(digits.slice(0, end))) return `${REDACTED}${digits.slice(end)}`
+function hideCard(found = ''): string {
+  const digits = found.replace(SEPARATORS, '')
+  let count = digits.length
+  let end = found.length
+  while (count >= CARD_LENGTH_MIN) {
+    if (isCard(digits.slice(0, count))) return `${REDACTED}${found.slice(end)}`
+    const space = found.lastIndexOf(' ', end - 1)
+    for (let at = Math.max(space, 0); at < end; at++) if (isDigit(found.charCodeAt(at))) count--
+    end = space
   }
-  return digits
+  return found
 }
+
+const SEPARATORS = /[ -]/g
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+const CARD_LENGTH_MIN = 13
 
 /** The beginnings and lengths of the card networks, with a check digit that fits. */
 const CARD = /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/
 
-export function isCardNumber(text: string): boolean {
-  const digits = text.replace(/[ -]/g, '')
+export const isCardNumber = (text: string): boolean => isCard(text.replace(SEPARATORS, ''))
+
+function isCard(digits: string): boolean {
   if (!CARD.test(digits)) return false
   let sum = 0
   for (let index = 0; index < digits.length; index++) {

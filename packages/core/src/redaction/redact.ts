@@ -39,7 +39,9 @@ const NODES_MAX = 500_000
 const TEXT_LENGTH_MAX = 2_097_152
 /** A longer text is looked at in steps, and so is what has more members. */
 const TEXT_AT_ONCE_MAX = 16_384
-const NODES_PER_STEP = 50
+/** In characters of text. A member counts as so many: fifty of them are a step, or one long text. */
+const STEP_LENGTH = 4_000
+const NODE_LENGTH = 80
 /** What own patterns may cost in one text. */
 const LINE_STEPS_MAX = 500_000
 /** Names that were judged already; most values have the same few. */
@@ -154,6 +156,8 @@ class Walk {
   /** A long text that is being looked at. */
   #text: TextSteps | null = null
   #nodes = 0
+  /** What was looked at since it asked whether to stop, in characters. */
+  #sinceAsked = STEP_LENGTH
 
   constructor(rules: Rules, json: unknown) {
     this.#rules = rules
@@ -182,7 +186,10 @@ class Walk {
         this.#give(this.#ended(top))
         continue
       }
-      if (this.#nodes % NODES_PER_STEP === 0 && shouldStop()) return false
+      if (this.#sinceAsked >= STEP_LENGTH) {
+        this.#sinceAsked = 0
+        if (shouldStop()) return false
+      }
       this.#next(top)
     }
   }
@@ -203,9 +210,11 @@ class Walk {
   /** What is shown of it; `LATER` if that takes more steps. `under` is what the names above it say. */
   #look(value: unknown, under: Secrecy, depth: number): unknown {
     this.#nodes++
+    this.#sinceAsked += NODE_LENGTH
     if (this.#nodes > NODES_MAX) return REDACTED
     switch (typeof value) {
       case 'string':
+        this.#sinceAsked += value.length
         if (under !== 'none') return REDACTED
         if (value.length <= TEXT_AT_ONCE_MAX) return this.#rules.text(value)
         this.#text = this.#rules.textSteps(value)

@@ -1,5 +1,20 @@
-// The door of this room: work orders, the part of a person in a recovery.
+// The door of this room: work orders, the part of a person in a recovery, and the tickets that outside systems have for them.
 
+export {
+  failingTickets,
+  isTold as isTicketTold,
+  newTicket,
+  reportTicket,
+  stepOrMakeTicket,
+  stepTicket,
+  type Ticket,
+  type TicketThere,
+  ticketFailed,
+  ticketFound,
+  ticketId,
+  ticketsIn,
+  ticketTold,
+} from './ticket.ts'
 export {
   type ClosedBecause,
   closed,

@@ -21,8 +21,11 @@ import type { ToldDocument } from '../port/told-documents.ts'
 export const WORK_ORDER_STATUSES = ['open', 'in_progress', 'resolved', 'wont_fix'] as const
 export type WorkOrderStatus = (typeof WORK_ORDER_STATUSES)[number]
 
-/** Why one was closed: somebody said so, its tasks succeeded, or its tasks are gone without that (discarded, cancelled, removed). */
-export type ClosedBecause = 'operator' | 'recovered' | 'gone'
+/**
+ * Why one was closed: somebody said so here, or in an outside system that has a ticket for it; its tasks succeeded; or its tasks are
+ * gone without that (discarded, cancelled, removed).
+ */
+export type ClosedBecause = 'operator' | 'outside' | 'recovered' | 'gone'
 
 interface Closed {
   readonly since: number
@@ -78,6 +81,7 @@ export interface Deaths {
 
 const TASKS_MAX = 20
 const COMMENTS_MAX = 100
+const COMMENTS_LENGTH_MAX = 40_000
 const PAST_MAX = 20
 const SERVICE = 'work-orders'
 
@@ -155,6 +159,12 @@ export function commented(one: WorkOrder, by: By, at: number): WorkOrder {
     throw new ConflictError(`Work order ${one.id} has ${COMMENTS_MAX} comments, and takes no more.`)
   }
   const comments = [...one.comments, { at, by: by.actor, text: by.reason }]
+  // A work order is one document: what has no room could not be opened or closed any more, and all others would wait for it.
+  if (comments.reduce((sum, { text }) => sum + text.length, 0) > COMMENTS_LENGTH_MAX) {
+    throw new ConflictError(
+      `The comments of work order ${one.id} are ${COMMENTS_LENGTH_MAX} characters, and take no more.`,
+    )
+  }
   return told({ ...one, comments }, 'work_order.noted', by, {})
 }
 

@@ -60,6 +60,7 @@ test.each<[string, (size: number) => unknown]>([
   ['names in one text', (size) => pairs(size, (index) => `keys${index}:1`)],
   ['secrets in one text', (size) => pairs(size, (index) => `password=k${index}`)],
   ['credentials in one text', (size) => pairs(size, () => 'basic aaaaaa1')],
+  ['texts in a list', (size) => Array.from({ length: size / 200 }, () => '4 '.repeat(2_000))],
   ['numbers like cards in one text', (size) => pairs(size, () => '4111111111111112')],
 ])('twice as many %s take twice as many steps, none of them larger', async (_, made) => {
   const stepsOf = async (size: number): Promise<number> => {

@@ -4,6 +4,7 @@ import { createRedactor, InvalidError } from '@reprise/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { REDACTED } from '../../src/redaction/redact.ts'
+import { isCardNumber } from '../../src/redaction/redact-text.ts'
 import { growth } from '../timing.ts'
 
 const redactor = createRedactor()
@@ -181,6 +182,26 @@ describe('intruder 6: by what it looks like', () => {
     'password: null',
   ])('%s is left alone', (given) => {
     expect(redactor.text(given)).toBe(given)
+  })
+
+  test('a card number is found before other numbers, wherever it ends', () => {
+    const digit = fc.constantFrom('1', '2', '3', '4', '5', '6')
+    const drawn = fc.array(fc.tuple(fc.constantFrom('', '', ' ', '-'), digit), { minLength: 13, maxLength: 19 })
+    /** The longest beginning that ends before a space, or at the end, and is the number of a card. */
+    const expected = (text: string): string => {
+      for (let end = text.length; end > 0; end = text.lastIndexOf(' ', end - 1)) {
+        if (isCardNumber(text.slice(0, end))) return `${REDACTED}${text.slice(end)}`
+      }
+      return text
+    }
+    fc.assert(
+      fc.property(drawn, (parts) => {
+        const text = parts.map(([before, one]) => `${before}${one}`).join('')
+        const trimmed = text.replace(/^[ -]/, '')
+        expect(redactor.text(`x ${trimmed}`)).toBe(`x ${expected(trimmed)}`)
+      }),
+      { numRuns: 3_000 },
+    )
   })
 
   test('a card number is one also as a number, and in a name of a member', () => {

@@ -96,6 +96,7 @@ export function createModel(options: EngineOptions): Engine {
     collection: (definition) => openCollection(definition, reading, writing),
     retain: (rules, retainOptions) => writing(() => retain(state, rules, retainOptions)),
     inspect: (request) => reading(() => inspect(state, request)),
+    setbacks: () => reading(() => []),
     mark: waiters.mark,
     async wait(interest, timeoutMs, signal) {
       if (isClosed) throw new StoreClosedError()

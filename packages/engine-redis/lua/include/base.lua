@@ -46,9 +46,53 @@ local function logKey(id)
   return key('log:' .. id)
 end
 
--- The next `count` numbers of the sequence that seqs, ranks, tokens and epochs share; answers the last of them.
-local function draw(count)
-  return call('HINCRBY', NUMBERS, 'sequence', int(count))
+-- The history of a store is the list of its beginnings, '<run of the server>:<sequence>:<time>' each, the last HISTORY_MAX of them:
+-- one for each server process that drew numbers for it, so for each start and each failover, and one when it was emptied. A
+-- process that saw a higher number before a beginning than the beginning has knows that writes were lost. See src/witness.ts.
+local serverRun
+local lastDrawn = {}
+
+-- Empty where INFO is not allowed: then there is no history.
+local function runOfServer()
+  if not serverRun then
+    local info = redis.pcall('INFO', 'server')
+    serverRun = type(info) == 'string' and string.match(info, 'run_id:(%x%x%x%x%x%x%x%x%x%x%x%x)') or ''
+  end
+  return serverRun
+end
+
+-- The beginning that numbers after this one belong to; it is noted if this is the first draw after it.
+local function beginningAt(before)
+  local mine = lastDrawn[NUMBERS]
+  local history = call('HGET', NUMBERS, 'history') or ''
+  local isMine = mine and mine.history == history
+  if not isMine or before < mine.last then
+    local run = runOfServer()
+    if run == '' then return '' end
+    local last = string.match(history, '%S+$') or ''
+    -- Another library of ours may have noted it already.
+    if isMine or string.match(last, '^%x+') ~= run then
+      last = run .. ':' .. int(before) .. ':' .. NOW
+      local kept = {}
+      for beginning in string.gmatch(history, '%S+') do kept[#kept + 1] = beginning end
+      kept[#kept + 1] = last
+      history = table.concat(kept, ' ', math.max(1, #kept - HISTORY_MAX + 1))
+      call('HSET', NUMBERS, 'history', history)
+    end
+    mine = { history = history, beginning = last }
+    lastDrawn[NUMBERS] = mine
+  end
+  return mine.beginning
+end
+
+-- The next `count` numbers of the sequence that seqs, ranks, tokens and epochs share; answers the last of them. One who tells
+-- its caller of them asks for the beginning as well.
+local function draw(count, asksForBeginning)
+  local last = call('HINCRBY', NUMBERS, 'sequence', int(count))
+  if not asksForBeginning then return last end
+  local beginning = beginningAt(last - count)
+  if lastDrawn[NUMBERS] then lastDrawn[NUMBERS].last = last end
+  return last, beginning
 end
 
 -- Keys that a store seldom has. One look tells that none of them is there.

@@ -2,7 +2,8 @@
 -- It is given: CLAIM (its id is the request's, its stage the letter of the leases': see stages.lua), number of pools, pools, number
 -- of actions (-1 for any), actions; in a store with several partitions also the worker's health, which is judged by what all of
 -- them saw, and in every store 'any' if health does not matter for these actions: then only their tasks are collected. It answers { time, due or '', held back or '', versions of the pools (and of the inbox, if something was ever
--- assigned to the worker) and what blockedBy() says, draw, then per task: id, its text }. The n-th task is plain and its token is '<draw>-<n>.<lane>', unless a field '\n<token>\n<state or nothing>'
+-- assigned to the worker) and what blockedBy() says, draw and the
+-- beginning that it belongs to (see base.lua), then per task: id, its text }. The n-th task is plain and its token is '<draw>-<n>.<lane>', unless a field '\n<token>\n<state or nothing>'
 -- stands before its id. A repetition (same request id) of one of its worker's last claims answers with the same leases.
 
 local function parseClaim(at)
@@ -90,7 +91,7 @@ local function claim(request)
     end
     if passed and (not nextDue or passed < nextDue) then claimed[2] = int(passed) end
     if starter then
-      claimed[5] = starter.draw
+      claimed[5] = starter.draw .. ' ' .. starter.beginning
       worker.lastBeatAt = now
       rememberClaim(worker, request.id, starter.draw)
       worker.changed = true

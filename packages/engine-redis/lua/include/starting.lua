@@ -7,8 +7,9 @@ for index = 1, BATCH_MAX do NUMBERED[index] = '-' .. index end
 -- What a claim needs again and again while it starts attempts.
 local function newStarter(request, claimed)
   local build = request.stage == STAGE_LETTERS.run and workerNamed(request.worker).build or ''
+  local drawn, beginning = draw(1, true)
   return {
-    request = request, build = build, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(draw(1)), count = 0, starts = {},
+    request = request, build = build, claimed = claimed, stage = request.stage, change = leaseChange(request.worker), draw = int(drawn), beginning = beginning, count = 0, starts = {},
     plainTail = '","worker":' .. request.workerJson .. ',"dispatchedAt":' .. NOW .. build .. RUNNING_TAIL,
   }
 end

@@ -147,6 +147,7 @@ export function partitionedEngine(parts: PartitionedEngineParts): Engine {
     collection: (definition) => collectionOf(store.home, definition),
     retain: async (rules, options) => retainAll(inOrder(), rules, options, keys),
     inspect: async (request) => inspectAll(inOrder(), request),
+    setbacks: async () => (await inOrder().each((partition) => partition.witness.look(partition))).flat(),
 
     mark: () => wake.mark(),
     wait: (interest, timeoutMs, signal) => wake.wait(interest, timeoutMs, signal),

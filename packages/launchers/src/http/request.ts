@@ -19,7 +19,7 @@ export interface HttpAnswer {
 }
 
 export interface HttpCall {
-  readonly method: 'POST' | 'GET' | 'PUT' | 'DELETE'
+  readonly method: 'POST' | 'GET' | 'PUT' | 'PATCH' | 'DELETE'
   readonly url: URL
   /** Made when the connection stands, right before anything is sent; may throw to send nothing. */
   readonly content: () => { readonly headers: Readonly<Record<string, string>>; readonly body: string }

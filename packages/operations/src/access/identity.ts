@@ -8,7 +8,7 @@ export interface Identity {
   readonly source: 'google' | 'oidc' | 'local'
   /** The address of the issuer; `local` for the one-time link. */
   readonly issuer: string
-  /** The claim `sub`: whom the issuer means, for ever. */
+  /** The claim `sub`: the person that the issuer means, for ever. */
   readonly subject: string
   /** In lower case; `admin` for the local one. */
   readonly email: string

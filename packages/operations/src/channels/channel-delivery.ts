@@ -1,5 +1,5 @@
 // The delivery of alerts to channels: the outlet that the delivery service serves beside webhooks, with the same leases, retries and
-// log. A channel is spoken to one message at a time, so that the end of an alert never overtakes its beginning; and a message about
+// log. Channels that are outside systems of work orders have an outlet of their own, work-order-delivery, which runs beside it. A channel is spoken to one message at a time, so that the end of an alert never overtakes its beginning; and a message about
 // something that is over is not sent any more.
 
 import { randomUUID } from 'node:crypto'
@@ -26,6 +26,7 @@ import { type AlertNotice, emailMessage, factsOf, filled, pagerDutyEvent, slackM
 import { destinationOf, settingsOf } from './settings.ts'
 import { sendMail } from './smtp.ts'
 import { noticeTenants } from './tenant-notices.ts'
+import { workOrderOutlet } from './work-order-delivery.ts'
 
 export interface ChannelDeliveryOptions {
   readonly engine: Engine
@@ -77,6 +78,8 @@ export function createChannelDelivery(options: ChannelDeliveryOptions): ChannelD
   const target = new WebhookTarget(new HttpCaller(policy, clock, ca), clock, redact)
   const deliveries = new WebhookDeliveries(engine, options.tenants)
   const smtp = { policy, clock, ca }
+
+  const tracking = workOrderOutlet({ engine, channels, target, makeEvent, redact, consoleUrl, clock })
 
   /** What became of something that is no HTTP request, in the same words. */
   const attempt = async (step: () => Promise<string>): Promise<SendResult> => {
@@ -130,6 +133,8 @@ export function createChannelDelivery(options: ChannelDeliveryOptions): ChannelD
           const told = await noticeTenants(engine, notice, settingsOf(channel, 'tenants').perHour)
           return `${told} ${told === 1 ? 'tenant was' : 'tenants were'} told.`
         })
+      case 'work_orders':
+        return tracking.test(channel, notice.alert)
     }
   }
 
@@ -145,7 +150,7 @@ export function createChannelDelivery(options: ChannelDeliveryOptions): ChannelD
     async enabled() {
       const all = await channels.all()
       return all
-        .filter(({ document }) => document.enabled)
+        .filter(({ document }) => document.enabled && document.kind !== 'work_orders')
         .map((stored) => ({ ...stored, document: { ...stored.document, tenant: null } }))
     },
     async eventFor({ id }, entry) {
@@ -164,10 +169,16 @@ export function createChannelDelivery(options: ChannelDeliveryOptions): ChannelD
     retryDelaysMs: CHANNEL_RETRY_DELAYS_MS,
     sendsAtOnce: 1,
   }
-  const service = createDeliveryService('channel-delivery', { ...options, outlet, deliveries, clock, random, onError })
+  const shared = { ...options, deliveries, clock, random, onError }
+  const services = [
+    createDeliveryService('channel-delivery', { ...shared, outlet }),
+    createDeliveryService('work-order-delivery', { ...shared, outlet: tracking }),
+  ]
 
   return {
-    ...service,
+    name: 'channel-delivery',
+    start: async () => void (await Promise.all(services.map((service) => service.start()))),
+    stop: async () => void (await Promise.all(services.map((service) => service.stop()))),
     deliveries,
     async test(id) {
       const { document } = await channels.stored(id)

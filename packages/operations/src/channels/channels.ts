@@ -13,9 +13,11 @@ import {
   type Engine,
   InvalidError,
   NotFoundError,
+  PAGE_LIMIT_MAX,
   type Stored,
   stepDocument,
   systemClock,
+  ticketsIn,
 } from '@reprise/core'
 import type { AddressPolicy } from '@reprise/launchers'
 import { z } from 'zod'
@@ -23,7 +25,7 @@ import { checkedUrl } from '../events/checked-url.ts'
 import type { EventFeed } from '../events/feed.ts'
 import { WebhookDeliveries } from '../events/webhook-deliveries.ts'
 import { progressCollection } from '../events/webhook-lease.ts'
-import { addressOf, destinationOf, SETTINGS } from './settings.ts'
+import { addressOf, destinationOf, SETTINGS, secretsOf } from './settings.ts'
 
 export type ChannelChange = { readonly [Key in keyof Omit<ChannelRoute, 'kind'>]?: ChannelRoute[Key] | undefined } & {
   readonly settings?: Readonly<Record<string, unknown>> | undefined
@@ -91,6 +93,7 @@ export class Channels {
         : { settings: await this.#checked(document.kind, { ...document.settings, ...settings }) }),
     }
     checkRoute(changed)
+    refuseSecretsElsewhere(document, changed, settings ?? {})
     await channelsIn(this.#options.engine).update(changed, version)
     await this.#note(changed, by, 'changed')
     return changed
@@ -102,6 +105,7 @@ export class Channels {
     await channelsIn(engine).remove(id)
     await progressCollection(engine).remove(id)
     await new WebhookDeliveries(engine, { of: async () => null }).removeAll(id)
+    await removeTickets(engine, id)
     await this.#note(document, by, 'removed')
   }
 
@@ -142,6 +146,24 @@ export class Channels {
       { type: 'alert.changed', taskId: null, attempt: null, actor, reason, data },
     ])
   }
+}
+
+/** What an outside system has for work orders is its own business from now on. */
+async function removeTickets(engine: ChannelsOptions['engine'], channel: string): Promise<void> {
+  const tickets = ticketsIn(engine)
+  for (;;) {
+    const { items } = await tickets.find({ index: 'channel', value: channel, limit: PAGE_LIMIT_MAX })
+    if (items.length === 0) return
+    for (const { document } of items) await tickets.remove(document.id)
+  }
+}
+
+/** Secrets are shown to nobody: who could have them sent to a server of their own would see them all the same. */
+function refuseSecretsElsewhere(before: Channel, after: Channel, given: Readonly<Record<string, unknown>>): void {
+  if (destinationOf(before) === destinationOf(after)) return
+  const kept = secretsOf(after).filter((name) => !Object.hasOwn(given, name))
+  if (kept.length === 0) return
+  throw new InvalidError(`It is to send to ${destinationOf(after)} now: give ${kept.join(', ')} again.`)
 }
 
 function checkRoute({ quiet, remindMs }: ChannelRoute): void {

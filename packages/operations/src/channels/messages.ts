@@ -1,7 +1,8 @@
 // What channels are told, in the words of each protocol: PagerDuty's Events API v2, Slack's blocks, an e-mail, and templates of one's
-// own. Pure: the same notice gives the same message, so that a repeated send is the same again.
+// own; and what an outside system is told of a work order. Pure: the same notice gives the same message, so that a repeated send is the same again.
 
-import type { Severity } from '@reprise/core'
+import type { FailureGroup, Severity, WorkOrder } from '@reprise/core'
+import type { Redact } from '../events/event.ts'
 
 /** What an entry `alert.told` says. */
 export interface AlertNotice {
@@ -120,8 +121,10 @@ function linksOf({ fingerprint, runbook }: AlertNotice, console: ConsoleUrl): re
   ]
 }
 
-/** For people and for templates: what is known, flat. */
-export function factsOf(notice: AlertNotice): Readonly<Record<string, string | number>> {
+/** What is known, flat: for people and for templates. */
+export type Facts = Readonly<Record<string, string | number>>
+
+export function factsOf(notice: AlertNotice): Facts {
   const { what, severity, rule, says, alert, action, workOrder, fingerprint, breaker, pool, ofTenant, runbook } = notice
   const { value, firedAt } = notice
   const facts = {
@@ -140,16 +143,53 @@ export function factsOf(notice: AlertNotice): Readonly<Record<string, string | n
     value,
     since: firedAt === null ? undefined : new Date(firedAt).toISOString(),
   }
-  return Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)) as Record<
-    string,
-    string | number
-  >
+  return known(facts)
 }
+
+const known = (facts: Readonly<Record<string, string | number | undefined>>): Facts =>
+  Object.fromEntries(Object.entries(facts).filter(([, fact]) => fact !== undefined)) as Facts
+
+const MESSAGE_MAX = 1_000
+
+/** Of a work order, with the newest failure of its cause if that is known. */
+export function workOrderFacts(
+  order: WorkOrder,
+  group: Pick<FailureGroup, 'count' | 'sample'> | undefined,
+  { console, redact }: { readonly console: ConsoleUrl; readonly redact: Redact },
+): Facts {
+  const { id, subject, action, state, severity, owner, runbook, dueAt, openedAt } = order
+  const error = group === undefined ? undefined : String(redact(group.sample.message)).slice(0, MESSAGE_MAX)
+  const what = group === undefined ? '' : `: ${group.sample.code}`
+  const dead = group?.count ?? order.tasks.length
+  return known({
+    key: id,
+    title: `${action}: ${subject.kind === 'task' ? `task ${subject.taskId}` : `${dead} ${dead === 1 ? 'task' : 'tasks'}`} died${what}`,
+    status: state.status,
+    since: state.since,
+    severity,
+    action,
+    fingerprint: subject.fingerprint,
+    task: subject.kind === 'task' ? subject.taskId : undefined,
+    tenant: subject.kind === 'task' ? subject.tenant : undefined,
+    dead,
+    code: group?.sample.code,
+    error,
+    owner: owner ?? undefined,
+    runbook: runbook ?? undefined,
+    result: 'result' in state ? String(redact(state.result)) : undefined,
+    openedAt: new Date(openedAt).toISOString(),
+    dueAt: dueAt === null ? undefined : new Date(dueAt).toISOString(),
+    link: console === null ? undefined : `${console}/work-orders/${encodeURIComponent(id)}`,
+  })
+}
+
+/** What makes a ticket, if there is no template. */
+export const workOrderBody = ({ tasks }: WorkOrder, facts: Facts): object => ({ ...facts, tasks })
 
 const DEPTH_MAX = 20
 
 /** A template with its names filled in: only inside of its texts, so that no value can change its shape. Unknown names are empty. */
-export function filled(template: unknown, facts: Readonly<Record<string, string | number>>, depth = 0): unknown {
+export function filled(template: unknown, facts: Facts, depth = 0): unknown {
   if (depth > DEPTH_MAX) return null
   if (typeof template === 'string') {
     return template.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) =>

@@ -26,6 +26,17 @@ const template = z
   .optional()
   .meta({ description: 'Any JSON. In its texts, {{says}}, {{severity}}, {{alert}} and others are filled in.' })
 
+const path = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(/^\/[\x21-\x7e]*$/, 'It begins with /.')
+const field = z
+  .string()
+  .min(1)
+  .max(100)
+  .meta({ description: 'Where it stands in an answer, such as id or fields.status.name.' })
+
 export const SETTINGS = {
   pagerduty: z.strictObject({
     routingKey: secret.meta({ description: 'The integration key of a service (Events API v2).' }),
@@ -48,6 +59,44 @@ export const SETTINGS = {
   }),
   tenants: z.strictObject({
     perHour: z.int().min(1).max(60).default(2).meta({ description: 'Events for one tenant in an hour, at the most.' }),
+  }),
+  work_orders: z.strictObject({
+    url: url
+      .refine((address) => !address.includes('?'), 'Without a query: findPath has that.')
+      .meta({ description: 'Of the system that has a ticket for each work order; the paths are added.' }),
+    headers,
+    template: template.meta({ description: 'The body that makes a ticket; what is known, if missing.' }),
+    updateTemplate: template.meta({
+      description: 'The body that tells of a change; key, status and result, if missing.',
+    }),
+    createPath: path.default('/ops/workorders'),
+    findPath: path.default('/ops/workorders?key={{key}}').meta({ description: 'Answers the ticket with our key.' }),
+    updatePath: z
+      .union([z.literal('none'), path])
+      .default('/ops/workorders/{{id}}')
+      .meta({ description: 'Where a change of ours is told by PATCH; none if it is not to be told.' }),
+    fields: z
+      .strictObject({
+        items: field.default('items'),
+        id: field.default('id'),
+        key: field.default('key'),
+        status: field.default('status'),
+        url: field.default('url'),
+      })
+      .prefault({})
+      .meta({ description: 'Where the answers have what we look for.' }),
+    closed: z
+      .array(z.string().min(1).max(100))
+      .min(1)
+      .max(50)
+      .default(['closed', 'resolved', 'done', 'completed', 'cancelled', 'wont_fix'])
+      .meta({ description: 'The statuses of a ticket that is closed.' }),
+    pollSeconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .default(60)
+      .meta({ description: 'How often the state of open tickets is read; 0 for never.' }),
   }),
 } as const satisfies Readonly<Record<ChannelKind, z.ZodType>>
 
@@ -82,9 +131,14 @@ const SECRETS: Readonly<Record<ChannelKind, readonly string[]>> = {
   slack: ['url'],
   email: ['password'],
   webhook: ['url'],
-  retry_alert: [],
+  retry_alert: ['url'],
   tenants: [],
+  work_orders: [],
 }
+
+/** The settings that are secret, of those that are there. An address that is secret is where it sends to. */
+export const secretsOf = ({ kind, settings }: Pick<Channel, 'kind' | 'settings'>): readonly string[] =>
+  [...SECRETS[kind].filter((name) => name !== 'url'), 'headers'].filter((name) => settings[name] !== undefined)
 
 /** Without what nobody may see. */
 export function shownSettings({ kind, settings }: Pick<Channel, 'kind' | 'settings'>): Record<string, unknown> {

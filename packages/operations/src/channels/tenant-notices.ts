@@ -1,4 +1,4 @@
-// Telling the tenants that an alert concerns: each gets an event of its own (`tenant.notified`, over its webhooks and streams), which
+// Telling the tenants that an alert, or a cause, concerns: each gets an event of its own (`tenant.notified`, over its webhooks and streams), which
 // says how many of its own tasks are affected and nothing about anybody else. One document for each tenant and episode of an alert:
 // so nobody is told twice, and those who heard of the failure hear of the end. A tenant gets a bounded number in an hour.
 
@@ -25,12 +25,23 @@ interface TenantNotice extends ToldDocument {
   readonly action: string | null
   readonly tasks: number
   readonly at: number
+  /** What an operator says; missing if it is for us to say. */
+  readonly message?: string
+}
+
+/** What they are told of: an alert, or a cause that an operator has something to say about. */
+export type Tidings = Pick<AlertNotice, 'what' | 'fingerprint' | 'action'> & {
+  readonly alert: string
+  readonly episode: number | string
+  readonly message?: string
 }
 
 type Store = Pick<Engine, 'collection' | 'journal' | 'tasks' | 'lanes' | 'now'>
 
 const HOUR = 3_600_000
 const KEPT_MS = 30 * 24 * HOUR
+/** Longer than a delivery is tried again: an order that comes late makes no second notice. */
+const RECOVERED_KEPT_MS = 2 * HOUR
 const TASKS_MAX = 10_000
 const LANES_MAX = 10_000
 const TENANTS_MAX = 1_000
@@ -43,7 +54,7 @@ const noticesIn = (engine: Pick<Engine, 'collection'>): Collection<TenantNotice>
   })
 
 /** Tells all that it concerns. How many were told now. May be repeated: nobody hears the same twice. */
-export async function noticeTenants(engine: Store, notice: AlertNotice, perHour: number): Promise<number> {
+export async function noticeTenants(engine: Store, notice: Tidings, perHour: number): Promise<number> {
   const now = await engine.now()
   const notices = noticesIn(engine)
   await tellLeftovers(engine.journal, notices, now)
@@ -61,6 +72,7 @@ export async function noticeTenants(engine: Store, notice: AlertNotice, perHour:
       action: notice.action ?? null,
       tasks,
       at: now,
+      ...(notice.message === undefined ? {} : { message: notice.message }),
       untold: [],
     }
     // It is made once: that is the step.
@@ -91,12 +103,10 @@ async function tellEnd(
   return told
 }
 
-function entryOf({ tenant, status, action, tasks }: TenantNotice): JournalEntryInput {
+function entryOf({ tenant, status, action, tasks, message }: TenantNotice): JournalEntryInput {
   const what = action === null ? 'tasks' : `tasks of ${action}`
-  const reason =
-    status === 'failing'
-      ? `${tasks} of your ${what} failed for good. Somebody was called.`
-      : `It is over: what made your ${what} fail is resolved.`
+  const failing = message ?? `${tasks} of your ${what} failed for good. Somebody was called.`
+  const reason = status === 'failing' ? failing : `It is over: what made your ${what} fail is resolved.`
   const data = { tenant, status, tasks, ...(action === null ? {} : { action }) }
   return { type: 'tenant.notified', taskId: null, attempt: null, actor: 'alerts', reason, data }
 }
@@ -108,12 +118,16 @@ async function hadEnough(
   now: number,
 ): Promise<boolean> {
   const { items } = await notices.find({ index: 'tenant', value: tenant, limit: PAGE })
-  for (const { document } of items) if (document.at < now - KEPT_MS) await notices.remove(document.id)
+  for (const { document } of items) {
+    // Those that are over go soon: a page holds them all, or the bound would be that of the oldest.
+    const keptMs = document.status === 'recovered' ? RECOVERED_KEPT_MS : KEPT_MS
+    if (document.at < now - keptMs) await notices.remove(document.id)
+  }
   return items.filter(({ document }) => document.at > now - HOUR).length >= perHour
 }
 
 /** By tenant, how many of their tasks are dead: of the cause, or of the action. */
-async function affected(engine: Store, notice: AlertNotice): Promise<readonly (readonly [TenantId, number])[]> {
+async function affected(engine: Store, notice: Tidings): Promise<readonly (readonly [TenantId, number])[]> {
   const { fingerprint, action } = notice
   const tasks = new Map<TenantId, number>()
   const add = (tenant: TenantId, count: number): void => void tasks.set(tenant, (tasks.get(tenant) ?? 0) + count)

@@ -1,11 +1,12 @@
-// Delivers for one receiver, a webhook or a channel of alerts, while this server holds its lease. Three loops side by side: one writes down a delivery for each
-// event of the journal and then moves the cursor, one sends what is due, one keeps the lease. An event is written down before
+// Delivers for one receiver, a webhook or a channel, while this server holds its lease. Loops side by side: one writes down a delivery
+// for each event of the journal and then moves the cursor, one sends what is due, one keeps the lease, and one does what an outlet has
+// to do beside that, if it has anything. An event is written down before
 // the cursor passes it and stays pending until an answer was recorded, so a crash between any two steps repeats and loses
 // nothing. A failing event holds up no other: each has its own next time. Only when very many are pending does the cursor wait.
 
 import { type Clock, type Engine, type JournalEntry, type Random, type Stored, sleep, turnsOf } from '@reprise/core'
 import type { EventFeed } from './feed.ts'
-import type { Outlet, Receiver } from './outlet.ts'
+import type { Outlet, Receiver, Wanted } from './outlet.ts'
 import type { Delivery, WebhookDeliveries } from './webhook-deliveries.ts'
 import type { WebhookLease } from './webhook-lease.ts'
 import type { SendResult } from './webhook-target.ts'
@@ -57,7 +58,7 @@ export class WebhookRunner<R extends Receiver> {
     const { deliveries } = this.#ports
     this.#ended = await deliveries.trim(this.#receiver.id, await deliveries.countEnded(this.#receiver.id))
     await this.#load()
-    const loops = [this.#writeDown(over), this.#send(over), this.#keepLease(over)]
+    const loops = [this.#writeDown(over), this.#send(over), this.#keepLease(over), this.#tend(over)]
     try {
       await Promise.all(loops)
     } finally {
@@ -96,14 +97,28 @@ export class WebhookRunner<R extends Receiver> {
   }
 
   async #writeEntry(entry: JournalEntry): Promise<boolean> {
-    const { outlet, deliveries, clock } = this.#ports
     if (entry.actor === WEBHOOKS_ACTOR) return false
-    const wanted = await outlet.eventFor(this.#receiver, entry)
+    const wanted = await this.#ports.outlet.eventFor(this.#receiver, entry)
     if (wanted === null) return false
-    const now = clock.now()
-    const deliveryId = await deliveries.write(this.#receiver.id, wanted.event, wanted.tenant, now)
-    this.#pending.set(deliveryId, { nextAt: now, isBusy: false })
+    await this.#write(wanted)
     return true
+  }
+
+  async #write({ event, tenant }: Wanted): Promise<void> {
+    const { deliveries, clock } = this.#ports
+    const now = clock.now()
+    const deliveryId = await deliveries.write(this.#receiver.id, event, tenant, now)
+    if (!this.#pending.has(deliveryId)) this.#pending.set(deliveryId, { nextAt: now, isBusy: false })
+  }
+
+  async #tend(over: AbortSignal): Promise<void> {
+    const { tend } = this.#ports.outlet
+    while (tend !== undefined && !over.aborted) {
+      const wanted = await tend.run(this.#receiver, over)
+      for (const one of wanted) if (this.#pending.size < PENDING_MAX) await this.#write(one)
+      if (wanted.length > 0) this.#changed()
+      await sleep(this.#ports.clock, tend.everyMs, over)
+    }
   }
 
   async #send(over: AbortSignal): Promise<void> {

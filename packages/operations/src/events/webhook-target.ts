@@ -19,6 +19,21 @@ export interface PostRequest {
   readonly signal: AbortSignal
 }
 
+/** A request of any kind. */
+export interface TargetCall extends PostRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  /** How much of the answer is wanted. */
+  readonly answerBytes?: number
+}
+
+export interface Called {
+  readonly result: SendResult
+  /** Null if there was none. */
+  readonly answer: HttpAnswer | null
+  /** Whether the other side may have got it. */
+  readonly wasSent: boolean
+}
+
 export interface SendResult {
   readonly verdict: 'delivered' | 'failed' | 'gone'
   /** How long the receiver wants to be left alone; null if it did not say. */
@@ -51,7 +66,11 @@ export class WebhookTarget {
     return this.post({ ...request, body, headers })
   }
 
-  async post({ url, body, headers = () => ({}), signal }: PostRequest): Promise<SendResult> {
+  async post(request: PostRequest): Promise<SendResult> {
+    return (await this.call({ ...request, method: 'POST' })).result
+  }
+
+  async call({ method, url, body, headers = () => ({}), signal, answerBytes }: TargetCall): Promise<Called> {
     const at = this.#clock.now()
     const startedAt = this.#clock.monotonic()
     const log = (status: number | null, error: string | null, answer: string): DeliveryTry => ({
@@ -63,32 +82,36 @@ export class WebhookTarget {
     })
     try {
       const answer = await this.#caller.call({
-        method: 'POST',
+        method,
         url: new URL(url),
         deadlineMs: REQUEST_MS_MAX,
-        answerBytesKept: ANSWER_BYTES_KEPT,
+        answerBytesKept: answerBytes ?? ANSWER_BYTES_KEPT,
         signal,
         content: () => ({
           body,
           headers: {
-            'content-type': 'application/json',
+            ...(method === 'GET' ? { accept: 'application/json' } : { 'content-type': 'application/json' }),
             'user-agent': 'reprise-webhooks',
             ...headers(),
           },
         }),
       })
       const { status } = answer
+      const called = { answer, wasSent: true }
       if (status >= 200 && status < 300) {
-        return { verdict: 'delivered', retryAfterMs: null, log: log(status, null, answer.body) }
+        return { ...called, result: { verdict: 'delivered', retryAfterMs: null, log: log(status, null, answer.body) } }
       }
-      return {
+      const result: SendResult = {
         verdict: status === 410 ? 'gone' : 'failed',
         retryAfterMs: status === 429 || status === 503 ? this.#restMs(answer) : null,
         log: log(status, wordsFor(status), answer.body),
       }
+      return { ...called, result }
     } catch (error) {
-      const words = error instanceof HttpCallError ? error.thrown.message : String(error)
-      return { verdict: 'failed', retryAfterMs: null, log: log(null, words, '') }
+      const isKnown = error instanceof HttpCallError
+      const words = isKnown ? error.thrown.message : String(error)
+      const result: SendResult = { verdict: 'failed', retryAfterMs: null, log: log(null, words, '') }
+      return { result, answer: null, wasSent: !isKnown || error.wasSent }
     }
   }
 

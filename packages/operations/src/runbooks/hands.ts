@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { type Clock, InvalidError } from '@reprise/core'
+import { type Clock, InvalidError, type Timer } from '@reprise/core'
 import { AddressPolicy, HttpCaller, type Resolve } from '@reprise/launchers'
 import type { HttpStep, RunbookHands, RunbookRun, ScriptStep } from '@reprise/orchestrator'
 import type { Caller } from '../access/caller.ts'
@@ -104,6 +104,7 @@ async function ran(
   const home = await realpath(folder)
   const path = await realpath(join(home, file))
   if (!path.startsWith(`${home}${sep}`)) throw new InvalidError(`${file} is not in the folder of scripts.`)
+  signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<{ exitCode: number | null; output: string }>()
   const child = spawn(path, args, {
     cwd: home,
@@ -127,25 +128,34 @@ async function ran(
       // It has ended.
     }
   }
-  const killed = { late: false }
+  let isLate = false
+  // All are cancelled at the end: later on, its number may be that of another process.
+  const timers: Timer[] = []
   const stop = (): void => {
     end('SIGTERM')
-    clock.after(KILL_MS, () => end('SIGKILL'))
+    timers.push(clock.after(KILL_MS, () => end('SIGKILL')))
   }
-  const timer = clock.after(timeoutMs, () => {
-    killed.late = true
-    stop()
-  })
+  timers.push(
+    clock.after(timeoutMs, () => {
+      isLate = true
+      stop()
+    }),
+  )
   signal.addEventListener('abort', stop, { once: true })
   child.on('error', reject)
+  child.on('exit', () => {
+    end('SIGKILL')
+    // What left the group may keep the output open for ever: it is not waited for.
+    const letGo = (): void => void [child.stdout, child.stderr].map((stream) => stream.destroy())
+    timers.push(clock.after(KILL_MS, letGo))
+  })
   child.on('close', (exitCode) => resolve({ exitCode, output: Buffer.concat(chunks).toString().toWellFormed() }))
   try {
     const result = await promise
-    if (killed.late) throw new InvalidError(`${file} took longer than ${timeoutMs} ms, and was ended.`)
+    if (isLate) throw new InvalidError(`${file} took longer than ${timeoutMs} ms, and was ended.`)
     return result
   } finally {
-    timer.cancel()
+    for (const timer of timers) timer.cancel()
     signal.removeEventListener('abort', stop)
-    end('SIGKILL')
   }
 }

@@ -3,11 +3,15 @@
 
 import {
   type By,
+  type Clock,
   ConflictError,
   compileGlobs,
   type Engine,
   isRepriseError,
   NotFoundError,
+  type Page,
+  type PageRequest,
+  type Stored,
   stepDocument,
 } from '@reprise/core'
 import {
@@ -19,6 +23,7 @@ import {
   runsIn,
   versionId,
 } from '@reprise/orchestrator'
+import { aTurn } from '../in-turns.ts'
 import type { Operation } from '../operation.ts'
 import { readRunbook } from './runbook-file.ts'
 import { SHIPPED_RUNBOOKS } from './shipped.generated.ts'
@@ -36,6 +41,7 @@ type Operations = Readonly<Record<string, Operation>>
 
 const RUNBOOKS_MAX = 200
 const RUNS_COUNTED = 1_000
+const RUNS_AT_ONCE = 20
 const TRIES_MAX = 20
 
 let shipped: ReadonlyMap<string, KnownRunbook> | null = null
@@ -136,17 +142,30 @@ export interface RunFigures {
   readonly aborted: number
 }
 
-/** How the latest runs of each runbook ended: of all, or of those for one cause. Dry runs do not count. */
-export async function runFigures(engine: Store, fingerprint: string | null): Promise<(name: string) => RunFigures> {
+/** How the runs of each runbook ended: of all, or of those for one cause. Dry runs do not count. */
+export async function runFigures(
+  engine: Store,
+  fingerprint: string | null,
+  clock: Clock,
+): Promise<(name: string) => RunFigures> {
   const runs = runsIn(engine)
-  const { items } =
-    fingerprint === null
-      ? await runs.list({ limit: RUNS_COUNTED })
-      : await runs.find({ index: 'cause', value: fingerprint, limit: RUNS_COUNTED })
-  const ended = items.map(({ document }) => document).filter((run) => !run.isDryRun)
-  return (name) => {
-    const own = ended.filter(({ runbook }) => runbook.name === name)
-    const count = (state: RunbookRun['state']): number => own.filter((run) => run.state === state).length
-    return { runs: own.length, succeeded: count('succeeded'), aborted: count('aborted') }
+  const counted = new Map<string, { runs: number; succeeded: number; aborted: number }>()
+  let cursor: string | null = null
+  // Runs are long: a few at a time, and others have their turn in between.
+  for (let looked = 0; looked < RUNS_COUNTED; looked += RUNS_AT_ONCE) {
+    await aTurn(clock)
+    const page: PageRequest = { limit: RUNS_AT_ONCE, ...(cursor === null ? {} : { cursor }) }
+    const found: Page<Stored<RunbookRun>> =
+      fingerprint === null ? await runs.list(page) : await runs.find({ index: 'cause', value: fingerprint, ...page })
+    for (const { document } of found.items) {
+      if (document.isDryRun) continue
+      const figures = counted.get(document.runbook.name) ?? { runs: 0, succeeded: 0, aborted: 0 }
+      figures.runs++
+      if (document.state === 'succeeded' || document.state === 'aborted') figures[document.state]++
+      counted.set(document.runbook.name, figures)
+    }
+    cursor = found.next
+    if (cursor === null) break
   }
+  return (name) => counted.get(name) ?? { runs: 0, succeeded: 0, aborted: 0 }
 }

@@ -37,10 +37,9 @@ steps:
   "notify-tenants.yaml": `# Tenants whose tasks died should hear of it from you.
 name: notify-tenants
 title: Notify the tenants that are affected
-about: Finds the tenants with dead letters of one cause, asks, and posts their names and a message to an address of yours.
+about: Finds the tenants with dead letters of one cause, asks, and tells each of them, by its webhooks and streams.
 inputs:
   fingerprint: { about: The failure group }
-  url: { about: "Who tells them: POST, as in https://notify.example.com/notifications/retry-alert" }
   message: { about: What they are told }
 approval: true
 steps:
@@ -53,14 +52,8 @@ steps:
     ask: 'These tenants are told "{{ inputs.message }}": {{ steps.affected.output.values }}. Is that right?'
   - name: notify
     title: Tell them
-    http:
-      method: POST
-      url: "{{ inputs.url }}"
-      body:
-        run: "{{ run.id }}"
-        fingerprint: "{{ inputs.fingerprint }}"
-        message: "{{ inputs.message }}"
-        tenants: "{{ steps.affected.output.values }}"
+    operation: notifyTenants
+    with: { fingerprint: "{{ inputs.fingerprint }}", message: "{{ inputs.message }}" }
   - name: record
     title: Leave a note on the cause
     operation: addNote

@@ -1,9 +1,11 @@
 // Alerts on the wire: servers on loopback that speak the protocols of PagerDuty, Slack, SMTP and others, and that hang, refuse and
 // vanish. Whatever one of them does, the others are told on time, and each is told what it was promised.
 
-import { actionName, alertsIn, channelsIn, type Engine, succeeded, tenantId, workerId } from '@reprise/core'
-import { alertRound, closeRecovered, openWorkOrders } from '@reprise/orchestrator'
-import { afterAll, expect, test } from 'vitest'
+import type { ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { alertsIn, channelsIn, type Engine, tenantId, workerId } from '@reprise/core'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { CHANNEL_RETRY_DELAYS_MS } from '../../src/channels/channel-delivery.ts'
 import { progressCollection } from '../../src/events/webhook-lease.ts'
 import { perform } from '../../src/run.ts'
@@ -20,6 +22,8 @@ import {
 } from '../events/fixture.ts'
 import { soon } from '../events/webhook-fixture.ts'
 import { ANN, died } from '../store-with-caller.ts'
+import { look, recover } from './rounds.ts'
+import { SELF_SIGNED } from './self-signed.ts'
 import { anSmtpServer } from './smtp-server.ts'
 
 afterAll(stopRedis)
@@ -35,23 +39,6 @@ async function tellers(engine: Engine) {
     clock.skip(1_000)
   }
   return { engine, context, clock, call, channel }
-}
-
-async function look(engine: Engine): Promise<void> {
-  while (await openWorkOrders({ engine }));
-  await closeRecovered(engine)
-  await alertRound({ engine }, { now: await engine.now() })
-}
-
-async function recover(engine: Engine): Promise<void> {
-  const by = { actor: 'operator:ann', reason: 'it is fixed' }
-  await engine.change({ kind: 'redrive', select: { action: actionName('render') }, by })
-  const worker = workerId('w2')
-  const pools = [spec('x').pool]
-  const around = { host: 'h', version: '2', runtimes: [], endpoint: null }
-  const { epoch } = await engine.register({ worker, pools, actions: null, ...around })
-  const { claimed } = await engine.claim({ worker, epoch, pools, actions: null, limit: 1_000, leaseMs: 60_000 })
-  await engine.settle(claimed.map((one) => succeeded(one, null)))
 }
 
 /** How many things channels were ordered to be told. */
@@ -133,17 +120,43 @@ test('B6: PagerDuty, Slack, e-mail, a template and retry-alert are told once, an
   await soon(() => expect(smtp.messages).toHaveLength(3))
 })
 
-test('a channel that hangs, fails, is slowed down, is gone or has the wrong TLS delays no other', async () => {
+/** A server with a certificate that nobody has signed. Counts who got as far as a request. */
+async function selfSigned(): Promise<{ readonly port: number; readonly requests: () => number }> {
+  let requests = 0
+  const server = createServer(SELF_SIGNED, (_, response) => {
+    requests++
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, requests: () => requests }
+}
+
+/** Takes the request, and answers a byte at a time without an end. */
+function drip(response: ServerResponse): void {
+  response.writeHead(200)
+  const timer = setInterval(() => response.write('.'), 20)
+  response.on('close', () => clearInterval(timer))
+}
+
+test('a channel that hangs, drips, fails, is slowed down, is gone or has the wrong TLS delays no other', async () => {
   const { engine, clock, call, channel } = await tellers(await openStore())
   const hanging = await aReceiver(() => undefined)
+  const dripping = await aReceiver(drip)
+  const unsigned = await selfSigned()
   const failing = await aReceiver((response) => void response.writeHead(503).end())
   const busy = await aReceiver((response) => void response.writeHead(429, { 'retry-after': '120' }).end())
   const gone = await aReceiver((response) => void response.writeHead(410).end())
   const plain = await aReceiver()
   const silent = await anSmtpServer('silent')
   const good = await aReceiver()
-  for (const [name, { url }] of Object.entries({ hanging, failing, busy, gone })) await channel(name, 'slack', { url })
+  for (const [name, { url }] of Object.entries({ hanging, dripping, failing, busy, gone }))
+    await channel(name, 'slack', { url })
   await channel('tls', 'slack', { url: `https://127.0.0.1:${plain.port}/` })
+  await channel('unsigned', 'slack', { url: `https://127.0.0.1:${unsigned.port}/` })
   const mail = {
     host: '127.0.0.1',
     port: silent.port,
@@ -156,7 +169,9 @@ test('a channel that hangs, fails, is slowed down, is gone or has the wrong TLS 
   await died(engine, [spec('a')], 'CODE_A')
   await look(engine)
   await soon(() => expect(good.received).toHaveLength(1))
-  await soon(() => expect([hanging, failing, busy, gone].every(({ received }) => received.length === 1)).toBe(true))
+  await soon(() =>
+    expect([hanging, dripping, failing, busy, gone].every(({ received }) => received.length === 1)).toBe(true),
+  )
 
   // A receiver that is gone hears nothing more.
   await soon(async () => {
@@ -170,13 +185,16 @@ test('a channel that hangs, fails, is slowed down, is gone or has the wrong TLS 
     ((await call('listChannelDeliveries', { id })) as { items: { log: { error: string }[]; nextAt: number }[] }).items
   await soon(async () => expect((await tries('busy'))[0]?.nextAt).toBeGreaterThanOrEqual(clock.now() + 100_000))
   await soon(async () => expect((await tries('tls'))[0]?.log[0]?.error).toMatch(/./))
-  expect(plain.received).toEqual([])
+  await soon(async () => expect((await tries('unsigned'))[0]?.log[0]?.error).toMatch(/self-signed certificate/))
+  expect([plain.received.length, unsigned.requests()]).toEqual([0, 0])
   // A channel that comes back is told what it missed.
   failing.respond = (response) => void response.end()
   clock.skip((CHANNEL_RETRY_DELAYS_MS[0] ?? 0) * 1.2)
   await soon(() => expect(failing.received).toHaveLength(2))
   clock.skip(15_000)
   await soon(async () => expect((await tries('hanging'))[0]?.log.length).toBeGreaterThanOrEqual(1))
+  // Bytes that come one by one are no answer.
+  await soon(async () => expect((await tries('dripping'))[0]?.log[0]?.error).toMatch(/did not answer in full/))
   await soon(async () => expect((await tries('mail'))[0]?.log[0]?.error).toMatch(/in time|imeout/))
 })
 

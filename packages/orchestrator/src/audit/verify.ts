@@ -1,7 +1,7 @@
 // Holds the journal against its seals, a few seals at a time: is the chain whole, and is every sealed entry there as it was sealed?
 // Each problem names its entry, or its seal. Nothing is written.
 
-import type { JournalEntry } from '@reprise/core'
+import { type Clock, type JournalEntry, systemClock, turnsOf } from '@reprise/core'
 import {
   entryDigest,
   HEAD_ID,
@@ -61,7 +61,10 @@ export interface VerifyStep {
 }
 
 const SEALS_PER_STEP = 20
-const PAGE = 500
+const PAGE = 100
+const UNSEALED_MAX = 500
+/** Of one seal, as many are held against each other to find what was swapped. */
+const SWAPPED_MAX = 50
 /** How many entries more than a seal has are read before those that were not found count as missing: partitions are merged by time. */
 const READ_ON_MAX = 5_000
 
@@ -70,27 +73,52 @@ export async function verifyStep(
   engine: AuditEngine,
   place: VerifyPlace | null,
   expected: SealPlace | null = null,
+  clock: Clock = systemClock,
 ): Promise<VerifyStep> {
   const stored = (await sealHeadIn(engine).get(HEAD_ID))?.document ?? null
   const head = stored ?? NO_SEAL
-  const from = place ?? { last: stored?.base ?? NO_SEAL, lastEntry: null, isPastRetention: false }
+  const begin = { last: stored?.base ?? NO_SEAL, lastEntry: null, isPastRetention: false }
+  // Retention may have removed the seals that a longer check was at.
+  const from = place === null || place.last.number < begin.last.number ? begin : place
   const newest = (await sealsIn(engine).get(sealId(head.number)))?.document ?? null
-  const look = new Look(engine, from, newest, await engine.now())
+  const look = new Look(engine, from, newest, { now: await engine.now(), pause: pauseOn(clock) })
   const until = Math.min(head.number, from.last.number + SEALS_PER_STEP)
   for (let number = from.last.number + 1; number <= until; number++) await look.at(number, expected)
   const isEnd = until >= head.number
   if (isEnd) look.end(head, expected)
   const cursor = stored?.cursor
-  const tail = isEnd ? await engine.journal.read({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }) : null
+  const unsealed = isEnd ? await countFrom(engine, cursor, pauseOn(clock)) : 0
   return {
     seals: look.seals,
     entries: look.entries,
     removed: look.removed,
     problems: look.problems,
     next: isEnd ? null : look.place,
-    unsealed: tail?.entries.length ?? 0,
+    unsealed,
     head: { number: head.number, hash: head.hash },
   }
+}
+
+type Pause = () => Promise<void>
+/** Others have their turn between two pages. */
+function pauseOn(clock: Clock): Pause {
+  const turns = turnsOf(clock)
+  return async () => {
+    if (turns.isSpent) await turns.wait()
+  }
+}
+
+async function countFrom(engine: AuditEngine, from: string | undefined, pause: Pause): Promise<number> {
+  let count = 0
+  let cursor = from
+  while (count < UNSEALED_MAX) {
+    await pause()
+    const page = await engine.journal.read({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    count += page.entries.length
+    if (page.entries.length < PAGE) break
+    cursor = page.cursor
+  }
+  return count
 }
 
 class Look {
@@ -102,12 +130,19 @@ class Look {
   readonly #engine: AuditEngine
   readonly #newest: Seal | null
   readonly #now: number
+  readonly #pause: Pause
 
-  constructor(engine: AuditEngine, place: VerifyPlace, newest: Seal | null, now: number) {
+  constructor(
+    engine: AuditEngine,
+    place: VerifyPlace,
+    newest: Seal | null,
+    { now, pause }: { readonly now: number; readonly pause: Pause },
+  ) {
     this.#engine = engine
     this.place = place
     this.#newest = newest
     this.#now = now
+    this.#pause = pause
   }
 
   async at(number: number, expected: SealPlace | null): Promise<void> {
@@ -152,9 +187,10 @@ class Look {
   }
 
   async #covered(seal: Seal): Promise<void> {
-    const found = await entriesOf(this.#engine, seal)
+    const found = await entriesOf(this.#engine, seal, this.#pause)
     const wrong: JournalEntry[] = []
-    for (const [id, digest] of seal.entries) {
+    for (const [at, [id, digest]] of seal.entries.entries()) {
+      if (at % PAGE === 0) await this.#pause()
       const entry = found.get(id)
       if (entry === undefined) this.#missing(seal, id)
       else {
@@ -181,12 +217,14 @@ class Look {
     for (const entry of wrong) {
       if (told.has(entry.id)) continue
       // Does it say what was sealed under another number, and the other way round?
-      const other = wrong.find(
-        (one) =>
-          one.id !== entry.id &&
-          entryDigest({ ...entry, id: one.id }) === digests.get(one.id) &&
-          entryDigest({ ...one, id: entry.id }) === digests.get(entry.id),
-      )
+      const other = wrong
+        .slice(0, SWAPPED_MAX)
+        .find(
+          (one) =>
+            one.id !== entry.id &&
+            entryDigest({ ...entry, id: one.id }) === digests.get(one.id) &&
+            entryDigest({ ...one, id: entry.id }) === digests.get(entry.id),
+        )
       told.add(entry.id)
       if (other === undefined) {
         this.#tell('entry_changed', number, [entry.id], `Entry ${entry.id} is not as it was sealed.`)
@@ -223,11 +261,16 @@ class Look {
 }
 
 /** The entries of a seal that are there, by id; with those that stand between them now. */
-export async function entriesOf(engine: AuditEngine, seal: Seal): Promise<ReadonlyMap<string, JournalEntry>> {
+export async function entriesOf(
+  engine: AuditEngine,
+  seal: Seal,
+  pause: Pause = pauseOn(systemClock),
+): Promise<ReadonlyMap<string, JournalEntry>> {
   const wanted = new Set(seal.entries.map(([id]) => id))
   const found = new Map<string, JournalEntry>()
   let cursor = seal.from
   for (let read = 0; wanted.size > 0 && read < seal.entries.length + READ_ON_MAX; ) {
+    await pause()
     const page = await engine.journal.read({ cursor, limit: PAGE })
     for (const entry of page.entries) {
       found.set(entry.id, entry)

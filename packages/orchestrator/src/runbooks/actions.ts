@@ -59,7 +59,13 @@ export async function acted(turn: Turn): Promise<StepEnd> {
 /** Whether the step is left out. */
 export function isLeftOut(run: RunbookRun, onlyIf: string | null): boolean {
   if (onlyIf === null) return false
-  const value = filled(onlyIf, valuesOf(run), laterIn(run))
+  let value: unknown
+  try {
+    value = filled(onlyIf, valuesOf(run), laterIn(run))
+  } catch {
+    // What no step has given is nothing.
+    return true
+  }
   return value === undefined || value === null || value === '' || value === false || value === 'false'
 }
 
@@ -147,8 +153,13 @@ const markOf = ({ runbook, id }: RunbookRun, { name }: StepRecord): string =>
 /** Changes carry the reason of the run, where the step says none of its own. */
 function withReason(run: RunbookRun, record: StepRecord, { hands, operation, input }: Reasoned): Values {
   if (input.reason !== undefined || !hands.takesReason(operation)) return input
-  return { ...input, reason: `${run.reason} ${markOf(run, record)}` }
+  return { ...input, reason: markedReason(run, record) }
 }
+
+/** A reason has 1,000 characters at the most, and the mark up to 200 of them. */
+const OWN_REASON_LENGTH_MAX = 800
+const markedReason = (run: RunbookRun, record: StepRecord): string =>
+  `${run.reason.slice(0, OWN_REASON_LENGTH_MAX).toWellFormed()} ${markOf(run, record)}`
 
 type Reasoned = StepAction & { readonly kind: 'operation' } & Pick<Turn, 'hands'>
 
@@ -163,7 +174,7 @@ async function performedAll({ run, hands, signal }: Turn, name: string, input: V
     const changed = at(output, 'changed')
     if (!Array.isArray(changed)) return ended(output)
     count += changed.length
-    cursor = at(output, 'next')
+    cursor = at(output, 'next') ?? null
     if (cursor === null) break
   }
   return ended({ changed: count })
@@ -201,6 +212,7 @@ interface Redrive {
   readonly id: string
   readonly state: string
   readonly reason: string
+  readonly tenants: readonly string[] | null
   readonly counts?: unknown
   readonly halt?: unknown
 }
@@ -215,7 +227,7 @@ async function redriven({ run, record, hands, now, signal }: Turn, input: Values
     typeof known === 'string'
       ? await call('getRedrive', { id: known })
       : ((await redriveMarked(run, hands, mark, signal)) ??
-        (await call('createRedrive', { ...input, reason: `${run.reason} ${mark}`, start: true })))
+        (await call('createRedrive', { ...input, reason: markedReason(run, record), start: true })))
   const { id, state } = found
   const output = { id, state, counts: found.counts ?? null }
   if (state === 'done') return ended(output)
@@ -266,7 +278,8 @@ async function redriveMarked(
       readonly items: readonly Redrive[]
       readonly next: string | null
     }
-    const found = page.items.find(({ reason }) => reason.endsWith(mark))
+    // Who is limited to tenants can write the same words, and has nothing to do with a run.
+    const found = page.items.find(({ reason, tenants }) => tenants === null && reason.endsWith(mark))
     if (found !== undefined) return found
     cursor = page.next
   } while (cursor !== null)

@@ -23,6 +23,7 @@ import {
   type ToldDocument,
   untoldIndex,
 } from '@reprise/core'
+import { checkRunSize, ERROR_LENGTH_MAX, QUESTION_LENGTH_MAX, roomFor, shortened } from './room.ts'
 import type { Runbook, RunbookStep } from './runbook.ts'
 
 export const RUN_STATES = ['running', 'waiting', 'halted', 'aborting', 'succeeded', 'aborted'] as const
@@ -129,6 +130,7 @@ export function newRun(begun: Begun, { actor, reason }: By, now: number): Runboo
     leaseUntil: 0,
     untold: [],
   }
+  checkRunSize(run)
   return told(run, 'runbook.started', { actor, reason }, { dryRun: isDryRun, asksFirst })
 }
 
@@ -205,8 +207,10 @@ export function ended(run: RunbookRun, at: number, end: StepEnd, { owner, now }:
   if (!isMoving(run)) return null
   const over = { ...record, endedAt: now }
   switch (end.kind) {
-    case 'later':
-      return { ...withStep(run, at, { ...record, state: 'polling', output: end.output }), nextAt: end.nextAt }
+    case 'later': {
+      const output = roomFor(run, at, end.output)
+      return { ...withStep(run, at, { ...record, state: 'polling', output }), nextAt: end.nextAt }
+    }
     case 'ask':
       return run.state === 'aborting'
         ? withStep(run, at, { ...over, state: 'skipped' })
@@ -214,9 +218,12 @@ export function ended(run: RunbookRun, at: number, end: StepEnd, { owner, now }:
     case 'skipped':
       return finished(withStep(run, at, { ...over, state: 'skipped' }), now)
     case 'done':
-      return finished(toldStep(withStep(run, at, { ...over, state: 'done', output: end.output }), at), now)
+      return finished(
+        toldStep(withStep(run, at, { ...over, state: 'done', output: roomFor(run, at, end.output) }), at),
+        now,
+      )
     case 'failed': {
-      const failed = toldStep(withStep(run, at, { ...over, state: 'failed', error: end.error }), at)
+      const failed = toldStep(withStep(run, at, { ...over, state: 'failed', error: errorOf(end) }), at)
       return failed.state === 'aborting' ? failed : { ...failed, state: 'halted', owner: null, leaseUntil: 0 }
     }
   }
@@ -231,10 +238,12 @@ function undone(run: RunbookRun, at: number, end: StepEnd, now: number): Runbook
     ...record,
     endedAt: now,
     state: isUndone ? 'undone' : 'undo_failed',
-    error: isUndone ? null : end.error,
+    error: isUndone ? null : errorOf(end),
   } as const
   return finished(toldStep(withStep(run, at, next), at), now)
 }
+
+const errorOf = ({ error }: StepEnd & { readonly kind: 'failed' }): string => shortened(error, ERROR_LENGTH_MAX)
 
 /** The run ends when no step is left. */
 export function finished(run: RunbookRun, now: number): RunbookRun {
@@ -251,7 +260,8 @@ export function finished(run: RunbookRun, now: number): RunbookRun {
   return told(over, 'runbook.ended', { actor: 'runbooks', reason }, {})
 }
 
-function asking(run: RunbookRun, at: number, question: Question): RunbookRun {
+function asking(run: RunbookRun, at: number, { text, ...rest }: Question): RunbookRun {
+  const question = { ...rest, text: shortened(text, QUESTION_LENGTH_MAX) }
   const asked = { ...run, state: 'waiting', question, owner: null, leaseUntil: 0 } as const
   return told(
     asked,
@@ -330,10 +340,8 @@ function toldStep(run: RunbookRun, at: number): RunbookRun {
   return told(run, 'runbook.step', { actor: run.actor, reason }, { step: step.name, outcome: record.state })
 }
 
-const REASON_LENGTH_MAX = 500
-
 function sentenceOf({ title }: RunbookStep, { state, error }: StepRecord): string {
-  return error === null ? `${title}: ${state}.` : `${title}: ${error}`.slice(0, REASON_LENGTH_MAX)
+  return error === null ? `${title}: ${state}.` : shortened(`${title}: ${error}`, ERROR_LENGTH_MAX)
 }
 
 function told(run: RunbookRun, type: JournalEntryInput['type'], by: By, data: JournalEntryInput['data']): RunbookRun {

@@ -2,10 +2,11 @@
 // written down before and after it is done, over the version of the document that was read.
 
 import { randomUUID } from 'node:crypto'
-import { check, type Engine, mapLimited, refuseNoEngine, type Service, sleep, tellLeftovers } from '@reprise/core'
+import { check, type Engine, refuseNoEngine, type Service, sleep, tellLeftovers } from '@reprise/core'
 import { createLoop, jitteredMs, type ServiceOptions, type Surroundings, surroundings } from '../service.ts'
 import { SERVICE_CHECKS } from '../service-checks.ts'
 import { acted, isLeftOut, type RunbookHands } from './actions.ts'
+import { removeOldRuns } from './removal.ts'
 import {
   begun,
   ended,
@@ -34,6 +35,7 @@ export type RunPoint = 'taken' | 'begun' | 'acted' | 'ended'
 
 const INTERVAL_MS = 500
 const LEASE_MS = 15_000
+const REMOVE_EVERY_MS = 60_000
 const RUNS_AT_ONCE = 8
 const RUNS_LOOKED_AT = 200
 /** A lease is renewed so often within its time. */
@@ -54,11 +56,19 @@ export function createRunbooks(options: RunbooksOptions): Service {
   const around = surroundings('runbooks', options)
   return createLoop('runbooks', around, () => {
     const runner = new Runner(options, around)
+    let place: string | null = null
+    let removedAt = Number.NEGATIVE_INFINITY
     return {
       async round(signal) {
-        await runner.round(signal)
+        // Those that take long go on meanwhile: nobody who starts a run waits for the script of another.
+        await runner.begin(signal)
+        if (around.clock.monotonic() - removedAt >= REMOVE_EVERY_MS) {
+          removedAt = around.clock.monotonic()
+          place = await removeOldRuns(engine, place)
+        }
         return jitteredMs(intervalMs, around.random)
       },
+      leave: () => runner.rest(),
     }
   })
 }
@@ -67,6 +77,8 @@ export class Runner {
   readonly #options: RunbooksOptions
   readonly #around: Pick<Surroundings, 'clock' | 'onError'>
   readonly #owner = randomUUID()
+  /** The runs that are being moved, by their id. */
+  readonly #moving = new Map<string, Promise<void>>()
 
   constructor(options: RunbooksOptions, around: Pick<Surroundings, 'clock' | 'onError'>) {
     this.#options = options
@@ -75,14 +87,28 @@ export class Runner {
 
   /** Moves every run as far as it goes now. */
   async round(signal: AbortSignal): Promise<void> {
+    await this.begin(signal)
+    await this.rest()
+  }
+
+  /** Begins to move what is due, as far as there is room beside those that are being moved. */
+  async begin(signal: AbortSignal): Promise<void> {
     const { engine } = this.#options
     const now = await engine.now()
     await tellLeftovers(engine.journal, runsIn(engine), now)
     const { items } = await runsIn(engine).find({ index: 'moving', value: 'yes', limit: RUNS_LOOKED_AT })
-    const due = items.map(({ document }) => document).filter((run) => run.nextAt <= now)
-    await mapLimited(due, RUNS_AT_ONCE, (run) =>
-      this.#move(run.id, signal).catch((error: unknown) => this.#around.onError(error)),
-    )
+    const due = items.filter(({ document }) => document.nextAt <= now && !this.#moving.has(document.id))
+    for (const { document } of due.slice(0, RUNS_AT_ONCE - this.#moving.size)) {
+      const moving = this.#move(document.id, signal)
+        .catch((error: unknown) => this.#around.onError(error))
+        .finally(() => this.#moving.delete(document.id))
+      this.#moving.set(document.id, moving)
+    }
+  }
+
+  /** Resolves when nothing is being moved. */
+  async rest(): Promise<void> {
+    await Promise.all(this.#moving.values())
   }
 
   async #move(id: string, signal: AbortSignal): Promise<void> {

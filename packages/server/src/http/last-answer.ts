@@ -1,6 +1,6 @@
 // The last answer on a connection: written to the connection itself, because there is no request to answer, or because the rest of
 // a request is not worth reading. Node reads the rest of a body that nobody wants, so that the connection can be used again:
-// whoever is refused could so make us read megabytes. Here the rest stays where it is.
+// a caller who is refused could so make us read megabytes. Here the rest stays where it is.
 //
 // A connection with something unread in it breaks when it is closed, and the answer is lost on the way. So it stays half
 // open for a moment, in which the answer can be read. Only so many connections do.

@@ -119,6 +119,8 @@ const BODIES: Readonly<Record<string, (names: Names) => readonly object[]>> = {
   answerRunbookRun: () => [{ answer: 'yes' }],
   commentWorkOrder: () => [{ text: 'x' }],
   closeWorkOrder: () => [{ result: 'x' }],
+  notifyTenants: () => [{ fingerprint: '0123456789abcdef', message: 'x' }],
+  reportWorkOrder: () => [{ system: 'x', status: 'closed' }],
   createSilence: () => [{ matches: { rule: '*' }, for: '1h', reason: 'x' }],
   putAlertRule: () => [{ metric: 'retry_rate' }],
   createChannel: () => [{ name: 'x', kind: 'tenants' }],

@@ -150,7 +150,6 @@ function startThread(): void {
       })
     const ready = Promise.withResolvers<void>()
     thread = { thread: started, everyMs, ready: ready.promise, tick: tick() }
-    started.unref()
     started.on('message', (message: BlockReport | 'ready') => {
       if (message === 'ready') ready.resolve()
       else for (const member of members.values()) member.blocked(message)
@@ -162,6 +161,8 @@ function startThread(): void {
       for (const member of members.values()) member.warn(error)
     })
     for (const member of members.values()) member.tell(started)
+    // Last: each listener that is added makes it hold the process again.
+    started.unref()
   } catch (error) {
     for (const member of members.values()) member.warn(error)
   }
