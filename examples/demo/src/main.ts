@@ -33,7 +33,7 @@ async function run(options: DemoOptions): Promise<number> {
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt)
-  // Whoever reads our output has gone (`npm run demo | head`): nobody is left to run for.
+  // The reader of our output has gone (`npm run demo | head`): nobody is left to run for.
   stdout.on('error', interrupt)
   try {
     const address = addressOf(options.engine, join(folder, 'reprise.db'))

@@ -2,12 +2,10 @@
 // the cause, the fix is deployed, and they recover everything but the poisoned tasks. Each thing that they do is counted: an
 // address that they open, a button or link that they press, a field that they fill.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { type DrillOptions, type DrillResult, environment, judged, NODE } from './drill.ts'
+import { type DrillOptions, type DrillResult, judged } from './drill.ts'
 import { runFixed, runIncident } from './incident.ts'
+import { serve } from './served.ts'
 
 export const PROGRAM = process.env.REPRISE_CHROMIUM ?? '/usr/bin/chromium'
 const REASON = 'version 3 has the fix'
@@ -33,7 +31,8 @@ export async function runConsoleDrill({
   let deployed: Promise<void> | null = null
   let browser: Browser | null = null
   try {
-    const link = await linkOf(server)
+    // The link that signs the first admin in.
+    const link = await server.said(/http:\S+\/auth\/\S+/)
     browser = await chromium.launch({ executablePath: PROGRAM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
     page.setDefaultTimeout(WAIT_MS)
@@ -64,8 +63,7 @@ export async function runConsoleDrill({
     fixed.abort()
     await deployed
     await browser?.close()
-    server.kill('SIGTERM')
-    if (server.exitCode === null) await once(server, 'exit')
+    await server.stop()
   }
 }
 
@@ -120,27 +118,4 @@ async function valueIn(where: Locator, pattern: RegExp): Promise<string> {
   const [, value] = pattern.exec((await line.textContent())?.trim() ?? '') ?? []
   if (value === undefined) throw new Error(`The page does not say ${pattern}.`)
   return value
-}
-
-function serve(engine: string, folder: string): ChildProcess {
-  const words = [...NODE, 'up', '--engine', engine, '--port', '0', '--no-demo']
-  return spawn(process.execPath, words, {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    env: environment(folder),
-  })
-}
-
-/** The link that signs the first admin in: the server prints it. */
-async function linkOf({ stdout }: ChildProcess): Promise<string> {
-  if (stdout === null) throw new Error('The server has no output.')
-  for await (const line of createInterface({ input: stdout })) {
-    const [link] = /http:\S+\/auth\/\S+/.exec(line) ?? []
-    if (link !== undefined) {
-      // What else it prints must not fill the pipe.
-      stdout.resume()
-      return link
-    }
-  }
-  throw new Error('The server ended before it printed a link.')
 }
