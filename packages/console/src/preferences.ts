@@ -22,9 +22,6 @@ const DEFAULTS: Preferences = { theme: 'system', density: 'normal', views: [], h
 const VIEWS_MAX = 30
 
 const KEY = 'reprise.preferences'
-const listeners = new Set<() => void>()
-let current: Preferences = stored()
-
 /** What another version wrote may look otherwise: only what fits is taken. */
 const listOf = <Item>(value: unknown, isOne: (one: unknown) => one is Item): readonly Item[] =>
   Array.isArray(value) ? value.filter(isOne) : []
@@ -52,6 +49,10 @@ function stored(): Preferences {
     return DEFAULTS
   }
 }
+
+const listeners = new Set<() => void>()
+// After everything that reading them takes.
+let current: Preferences = stored()
 
 export function prefer(change: Partial<Preferences>): void {
   current = { ...current, ...change }

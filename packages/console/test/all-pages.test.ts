@@ -45,4 +45,21 @@ describe.runIf(process.env.REPRISE_CONSOLE === '1')('every page of the console',
       }
     }
   }
+
+  test('a viewer is offered no change on any page, and nothing of it is refused', async () => {
+    const { token } = await shop.client.createToken({ name: 'viewer', role: 'viewer' })
+    const viewer = await sit(browser, shop.url, { extraHTTPHeaders: { authorization: `Bearer ${token}` } })
+    const { page, wrong } = viewer
+    for (const { name, path, shows, isChange } of TRIED_PAGES) {
+      if (isChange === true) continue
+      await page.goto(`${shop.url}${await path(shop)}`)
+      await page.getByText(shows).or(page.getByText('You may not see these settings.')).first().waitFor()
+      const offered = (await page.getByRole('button').allTextContents()).filter((text) => CHANGES.test(text.trimEnd()))
+      expect([name, offered, wrong]).toEqual([name, [], []])
+    }
+    await viewer.close()
+  }, 120_000)
 })
+
+/** Words of buttons that change something: they ask first, or send what was typed. */
+const CHANGES = /…$|^(Comment|Add|Make it|Publish|Check what would happen)$/

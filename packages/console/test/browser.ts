@@ -47,3 +47,7 @@ export async function signIn({ page }: Seat, link: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
+
+/** Buttons that change something: they ask first, or add what was typed. */
+export const changesOn = async (page: Page): Promise<string[]> =>
+  (await page.getByRole('button').allTextContents()).filter((text) => /…$|^(?:Comment|Add)$/.test(text.trimEnd()))

@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('link', { name: /ECONNREFUSED billing/ }).click()
     await page.getByRole('heading', { level: 1, name: /ECONNREFUSED billing/ }).waitFor()
     await page.getByText(/% of these have .*% of the successes do/).waitFor()
-    await expect.poll(() => page.getByRole('region', { name: 'Whom it hits' }).textContent()).toContain('acme')
+    await expect.poll(() => page.getByRole('region', { name: 'Who is hit' }).textContent()).toContain('acme')
   })
 
   test('a cause is taken on with a reason, and that is taken back with undo', async () => {
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     const viewer = await sit(browser, shop.url, { extraHTTPHeaders: { authorization: `Bearer ${token}` } })
     await viewer.page.goto(`${shop.url}/failures`)
     await viewer.page.getByText('<img src=x onerror').first().click()
-    await viewer.page.getByText('Whom it hits').waitFor()
+    await viewer.page.getByText('Who is hit').waitFor()
     expect(await viewer.page.getByRole('button', { name: /Redrive|Acknowledge|Resolve|Ignore|Add/ }).count()).toBe(0)
     expect(viewer.wrong).toEqual([])
     await viewer.close()

@@ -1,11 +1,12 @@
 // What people do, in a real browser: work orders that are taken and closed, settings that are changed, and the journal that has it
 // all, found by who did it.
 
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { hasBrowser, launch, type Seat, signIn, sit } from './browser.ts'
+import { changesOn, hasBrowser, launch, type Seat, signIn, sit } from './browser.ts'
 import { haveBadDeploy, openShop, type Shop } from './shop.ts'
 
 describe.runIf(hasBrowser)('journal, work orders and settings in a browser', () => {
@@ -135,7 +136,7 @@ describe.runIf(hasBrowser)('journal, work orders and settings in a browser', () 
   test('the journal has it all, by who did it, kind and time, in the address', async () => {
     const { page } = seat
     await page.goto(`${shop.url}/journal`)
-    await page.getByLabel('by whom').fill('local:admin')
+    await page.getByLabel('done by').fill('local:admin')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByText(/entries in the last 24 h; \d+ of 1 operator\./).waitFor()
     expect(new URL(page.url()).searchParams.get('actor')).toBe('local:admin')
@@ -161,6 +162,33 @@ describe.runIf(hasBrowser)('journal, work orders and settings in a browser', () 
     expect(await page.getByText('✕').count()).toBe(0)
   })
 
+  test('B16: an incident has what happened in its order, by kind, and as Markdown', async () => {
+    const { page } = seat
+    await page.goto(`${shop.url}/incidents?since=1h`)
+    await page.getByText(/23 attempts failed of 2 causes, from \S+ to \S+; 23 died\./).waitFor()
+    const grid = page.getByRole('grid', { name: 'Timeline' })
+    // By the minute: two lines if a minute ended meanwhile.
+    const failed = grid
+      .getByRole('row')
+      .filter({ hasText: /\d+ failed, \d+ died: order.confirm: connect ECONNREFUSED/ })
+    await failed.first().waitFor()
+    await page.getByRole('button', { name: /operators/ }).click()
+    await grid.getByRole('row').filter({ hasText: 'we look into it' }).first().waitFor()
+    expect(await failed.count()).toBe(0)
+    expect(new URL(page.url()).searchParams.get('kind')).toBe('operator')
+    await page.getByRole('button', { name: 'Export as Markdown' }).click()
+    await page.getByText('reprise incident export --since 1h > post-mortem.md').waitFor()
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Save as post-mortem.md' }).click()
+    const text = await readFile(await (await saving).path(), 'utf8')
+    expect(text).toContain('- Failed attempts: 23, tasks that died: 23, tasks that recovered: 0')
+    expect(text).toContain('order.confirm: The order has no customer: &lt;img src=x')
+    await page.keyboard.press('Escape')
+    await page.goto(`${shop.url}/incidents?since=1h`)
+    await failed.first().click()
+    await page.getByText('What the failures have').waitFor()
+  })
+
   test('who may only look sees no button that would be refused', async () => {
     const { token } = await shop.client.createToken({ name: 'looks', role: 'viewer' })
     const viewer = await sit(browser, shop.url, { extraHTTPHeaders: { authorization: `Bearer ${token}` } })
@@ -184,7 +212,3 @@ describe.runIf(hasBrowser)('journal, work orders and settings in a browser', () 
     expect(seat.wrong).toEqual([])
   })
 })
-
-/** Buttons that change something: they ask first, or add what was typed. */
-const changesOn = async (page: Page): Promise<string[]> =>
-  (await page.getByRole('button').allTextContents()).filter((text) => /…$|^Comment$/.test(text.trimEnd()))

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Client, createClient } from '@reprise/client'
 import { type Engine, openFlags, silentLogger } from '@reprise/core'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
+import { createContext, createRunbookHands } from '@reprise/operations'
 import { createOrchestrator } from '@reprise/orchestrator'
 import { openPolicies } from '@reprise/policies'
 import { createServer, type ServerOptions } from '@reprise/server'
@@ -58,7 +59,10 @@ export async function openShop(options: Partial<ServerOptions> = {}): Promise<Sh
   const common = { engine, policies, flags, version: '0.0.0-test', maxRetries: 1, port: 0, console: DIST }
   const server = await createServer({ ...common, access: { env: 'local' }, ...options })
   await server.start()
-  const orchestrator = createOrchestrator({ engine, policies, log: silentLogger })
+  const runbooks = createRunbookHands({
+    context: createContext({ engine, policies, flags, version: '0.0.0-test', maxRetries: 1 }),
+  })
+  const orchestrator = createOrchestrator({ engine, policies, log: silentLogger, runbooks })
   await orchestrator.start()
   const client = await createClient({ engine })
   const deploy = (version: string) =>

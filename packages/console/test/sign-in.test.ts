@@ -115,7 +115,7 @@ describe.runIf(hasBrowser)('A12: signing in at an issuer in a browser', () => {
     const { page, wrong } = seat
     await page.getByText('20 dead tasks of 1 action have 1 cause').waitFor()
     await page.getByRole('link', { name: /ECONNREFUSED billing/ }).click()
-    await page.getByText('Whom it hits').waitFor()
+    await page.getByText('Who is hit').waitFor()
     const buttons = await page.getByRole('main').getByRole('button').allTextContents()
     expect(buttons.filter((text) => text.endsWith('…'))).toEqual(['Redrive 20 …'])
     expect(wrong).toEqual([])

@@ -1,11 +1,10 @@
 // Asks before a change: what it touches, in numbers; what could go wrong, in sentences; a reason for the journal; and the same as
 // a command. What was typed stays if the server refuses.
 
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { toast } from '../shell/toasts.tsx'
-import { Sheet } from './sheet.tsx'
-import { messageOf } from './states.tsx'
-import { CommandLine, shellWord } from './texts.tsx'
+import { FormSheet } from './form-sheet.tsx'
+import { shellWord } from './texts.tsx'
 
 export interface Change {
   readonly title: string
@@ -52,76 +51,32 @@ export function Confirm({ change, onClose }: { readonly change: Change; readonly
     run,
   } = change
   const [reason, setReason] = useState('')
-  const [isBusy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const id = useId()
   const said = reason.trim()
   const line = lineOf(said)
-  const act = async (): Promise<void> => {
-    setBusy(true)
-    setError(null)
-    try {
-      const done = await run(said === '' ? undefined : said)
-      const { says, undo } = typeof done === 'string' ? { says: done, undo: undefined } : done
-      toast(says, { command: line, ...(undo === undefined ? {} : { undo }) })
-      onClose()
-    } catch (refusal) {
-      setError(refusal)
-      setBusy(false)
-    }
+  const submit = async (): Promise<void> => {
+    const done = await run(said === '' ? undefined : said)
+    const { says, undo } = typeof done === 'string' ? { says: done, undo: undefined } : done
+    toast(says, { command: line, ...(undo === undefined ? {} : { undo }) })
+    onClose()
   }
   return (
-    <Sheet
-      kind="middle"
+    <FormSheet
       title={title}
+      verb={verb}
+      command={line}
+      isDangerous={isDangerous}
+      isReady={isReady && !(needsReason && said === '')}
+      submit={submit}
       onClose={onClose}
-      actions={
-        <>
-          <button
-            type="submit"
-            form={id}
-            className={`button ${isDangerous ? 'button-danger' : 'button-main'}`}
-            disabled={isBusy || !isReady || (needsReason && said === '')}
-          >
-            {isBusy ? 'Working …' : verb}
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-        </>
-      }
     >
-      <form
-        id={id}
-        className="flex flex-col gap-3"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void act()
-        }}
-      >
-        <div className="flex flex-col gap-1 text-md">{touches}</div>
-        {fields}
-        {hasReason && (
-          <label className="flex flex-col gap-1">
-            <span className="label">{reasonLabel}</span>
-            <input
-              className="field"
-              value={reason}
-              maxLength={500}
-              onChange={(event) => setReason(event.target.value)}
-            />
-          </label>
-        )}
-        <div className="flex flex-col gap-1">
-          <span className="label">The same as a command</span>
-          <CommandLine command={line} />
-        </div>
-        {error !== null && (
-          <p role="alert" className="rounded-sm bg-dead-soft px-2 py-1.5">
-            <span className="text-dead">✕ Refused.</span> <bdi>{messageOf(error)}</bdi>
-          </p>
-        )}
-      </form>
-    </Sheet>
+      <div className="flex flex-col gap-1 text-md">{touches}</div>
+      {fields}
+      {hasReason && (
+        <label className="flex flex-col gap-1">
+          <span className="label">{reasonLabel}</span>
+          <input className="field" value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
+        </label>
+      )}
+    </FormSheet>
   )
 }

@@ -2,6 +2,7 @@
 // and gives the focus back. Nothing of it needs a style or a script in the page.
 
 import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { sheetOpened } from './open-sheets.ts'
 
 interface SheetProps {
   readonly title: ReactNode
@@ -27,7 +28,11 @@ export function Sheet({ title, onClose, children, actions, kind = 'side' }: Shee
       // The browser would take the first button, which closes it: who opens a form wants to type.
       current.querySelector<HTMLElement>('[data-body] :is(input, textarea, select)')?.focus()
     }
-    return () => current?.close()
+    const closed = current === null ? undefined : sheetOpened(current)
+    return () => {
+      closed?.()
+      current?.close()
+    }
   }, [])
   return (
     <dialog

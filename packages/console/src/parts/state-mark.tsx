@@ -1,4 +1,4 @@
-// A state as shape, word and colour, in this order: whoever sees no colour reads the same.
+// A state as shape, word and colour, in this order: a reader who sees no colour reads the same.
 
 import { useId } from 'react'
 

@@ -127,7 +127,7 @@ function Navigation({ pages, onMore }: { readonly pages: readonly PageEntry[]; r
   return (
     <nav
       aria-label="Pages"
-      className="order-last flex shrink-0 border-line bg-sunken max-sm:border-t sm:order-first sm:w-[76px] sm:flex-col sm:gap-0.5 sm:border-r sm:p-2 md:w-[200px]"
+      className="order-last flex shrink-0 border-line bg-sunken max-sm:border-t sm:order-first sm:w-[76px] sm:flex-col sm:gap-0.5 sm:overflow-y-auto sm:border-r sm:p-2 md:w-[200px]"
     >
       <div className="hidden h-8 items-center px-2 font-semibold tracking-tight md:flex">Reprise</div>
       {shown.map((page) => (

@@ -1,8 +1,10 @@
 // What happened, in the corner: with undo where there is one, and the same as a command. A note goes by itself after a while,
 // but not while it is read.
 
-import { useState, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
+import { createPortal } from 'react-dom'
 import { refresh } from '../api/operations.ts'
+import { useTopSheet } from '../parts/open-sheets.ts'
 import { messageOf } from '../parts/states.tsx'
 import { Copy } from '../parts/texts.tsx'
 import { later } from '../time.ts'
@@ -15,6 +17,8 @@ interface ToastOptions {
 interface Toast extends ToastOptions {
   readonly id: number
   readonly says: string
+  /** Kept here, since a note moves when a sheet opens or closes. */
+  readonly state: 'done' | 'undoing' | 'undone' | { readonly error: string }
 }
 
 const SHOWN_MS = 12_000
@@ -30,7 +34,7 @@ function change(next: readonly Toast[]): void {
 
 export function toast(says: string, options: ToastOptions = {}): void {
   const id = ++lastId
-  change([...toasts.slice(-2), { id, says, ...options }])
+  change([...toasts.slice(-2), { id, says, state: 'done', ...options }])
   later(SHOWN_MS, () => dismissUnlessRead(id))
 }
 
@@ -52,11 +56,12 @@ export function Toasts() {
     },
     () => toasts,
   )
-  return (
+  const sheet = useTopSheet()
+  const notes = (
     <section
       aria-label="What happened"
       aria-live="polite"
-      className="fixed right-3 bottom-14 z-20 flex w-[380px] max-w-[calc(100%-24px)] flex-col gap-2 sm:bottom-3"
+      className={`fixed right-3 z-20 flex w-[380px] max-w-[calc(100%-24px)] flex-col gap-2 ${sheet === null ? 'bottom-14 sm:bottom-3' : 'bottom-14'}`}
       onPointerEnter={() => {
         isRead = true
       }}
@@ -69,10 +74,12 @@ export function Toasts() {
       ))}
     </section>
   )
+  return sheet === null ? notes : createPortal(notes, sheet)
 }
 
-function OneToast({ id, says, command, undo }: Toast) {
-  const [state, setState] = useState<'done' | 'undoing' | 'undone' | { readonly error: string }>('done')
+function OneToast({ id, says, command, undo, state }: Toast) {
+  const setState = (next: Toast['state']): void =>
+    change(toasts.map((one) => (one.id === id ? { ...one, state: next } : one)))
   const takeBack = async (): Promise<void> => {
     setState('undoing')
     try {

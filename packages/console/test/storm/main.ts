@@ -61,6 +61,7 @@ async function run(): Promise<number> {
     const faults = faultsOf(result)
     const { longestMs, keptMb } = result
     print(`${result.tasks} tasks, ${result.causes} causes, ${result.eventsPerS} failures a second`)
+    print(`the largest causes were shown after ${result.shownMs.toFixed(0)} ms`)
     for (const page of ['failures', 'task'] as const) {
       const { before, after } = keptMb[page]
       print(

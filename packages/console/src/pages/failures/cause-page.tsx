@@ -22,6 +22,7 @@ import { Contrasts, causeSentence } from './contrasts.tsx'
 import { Helped } from './helped.tsx'
 import { signsOf } from './signs.ts'
 import { Merged, Parts } from './split-groups.tsx'
+import { Suggested } from './suggested.tsx'
 import { Changes, Trend } from './trend.tsx'
 
 const SLOW_MS = 15_000
@@ -119,6 +120,7 @@ export default function CausePage() {
             </div>
             <Parts group={known} />
             <Merged group={known} />
+            {seesAll && <Suggested group={known} />}
             <Helped group={known} />
             <LastFailure group={known} />
             <div className="grid gap-x-8 lg:grid-cols-2">
@@ -224,10 +226,10 @@ function WhoAndWhere({ group }: { readonly group: GroupFigures }) {
     ['Pools', group.pools],
   ]
   if (group.sampled === 0)
-    return <Section title="Whom it hits">{<p className="text-dim">No dead letter of it is left.</p>}</Section>
+    return <Section title="Who is hit">{<p className="text-dim">No dead letter of it is left.</p>}</Section>
   return (
     <Section
-      title="Whom it hits"
+      title="Who is hit"
       aside={group.sampled < group.count ? `of the newest ${count(group.sampled)}` : undefined}
     >
       <div className="grid grid-cols-2 gap-x-6 gap-y-2 sm:grid-cols-4">

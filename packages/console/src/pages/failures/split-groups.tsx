@@ -65,20 +65,31 @@ export function SplitGroup({ group, onClose }: { readonly group: GroupFigures; r
 
 export function Parts({ group }: { readonly group: GroupFigures }) {
   const mayOperate = useMay('operate')
+  const [isAsking, setAsking] = useState(false)
   const { parts, fingerprint } = group
   const field = group.case?.splitBy ?? null
   if (parts === undefined || field === null) return null
-  const together = async (): Promise<void> => {
-    await call('splitFailureGroup', { fingerprint, by: null, reason: 'not told apart any more' })
-    await refresh()
+  const together: Change = {
+    title: 'Show its dead letters together again',
+    verb: 'Put together',
+    command: `npx reprise groups split ${fingerprint} --by none`,
+    touches: <p>It is shown as one. No task is moved.</p>,
+    run: async (reason) => {
+      await call('splitFailureGroup', { fingerprint, by: null, ...because(reason) })
+      await refresh()
+      return {
+        says: 'Not told apart any more.',
+        undo: () => call('splitFailureGroup', { fingerprint, by: field, reason: 'taken back' }),
+      }
+    },
   }
   return (
     <Section
       title={`Told apart by ${field}`}
       aside={
         mayOperate && (
-          <button type="button" className="link" onClick={() => void together()}>
-            Together again
+          <button type="button" className="link" onClick={() => setAsking(true)}>
+            Together again …
           </button>
         )
       }
@@ -94,6 +105,7 @@ export function Parts({ group }: { readonly group: GroupFigures }) {
           </li>
         ))}
       </ul>
+      {isAsking && <Confirm change={together} onClose={() => setAsking(false)} />}
     </Section>
   )
 }

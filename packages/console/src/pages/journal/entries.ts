@@ -80,11 +80,3 @@ function momentOf(text: string, now: number): string {
   const at = Date.parse(text)
   return Number.isNaN(at) ? text : when(at, now)
 }
-
-/** A moment for a field of the browser, by this reader's clock: 2030-01-31T12:00. */
-export function fieldOf(text: string | undefined): string {
-  const at = Date.parse(text ?? '')
-  if (Number.isNaN(at)) return ''
-  const zone = new Date(at).getTimezoneOffset() * 60_000
-  return new Date(at - zone).toISOString().slice(0, 16)
-}

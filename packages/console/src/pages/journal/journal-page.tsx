@@ -9,9 +9,10 @@ import { Choices } from '../../parts/choices.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { Id } from '../../parts/texts.tsx'
+import { TIMES, TimeFields, timesIn } from '../../parts/time-fields.tsx'
 import { Page } from '../../shell/page.tsx'
 import { storeNow } from '../../time.ts'
-import { type Entry, fieldOf, KINDS, kindOf, RANGE, RANGES, searchOf, sentenceOf } from './entries.ts'
+import { type Entry, KINDS, kindOf, RANGE, RANGES, searchOf, sentenceOf } from './entries.ts'
 import { EntrySheet } from './entry-sheet.tsx'
 
 /** Pages that are read without being asked for, unless they are full: what is rare may be a long way back. */
@@ -75,13 +76,9 @@ export default function JournalPage() {
 }
 
 const FIELDS = [
-  ['actor', 'by whom', 'w-36'],
+  ['actor', 'done by', 'w-36'],
   ['task', 'task id', 'w-40'],
   ['q', 'about tasks that …', 'w-44'],
-] as const
-const TIMES = [
-  ['since', 'from'],
-  ['until', 'until'],
 ] as const
 
 const isNarrow = (): boolean => window.matchMedia('(width <= 480px)').matches
@@ -105,14 +102,8 @@ function Search() {
       onSubmit={(event) => {
         event.preventDefault()
         const form = new FormData(event.currentTarget)
-        const change: Record<string, string | null> = {}
+        const change = timesIn(form, params)
         for (const [field] of FIELDS) change[field] = formText(form, field) || null
-        for (const [field] of TIMES) {
-          const at = new Date(formText(form, field))
-          if (!Number.isNaN(at.getTime())) change[field] = at.toISOString()
-          // An emptied field takes a moment out, and leaves a choice such as '7d' alone.
-          else if (fieldOf(params[field]) !== '') change[field] = null
-        }
         setParams(change)
       }}
     >
@@ -127,17 +118,7 @@ function Search() {
           className={`field h-7 text-sm ${width} max-sm:w-[calc(50%-4px)]`}
         />
       ))}
-      {TIMES.map(([field, words]) => (
-        <label key={field} className="flex items-center gap-1 text-sm text-dim">
-          {words}
-          <input
-            type="datetime-local"
-            name={field}
-            defaultValue={fieldOf(params[field])}
-            className="field h-7 w-44 text-sm text-ink"
-          />
-        </label>
-      ))}
+      <TimeFields />
       <button type="submit" className="button h-7 text-sm">
         Search
       </button>

@@ -1,4 +1,4 @@
-// What needs somebody, worst first: causes that nobody has taken on, breakers that are not closed, workers that are not well,
+// What needs somebody, worst first: alerts that fire, causes that nobody has taken on, breakers that are not closed, workers that are not well,
 // redrives that halted, tasks that are late or soon will be, and accounts that don't add up. Each is one line with where to go on.
 
 import type { OperationOutput } from '../../api/client.ts'
@@ -129,6 +129,45 @@ export function redriveConcerns(redrives: Redrives): Concern[] {
       since: createdAt,
       to: `/redrives/${id}`,
     }))
+}
+
+type Alerts = OperationOutput<'listAlerts'>['items']
+
+/** What is said of each cause and breaker that stands here anyway. */
+const alertWords = ({ state, severity }: Alerts[number]): string =>
+  state.status === 'acknowledged' ? `${state.by} is at it` : `${severity} alert, nobody is at it`
+
+const isTold = ({ state, silenced }: Alerts[number]): boolean =>
+  !silenced && (state.status === 'firing' || state.status === 'acknowledged')
+
+/** Adds to causes and breakers what their alerts say. Others that fire and nobody is at are concerns of their own. */
+export function withAlerts(concerns: readonly Concern[], alerts: Alerts): Concern[] {
+  const shown = new Set(concerns.map(({ key }) => key))
+  const keyOf = ({ group: { fingerprint, breaker, tenant = '' } }: Alerts[number]): string =>
+    fingerprint !== undefined ? `cause ${fingerprint}` : breaker !== undefined ? `breaker ${breaker} ${tenant}` : ''
+  const told = alerts.filter(isTold)
+  const words = new Map(told.map((alert) => [keyOf(alert), alertWords(alert)]))
+  // Causes that are not shown one by one have a line for all of them.
+  const isOther = (alert: Alerts[number]): boolean => {
+    const key = keyOf(alert)
+    return alert.state.status === 'firing' && !shown.has(key) && !(key.startsWith('cause ') && shown.has('causes'))
+  }
+  return [
+    ...told.filter(isOther).map(
+      ({ id, rule, says, severity, state }): Concern => ({
+        key: `alert ${id}`,
+        state: severity === 'critical' || severity === 'high' ? 'dead' : 'waiting',
+        what: says,
+        details: `${severity} alert of ${rule}, nobody is at it`,
+        since: state.since,
+        to: `/alerts?alert=${encodeURIComponent(id)}`,
+      }),
+    ),
+    ...concerns.map((one) => {
+      const more = words.get(one.key)
+      return more === undefined ? one : { ...one, details: `${one.details} · ${more}` }
+    }),
+  ]
 }
 
 type Because = OperationOutput<'monitoring'>['because']

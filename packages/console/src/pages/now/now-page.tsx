@@ -20,6 +20,7 @@ import {
   lateConcerns,
   ledgerConcerns,
   redriveConcerns,
+  withAlerts,
   workerConcerns,
 } from './concerns.ts'
 import { LedgerLine } from './ledger-line.tsx'
@@ -37,7 +38,8 @@ export default function NowPage() {
   const redrives = useOperation('listRedrives', {})
   const ledger = useOperation('getLedger', { limit: 1 })
   const { minutes } = useRange()
-  const concerns: readonly Concern[] = [
+  const alerts = useOperation('listAlerts', { limit: 100 }, { enabled: seesAll })
+  const found: readonly Concern[] = [
     ...ledgerConcerns(ledger.data?.differences ?? []),
     ...causeConcerns(groups.data?.items ?? [], (groups.data?.next ?? null) !== null, now),
     ...lateConcerns(monitoring.data?.because ?? []),
@@ -45,6 +47,7 @@ export default function NowPage() {
     ...redriveConcerns(redrives.data?.items ?? []),
     ...workerConcerns(workers.data?.items ?? []),
   ]
+  const concerns = withAlerts(found, alerts.data?.items ?? [])
   const isKnown = counts.data !== undefined && groups.data !== undefined && (!seesAll || monitoring.data !== undefined)
   useCommands(
     concerns
@@ -95,7 +98,11 @@ const WORDS = { dead: 'failing', held: 'held', waiting: 'unwell', running: 'runn
 
 function Concerns({ concerns }: { readonly concerns: readonly Concern[] }) {
   if (concerns.length === 0) {
-    return <p className="text-dim">No open cause, no open breaker, no unhealthy worker, no redrive under way.</p>
+    return (
+      <p className="text-dim">
+        No alert fires. No open cause, no open breaker, no unhealthy worker, no redrive under way.
+      </p>
+    )
   }
   return (
     <ul className="border-t border-line" aria-label="What needs you">

@@ -4,6 +4,7 @@
 import { checkedPatch } from '@reprise/core'
 import { useState } from 'react'
 import { call, type OperationOutput } from '../../api/client.ts'
+import { useSeesAll } from '../../api/me.ts'
 import { refresh, useOperation } from '../../api/operations.ts'
 import { many } from '../../format.ts'
 import { Choice } from '../../parts/choice.tsx'
@@ -167,6 +168,8 @@ interface DraftFormProps {
 }
 
 function DraftForm({ draft, onChange, sample, problem, onSubmit }: DraftFormProps) {
+  // Versions of workers are not told to who is limited to tenants.
+  const seesAll = useSeesAll()
   const set = (change: Partial<Draft>): void => onChange({ ...draft, ...change })
   return (
     <form
@@ -194,16 +197,18 @@ function DraftForm({ draft, onChange, sample, problem, onSubmit }: DraftFormProp
         {draft.canary === 'none' && <p className="text-sm text-waiting">◔ Without stages it never halts by itself.</p>}
       </div>
       <div className="grid grid-cols-2 gap-3">
-        <label className="flex flex-col gap-1">
-          <span className="label">Only on workers of version, or newer</span>
-          <input
-            className="field"
-            value={draft.version}
-            maxLength={200}
-            placeholder="any"
-            onChange={(event) => set({ version: event.target.value })}
-          />
-        </label>
+        {seesAll && (
+          <label className="flex flex-col gap-1">
+            <span className="label">Only on workers of version, or newer</span>
+            <input
+              className="field"
+              value={draft.version}
+              maxLength={200}
+              placeholder="any"
+              onChange={(event) => set({ version: event.target.value })}
+            />
+          </label>
+        )}
         <label className="flex flex-col gap-1">
           <span className="label">At most this many per second</span>
           <input

@@ -1,9 +1,9 @@
-// Retention: what is kept, what was removed lately, and where that is set. The rules belong to the process that sweeps, so they
-// stand in its configuration.
+// Retention: what is kept, what was removed lately, the rules in force, and where they are set. They belong to the process that
+// sweeps: it tells them to the store, and they stand in its configuration.
 
 import { address, Link } from '../../address.tsx'
 import { useOperation } from '../../api/operations.ts'
-import { count, many } from '../../format.ts'
+import { count, many, span } from '../../format.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Answered } from '../../parts/states.tsx'
 import { CommandLine } from '../../parts/texts.tsx'
@@ -51,15 +51,54 @@ export function Keeping() {
           </>
         )}
       </Answered>
-      <Section title="How long things are kept">
+      <Rules />
+      <Section title="How to set it">
         <p className="mb-2">
           What is not named is kept for ever. The rules stand in the configuration of the process that moves tasks (
           <code>reprise up</code>, <code>reprise orchestrator</code>), in <code>reprise.yaml</code>:
         </p>
         <CommandLine command={EXAMPLE} />
-        <p className="mt-2 mb-2">To see what a process is configured with, where it runs:</p>
+        <p className="mt-2 mb-2">To see all that a process is configured with, where it runs:</p>
         <CommandLine command="npx reprise config print" />
       </Section>
     </div>
   )
 }
+
+const RULES = [
+  ['succeeded', 'succeededMs'],
+  ['cancelled', 'cancelledMs'],
+  ['discarded', 'discardedMs'],
+  ['journal', 'journalMs'],
+  ['figures by the minute', 'seriesMs'],
+] as const
+
+/** As the process that removes things was configured when it began. */
+function Rules() {
+  const asked = useOperation('info', {}, { everyMs: 30_000 })
+  return (
+    <Section title="How long things are kept">
+      <Answered of={asked} what="the rules">
+        {({ retention }) =>
+          retention == null ? (
+            <p className="text-dim">No process that removes anything has told its rules to this store yet.</p>
+          ) : (
+            <Facts
+              of={[
+                ...RULES.map(([what, rule]) => [what, keptFor(retention[rule])] as const),
+                [
+                  'dead',
+                  retention.deadMs === undefined
+                    ? 'until somebody comes for them'
+                    : `${span(retention.deadMs)}, then exported and discarded`,
+                ],
+              ]}
+            />
+          )
+        }
+      </Answered>
+    </Section>
+  )
+}
+
+const keptFor = (ms: number | undefined): string => (ms === undefined ? 'for ever' : `${span(ms)}, then removed`)

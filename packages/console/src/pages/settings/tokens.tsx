@@ -124,7 +124,7 @@ function revokeOf({ id, name, lastUsedAt }: Token): Change {
           'It was never used.'
         ) : (
           <>
-            It was last used <Ago at={lastUsedAt} />: whoever uses it stops working.
+            It was last used <Ago at={lastUsedAt} />: programs that use it stop working.
           </>
         )}
       </p>

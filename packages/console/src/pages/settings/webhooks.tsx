@@ -6,12 +6,11 @@ import { call, type OperationOutput } from '../../api/client.ts'
 import { refresh, useList } from '../../api/operations.ts'
 import { many } from '../../format.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Sheet } from '../../parts/sheet.tsx'
+import { Field, FormSheet, ShownOnce } from '../../parts/form-sheet.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { Answered, Empty, messageOf } from '../../parts/states.tsx'
-import { CommandLine, Copy, shellWord } from '../../parts/texts.tsx'
+import { Answered, Empty } from '../../parts/states.tsx'
+import { shellWord } from '../../parts/texts.tsx'
 import { useCommands } from '../../shell/commands.ts'
-import { Field } from './new-token.tsx'
 import { WebhookSheet } from './webhook-sheet.tsx'
 
 export type Webhook = OperationOutput<'listWebhooks'>['items'][number]
@@ -131,23 +130,14 @@ function NewWebhook({ onClose }: { readonly onClose: () => void }) {
   const [tenant, setTenant] = useState('')
   const [description, setDescription] = useState('')
   const [secret, setSecret] = useState<string | null>(null)
-  const [error, setError] = useState<unknown>(null)
-  const [isBusy, setBusy] = useState(false)
   const wanted = list(types).map((type) => type.replace(/^(?:reprise\.)?/, 'reprise.'))
   const whose = tenant.trim()
   const about = description.trim()
   const make = async (): Promise<void> => {
-    setBusy(true)
-    setError(null)
-    try {
-      const given = { ...(whose === '' ? {} : { tenant: whose }), ...(about === '' ? {} : { description: about }) }
-      const made = await call('createWebhook', { url: url.trim(), types: wanted, actions: list(actions), ...given })
-      setSecret(made.secret ?? '')
-      await refresh()
-    } catch (refusal) {
-      setError(refusal)
-    }
-    setBusy(false)
+    const given = { ...(whose === '' ? {} : { tenant: whose }), ...(about === '' ? {} : { description: about }) }
+    const made = await call('createWebhook', { url: url.trim(), types: wanted, actions: list(actions), ...given })
+    setSecret(made.secret ?? '')
+    await refresh()
   }
   const command = [
     `reprise webhooks create ${url.trim() === '' ? '<url>' : shellWord(url.trim())}`,
@@ -157,56 +147,24 @@ function NewWebhook({ onClose }: { readonly onClose: () => void }) {
     ...(about === '' ? [] : [`--description ${shellWord(about)}`]),
   ].join(' ')
   if (secret !== null) {
-    return (
-      <Sheet kind="middle" title="The webhook's secret" onClose={onClose}>
-        <p className="mb-2 text-md">
-          The receiver checks signatures with it. Copy it now: it is shown this once. Then send a ping.
-        </p>
-        <div className="flex items-start gap-2 rounded-sm bg-sunken px-2 py-1.5">
-          <code className="min-w-0 flex-1 font-mono text-sm break-all">{secret}</code>
-          <Copy text={secret} />
-        </div>
-      </Sheet>
-    )
+    const says = 'The receiver checks signatures with it. Copy it now: it is shown this once. Then send a ping.'
+    return <ShownOnce title="The webhook's secret" says={says} secret={secret} onClose={onClose} />
   }
   return (
-    <Sheet
-      kind="middle"
+    <FormSheet
       title="Make a webhook"
+      verb="Make it"
+      command={command}
+      isReady={url.trim() !== ''}
+      submit={make}
       onClose={onClose}
-      actions={
-        <>
-          <button
-            type="button"
-            className="button button-main"
-            disabled={isBusy || url.trim() === ''}
-            onClick={() => void make()}
-          >
-            {isBusy ? 'Working …' : 'Make it'}
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-        </>
-      }
     >
-      <div className="flex flex-col gap-3">
-        <p className="text-md">Every event that agrees is posted there from now on, signed.</p>
-        <Field label="Address" value={url} onChange={setUrl} example="https://hooks.example.com/in" />
-        <Field label="Kinds of events; all if empty" value={types} onChange={setTypes} example="breaker.*, task.dead" />
-        <Field label="Actions; all if empty" value={actions} onChange={setActions} example="invoice.send" />
-        <Field label="Tenant; all that you see if empty" value={tenant} onChange={setTenant} example="acme" />
-        <Field label="What it is for" value={description} onChange={setDescription} example="the pager" />
-        <div className="flex flex-col gap-1">
-          <span className="label">The same as a command</span>
-          <CommandLine command={command} />
-        </div>
-        {error !== null && (
-          <p role="alert" className="rounded-sm bg-dead-soft px-2 py-1.5">
-            <span className="text-dead">✕ Refused.</span> <bdi>{messageOf(error)}</bdi>
-          </p>
-        )}
-      </div>
-    </Sheet>
+      <p className="text-md">Every event that agrees is posted there from now on, signed.</p>
+      <Field label="Address" value={url} onChange={setUrl} example="https://hooks.example.com/in" />
+      <Field label="Kinds of events; all if empty" value={types} onChange={setTypes} example="breaker.*, task.dead" />
+      <Field label="Actions; all if empty" value={actions} onChange={setActions} example="invoice.send" />
+      <Field label="Tenant; all that you see if empty" value={tenant} onChange={setTenant} example="acme" />
+      <Field label="What it is for" value={description} onChange={setDescription} example="the pager" />
+    </FormSheet>
   )
 }

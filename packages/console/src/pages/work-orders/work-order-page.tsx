@@ -1,16 +1,16 @@
 // One work order with everything that its person needs: what failed and how often, what was tried, how it ended before and how
 // others like it ended, what was said; and what can be done about it.
 
-import { useState } from 'react'
 import { address, Link, usePart } from '../../address.tsx'
 import { call } from '../../api/client.ts'
-import { useMay } from '../../api/me.ts'
-import { refresh, useOperation } from '../../api/operations.ts'
+import { useOperation } from '../../api/operations.ts'
 import { many } from '../../format.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { FailureText } from '../../parts/failure-text.tsx'
+import { Remarks } from '../../parts/remarks.tsx'
+import { RunbookLink } from '../../parts/runbook-link.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { Answered, messageOf } from '../../parts/states.tsx'
+import { Answered } from '../../parts/states.tsx'
 import { Ago, Copy, Id } from '../../parts/texts.tsx'
 import { Page, Section } from '../../shell/page.tsx'
 import { OrderActions } from './order-actions.tsx'
@@ -84,7 +84,7 @@ function Sentence({ order: { state, dead, owner } }: { readonly order: WorkOrder
 }
 
 function Context({ order }: { readonly order: WorkOrderDetail }) {
-  const { id, subject, severity, owner, runbook, dueAt, openedAt, lastDeathAt, action } = order
+  const { id, subject, severity, owner, runbook, dueAt, openedAt, lastDeathAt, action, tickets } = order
   const fingerprint = encodeURIComponent(subject.fingerprint)
   return (
     <Section title="What is known">
@@ -117,10 +117,23 @@ function Context({ order }: { readonly order: WorkOrderDetail }) {
             </span>,
           ],
           ['owner', owner === null ? 'nobody' : <bdi key="owner">{owner}</bdi>],
-          ['runbook', runbook === null ? null : <bdi key="runbook">{runbook}</bdi>],
+          [
+            'runbook',
+            runbook === null ? null : <RunbookLink key="runbook" runbook={runbook} fingerprint={subject.fingerprint} />,
+          ],
           ['due', dueAt === null ? null : <Ago key="due" at={dueAt} />],
           ['opened', <Ago key="opened" at={openedAt} />],
           ['last death', <Ago key="last" at={lastDeathAt} />],
+          [
+            'tickets',
+            tickets.length === 0 ? null : (
+              <span key="tickets" className="flex flex-wrap gap-x-3">
+                {tickets.map((one) => (
+                  <TicketLink key={one.system} ticket={one} />
+                ))}
+              </span>
+            ),
+          ],
           [
             'id',
             <span key="id" className="flex flex-wrap items-center gap-2">
@@ -138,6 +151,30 @@ const TaskLink = ({ id }: { readonly id: string }) => (
     <Id id={id} />
   </Link>
 )
+
+type Ticket = WorkOrderDetail['tickets'][number]
+
+/** Its address was checked when it came in: nothing but the web. */
+function TicketLink({
+  ticket: { system, ticket, url, status, isThere, isClosed, error },
+}: {
+  readonly ticket: Ticket
+}) {
+  if (!isThere) {
+    return (
+      <span className="text-dead">
+        <bdi>{system}</bdi>: not made yet{error !== null && <bdi className="break-words">. {error}</bdi>}
+      </span>
+    )
+  }
+  const words = `${system}: ${ticket ?? 'a ticket'} (${status ?? (isClosed ? 'closed' : 'open')})`
+  if (url === null) return <bdi>{words}</bdi>
+  return (
+    <a className="link" href={url} rel="noreferrer" target="_blank">
+      <bdi>{words}</bdi>
+    </a>
+  )
+}
 
 function Tasks({ order: { tasks, subject } }: { readonly order: WorkOrderDetail }) {
   if (tasks.length === 0) return null
@@ -157,6 +194,7 @@ type End = WorkOrderDetail['past'][number] & { readonly id?: string }
 
 const BECAUSE: Readonly<Record<End['because'], string>> = {
   operator: '',
+  outside: 'its ticket was closed',
   recovered: 'its tasks recovered',
   gone: 'its tasks were discarded, cancelled or removed',
 }
@@ -187,58 +225,17 @@ function Ends({ title, ends }: { readonly title: string; readonly ends: readonly
 }
 
 function Comments({ order: { id, comments } }: { readonly order: WorkOrderDetail }) {
-  const [text, setText] = useState('')
-  const [error, setError] = useState<unknown>(null)
-  const mayOperate = useMay('operate')
-  const add = async (): Promise<void> => {
-    setError(null)
-    try {
-      await call('commentWorkOrder', { id, text: text.trim() })
-      setText('')
-      await refresh()
-    } catch (refusal) {
-      setError(refusal)
-    }
-  }
   return (
     <Section title="Comments">
-      {comments.length === 0 && <p className="text-dim">Nobody has said anything yet.</p>}
-      <ul className="mb-2 flex flex-col gap-1.5">
-        {comments.map(({ at, by, text: said }) => (
-          <li key={`${at} ${by}`}>
-            <bdi className="break-words whitespace-pre-wrap">{said}</bdi>{' '}
-            <span className="text-sm whitespace-nowrap text-dim">
-              <bdi>{by}</bdi>, <Ago at={at} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      {mayOperate && (
-        <form
-          className="flex max-w-xl gap-2"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void add()
-          }}
-        >
-          <input
-            className="field"
-            aria-label="A comment"
-            placeholder="What you found, whom you asked"
-            maxLength={1_000}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-          <button type="submit" className="button" disabled={text.trim() === ''}>
-            Comment
-          </button>
-        </form>
-      )}
-      {error !== null && (
-        <p role="alert" className="text-dead">
-          ✕ {messageOf(error)}
-        </p>
-      )}
+      <Remarks
+        remarks={comments}
+        none="Nobody has said anything yet."
+        label="A comment"
+        hint="What you found, and who you asked"
+        verb="Comment"
+        maxLength={1_000}
+        add={(text) => call('commentWorkOrder', { id, text })}
+      />
     </Section>
   )
 }
