@@ -63,7 +63,7 @@ async function workHere(queue: FullQueue, starts: Starts): Promise<never> {
   throw new Error('The worker has ended.')
 }
 
-/** Handlers' starts, for whoever waits for one of them. */
+/** Handlers' starts, for those who wait for one of them. */
 export class Starts {
   readonly #waiting = new Map<number, (startedAt: number) => void>()
 

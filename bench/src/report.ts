@@ -58,6 +58,7 @@ function redisRatios(figures: Figures): Ratios {
     latencyP50: ratio(figures, 'latencyAcrossProcessesP50Ms', 'peer'),
     latencyP99: ratio(figures, 'latencyAcrossProcessesP99Ms', 'peer'),
     lateness: ratio(figures, 'latenessP99Ms', 'peer'),
+    latenessCluster: ratioOfOurs(figures, 'latenessClusterP99Ms', 'latenessP99Ms'),
     limit: ratio(figures, 'process', 'limit'),
     backlog: ratioOfOurs(figures, 'backlogLarge', 'backlogSmall'),
     processes: ratioOfOurs(figures, 'twoProcesses', 'oneProcess'),

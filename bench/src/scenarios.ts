@@ -10,6 +10,7 @@ import { usedMemory } from './redis-admin.ts'
 import { perS, Run, type RunOptions } from './run.ts'
 import { percentile } from './statistics.ts'
 import { clearStore, type Store } from './store.ts'
+import { withClusterStore } from './stores.ts'
 
 /** Measures everything that is asked for. Ratios are made of figures of one run, never of two. */
 export async function runScenarios(options: RunOptions): Promise<Figures> {
@@ -94,6 +95,18 @@ async function lateness(run: Run): Promise<void> {
     const { samplesMs } = await measure('lateness', { store, side, ...run.plan.delayed })
     return percentiles(samplesMs, 'lateness', (name, value) => run.figures.add(side, name, value))
   })
+  if (run.engine === 'redis') await latenessOnCluster(run)
+}
+
+/** The same on a cluster of its own, ours alone. Claims go to several servers there. */
+async function latenessOnCluster(run: Run): Promise<void> {
+  for (let round = 0; round < run.plan.rounds; round++) {
+    const found = await withClusterStore(run.mainMode, async (store) => {
+      const { samplesMs } = await measure('lateness', { store, side: 'ours', ...run.plan.delayed })
+      return percentiles(samplesMs, 'latenessCluster', (name, value) => run.figures.add('ours', name, value))
+    })
+    run.tell(`lateness on a cluster of three servers, reprise: ${found}`)
+  }
 }
 
 function percentiles(samplesMs: readonly number[], name: string, add: (name: string, value: number) => void): string {

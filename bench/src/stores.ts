@@ -4,7 +4,7 @@
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { startRedis } from '@reprise/test-servers'
+import { startCluster, startRedis } from '@reprise/test-servers'
 import type { EngineName, Mode } from './arguments.ts'
 import { clearStore, type Store } from './store.ts'
 
@@ -64,5 +64,19 @@ async function redisStores(folder: string, mode: Mode, removeFolder: () => void)
       await server.stop()
       removeFolder()
     },
+  }
+}
+
+const CLUSTER_PARTITIONS = 6
+
+/** Gives work an empty store that is spread over three servers of a cluster, each with two partitions, for as long as it takes. */
+export async function withClusterStore<T>(mode: Mode, work: (store: Store) => Promise<T>): Promise<T> {
+  const cluster = await startCluster()
+  try {
+    const [first = '', ...others] = cluster.urls
+    const nodes = [first, ...others.map((url) => new URL(url).host)].join(',')
+    return await work({ engine: 'redis', at: `${nodes}?partitions=${CLUSTER_PARTITIONS}`, mode })
+  } finally {
+    await cluster.stop()
   }
 }

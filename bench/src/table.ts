@@ -44,8 +44,12 @@ const LATENCIES: readonly Row[] = ['', 'Durable'].flatMap((suffix) =>
   ),
 )
 
-const LATENESS: readonly Row[] = PERCENTS.map((percent) => {
-  return { name: `lateness${percent}Ms`, label: `due to start, ${percent.toLowerCase()}`, unit: 'ms' }
+const LATENESS: readonly Row[] = PERCENTS.flatMap((percent): Row[] => {
+  const label = `due to start, ${percent.toLowerCase()}`
+  return [
+    { name: `lateness${percent}Ms`, label, unit: 'ms' },
+    { name: `latenessCluster${percent}Ms`, label: `${label}, on a cluster`, unit: 'ms' },
+  ]
 })
 
 const AVALANCHE: readonly Row[] = [

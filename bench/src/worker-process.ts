@@ -17,7 +17,7 @@ const tellStart: Handler = ({ number }) => {
 const queue = await openFullQueue(store, side)
 
 function stop(): void {
-  // Whoever let go waits for the end of this process, not for what is still to be done.
+  // The one who let go waits for the end of this process, not for what is still to be done.
   void queue.close().finally(() => process.exit())
 }
 

@@ -97,6 +97,7 @@ test('the report on Redis has the same form', () => {
       latencyP50: null,
       latencyP99: null,
       lateness: null,
+      latenessCluster: null,
       limit: null,
       backlog: null,
       processes: null,

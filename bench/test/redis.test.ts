@@ -11,6 +11,7 @@ import { measureProcesses } from '../src/processes.ts'
 import { measureRedrive } from '../src/redrive.ts'
 import { measureRetention } from '../src/retention.ts'
 import { clearStore, type Store } from '../src/store.ts'
+import { withClusterStore } from '../src/stores.ts'
 import { measureThroughput } from '../src/throughput.ts'
 
 const side = 'ours'
@@ -55,6 +56,14 @@ test.each(['in process', 'across processes'] as const)(
 test('lateness: nothing starts before it is due', async () => {
   const { samplesMs } = await measureLateness({ store, side, tasks: 20, spreadMs: 200 })
   expect(samplesMs).toHaveLength(20)
+  expect(Math.min(...samplesMs)).toBeGreaterThanOrEqual(0)
+})
+
+test('lateness on a cluster: nothing starts before it is due', async () => {
+  const { samplesMs } = await withClusterStore('fast', (own) =>
+    measureLateness({ store: own, side, tasks: 60, spreadMs: 300 }),
+  )
+  expect(samplesMs).toHaveLength(60)
   expect(Math.min(...samplesMs)).toBeGreaterThanOrEqual(0)
 })
 

@@ -78,6 +78,7 @@ test('what must be small on Redis is held against an upper bound', () => {
     latencyP50: null,
     latencyP99: 1.05,
     lateness: null,
+    latenessCluster: null,
     limit: null,
     backlog: null,
     processes: null,

@@ -2,6 +2,7 @@
 // others, by breakers, by quotas or by the health of workers.
 
 import { type AttackCase, judged, succeeded } from '../case.ts'
+import type { Api } from '../stage/api.ts'
 import type { Scene } from '../stage/scene.ts'
 import { atOnce, statusesOf } from './answers.ts'
 import { endedTask, gatesOf, submitted, taskOf, until } from './tasks.ts'
@@ -73,8 +74,7 @@ const failureEvent = (scene: Scene, index: number, code: string) => ({
   },
 })
 
-async function reportedFailures(scene: Scene, count: number) {
-  const submitter = await scene.a.as(['submit'])
+async function reportedFailures(scene: Scene, submitter: Api, count: number) {
   const events = Array.from({ length: count }, (_, index) => failureEvent(scene, index, 'ECONNREFUSED'))
   const headers = { 'content-type': 'application/cloudevents-batch+json' }
   const { status, text } = await submitter.send('POST', '/api/v1/events', { body: events, headers })
@@ -150,7 +150,8 @@ export const evidenceCases: readonly AttackCase[] = [
     timed: true,
     run: async (scene) => {
       await published(scene, BREAKER_ON)
-      await scene.keepUp(() => reportedFailures(scene, 20))
+      const submitter = await scene.a.as(['submit'])
+      await scene.keepUp(() => reportedFailures(scene, submitter, 20))
       const { isHeld, seen } = await victimRuns(scene, 'shared.work')
       return judged(isHeld, seen)
     },
@@ -162,7 +163,8 @@ export const evidenceCases: readonly AttackCase[] = [
     timed: true,
     run: async (scene) => {
       await published(scene, QUOTA_ON)
-      await scene.keepUp(() => reportedFailures(scene, 20))
+      const submitter = await scene.a.as(['submit'])
+      await scene.keepUp(() => reportedFailures(scene, submitter, 20))
       return victimRetries(scene)
     },
   },
