@@ -59,14 +59,17 @@ async function setUp(addressIn: (folder: string) => Promise<string>) {
   }
 }
 
-test.each(Object.entries(STORES))(
-  'C7: a handler that goes on after a standstill sees by its signal, its clock and the store that its lease is over, on %s',
-  async (_, address) => {
+test.each(
+  Object.entries(STORES).flatMap(([engine, address]) =>
+    (['while it waits', 'before it waits'] as const).map((when) => [when, engine, address] as const),
+  ),
+)(
+  'C7: a handler that stands still %s sees by its signal, its clock and the store that its lease is over, on %s',
+  async (when, _, address) => {
     const { engine, client, worker, effects } = await setUp(address)
-    const task = await client.submit('careful', null)
+    const task = await client.submit('careful', when)
     const stopped = worker()
     await stopped.begun
-    stopped.child.kill('SIGSTOP')
     const sweep = createSweep({ engine, graceMs: 0 })
     await sweep.start()
     onTestFinished(() => sweep.stop())

@@ -46,8 +46,8 @@ export interface ExecutionOwner {
   hasNews(execution: ActiveExecution): void
   /** The handler of an execution that had ended before has come to rest. */
   handlerReturned(): void
-  /** Until when a thread has renewed all leases of this worker, on the monotonic clock. */
-  readonly vouchedUntil: number
+  /** When a lease ends that would end then if no thread had renewed it, on the monotonic clock. */
+  leaseEnd(endsAt: number): number
   /** Renews its lease now; it has ended afterwards if that is gone. Rejects if the store can't be asked. */
   renewNow(execution: ActiveExecution): Promise<void>
 }
@@ -101,8 +101,8 @@ export class ActiveExecution {
   }
 
   get leaseMsLeft(): number {
-    const endsAt = Math.max(this.leaseEndsAt, this.#owner.vouchedUntil)
-    return Math.max(Math.floor(endsAt - this.#owner.clock.monotonic()), 0)
+    if (this.ended) return 0
+    return Math.max(Math.floor(this.#owner.leaseEnd(this.leaseEndsAt) - this.#owner.clock.monotonic()), 0)
   }
 
   get timeoutInMs(): number {

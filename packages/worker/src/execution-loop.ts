@@ -58,8 +58,8 @@ export interface ExecutionLoopOptions extends Surroundings {
   readonly onStarted: () => void
   /** A handler has told something that the store does not have yet. */
   readonly onNews: (execution: ActiveExecution) => void
-  /** Until when a thread has renewed everything of this worker, on the monotonic clock. */
-  readonly vouchedUntil: () => number
+  /** When a lease ends that would end then if no thread had renewed it, on the monotonic clock. */
+  readonly leaseEnd: (endsAt: number) => number
   /** Renews the lease of one, at the wish of its handler. */
   readonly renewNow: (execution: ActiveExecution) => Promise<void>
 }
@@ -185,8 +185,8 @@ export class ExecutionLoop implements ExecutionOwner {
     })
   }
 
-  get vouchedUntil(): number {
-    return this.#options.vouchedUntil()
+  leaseEnd(endsAt: number): number {
+    return this.#options.leaseEnd(endsAt)
   }
 
   hasNews(execution: ActiveExecution): void {

@@ -139,7 +139,7 @@ export class Worker {
       onFatal: (error) => this.#giveUp(error),
       onStarted: () => endWatch.started(),
       onNews: (execution) => this.#leaseNews.add(execution),
-      vouchedUntil: () => this.#blockedLoop.vouchedUntil,
+      leaseEnd: (endsAt) => this.#blockedLoop.leaseEnd(endsAt),
       renewNow: (execution) => renew([execution]),
     })
     const { active } = this.#executions

@@ -9,16 +9,18 @@ import { type Setup, setUp, taskOf } from './fixture.ts'
 function heldAction() {
   const hold = Promise.withResolvers<string>()
   const reasons: unknown[] = []
+  const leases: (() => number)[] = []
   const action = defineAction({
     name: 'held',
     retry: { max: 1 },
     timeout: '1h',
-    async run(_: null, { signal }) {
+    async run(_: null, { signal, leaseMsLeft }) {
       signal.addEventListener('abort', () => reasons.push(signal.reason))
+      leases.push(leaseMsLeft)
       return hold.promise
     },
   })
-  return { action, hold, reasons }
+  return { action, hold, reasons, leaseMsLeft: () => leases.map((left) => left()) }
 }
 
 const entriesOf = async ({ engine }: Setup, type: string): Promise<number> =>
@@ -38,14 +40,16 @@ test('a long handler keeps its lease', async () => {
 })
 
 test('a cancel fires the signal, and the result that comes later changes nothing', async () => {
-  const { action, hold, reasons } = heldAction()
+  const { action, hold, reasons, leaseMsLeft } = heldAction()
   const { client, clock, worker } = await setUp({ actions: [action] })
   const task = await client.submit(action, null)
   await clock.advance(10)
+  expect(leaseMsLeft()[0]).toBeGreaterThan(0)
   expect(await task.cancel()).toBe(true)
   await clock.advance(1_000)
   expect(reasons).toMatchObject([{ code: 'REPRISE_SUPERSEDED' }])
   expect(String(reasons[0])).toContain('(cancelled)')
+  expect(leaseMsLeft()).toEqual([0])
   expect(worker.stats().inFlight).toBe(0)
   hold.resolve('late')
   await clock.advance(1_000)

@@ -6,14 +6,25 @@ import { createWorker, defineAction, silentLogger, stopOnSignals } from '@repris
 
 const [, , engine = '', file = ''] = process.argv
 
-/** Has its effect after a while, unless it is asked to stop by then. */
+type Stop = 'while it waits' | 'before it waits'
+
+/**
+ * Has its effect after a while, unless it is asked to stop by then. In its first attempt it stops the whole process, which
+ * goes on when somebody says so.
+ */
 const careful = defineAction({
   name: 'careful',
   maxLosses: 5,
-  async run(_: null, { signal, attempt, leaseMsLeft, stillMine }) {
+  async run(stop: Stop, { signal, attempt, leaseMsLeft, stillMine }) {
     console.log(`attempt ${attempt} begins`)
+    const standStill = (when: Stop): void => {
+      if (attempt === 1 && stop === when) process.kill(process.pid, 'SIGSTOP')
+    }
+    standStill('before it waits')
     // Due long before the lease ends, and before any timer that watches it.
-    await sleep(200)
+    const waited = sleep(200)
+    standStill('while it waits')
+    await waited
     const seen = { aborted: signal.aborted, leaseMsLeft: leaseMsLeft(), stillMine: await stillMine().catch(() => null) }
     appendFileSync(file, `attempt ${attempt} ${JSON.stringify(seen)}\n`)
     signal.throwIfAborted()

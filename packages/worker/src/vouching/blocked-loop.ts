@@ -55,9 +55,9 @@ export class BlockedLoop {
     this.#vouched?.stop()
   }
 
-  /** Until when its leases were vouched for, on the monotonic clock. */
-  get vouchedUntil(): number {
-    return this.#vouched?.until ?? Number.NEGATIVE_INFINITY
+  /** When a lease ends that would end then if nobody had vouched for it, on the monotonic clock. */
+  leaseEnd(endsAt: number): number {
+    return this.#vouched?.leaseEnd(endsAt) ?? endsAt
   }
 
   get last(): LastBlock | null {

@@ -82,11 +82,21 @@ async function vouchFor(worker, at) {
   try {
     const outlook = (workerData.prefix + words(at)).slice(0, 200)
     const { renewed } = await storeOf(worker.voucher).vouch({ worker: worker.id, epoch: worker.epoch, leaseMs: worker.leaseMs, outlook })
-    if (renewed > 0) new Float64Array(worker.vouchedUntil)[0] = at + worker.leaseMs
+    if (renewed > 0) noteVouch(worker, at)
     asked.vouchedFor.add(worker.id)
   } catch (error) {
     asked.error = String(error && error.message)
   }
+}
+
+// From when on leases have been vouched for without a gap, and until when. One that had ended before was not renewed: it
+// may be somebody else's. In this order, so that nobody reads the new end beside the old beginning.
+function noteVouch(worker, at) {
+  const [FROM, UNTIL] = [0, 1]
+  const span = new BigInt64Array(worker.vouched)
+  const answeredAt = process.hrtime.bigint()
+  if (Atomics.load(span, UNTIL) < answeredAt) Atomics.store(span, FROM, answeredAt)
+  Atomics.store(span, UNTIL, BigInt(Math.floor((at + worker.leaseMs) * 1e6)))
 }
 
 function giveUp(at) {

@@ -67,7 +67,8 @@ let lingering: Timer | null = null
 /** One worker, while it is vouched for. */
 export class Vouched {
   readonly #options: VouchedOptions
-  readonly #vouchedUntil = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT)
+  /** From when on and until when leases were vouched for without a gap, in nanoseconds; both 0 if they never were. */
+  readonly #span = new BigInt64Array(new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT))
   #epoch: number | null = null
 
   constructor(options: VouchedOptions) {
@@ -92,10 +93,16 @@ export class Vouched {
     if (thread !== null) await inTime(systemClock, START_MS_MAX, thread.ready)
   }
 
-  /** Until when its leases are renewed at least, on the monotonic clock; a time long past if nobody had to vouch for it. */
-  get until(): number {
-    const [until = 0] = new Float64Array(this.#vouchedUntil)
-    return until === 0 ? Number.NEGATIVE_INFINITY : until - threadTime() + systemClock.monotonic()
+  /**
+   * When a lease ends that would end then, on the monotonic clock: later, if it was vouched for. A lease that had ended
+   * before the first vouch was not renewed by it, even if others of this worker were.
+   */
+  leaseEnd(endsAt: number): number {
+    const until = Atomics.load(this.#span, 1)
+    if (until === 0n) return endsAt
+    const from = Atomics.load(this.#span, 0)
+    const offset = systemClock.monotonic() - milliseconds(process.hrtime.bigint())
+    return endsAt < milliseconds(from) + offset ? endsAt : Math.max(endsAt, milliseconds(until) + offset)
   }
 
   stop(): void {
@@ -111,7 +118,7 @@ export class Vouched {
 
   tell(to: Thread): void {
     const { worker: id, leaseMs, voucher } = this.#options
-    to.postMessage({ kind: 'worker', id, epoch: this.#epoch, leaseMs, voucher, vouchedUntil: this.#vouchedUntil })
+    to.postMessage({ kind: 'worker', id, epoch: this.#epoch, leaseMs, voucher, vouched: this.#span.buffer })
   }
 
   blocked({ workers, ...block }: BlockReport): void {
@@ -123,8 +130,8 @@ export class Vouched {
   }
 }
 
-/** Both threads read it alike, unlike the time since each of them began. */
-const threadTime = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000
+/** Of the time that both threads read alike, unlike the time since each of them began. */
+const milliseconds = (nanoseconds: bigint): number => Number(nanoseconds / 1_000n) / 1_000
 
 const tickMs = (leaseMs: number): number =>
   Math.min(Math.max(Math.floor(leaseMs / TICKS_PER_LEASE), TICK_MS_MIN), TICK_MS_MAX)
