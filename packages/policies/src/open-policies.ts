@@ -15,6 +15,7 @@ import {
   durationMs,
   type Engine,
   type FeatureFlags,
+  isRepriseError,
   type Logger,
   messageOf,
   NO_POLICIES,
@@ -234,6 +235,8 @@ class OpenPolicies implements Policies {
 
   /** The same trouble is told once, not every few seconds. */
   #complain(about: 'file' | 'store', error: unknown): void {
+    // The process that closed its engine while a look was under way knows that, and is about to end.
+    if (isRepriseError(error, 'REPRISE_STORE_CLOSED')) return
     const message = messageOf(error)
     if (message === this.#told.get(about)) return
     this.#told.set(about, message)

@@ -268,6 +268,15 @@ describe('B7: while it runs', () => {
 })
 
 describe('what goes wrong', () => {
+  test('a store that its own process has closed is no trouble: nobody hears of it', async () => {
+    const errors: unknown[] = []
+    const closing = await openSqliteEngine({ path: ':memory:' })
+    const policies = await openPolicies({ engine: closing, clock, onError: (error) => void errors.push(error) })
+    await closing.close()
+    await policies.look()
+    expect(errors).toEqual([])
+  })
+
   test('goes to the warnings of the process, once, if nobody else is to hear of it', async () => {
     const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     onTestFinished(() => warned.mockRestore())
