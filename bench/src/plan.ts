@@ -40,7 +40,7 @@ const SQLITE: Plan = {
   processes: { tasks: 500_000, warmupTasks: 20_000, windowMs: 2_000 },
   deadLetters: 100_000,
   job: { chunks: 1_000_000, kills: 5 },
-  avalanche: { delayed: 1_000_000, standing: 600_000, windowMs: 5_000 },
+  avalanche: { delayed: 1_000_000, standing: 900_000, windowMs: 5_000 },
   retention: { keepMs: 20_000, windowMs: 40_000 },
 }
 

@@ -1,5 +1,6 @@
 // Does retention keep pace? Client and worker, in one process, take in and work off tasks as fast as they can, and the worker
-// deletes successes that are older than a rule says. What is kept must not grow once the first have reached that age.
+// deletes successes that are older than a rule says. What is older and still there must not grow: what is younger grows and
+// shrinks with the rate of the work, and says nothing about retention.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, defineAction } from '@reprise/client'
@@ -21,18 +22,21 @@ export interface Retention {
   readonly processPerS: number
   /** What is kept at the end, divided by what succeeded in the last `keepMs`. */
   readonly keptShare: number
-  /** By how much it grew in the second half of the window, divided by what succeeded meanwhile. */
+  /** By how much the overdue ones grew in the second half of the window, divided by what succeeded meanwhile. */
   readonly growth: number
 }
 
 /** So many wait at the most: the work goes on, and the queue does not grow. */
 const BACKLOG_MAX = 5_000
 const LOOK_MS = 2
+/** How often it is noted how much has been done. */
+const NOTE_MS = 50
 
 interface Moment {
-  readonly at: number
   /** All that ever did. */
   readonly succeeded: number
+  /** Of these, in the last `keepMs`. */
+  readonly young: number
   readonly kept: number
 }
 
@@ -68,23 +72,23 @@ export async function measureRetention({ store, keepMs, windowMs }: RetentionReq
       await client.submitMany(submitted, inputs)
     }
   }
+  const notes: { readonly at: number; readonly done: number }[] = []
+  const noting = setInterval(() => notes.push({ at: performance.now(), done }), NOTE_MS)
   const look = async (): Promise<Moment> => {
     const { succeeded } = await client.counts()
-    return { at: performance.now(), succeeded: done, kept: succeeded }
+    const young = done - (notes.findLast(({ at }) => at <= performance.now() - keepMs)?.done ?? 0)
+    return { succeeded: done, young, kept: succeeded }
   }
   const measured = async (): Promise<Retention> => {
     await sleep(keepMs + windowMs / 2)
     const half = await look()
-    const beforeMs = Math.max(0, windowMs / 2 - keepMs)
-    await sleep(beforeMs)
-    const from = await look()
-    await sleep(Math.min(keepMs, windowMs / 2))
+    await sleep(windowMs / 2)
     const end = await look()
-    const rate = (end.succeeded - from.succeeded) / (end.at - from.at)
+    const passed = end.succeeded - half.succeeded
     return {
-      processPerS: rate * 1_000,
-      keptShare: end.kept / (rate * keepMs),
-      growth: (end.kept - half.kept) / (end.succeeded - half.succeeded),
+      processPerS: (passed * 2_000) / windowMs,
+      keptShare: end.kept / end.young,
+      growth: (end.kept - end.young - (half.kept - half.young)) / passed,
     }
   }
   const handingIn = handIn()
@@ -92,6 +96,7 @@ export async function measureRetention({ store, keepMs, windowMs }: RetentionReq
     return await Promise.race([measured(), failed.promise, handingIn.then(() => failed.promise)])
   } finally {
     isOver = true
+    clearInterval(noting)
     await handingIn.catch(() => {})
     await worker.stop()
     await client.close()

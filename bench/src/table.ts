@@ -59,7 +59,7 @@ const AVALANCHE: readonly Row[] = [
 
 const MEMORY: readonly Row[] = [
   { name: 'retentionKept', label: 'kept, of what the rule asks for', unit: 'times' },
-  { name: 'retentionGrowth', label: 'growth of what is kept, per processed task', unit: 'times' },
+  { name: 'retentionGrowth', label: 'growth of what is overdue, per processed task', unit: 'times' },
   { name: 'memoryPerTaskBytes', label: "store's memory per finished task", unit: 'B' },
   { name: 'memorySmallMb', label: "worker's peak memory, small backlog", unit: 'MB' },
   { name: 'memoryMb', label: "worker's peak memory, large backlog", unit: 'MB' },

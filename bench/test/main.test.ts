@@ -67,7 +67,7 @@ test('every scenario of ours runs', () => {
     'memorySmallMb',
     'mixed',
   ])
-}, 60_000)
+}, 300_000)
 
 test('the report on Redis has the same form', () => {
   const only = ['--only', 'submit,memory']

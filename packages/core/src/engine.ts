@@ -33,6 +33,7 @@ export {
   PICKS_PER_OLDEST,
   PROMOTE_MAX,
   PROMOTE_REST_MS,
+  PROMOTE_REST_READY,
   RETIRE_MAX,
   WORKER_SILENT_MS,
 } from './port/bounds.ts'

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_c88da11c431b',
-  text: `#!lua name=reprise_c88da11c431b
+  name: 'reprise_5e6ea1a00f78',
+  text: `#!lua name=reprise_5e6ea1a00f78
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -2238,7 +2238,7 @@ end
 local promoteDue
 do
 local function isResting(pool)
-  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < 2
+  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < 3
 end
 local function firstDue(pools)
   local first
@@ -2246,7 +2246,7 @@ local function firstDue(pools)
     local at = tonumber(call('ZRANGE', key('waiting:' .. name), '0', '0', 'WITHSCORES')[2])
     if at and at <= now then
       local pool = poolNamed(name)
-      if isResting(pool) then at = pool.promotedAt + 2 end
+      if isResting(pool) then at = pool.promotedAt + 3 end
     end
     if at and (not first or at < first) then first = at end
   end
@@ -2273,7 +2273,7 @@ function promoteDue(request)
   local due = dueIn(request.pools)
   local count = math.min(#due, 50)
   local together = { rank = draw(count) - count, entries = {} }
-  local taken = {}
+  local taken, ready, seen = {}, {}, {}
   for index = 1, count do
     local item = due[index]
     local task = loadTask(string.sub(item.member, 17))
@@ -2281,12 +2281,14 @@ function promoteDue(request)
     enqueue(task, false, together)
     stir(task.lane)
     taken[item.pool] = (taken[item.pool] or 0) + 1
+    seen[task.lane] = item.pool
   end
+  for lane, pool in pairs(seen) do ready[pool] = (ready[pool] or 0) + lane.ready end
   for queue, entries in pairs(together.entries) do call('RPUSH', queue, unpack(entries)) end
   for pool, amount in pairs(taken) do call('ZREMRANGEBYRANK', key('waiting:' .. pool), '0', int(amount - 1)) end
   for _, name in ipairs(request.pools) do
     local pool = poolNamed(name)
-    if not isResting(pool) and call('ZCOUNT', key('waiting:' .. name), '-inf', NOW) > 0 then
+    if (ready[name] or 0) >= 500 and not isResting(pool) and call('ZCOUNT', key('waiting:' .. name), '-inf', NOW) > 0 then
       pool.promotedAt, pool.hasPromoted = now, true
     end
   end
@@ -2874,6 +2876,11 @@ function claim(request)
     if passed and (not nextDue or passed < nextDue) then claimed[2] = int(passed) end
     if starter then
       claimed[5] = starter.draw .. ' ' .. starter.beginning
+      local failedAt = worker.lastFailureAt
+      if failedAt and now - worker.lastBeatAt >= 10000 and failedAt > worker.lastBeatAt and failedAt > worker.lastProgressAt then
+        worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures = 0, 0, 0
+        worker.lastFailureAt, worker.failuresBy = false, {}
+      end
       worker.lastBeatAt = now
       rememberClaim(worker, request.id, starter.draw)
       worker.changed = true
@@ -3048,7 +3055,7 @@ function past.note(id, brought, status)
   note('task.imported', id, attempt > 0 and attempt, brought.actor, brought.reason, brought.data[status])
 end
 end
-redis.register_function{ function_name = 'reprise_c88da11c431b_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5e6ea1a00f78_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -3062,7 +3069,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_c88da11c431b_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5e6ea1a00f78_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -3093,7 +3100,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_c88da11c431b_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5e6ea1a00f78_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -3104,7 +3111,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_c88da11c431b_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5e6ea1a00f78_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3121,7 +3128,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_c88da11c431b_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_5e6ea1a00f78_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3397,11 +3404,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_c88da11c431b_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_c88da11c431b_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_c88da11c431b_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_c88da11c431b_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_c88da11c431b_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_5e6ea1a00f78_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_5e6ea1a00f78_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_5e6ea1a00f78_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_5e6ea1a00f78_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_5e6ea1a00f78_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_a180ba74bb98',

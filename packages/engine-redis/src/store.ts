@@ -89,7 +89,7 @@ async function persistence(link: Link, key: string, hasAof: boolean): Promise<st
     case null:
       return 'in memory, and perhaps in snapshots (CONFIG is not allowed here, so nobody can tell): a restart of the server may lose everything'
     default:
-      return 'snapshots only: a crash of the server loses what came after the last one'
+      return 'in snapshots only: a crash of the server loses what came after the last one'
   }
 }
 

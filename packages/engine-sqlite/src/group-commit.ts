@@ -20,7 +20,7 @@ interface PendingWrite {
 }
 
 const PATIENCE_MS = 10_000
-const RETRY_MS_MAX = 25
+const RETRY_MS_MAX = 5
 /** A group stops growing after this long, so that other work of the process gets its turn. */
 const GROUP_MS_MAX = 15
 /** A commit writes all that its group wrote to the disk, and nobody has a turn meanwhile. One write that is more is a group by itself. */

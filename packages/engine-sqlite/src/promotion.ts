@@ -1,8 +1,10 @@
 // The delay queue: a claim promotes some of what is due in the pools it asks for. A pool of which more is left then rests for a
-// moment: when very many tasks come due at once, other work goes on. Step 3 of the claim in docs/engine-port.md.
+// moment if there is much to claim already: when very many tasks come due at once, other work goes on. Step 3 of the claim in
+// docs/engine-port.md.
 
 import type { Priority } from '@reprise/core'
-import { PROMOTE_MAX, PROMOTE_REST_MS } from '@reprise/core/engine'
+import { PROMOTE_MAX, PROMOTE_REST_MS, PROMOTE_REST_READY } from '@reprise/core/engine'
+import type { Lane } from './lane.ts'
 import type { Transaction } from './transaction.ts'
 
 interface DueRow {
@@ -24,6 +26,7 @@ export function promoteDue(transaction: Transaction, pools: readonly string[]): 
   const promoted = due.slice(0, PROMOTE_MAX)
   const firstRank = transaction.nextRank(promoted.length)
   const lastOf = new Map<string, DueRow>()
+  const lanes = new Set<Lane>()
   for (const [index, row] of promoted.entries()) {
     const lane = transaction.lane(row.lane)
     const rank = firstRank + index
@@ -31,9 +34,17 @@ export function promoteDue(transaction: Transaction, pools: readonly string[]): 
     transaction.move(lane, 'waiting', 'queued')
     transaction.enqueue(lane, row, rank, transaction.profiles.settingsOf(row.profile))
     lastOf.set(lane.pool, row)
+    lanes.add(lane)
   }
   for (const [pool, last] of lastOf) db.run('deleteWaitingUpTo', pool, last.due_at, last.seq)
-  for (const pool of ready) if (isDue(transaction, pool)) db.run('notePromotion', pool, now)
+  for (const pool of ready)
+    if (readyIn(lanes, pool) >= PROMOTE_REST_READY && isDue(transaction, pool)) db.run('notePromotion', pool, now)
+}
+
+function readyIn(lanes: ReadonlySet<Lane>, pool: string): number {
+  let ready = 0
+  for (const lane of lanes) if (lane.pool === pool) ready += lane.ready
+  return ready
 }
 
 /** When a claim can promote the first of what waits in these pools; null if nothing waits. */

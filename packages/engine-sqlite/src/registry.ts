@@ -88,11 +88,7 @@ export function beat(transaction: Transaction, report: BeatReport): BeatResult {
   if (row === undefined) return { outcome: 'unknown' }
   if (row.epoch !== report.epoch) return { outcome: 'replaced' }
   const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook } = report
-  if (takesBackLosses(evidenceOf(row), transaction.now)) {
-    const { servedWell } = evidenceOf(row)
-    const byTenant = JSON.stringify({ failuresBy: [], servedWell } satisfies ByTenant)
-    transaction.db.run('saveEvidence', 0, 0, 0, null, row.last_progress_at, byTenant, report.worker)
-  }
+  takeBackLosses(transaction, row)
   transaction.db.run(
     'saveBeat',
     transaction.now,
@@ -108,6 +104,15 @@ export function beat(transaction: Transaction, report: BeatReport): BeatResult {
     report.worker,
   )
   return { outcome: 'current' }
+}
+
+/** The worker is heard of: after a silence, what was lost meanwhile no longer speaks against it. */
+function takeBackLosses({ db, now }: Transaction, row: WorkerRow): void {
+  const { last_beat_at: lastBeatAt, last_progress_at: lastProgressAt, last_failure_at: lastFailureAt } = row
+  if (!takesBackLosses({ lastBeatAt, lastProgressAt, lastFailureAt }, now)) return
+  const { servedWell } = evidenceOf(row)
+  const byTenant = JSON.stringify({ failuresBy: [], servedWell } satisfies ByTenant)
+  db.run('saveEvidence', 0, 0, 0, null, lastProgressAt, byTenant, row.id)
 }
 
 /** What active probes found. Reports of another epoch change nothing. */
@@ -170,7 +175,9 @@ export function admit(
   if (row.epoch !== epoch) throw new WorkerFencedError(worker, epoch)
   const health = isAnyHealth || !thresholds.enabled ? 'healthy' : healthForClaim(transaction, row, thresholds)
   const tookWork = (): void => {
-    if (row.last_beat_at !== now) db.run('saveSignOfLife', now, worker)
+    if (row.last_beat_at === now) return
+    takeBackLosses(transaction, row)
+    db.run('saveSignOfLife', now, worker)
   }
   switch (health) {
     case 'healthy':

@@ -18,10 +18,12 @@ export const BATCH_MAX = 1_000
 export const PICKS_PER_OLDEST = 8
 /**
  * What one claim promotes from the delay queue, at the most. A pool of which more is due then rests so long before the next
- * promotion: when very many tasks come due at once, most of a store's time stays for the work that is there.
+ * promotion, if the lanes that it was promoted into have this many claimable entries together: when very many tasks come due at
+ * once, most of a store's time stays for the work that is there. Where there is little to claim, nothing rests.
  */
 export const PROMOTE_MAX = 50
-export const PROMOTE_REST_MS = 2
+export const PROMOTE_REST_MS = 3
+export const PROMOTE_REST_READY = 500
 /** What one claim retires of entries past their time, at the most. */
 export const RETIRE_MAX = 1_000
 /** How long a retry waits, once it is queued, for a worker other than the one that failed it. */

@@ -20,6 +20,7 @@ import {
   PICKS_PER_OLDEST,
   PROMOTE_MAX,
   PROMOTE_REST_MS,
+  PROMOTE_REST_READY,
   RETIRE_MAX,
   taskDifferences,
 } from '@reprise/core/engine'
@@ -29,7 +30,7 @@ import { checkLeaseMs, checkLimit, checkWhole } from './checks.ts'
 import { claimedOf, collect } from './dispatch.ts'
 import { note, tally } from './journal.ts'
 import { checkSlot, claimableIn, enqueue, hasRoom, overdueSince, virtualTime } from './lane.ts'
-import { buildOf, claimHealth, currentWorker } from './registry.ts'
+import { buildOf, claimHealth, currentWorker, heard } from './registry.ts'
 import { type Lane, nextToken, type State, type TaskRecord, type WorkerRecord } from './state.ts'
 import { accept, holderOf } from './submit.ts'
 
@@ -48,7 +49,7 @@ export function claim(state: State, request: ClaimRequest): ClaimResult {
   promoteDue(state, request.pools)
   const { taken, avoided } = takeEntries(state, request, worker, allowed - collected.length)
   const claimed = [...collected, ...taken]
-  if (claimed.length > 0) worker.lastBeatAt = state.now
+  if (claimed.length > 0) heard(state, worker)
   const times = [...request.pools.map((pool) => nextPromotionAt(state, pool)), nextProbeAt(state), ...avoided]
   const known = times.filter((at) => at !== undefined && at !== null)
   return {
@@ -68,12 +69,17 @@ function waitingIn(state: State, pools: readonly PoolName[]): { readonly task: T
     .sort((a, b) => a.dueAt - b.dueAt || a.task.seq - b.task.seq)
 }
 
-/** Of pools that do not rest. Those with more that is due rest now. */
+/** Of pools that do not rest. Those with more that is due rest now, if there is much to claim where it was promoted to. */
 function promoteDue(state: State, pools: readonly PoolName[]): void {
   const ready = pools.filter((pool) => !isResting(state, pool))
   const dueIn = (some: readonly PoolName[]) => waitingIn(state, some).filter(({ dueAt }) => dueAt <= state.now)
-  for (const { task } of dueIn(ready).slice(0, PROMOTE_MAX)) enqueue(state, task, 'at the end')
-  for (const pool of ready) if (dueIn([pool]).length > 0) state.promotedAt.set(pool, state.now)
+  const promoted = dueIn(ready).slice(0, PROMOTE_MAX)
+  for (const { task } of promoted) enqueue(state, task, 'at the end')
+  for (const pool of ready) {
+    const lanes = new Set(promoted.flatMap(({ task: { lane } }) => (lane.pool === pool ? [lane] : [])))
+    const claimable = [...lanes].reduce((sum, lane) => sum + claimableIn(state, lane).length, 0)
+    if (claimable >= PROMOTE_REST_READY && dueIn([pool]).length > 0) state.promotedAt.set(pool, state.now)
+  }
 }
 
 function isResting(state: State, pool: PoolName): boolean {

@@ -89,17 +89,22 @@ function takeLeases(state: State, worker: WorkerId): number {
   return taken
 }
 
+/** By a beat, or by a claim that takes something. */
+export function heard(state: State, record: WorkerRecord): void {
+  if (takesBackLosses(record, state.now)) {
+    Object.assign(record, { ...NO_OUTCOMES, servedWell: record.servedWell })
+  }
+  record.lastBeatAt = state.now
+}
+
 export function beat(state: State, report: BeatReport): BeatResult {
   const record = state.workers.get(report.worker)
   if (record === undefined) return { outcome: 'unknown' }
   if (record.epoch !== report.epoch) return { outcome: 'replaced' }
   const { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook } = report
-  if (takesBackLosses(record, state.now)) {
-    Object.assign(record, { ...NO_OUTCOMES, servedWell: record.servedWell })
-  }
+  heard(state, record)
   Object.assign(record, { inFlight, queueDepth, loopLagMs, memoryBytes, draining, maxQuietMs, outlook })
   record.policyVersion = report.policyVersion ?? null
-  record.lastBeatAt = state.now
   if (inFlight === 0) record.lastProgressAt = state.now
   return { outcome: 'current' }
 }

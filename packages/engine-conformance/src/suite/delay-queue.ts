@@ -1,9 +1,20 @@
 // The delay queue: nothing runs before it is due, and what is due runs in order.
 
-import { PROMOTE_MAX, PROMOTE_REST_MS } from '@reprise/core/engine'
+import { actionName } from '@reprise/core'
+import { PROMOTE_MAX, PROMOTE_REST_MS, PROMOTE_REST_READY } from '@reprise/core/engine'
 import { expect } from 'vitest'
-import { BY, failure, ids, pool, retryIn, START } from './fixture.ts'
+import { BY, failure, ids, pool, retryIn, START, type Store, type TestWorker } from './fixture.ts'
 import { subject } from './subject.ts'
+
+/** Tasks with these ids, all alike. */
+const many = <T extends object>(name: string, length: number, each?: T) =>
+  Array.from({ length }, (_, index) => ({ id: `${name}${index}`, ...each }))
+
+/** What a claim of one task says about the delay queue, and what it leaves there. */
+async function promoted(store: Store, worker: TestWorker) {
+  const { nextDueAt } = await worker.claim(1)
+  return { nextDueAt, waiting: (await store.engine.counts({ pool: pool('default') })).waiting }
+}
 
 export const delayQueue = subject('delay queue', (check) => {
   check('B1: a claim promotes what is due, at the very moment and not before', async (store) => {
@@ -85,34 +96,45 @@ export const delayQueue = subject('delay queue', (check) => {
   })
 
   check(
-    'B1: of very many that come due together a claim promotes some, and the pool rests before the next promotion',
+    'B1: of very many that come due together a claim promotes some, and the next claim more, while there is little to claim',
     async (store) => {
       const worker = await store.worker()
-      const many = PROMOTE_MAX * 2 + 1
-      await store.submit(...Array.from({ length: many }, (_, index) => ({ id: `t${index}`, delayMs: 1_000 })))
-      await store.submit({ id: 'elsewhere', delayMs: 1_000, pool: pool('gpu') })
+      await store.submit(...many('other', PROMOTE_REST_READY, { action: actionName('other') }))
+      await store.submit(...many('t', PROMOTE_MAX * 2 + 1, { delayMs: 1_000 }))
       store.clock.jump(1_000)
-      const promoted = async (limit: number) => {
-        const { claimed, nextDueAt } = await worker.claim(limit)
-        return {
-          claimed: claimed.length,
-          nextDueAt,
-          waiting: (await store.engine.counts({ pool: pool('default') })).waiting,
-        }
-      }
+      const dueAt = START + 1_000
+      expect(await promoted(store, worker)).toEqual({ nextDueAt: dueAt, waiting: PROMOTE_MAX + 1 })
+      expect(await promoted(store, worker)).toEqual({ nextDueAt: dueAt, waiting: 1 })
+      expect(await promoted(store, worker)).toEqual({ nextDueAt: null, waiting: 0 })
+    },
+    { ordered: true },
+  )
+
+  check(
+    'B1: where there is much to claim already, a pool with more that is due rests before the next promotion',
+    async (store) => {
+      const worker = await store.worker()
+      const half = PROMOTE_REST_READY / 2
+      await store.submit(
+        ...many('a', half, { action: actionName('a') }),
+        ...many('b', half, { action: actionName('b') }),
+      )
+      const delayMs = 1_000
+      await store.submit(...many('da', PROMOTE_MAX, { delayMs, action: actionName('a') }))
+      await store.submit(...many('db', PROMOTE_MAX + 1, { delayMs: 999, action: actionName('b') }))
+      await store.submit({ id: 'last', delayMs: 1_002, action: actionName('b') })
+      await store.submit({ id: 'elsewhere', delayMs, pool: pool('gpu') })
+      store.clock.jump(1_000)
+      // All of the first are of one action, whose lane has half of what makes a pool rest.
+      expect(await promoted(store, worker)).toMatchObject({ waiting: PROMOTE_MAX + 2 })
+      // Of the next, one is of the other action: now both lanes count.
       const restsUntil = START + 1_000 + PROMOTE_REST_MS
-      expect(await promoted(1)).toEqual({ claimed: 1, nextDueAt: restsUntil, waiting: PROMOTE_MAX + 1 })
+      expect(await promoted(store, worker)).toEqual({ nextDueAt: restsUntil, waiting: 2 })
       store.clock.jump(PROMOTE_REST_MS - 1)
-      expect(await promoted(1_000)).toEqual({
-        claimed: PROMOTE_MAX - 1,
-        nextDueAt: restsUntil,
-        waiting: PROMOTE_MAX + 1,
-      })
+      expect(await promoted(store, worker)).toEqual({ nextDueAt: restsUntil, waiting: 2 })
       expect((await store.engine.counts({ pool: pool('gpu') })).waiting).toBe(1)
       store.clock.jump(1)
-      expect(await promoted(1_000)).toMatchObject({ claimed: PROMOTE_MAX, waiting: 1 })
-      store.clock.jump(PROMOTE_REST_MS)
-      expect(await promoted(1_000)).toEqual({ claimed: 1, nextDueAt: null, waiting: 0 })
+      expect(await promoted(store, worker)).toEqual({ nextDueAt: null, waiting: 0 })
     },
     { ordered: true },
   )
@@ -121,12 +143,14 @@ export const delayQueue = subject('delay queue', (check) => {
     'a pool that rests does not keep another from its promotion',
     async (store) => {
       const worker = await store.worker('w1', { pools: [pool('default'), pool('gpu')] })
-      await store.submit(
-        ...Array.from({ length: PROMOTE_MAX + 1 }, (_, index) => ({ id: `t${index}`, delayMs: 1_000 })),
-        { id: 'elsewhere', delayMs: 1_001, pool: pool('gpu') },
-      )
+      await store.submit(...many('standing', PROMOTE_REST_READY))
+      await store.submit(...many('t', PROMOTE_MAX + 1, { delayMs: 1_000 }), {
+        id: 'elsewhere',
+        delayMs: 1_001,
+        pool: pool('gpu'),
+      })
       store.clock.jump(1_000)
-      expect((await worker.claim(1_000)).claimed).toHaveLength(PROMOTE_MAX)
+      expect((await worker.claim(1_000)).claimed).toHaveLength(PROMOTE_REST_READY + PROMOTE_MAX)
       store.clock.jump(1)
       expect(await worker.claimIds(1_000)).toEqual(['elsewhere'])
     },
@@ -137,8 +161,8 @@ export const delayQueue = subject('delay queue', (check) => {
     'a clock that was set back does not keep a pool at rest',
     async (store) => {
       const worker = await store.worker()
-      const many = Array.from({ length: PROMOTE_MAX * 3 }, (_, index) => ({ id: `t${index}`, delayMs: 1_000 }))
-      await store.submit(...many)
+      await store.submit(...many('standing', PROMOTE_REST_READY))
+      await store.submit(...many('t', PROMOTE_MAX * 3, { delayMs: 1_000 }))
       store.clock.jump(2_000)
       await worker.claim(1)
       store.clock.jump(-600)

@@ -1,8 +1,9 @@
 // Reserve: the same step as a claim, for one attempt that an outside message names (A2, A6).
 
-import { type ReserveRequest, taskId, workerId } from '@reprise/core'
+import { actionName, JSON_NULL, type ReserveRequest, succeeded, taskId, workerId } from '@reprise/core'
 import { expect } from 'vitest'
 import {
+  ACTION,
   BY,
   dead,
   expectRefused,
@@ -150,6 +151,16 @@ export const reserving = subject('reserve', (check) => {
     expect(await store.task('a')).toMatchObject({ attempt: 0, state: { status: 'queued' } })
     await store.engine.resume({}, BY)
     expect(await reserve(store, { id: 'a' }, 1)).toMatchObject({ attempt: 1 })
+  })
+
+  check('A17: slots are limited per action: a message of another action has its own', async (store) => {
+    await store.engine.limit({ action: ACTION }, 2, BY)
+    await reserve(store, { id: 'a' }, 1)
+    const lease = await reserve(store, { id: 'b' }, 1)
+    await expectRefused(reserve(store, { id: 'c' }, 1), 'REPRISE_NO_AVAILABLE_SLOT')
+    expect(await reserve(store, { id: 'd', action: actionName('another') }, 1)).toMatchObject({ attempt: 1 })
+    await store.engine.settle([succeeded(lease, JSON_NULL)])
+    expect(await reserve(store, { id: 'c' }, 1)).toMatchObject({ attempt: 1 })
   })
 
   check('A7: a message that finds no slot leaves neither a task nor a lane behind', async (store) => {

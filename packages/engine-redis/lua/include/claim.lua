@@ -92,6 +92,12 @@ local function claim(request)
     if passed and (not nextDue or passed < nextDue) then claimed[2] = int(passed) end
     if starter then
       claimed[5] = starter.draw .. ' ' .. starter.beginning
+      -- As in beat.lua. There is no room for another name that both know.
+      local failedAt = worker.lastFailureAt
+      if failedAt and now - worker.lastBeatAt >= SILENCE_MS and failedAt > worker.lastBeatAt and failedAt > worker.lastProgressAt then
+        worker.consecutiveFailures, worker.recentOutcomes, worker.recentFailures = 0, 0, 0
+        worker.lastFailureAt, worker.failuresBy = false, {}
+      end
       worker.lastBeatAt = now
       rememberClaim(worker, request.id, starter.draw)
       worker.changed = true

@@ -1,5 +1,6 @@
 -- The delay queue: a zset per pool, scored by when each task is due. A claim promotes some of what is due in the pools it asks
--- for. A pool of which more is left then rests for a moment: when very many tasks come due at once, other work goes on.
+-- for. A pool of which more is left then rests for a moment if there is much to claim already: when very many tasks come due at
+-- once, other work goes on.
 
 local function isResting(pool)
   return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < PROMOTE_REST_MS
@@ -44,7 +45,7 @@ local function promoteDue(request)
   local due = dueIn(request.pools)
   local count = math.min(#due, PROMOTE_MAX)
   local together = { rank = draw(count) - count, entries = {} }
-  local taken = {}
+  local taken, ready, seen = {}, {}, {}
   for index = 1, count do
     local item = due[index]
     local task = loadTask(string.sub(item.member, 17))
@@ -52,13 +53,15 @@ local function promoteDue(request)
     enqueue(task, false, together)
     stir(task.lane)
     taken[item.pool] = (taken[item.pool] or 0) + 1
+    seen[task.lane] = item.pool
   end
+  for lane, pool in pairs(seen) do ready[pool] = (ready[pool] or 0) + lane.ready end
   for queue, entries in pairs(together.entries) do call('RPUSH', queue, unpack(entries)) end
   -- Those that were due first stand first.
   for pool, amount in pairs(taken) do call('ZREMRANGEBYRANK', key('waiting:' .. pool), '0', int(amount - 1)) end
   for _, name in ipairs(request.pools) do
     local pool = poolNamed(name)
-    if not isResting(pool) and call('ZCOUNT', key('waiting:' .. name), '-inf', NOW) > 0 then
+    if (ready[name] or 0) >= PROMOTE_REST_READY and not isResting(pool) and call('ZCOUNT', key('waiting:' .. name), '-inf', NOW) > 0 then
       pool.promotedAt, pool.hasPromoted = now, true
     end
   end
