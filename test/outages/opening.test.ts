@@ -46,6 +46,11 @@ test('a server without any persistence that allows no CONFIG is not said to take
   expect(info.risk).toContain('a restart of the server may lose everything')
 })
 
+test('21: a server with snapshots alone is warned about, in a sentence', async () => {
+  const server = await ownServer({ extra: ['--save', '3600 1'] })
+  expect((await ownEngine(server.url)).info.risk).toMatch(/keeps accepted tasks in snapshots only: a crash/)
+})
+
 test('a server that is too old is refused', async () => {
   const port = await startOldServer()
   const address = `redis://127.0.0.1:${port}`

@@ -1,5 +1,5 @@
-// Handlers that block the event loop of their worker, and handlers that kill it: what becomes of the tasks beside them. Real
-// processes, on each engine.
+// Handlers that block the event loop of their worker, that kill it, and that never return: what becomes of the tasks beside them.
+// Real processes, on each engine, beside the store and over HTTP.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -12,6 +12,7 @@ import { connectEngine } from '@reprise/connect'
 import { createSweep } from '@reprise/orchestrator'
 import { type RedisServer, startRedis } from '@reprise/test-servers'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { serverOn } from '../outages/product/served.ts'
 
 const PROGRAM = join(import.meta.dirname, 'processes', 'blocking-worker.ts')
 const RUN_MS_MAX = 120_000
@@ -19,18 +20,21 @@ const RUN_MS_MAX = 120_000
 let redis: Promise<RedisServer> | null = null
 afterAll(async () => (await redis)?.stop())
 
-const STORES: Readonly<Record<string, (folder: string) => Promise<string>>> = {
-  sqlite: async (folder) => `sqlite:${join(folder, 'store.db')}`,
-  redis: async () => {
-    redis ??= startRedis()
-    return `${(await redis).url}?prefix=${randomUUID()}`
-  },
+const ENGINES = ['sqlite', 'redis'] as const
+
+async function addressOn(engine: (typeof ENGINES)[number], folder: string): Promise<string> {
+  if (engine === 'sqlite') return `sqlite:${join(folder, 'store.db')}`
+  redis ??= startRedis()
+  return `${(await redis).url}?prefix=${randomUUID()}`
 }
 
-async function setUp(addressIn: (folder: string) => Promise<string>) {
+/** Which engine, and how the worker gets to it. */
+const WAYS = ENGINES.flatMap((engine) => (['its store', 'a server'] as const).map((by) => [engine, by] as const))
+
+async function setUp([on, by]: (typeof WAYS)[number]) {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-blocked-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const address = await addressIn(folder)
+  const address = await addressOn(on, folder)
   const connection = await connectEngine(address)
   const { engine } = connection
   onTestFinished(() => connection.close())
@@ -39,11 +43,15 @@ async function setUp(addressIn: (folder: string) => Promise<string>) {
   const sweep = createSweep({ engine, graceMs: 0, intervalMs: 100 })
   await sweep.start()
   onTestFinished(() => sweep.stop())
+  const server = by === 'a server' ? await serverOn(engine) : null
   const file = join(folder, 'begun')
   writeFileSync(file, '')
   const worker = async (concurrency = 8) => {
-    const args = ['--conditions=reprise-source', PROGRAM, address, file, String(concurrency)]
-    const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const args = ['--conditions=reprise-source', PROGRAM, server?.url ?? address, file, String(concurrency)]
+    const child: ChildProcess = spawn(process.execPath, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TOKEN: server?.token ?? '' },
+    })
     onTestFinished(() => void child.kill('SIGKILL'))
     const ready = Promise.withResolvers<void>()
     const lines: { readonly level: string; readonly message: string }[] = []
@@ -71,10 +79,10 @@ async function setUp(addressIn: (folder: string) => Promise<string>) {
   return { engine, client, worker, begun }
 }
 
-test.each(Object.entries(STORES))(
-  'fault 16: a handler that blocks the event loop for three leases costs nobody an attempt, and is named, on %s',
-  async (_, address) => {
-    const { engine, client, worker, begun } = await setUp(address)
+test.each(WAYS)(
+  'fault 16: a handler that blocks the event loop for three leases costs nobody an attempt, and is named, on %s by way of %s',
+  async (...way) => {
+    const { engine, client, worker, begun } = await setUp(way)
     // Before it blocks: afterwards it could not say that it is ready.
     const { lines } = await worker()
     const neighbours = await Promise.all(
@@ -105,10 +113,10 @@ test.each(Object.entries(STORES))(
   RUN_MS_MAX,
 )
 
-test.each(Object.entries(STORES))(
-  'an endless loop is a time-out of its own task; what ran beside it goes to another worker, on %s',
-  async (_, address) => {
-    const { engine, client, worker } = await setUp(address)
+test.each(WAYS)(
+  'an endless loop is a time-out of its own task; what ran beside it goes to another worker, on %s by way of %s',
+  async (...way) => {
+    const { engine, client, worker } = await setUp(way)
     // The worker publishes the time-out of its action, which the submission takes.
     const { errors } = await worker()
     const calm = await client.submit('peaceful', 1_000, { id: 'calm' })
@@ -124,10 +132,10 @@ test.each(Object.entries(STORES))(
   RUN_MS_MAX,
 )
 
-test.each(Object.entries(STORES))(
-  'fault 19: a task that kills its worker each time is found out alone; none of those beside it is called a crash loop, on %s',
-  async (_, address) => {
-    const { client, worker, begun } = await setUp(address)
+test.each(WAYS)(
+  'fault 19: a task that kills its worker each time is found out alone; none of those beside it is called a crash loop, on %s by way of %s',
+  async (...way) => {
+    const { client, worker, begun } = await setUp(way)
     let current = await worker()
     const deadly = await client.submit('deadly', null, { id: 'deadly' })
     const calm = await Promise.all([1, 2, 3, 4, 5].map((n) => client.submit('peaceful', 600, { id: `calm-${n}` })))
@@ -150,6 +158,32 @@ test.each(Object.entries(STORES))(
     const ends = await Promise.all(calm.map((task) => task.result({ timeout: '60s' }).then(() => 'succeeded', String)))
     expect(ends).toEqual(calm.map(() => 'succeeded'))
     expect(begun().deadly).toBe(4)
+  },
+  RUN_MS_MAX,
+)
+
+test.each(WAYS)(
+  'C5: a worker that claims nothing more, because its handlers never return, says so everywhere, on %s by way of %s',
+  async (...way) => {
+    const { engine, client, worker } = await setUp(way)
+    const { lines } = await worker(1)
+    const tasks = await client.submitMany('stuck', Array<null>(12).fill(null))
+    const endpoint = /http\S+/.exec(lines.map(({ message }) => message).join(' '))?.[0] ?? ''
+    expect((await fetch(endpoint)).status).toBe(200)
+    const trouble = '10 handlers run on though their attempts have ended; restart it'
+    await expect
+      .poll(async () => (await fetch(endpoint)).json(), { timeout: 60_000 })
+      .toMatchObject({ state: 'running', trouble })
+    expect((await fetch(endpoint)).status).toBe(503)
+    const [known] = (await engine.workers()).items
+    const words = `claims nothing: ${trouble}`
+    const reasons = expect.arrayContaining([words]) as readonly string[]
+    await expect
+      .poll(() => client.getWorker({ id: known?.worker ?? '' }), { timeout: 30_000 })
+      .toMatchObject({ health: { status: 'unhealthy', reasons } })
+    expect(await client.explainTask({ id: tasks[11]?.id ?? '' })).toMatchObject({
+      workers: [{ verdict: 'unhealthy', reasons }],
+    })
   },
   RUN_MS_MAX,
 )

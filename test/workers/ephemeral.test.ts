@@ -114,6 +114,18 @@ function started(argv: readonly string[], env: Readonly<Record<string, string>>)
 
 const executionOf = ({ engine }: Setup, id: string) => engine.execution(id as TaskId, 1)
 
+test('16: an ephemeral worker reports a status beside a code, and plain fields of the error', async () => {
+  const setup = await setUp(ENGINES.sqlite)
+  const { exited, task } = await launched(setup, LANGUAGES.TypeScript, { do: 'refused' })
+  await exited
+  expect((await executionOf(setup, task.id))?.failure).toMatchObject({
+    code: 'UPSTREAM',
+    reason: 'worker_unavailable',
+    rule: 'code:HTTP_503',
+    details: '{"orderId":5}',
+  })
+})
+
 describe.each(Object.entries(LANGUAGES))('an ephemeral worker in %s', (_, argv) => {
   test.each(Object.entries(ENGINES))(
     'A11: that a launcher started fetches its payload, tells how it goes, calls back, and ends when it is cancelled, on %s',

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Client, createClient } from '@reprise/client'
-import { type Engine, type Fetch, openFlags, poolName, silentLogger, workerId } from '@reprise/core'
+import { type Engine, type Fetch, type Logger, openFlags, poolName, silentLogger, workerId } from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { ROLES } from '@reprise/operations'
@@ -131,6 +131,45 @@ rules:
     expect(states.map(({ state }) => state.status)).toEqual(['dead', 'waiting', 'waiting', 'dead'])
     const [attempt] = (await client.listExecutions({ id: tasks[2]?.id ?? '' })).items
     expect(attempt).toMatchObject({ errorCode: 'E_STRANGE', decision: { policy: { name: 'patient', version: 1 } } })
+  })
+
+  test('16: a failure is the same as on the store: its group, its rule, its fields, and what the log says', async () => {
+    const { client, engine, start } = await setUp()
+    const thrown: Readonly<Record<string, unknown>> = {
+      plain: new Error('Order 17 has no customer.'),
+      bug: new TypeError('x is not a function'),
+      words: new Error('connection reset by peer'),
+      transient: new TransientError('again'),
+      status: Object.assign(new Error('Billing refused.'), { status: 503 }),
+      'code and status': Object.assign(new Error('Billing refused.'), { code: 'UPSTREAM', status: 503 }),
+      fields: Object.assign(new Error('Refused.'), { orderId: 5, request: { secret: 's' } }),
+      text: 'only a text',
+    }
+    const failing = defineAction({
+      name: 'failing',
+      retry: { max: 1, backoff: { kind: 'fixed', delay: 1, jitter: 0 } },
+      run(how: string) {
+        throw thrown[how]
+      },
+    })
+    const failuresOf = async (starting: (log: Logger) => ReturnType<typeof createWorker>) => {
+      const lines: string[] = []
+      const note = (line: string): void => void lines.push(line)
+      const worker = await starting({ ...silentLogger, info: note, warn: note })
+      const failures = []
+      for (const how of Object.keys(thrown)) {
+        const task = await client.submit(failing, how)
+        await expect(task.result()).rejects.toThrow('ended as dead')
+        const { items } = await client.listExecutions({ id: task.id })
+        failures.push(items.map(({ failure, decision }) => [how, { ...failure, stack: null }, decision?.sentence]))
+      }
+      await worker.stop()
+      return { failures, lines: lines.filter((line) => line.startsWith('failing ')) }
+    }
+    const overHttp = await failuresOf((log) => start([failing], { log }))
+    const onStore = await failuresOf((log) => createWorker({ engine, actions: [failing], id: 'w2', log }))
+    expect(overHttp).toEqual(onStore)
+    expect(overHttp.lines).toContainEqual(expect.stringContaining('The one automatic retry is used up.'))
   })
 
   test('a cancel reaches the handler', async () => {

@@ -50,6 +50,8 @@ export interface WatchRequest {
   /** Types such as `execution.failed`, or families such as `task.*`; all if empty. */
   readonly types: readonly string[]
   readonly signal: AbortSignal | null
+  /** Hears whether the connection stands, whenever it comes or goes. */
+  readonly onConnection: ((stands: boolean) => void) | null
 }
 
 export type OperationCall = readonly [name: OperationName, input: object, signal: AbortSignal | undefined]

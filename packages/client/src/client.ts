@@ -49,6 +49,8 @@ export interface WatchOptions {
   readonly types?: readonly string[]
   /** Ends the watching. */
   readonly signal?: AbortSignal
+  /** Hears whether the connection to the server stands, whenever it comes or goes. Never called on an engine. */
+  readonly onConnection?: (stands: boolean) => void
 }
 
 /** Hands tasks on to `submit`: a place for spans. */
@@ -145,12 +147,13 @@ class TaskClient {
 
   /** Events as they are written, until the signal fires. Outlives a server or a store that is away. */
   watch(options: WatchOptions = {}): AsyncGenerator<LiveEvent> {
-    refuseUnknownKeys(options, ['cursor', 'taskId', 'types', 'signal'], 'option')
+    refuseUnknownKeys(options, ['cursor', 'taskId', 'types', 'signal', 'onConnection'], 'option')
     return this.#backend.watch({
       cursor: options.cursor ?? null,
       taskId: options.taskId === undefined ? null : (knownName('task id', options.taskId) as TaskId),
       types: (options.types ?? []).map((type) => checkedName('event type', type)),
       signal: options.signal ?? null,
+      onConnection: options.onConnection ?? null,
     })
   }
 

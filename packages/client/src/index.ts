@@ -48,7 +48,14 @@ export {
   TransientError,
   type WorkerView,
 } from '@reprise/core'
-export type { CallOptions, OperationInput, OperationName, OperationOutput, Operations } from '@reprise/operations'
+export type {
+  CallOptions,
+  OperationInput,
+  OperationName,
+  OperationOutput,
+  Operations,
+  RunbookDefinition,
+} from '@reprise/operations'
 export type { LiveEvent } from './backend.ts'
 export { pages } from './calls.ts'
 export type { Client, WatchOptions } from './client.ts'

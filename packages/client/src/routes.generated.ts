@@ -70,6 +70,7 @@ takeWorkOrder > work-orders#/take +
 commentWorkOrder > work-orders#/comments
 closeWorkOrder > work-orders#/close +
 reopenWorkOrder > work-orders#/reopen +
+getWorkOrderContext work-orders#/context
 measureWorkOrders work-order-figures
 reportWorkOrder > work-orders#/report +
 listAlerts alerts

@@ -93,7 +93,7 @@ test('many waiters share one wait, and are all answered', async () => {
     Array.from({ length: 200 }, (_, index) => index),
   )
   const results = Promise.all([...tasks, ...tasks].map((task) => task.result()))
-  await vi.waitFor(() => expect(waits).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(waits).toBeGreaterThan(0), { timeout: 30_000 })
   await endAll(engine, 'done')
   expect(await results).toEqual(Array.from({ length: 400 }, () => 'done'))
   expect(maxWaitsAtOnce).toBe(1)

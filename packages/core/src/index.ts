@@ -112,6 +112,7 @@ export {
   type WaitReason,
 } from './model/task.ts'
 export { LABELS_MAX, taskSpecOf, withLabel } from './model/task-spec.ts'
+export { decodeUtf8, textLines, utf8Texts } from './model/utf8.ts'
 
 // port: the Engine port, what it answers, and the ports of launchers and outside queues
 
@@ -317,6 +318,7 @@ export {
 export {
   deadlineUnder,
   healthMatters,
+  isSuspect,
   lossTerms,
   policiesFor,
   policyForFailure,
@@ -395,5 +397,4 @@ export * from './work-orders/index.ts'
 export * from './causes/index.ts'
 
 // ledger: every accepted task stands somewhere
-
 export * from './ledger/index.ts'

@@ -69,6 +69,7 @@ const ROUTINE = new Set([
   '/api/v1/claims',
   '/api/v1/leases/renew',
   '/api/v1/workers/:id/beat',
+  '/api/v1/workers/:id/vouch',
 ])
 const HEADERS_MS = 15_000
 const REQUEST_MS = 300_000

@@ -212,10 +212,23 @@ function backlogSentence({ action, tenant, queued, startsInMs, allowedMs }: Back
 
 function causesSentence({ newCauses }: LevelFacts, span: string, limits: MonitoringThresholds): Sentence {
   const most = newCauses.reduce((max, { count }) => Math.max(max, count), 0)
-  const sorted = newCauses.toSorted((a, b) => b.count - a.count)
-  const words = sorted.map(({ action, code, count }) => `${action} ${code} (${many(count)} dead)`)
+  const words = likeCauses(newCauses).map(({ name, causes, dead }) => {
+    const split = causes === 1 ? '' : `${many(causes)} causes, `
+    return `${name} (${split}${many(dead)} dead)`
+  })
   const what = newCauses.length === 1 ? '1 new cause' : `${many(newCauses.length)} new causes`
   return [levelOf(most, limits.newCause), 'new_causes', `${what} of dead letters in the last ${span}: ${named(words)}.`]
+}
+
+/** Several causes may share action and code, and differ in their message alone: they are told of together, the most first. */
+function likeCauses(all: LevelFacts['newCauses']): readonly { name: string; causes: number; dead: number }[] {
+  const like = new Map<string, { name: string; causes: number; dead: number }>()
+  for (const { action, code, count } of all) {
+    const name = `${action} ${code}`
+    const { causes, dead } = like.get(name) ?? { causes: 0, dead: 0 }
+    like.set(name, { name, causes: causes + 1, dead: dead + count })
+  }
+  return [...like.values()].sort((a, b) => b.dead - a.dead)
 }
 
 function breakerSentence({ name, tenant, actions }: LevelFacts['breakers'][number]): Sentence {

@@ -111,6 +111,14 @@ describe('C10: what the level says', () => {
     ])
   })
 
+  test('C10: new causes that share action and code are told of together', () => {
+    const like = [1, 1, 3].map((count) => ({ action: 'crm.sync', code: 'unknown', count }))
+    const other = { action: 'mail.send', code: 'HTTP_500', count: 2 }
+    expect(words({ newCauses: [other, ...like] })).toEqual([
+      'warning: 4 new causes of dead letters in the last 10m: crm.sync unknown (3 causes, 5 dead), mail.send HTTP_500 (2 dead).',
+    ])
+  })
+
   test('C10: unhealthy workers are counted with those that still take work', () => {
     expect(words({ workers: { present: 1, unhealthy: 1, taking: 1, lastSilentMs: null } })).toEqual([
       'critical: The only worker is unhealthy; 1 still takes work.',

@@ -11,6 +11,7 @@ import {
   type FailureReason,
   failed,
   formatDuration,
+  isSuspect,
   type JsonText,
   type Judgement,
   judgeObserved,
@@ -146,8 +147,7 @@ export class ActiveExecution {
 
   /** One more loss would end it as a crash loop: whether it is to blame must be found out. */
   get isSuspect(): boolean {
-    const { losses, snapshot, policy } = this.claimed
-    return losses > 0 && losses >= lossTerms(this.#owner.policies.current(), snapshot, policy).maxLosses
+    return isSuspect(this.#owner.policies.current(), this.claimed)
   }
 
   /**

@@ -20,7 +20,8 @@ const UNSAFE = /[\p{Cc}\u2028\u2029]/gu
 
 export function consoleLogger(options: ConsoleLoggerOptions = {}): Logger {
   const clock = options.clock ?? systemClock
-  const write = options.write ?? ((line: string): void => void process.stderr.write(`${line}\n`))
+  // The console outlives a reader that has gone, and a full disk.
+  const write = options.write ?? ((line: string): void => console.error(line))
   const shown = LEVELS.slice(LEVELS.indexOf(options.level ?? 'info'))
   const at =
     (level: LogLevel) =>

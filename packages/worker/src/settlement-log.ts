@@ -66,14 +66,15 @@ export class SettlementLog {
   #noteSettled(
     { claimed }: ActiveExecution,
     settlement: Settlement,
-    { status }: Extract<SettleResult, { outcome: 'settled' }>,
+    { status, sentence }: Extract<SettleResult, { outcome: 'settled' }>,
   ): void {
     const { kind } = settlement
     this.#counts[kind === 'succeeded' || kind === 'released' ? kind : 'failed']++
     if (settlement.kind === 'failed') {
       // One that is queued again at once was parked by a breaker: the fault lies elsewhere.
       if (status !== 'queued' && speaksAgainstWorker(settlement)) this.#faults++
-      if (this.#failures !== null) this.#tell(this.#failures, claimed, settlement, status)
+      const decision = sentence === undefined ? settlement.decision : { ...settlement.decision, sentence }
+      if (this.#failures !== null) this.#tell(this.#failures, claimed, { ...settlement, decision }, status)
     }
     const { onSettled, onFailed } = this.#hooks
     if (onSettled === undefined && onFailed === undefined) return

@@ -108,7 +108,7 @@ test('a store that is away when an attempt ends loses neither its end nor its li
 })
 
 test('without a logger, handlers write to standard error from info on; with one, to that', async () => {
-  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const stderr = vi.spyOn(console, 'error').mockReturnValue()
   onTestFinished(() => stderr.mockRestore())
   const talking = defineAction({ name: 'talking', run: (_, { log }) => log.info('from the handler') })
   const { client, clock, engine } = await setUp({ actions: [defineAction({ name: 'other', run: () => null })] })
@@ -123,14 +123,14 @@ test('without a logger, handlers write to standard error from info on; with one,
   }
   await run({})
   const written = stderr.mock.calls.map(([text]) => String(text))
-  expect(written).toEqual([expect.stringMatching(/INFO from the handler task=\S+ attempt=1 action=talking\n$/)])
+  expect(written).toEqual([expect.stringMatching(/INFO from the handler task=\S+ attempt=1 action=talking$/)])
   await run({ log })
   expect(heard).toContain('from the handler')
   expect(stderr).toHaveBeenCalledTimes(1)
 })
 
 test('without a logger, an attempt that is retried says why', async () => {
-  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const stderr = vi.spyOn(console, 'error').mockReturnValue()
   onTestFinished(() => stderr.mockRestore())
   const { client, clock, engine } = await setUp({ actions: [defineAction({ name: 'other', run: () => null })] })
   const flaky = defineAction({

@@ -13,10 +13,11 @@ export interface WorkerChild {
   readonly expectToEndWell: () => Promise<void>
 }
 
-/** `lease` is the worker's own if not given. */
-export async function startWorkerChild(address: string, lease = ''): Promise<WorkerChild> {
+/** `lease` is the worker's own if not given; `token` is for the address of a server. */
+export async function startWorkerChild(address: string, lease = '', token = ''): Promise<WorkerChild> {
   const child = fork(join(import.meta.dirname, 'worker-process.ts'), [address, lease], {
     execArgv: ['--conditions=reprise-source', '--no-warnings'],
+    env: { ...process.env, TOKEN: token },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const begun = new Set<string>()

@@ -1,4 +1,5 @@
-// A worker process for the outage tests: node worker-process.ts <address> [lease]. Over its channel to the test it says 'ready',
+// A worker process for the outage tests: node worker-process.ts <address> [lease]. The address is that of a store, or of a server,
+// with its token in the environment. Over its channel to the test it says 'ready',
 // { begun: task id } for each held handler and { error: code } for what it meets; 'let go' ends the held handlers. It
 // works until it is told to stop by SIGTERM.
 
@@ -6,16 +7,17 @@ import { isRepriseError, silentLogger } from '@reprise/core'
 import { createWorker, stopOnSignals } from '@reprise/worker'
 import { heldAction, quick } from './actions.ts'
 
-const say = (message: unknown): void => void process.send?.(message)
+const say = (message: unknown): void => void (process.connected && process.send?.(message))
 const release = Promise.withResolvers<void>()
 process.on('message', (message) => {
   if (message === 'let go') release.resolve()
 })
 
 const [, , address = '', lease = ''] = process.argv
+const isServer = address.startsWith('http:')
 const worker = await createWorker({
-  engine: address,
-  ...(lease === '' ? {} : { lease, sweep: false }),
+  ...(isServer ? { url: address, token: process.env.TOKEN ?? '' } : { engine: address }),
+  ...(lease === '' ? {} : { lease, ...(isServer ? {} : { sweep: false }) }),
   actions: [
     quick,
     heldAction((taskId) => {

@@ -1,11 +1,11 @@
-// A worker whose handlers block the event loop, kill the process, or do neither. Each attempt that begins appends a line to a
+// A worker whose handlers block the event loop, kill the process, never return, or do none of these. Each attempt that begins appends a line to a
 // file. What the worker logs goes to standard output.
 
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createWorker, defineAction, type Logger } from '@reprise/worker'
 
-const [, , engine = '', file = '', concurrency = '8'] = process.argv
+const [, , address = '', file = '', concurrency = '8'] = process.argv
 
 const began = (name: string, attempt: number): void => appendFileSync(file, `${name} ${attempt}\n`)
 
@@ -50,6 +50,12 @@ const deadly = defineAction({
   },
 })
 
+const stuck = defineAction({
+  name: 'stuck',
+  timeout: '500ms',
+  run: () => new Promise<never>(() => undefined),
+})
+
 const peaceful = defineAction({
   name: 'peaceful',
   timeout: '60s',
@@ -66,12 +72,14 @@ const told = (level: string) => (message: string, fields?: object) => {
 }
 const log: Logger = { debug: () => undefined, info: () => undefined, warn: told('warn'), error: told('error') }
 
-await createWorker({
-  engine,
-  actions: [blocking, endless, deadly, peaceful],
+const worker = await createWorker({
+  // A token that is renewed: the thread must find it too.
+  ...(address.startsWith('http:') ? { url: address, token: () => process.env.TOKEN ?? '' } : { engine: address }),
+  actions: [blocking, endless, deadly, stuck, peaceful],
+  health: {},
   lease: '2s',
   concurrency: Number(concurrency),
-  sweep: false,
+  ...(address.startsWith('http:') ? {} : { sweep: false }),
   log,
 })
-console.log(JSON.stringify({ level: 'info', message: 'ready' }))
+console.log(JSON.stringify({ level: 'info', message: `ready ${worker.endpoint}` }))

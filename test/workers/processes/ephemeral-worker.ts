@@ -3,7 +3,7 @@
 import { PermanentError, runEphemeral } from '@reprise/worker/ephemeral'
 
 interface Job {
-  readonly do: 'count' | 'fail' | 'wait' | 'large' | 'stubborn'
+  readonly do: 'count' | 'fail' | 'refused' | 'wait' | 'large' | 'stubborn'
   readonly text?: string
 }
 
@@ -18,6 +18,8 @@ await runEphemeral(
         return { words: text.split(' ').length, attempt, hasToken: retryToken !== '' }
       case 'fail':
         throw new PermanentError('no such page')
+      case 'refused':
+        throw Object.assign(new Error('Billing refused.'), { code: 'UPSTREAM', status: 503, orderId: 5 })
       case 'large':
         return 'x'.repeat(2_000_000)
       case 'wait':

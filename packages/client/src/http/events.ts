@@ -36,6 +36,7 @@ export async function* watchEvents(transport: Transport, request: WatchRequest):
       const mayPass = isPassing(error) || (isRefused(error) && transport.renewsToken && ++refusalsInRow <= REFUSALS_MAX)
       if (!place.isOpen || !mayPass) throw error
     }
+    request.onConnection?.(false)
     await sleep(clock, backoffMs(RECONNECT, failuresInRow++, random.next()), stop, { hold: true })
   }
 }
@@ -43,7 +44,7 @@ export async function* watchEvents(transport: Transport, request: WatchRequest):
 /** One connection, until it ends. */
 async function* streamOf(
   transport: Transport,
-  { taskId, types }: WatchRequest,
+  { taskId, types, onConnection }: WatchRequest,
   place: { cursor: string | null; isOpen: boolean },
   signal: AbortSignal,
 ): AsyncGenerator<LiveEvent> {
@@ -60,6 +61,7 @@ async function* streamOf(
     signal,
   })
   place.isOpen = true
+  onConnection?.(true)
   for await (const { id, event, data } of sentEvents(textLines(stream, { clock, serverName, idleMs: IDLE_MS }))) {
     if (id !== null) place.cursor = id
     if (data === null) continue

@@ -113,5 +113,11 @@ export type SupersededBecause =
 
 export type SettleResult =
   /** Done, now or by an earlier try of the very same call. `status` is where the task went. */
-  | { readonly outcome: 'settled'; readonly status: TaskStatus; readonly repeated: boolean }
+  | {
+      readonly outcome: 'settled'
+      readonly status: TaskStatus
+      readonly repeated: boolean
+      /** What was decided about a failure, and why, where the store judges instead of the worker: over HTTP. */
+      readonly sentence?: string
+    }
   | { readonly outcome: 'superseded'; readonly because: SupersededBecause }

@@ -137,6 +137,14 @@ export function lossTerms(
   }
 }
 
+/** Whether one more loss of this task would be its last: it may kill its workers, so it runs alone. */
+export function isSuspect(
+  book: PolicyBook,
+  { losses, snapshot, policy }: { readonly losses: number; readonly snapshot: TaskTerms; readonly policy?: string },
+): boolean {
+  return losses > 0 && losses >= lossTerms(book, snapshot, policy).maxLosses
+}
+
 /**
  * From when on no attempt may start: the earlier of the task's deadline and its SLA. Null if there is none. It binds the first
  * generation only: an operator who redrives a task wants it to run.

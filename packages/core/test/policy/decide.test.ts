@@ -88,6 +88,7 @@ describe('a failed attempt', () => {
     const decision = decideFailed(input({ failure: plain, settings: { ...settings, retryUnknown: true } }))
     expect(decision).toMatchObject({ kind: 'dead', reason: 'not_retriable' })
     expect(decision.sentence).toContain(name)
+    expect(decision.sentence).toMatch(/^(?:A [^A]|An A)/)
   })
 
   test("C3: a TypeError of fetch is the network's", () => {

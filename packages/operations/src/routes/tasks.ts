@@ -53,7 +53,7 @@ export const taskRoutes = routeTable({
     path: '/internal/tasks/retry',
     summary: 'Retry a failed task with another budget or policy',
     description:
-      'For other services. `maxRetries`, or the retries of a named `policy`, takes the place of the budget. The policy counts for all further attempts of the task.',
+      'For other services. The retries of a named `policy` take the place of the budget; `maxRetries` lowers it. The policy counts for all further attempts of the task.',
     tag: 'tasks',
     access: 'operate',
     body: RetryInput.omit({ id: true }).extend({ taskId: TaskIdInput }).strict(),

@@ -1,7 +1,6 @@
 // Routes for workers in any language: register, claim, renew, settle, and what ephemeral workers call. docs/protocol.md
 // tells their story.
 
-import { LOG_BYTES_MAX, LOG_LINES_MAX } from '@reprise/core'
 import { z } from 'zod'
 import { routeTable } from '../route.ts'
 import {
@@ -17,111 +16,20 @@ import {
   WorkerIdInput,
 } from '../schemas/names.ts'
 import { PublishedAction } from '../schemas/published-action.ts'
-import { SnapshotView } from '../schemas/task.ts'
+import {
+  ClaimedView,
+  CompleteInput,
+  HeartbeatInput,
+  LeaseInput,
+  NewsInput,
+  SettledView,
+  SettlementInput,
+  SettlementView,
+} from './work-bodies.ts'
 
 const BATCH_MAX = 1_000
 /** Each is looked up, and written if it changed. */
 const PUBLISHED_MAX = 100
-/** A credential holds the id of a worker, and more. */
-const CREDENTIAL_LENGTH_MAX = 600
-const CredentialInput = z
-  .string()
-  .max(CREDENTIAL_LENGTH_MAX)
-  .meta({ description: 'The `token` that came with the claim or the launch.' })
-/** All that is kept of the attempt's log: it takes the place of what was sent before. */
-const LogInput = z.strictObject({
-  lines: z
-    .array(
-      z.strictObject({
-        at: Moment.optional().meta({ description: 'Now if missing.' }),
-        level: z.enum(['info', 'warn', 'error']).optional(),
-        text: z.string().max(LOG_BYTES_MAX),
-      }),
-    )
-    .max(LOG_LINES_MAX),
-  dropped: z.int().min(0).optional(),
-})
-
-const LeaseInput = z.strictObject({ taskId: TaskIdInput, attempt: z.int().min(1), token: CredentialInput })
-
-const ErrorInput = z
-  .strictObject({
-    code: z.string().max(200).optional().meta({ description: 'Stable and short: `ECONNREFUSED`, `HTTP_503`.' }),
-    message: z.string().max(1_000_000).optional(),
-    name: z.string().max(200).optional(),
-    stack: z.string().max(10_000_000).optional(),
-    status: z.int().optional().meta({ description: 'An HTTP status that it failed with.' }),
-    retryable: z.boolean().optional().meta({ description: 'If the worker knows. Otherwise the policies classify it.' }),
-    retryAfterMs: Milliseconds.optional(),
-    details: JsonValue.optional(),
-  })
-  .meta({ id: 'ReportedError' })
-
-const SettlementInput = z.discriminatedUnion('outcome', [
-  LeaseInput.extend({ outcome: z.literal('succeeded'), result: JsonValue.optional() }),
-  LeaseInput.extend({ outcome: z.literal('failed'), error: ErrorInput }),
-  LeaseInput.extend({
-    outcome: z.literal('released').meta({ description: 'Not run after all: back to the queue, nothing is charged.' }),
-    reason: z.string().max(1_000).optional(),
-  }),
-])
-
-const SettledView = z
-  .object({ outcome: z.literal('settled'), status: z.string(), repeated: z.boolean() })
-  .meta({ id: 'Settled' })
-
-const SettlementView = z
-  .discriminatedUnion('outcome', [
-    SettledView,
-    z.object({ outcome: z.literal('superseded'), because: z.string() }),
-    z
-      .object({ outcome: z.literal('refused'), code: z.string(), detail: z.string() })
-      .meta({ description: 'This one can not be taken as it is: a result that is too large, say. The lease goes on.' }),
-  ])
-  .meta({ id: 'Settlement' })
-
-const ClaimedView = z
-  .object({
-    taskId: z.string(),
-    attempt: z.int(),
-    token: z
-      .string()
-      .meta({ description: 'Fences everybody else. Keep it secret; send it with renewals and the end.' }),
-    snapshot: SnapshotView,
-    retryReason: z.string().nullable(),
-    generation: z.int(),
-    startedAt: Moment,
-    leaseUntil: Moment,
-    timeoutAt: Moment,
-  })
-  .meta({ id: 'Claimed' })
-
-const CompleteInput = z.strictObject({
-  taskId: TaskIdInput,
-  attempt: z.int().min(1),
-  token: CredentialInput.optional(),
-  status: z.enum(['succeeded', 'failed']),
-  result: JsonValue.optional(),
-  error: ErrorInput.optional(),
-})
-
-/** How far it has come, and all that is kept of its log. */
-const NewsInput = {
-  progress: z
-    .strictObject({
-      fraction: z.number().min(0).max(1).nullable().optional(),
-      note: z.string().max(1_000).nullable().optional(),
-    })
-    .optional(),
-  log: LogInput.optional(),
-}
-
-const HeartbeatInput = z.strictObject({
-  taskId: TaskIdInput,
-  attempt: z.int().min(1),
-  token: CredentialInput.optional(),
-  ...NewsInput,
-})
 
 export const workRoutes = routeTable({
   registerWorker: {
@@ -206,6 +114,30 @@ export const workRoutes = routeTable({
           })
           .meta({ id: 'Beat' }),
         description: 'How the worker stands.',
+      },
+    },
+  },
+  vouch: {
+    method: 'POST',
+    path: '/api/v1/workers/{id}/vouch',
+    summary: 'Renew all leases of a worker that can not do it itself',
+    description:
+      'For a thread of a worker that lives while its event loop is blocked. Nothing is renewed past its time-out. It is no heartbeat.',
+    tag: 'work',
+    access: 'work',
+    params: z.object({ id: WorkerIdInput }),
+    body: z.strictObject({
+      epoch: z.int().min(1),
+      leaseMs: z.int().min(1_000).max(86_400_000).optional(),
+      outlook: z.string().max(200).nullable().optional().meta({ description: 'Why, in words.' }),
+    }),
+    answers: {
+      200: {
+        kind: 'json',
+        schema: z
+          .object({ renewed: z.int().meta({ description: '0 also if another worker has this id, or none has.' }) })
+          .meta({ id: 'Vouched' }),
+        description: 'How many leases were renewed.',
       },
     },
   },

@@ -25,7 +25,7 @@ export type Answer =
   | {
       readonly kind: 'text'
       readonly status: number
-      readonly body: string
+      readonly body: string | Buffer
       readonly type: string
       readonly headers?: Headers
     }
@@ -44,7 +44,7 @@ export const json = (status: number, body: unknown, headers?: Headers): Answer =
   body,
   ...(headers === undefined ? {} : { headers }),
 })
-export const text = (status: number, body: string, type: string, headers?: Headers): Answer => ({
+export const text = (status: number, body: string | Buffer, type: string, headers?: Headers): Answer => ({
   kind: 'text',
   status,
   body,

@@ -213,9 +213,13 @@ const callers = new WeakMap<FastifyRequest, Caller>()
 /** Who a request turned out to be from, for the log. */
 export const actorOf = (request: FastifyRequest): string | null => callers.get(request)?.actor ?? null
 
-/** A8 promises a fixed text to the dashboard, and 502 if the store can not be read, also where it is asked who is asking. */
+/**
+ * A8 promises a fixed text to the dashboard, and 502 to retries if the store can not be read, also where it is asked who is
+ * asking. The 502 of an outside queue is about that queue.
+ */
 function asPromised(route: Route, error: unknown): unknown {
-  if (isStoreError(error) && route.problems?.includes(STORE_UNREADABLE) === true) return unreadable(error)
+  const isRetry = route.tag === 'tasks' && route.problems?.includes(STORE_UNREADABLE) === true
+  if (isRetry && isStoreError(error)) return unreadable(error)
   const isDashboard = route.path.startsWith('/dashboard/')
   if (!isDashboard || !(error instanceof RequestError) || error.code !== 'REPRISE_UNAUTHENTICATED') return error
   return new FixedTextError('REPRISE_UNAUTHENTICATED', 'dashboard_unauthorized', error.message, { cause: error })

@@ -68,11 +68,11 @@ export class Sending {
     }
   }
 
-  #text(text: string, reply: FastifyReply, taker: () => Taker): FastifyReply {
+  #text(text: string | Buffer, reply: FastifyReply, taker: () => Taker): FastifyReply {
     if (text.length < LARGE_LENGTH) return reply.send(text)
     const leave = this.#lengths.enter(taker(), text.length)
     reply.raw.once('close', leave)
-    const bytes = Buffer.from(text)
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text
     reply.header('content-length', bytes.length)
     return reply.send(Readable.from(this.#unlessStalled(pieces(bytes), reply)))
   }

@@ -27,7 +27,7 @@ function handlerOf(context: Context, name: string, entry: Operation): Handler {
     const input = Object.assign({}, ...parts) as Record<string, unknown>
     if ('lines' in entry) return lines(entry.lines(context, caller, input, signal))
     const result = await performed(context, caller, { name, entry, input, signal, request: request.id })
-    if (result instanceof Written) return text(status, result.text, 'application/json; charset=utf-8')
+    if (result instanceof Written) return text(status, result.bytes, 'application/json; charset=utf-8')
     return status === 204 ? { kind: 'empty' } : json(status, result)
   }
 }

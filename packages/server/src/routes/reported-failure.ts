@@ -46,14 +46,34 @@ function thrownOf({ message, name, details, retryable, retryAfterMs, ...fields }
   const words = message === undefined || message === '' ? 'The worker failed and did not say why.' : message
   const error = kindOf(words, retryable, retryAfterMs)
   const { code, status, stack } = fields
-  return Object.assign(error, {
+  return Object.assign(error, ownFields(details), {
     // Ours would point here, where nothing went wrong.
     stack: stack ?? '',
     ...(name === undefined ? {} : { name }),
     ...(code === undefined ? {} : { code }),
     ...(status === undefined ? {} : { status }),
-    ...(details === undefined ? {} : { details: decodeJson(encodeJson(details, 'details')) }),
   })
+}
+
+/** What an error says about itself beside them. A report has a place of its own for each. */
+const TOLD_ELSEWHERE = new Set([
+  'name',
+  'message',
+  'stack',
+  'code',
+  'cause',
+  'status',
+  'statusCode',
+  'response',
+  '__proto__',
+])
+
+/** The fields that the error had where it was thrown, or the details as one field if they are no object. */
+function ownFields(details: unknown): object {
+  if (details === undefined) return {}
+  const value: unknown = decodeJson(encodeJson(details, 'details'))
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { details: value }
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !TOLD_ELSEWHERE.has(name)))
 }
 
 function kindOf(message: string, retryable: boolean | undefined, retryAfterMs: number | undefined): Error {

@@ -16,6 +16,7 @@ import {
   fittingLog,
   isDrainOrdered,
   isRepriseError,
+  isSuspect,
   type JsonText,
   type JudgedAttempt,
   type LeaseRef,
@@ -89,6 +90,11 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       })
       return json(200, { outcome, drain: await isDrainOrdered(engine, id, body.epoch) })
     },
+    vouch: async ({ params: { id }, body, caller }) => {
+      wholeStore(caller)
+      const { epoch, leaseMs = LEASE_MS, outlook = null } = body
+      return json(200, await engine.vouch({ worker: id, epoch, leaseMs, outlook }))
+    },
     deregisterWorker: async ({ params: { id }, query, caller }) => {
       wholeStore(caller)
       await engine.deregister(id, query.epoch)
@@ -111,7 +117,7 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       const result = await (drain ? nothing(context) : claimFor(context, request, waitMs, signal)).finally(leave)
       const { claimed, heldBack, now } = result
       const written = await answerWith(context, claimed, () =>
-        JSON.stringify({ claimed: claimed.map((one) => claimedView(one, credentials)), heldBack, drain, now }),
+        JSON.stringify({ claimed: claimed.map((one) => claimedView(context, one, credentials)), heldBack, drain, now }),
       )
       giveBackUnlessSent(context, claimed, reply)
       return text(200, written, JSON_TYPE)
@@ -132,7 +138,9 @@ export function workHandlers(context: Context, access: AccessControl): Handlers<
       const credentials = await openLeaseCredentials(engine, clock)
       const ends = body.settlements.map((end) => ({ end, ref: credentials.read({ ...end, credential: end.token }) }))
       const settlements = await settlementsOf(context, ends)
-      return json(200, { results: await answered(settlements, (good) => settled(context, good)) })
+      return json(200, {
+        results: await answered(settlements, async (good) => withSentences(good, await settled(context, good))),
+      })
     },
     taskComplete: async ({ body, request }) => {
       const { taskId, attempt, status } = body
@@ -291,6 +299,18 @@ async function settled(
   return each
 }
 
+/** A worker that did not judge its failures can't say what was decided about them. */
+function withSentences<Result extends SettleResult | Refused>(
+  settlements: readonly Settlement[],
+  results: readonly (Result | undefined)[],
+): readonly (Result | SettleResult | undefined)[] {
+  return results.map((result, at) => {
+    const settlement = settlements[at]
+    if (result?.outcome !== 'settled' || result.repeated || settlement?.kind !== 'failed') return result
+    return { ...result, sentence: settlement.decision.sentence }
+  })
+}
+
 type ReportedEnd =
   | { readonly outcome: 'succeeded'; readonly result?: unknown }
   | { readonly outcome: 'failed'; readonly error: ReportedError }
@@ -354,7 +374,7 @@ async function nothing({ engine }: Context): Promise<ClaimResult> {
   return { claimed: [], nextDueAt: null, heldBack: null, now: await engine.now() }
 }
 
-function claimedView(claimed: Claimed, credentials: LeaseCredentials) {
+function claimedView({ policies }: Context, claimed: Claimed, credentials: LeaseCredentials) {
   const { snapshot, taskId, attempt, retryReason, generation, startedAt, leaseUntil, timeoutAt } = claimed
   return {
     taskId,
@@ -363,6 +383,7 @@ function claimedView(claimed: Claimed, credentials: LeaseCredentials) {
     // Whole: a worker must get what was submitted, whatever people may see of it.
     snapshot: { ...snapshot, payload: decodeJson(snapshot.payload) },
     retryReason,
+    alone: isSuspect(policies.current(), claimed),
     generation,
     startedAt,
     leaseUntil,

@@ -13,7 +13,8 @@ async function failedTask(api: Api, id: string): Promise<void> {
   const error = { message: 'it broke', retryable: false }
   const settlements = [{ taskId, attempt, token, outcome: 'failed', error }]
   const settled = await api.post('/api/v1/settlements', { settlements }, { token: api.tokens.worker })
-  expect(settled.body).toEqual({ results: [{ outcome: 'settled', status: 'dead', repeated: false }] })
+  const sentence = 'The handler says that a retry does not help.'
+  expect(settled.body).toEqual({ results: [{ outcome: 'settled', status: 'dead', repeated: false, sentence }] })
 }
 
 /** Matches no action: it counts only where a retry names it. */

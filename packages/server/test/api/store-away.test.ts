@@ -12,7 +12,7 @@ const FOREVER_MS = 3_600_000
 const storePatienceMs = 400
 
 async function apiOnRedis(): Promise<{ readonly api: Api; readonly redis: RedisServer }> {
-  const redis = await startRedis({ appendonly: true })
+  const redis = await startRedis({ appendonly: true, appendfsync: 'always' })
   onTestFinished(() => redis.stop())
   const patience = { patienceMs: FOREVER_MS, commandTimeoutMs: FOREVER_MS }
   const open = (): Promise<Engine> => openRedisEngine({ url: redis.url, ...patience })
@@ -30,6 +30,8 @@ test('6: a Redis that is frozen is named in a 503 by looks, changes, submissions
   redis.pause()
   onTestFinished(() => redis.resume())
   expect(await api.get('/api/v1/counts')).toMatchObject(away)
+  // Its own 502 is about the outside queue. The command line repeats that for long, and so waited here.
+  expect(await api.get('/api/v1/queue')).toMatchObject(away)
   expect(await api.post('/api/v1/tasks', task)).toMatchObject(away)
   expect(await api.post('/api/v1/lanes/pause', { action: 'greet', reason: 'x' })).toMatchObject(away)
   const stranger = `rpr_${'a'.repeat(16)}_${'b'.repeat(64)}`

@@ -77,6 +77,7 @@ const BODIES: Readonly<Record<string, (names: Names) => readonly object[]>> = {
   registerWorker: (names) => [{ worker: names.worker, pools: [names.pool] }],
   publishActions: (names) => [{ actions: [{ name: names.action, pool: names.pool, settings: DEFAULT_SETTINGS }] }],
   beat: () => [{ epoch: 1 }],
+  vouch: () => [{ epoch: 1 }],
   claim: (names) => [{ worker: names.worker, epoch: 1, pools: [names.pool], waitMs: 0 }],
   renew: (names) => [{ leases: [{ taskId: names.task, attempt: 1, token: 'x'.repeat(60) }] }],
   settle: (names) => [

@@ -141,6 +141,26 @@ describe.each(STORES)('on $name', (store) => {
     expect(await engine.task('t1' as TaskId)).toMatchObject({ attempt: 1, failures: 0, losses: 0 })
   })
 
+  test('fault 16: somebody else renews for a worker that can not, in its epoch and within the time-outs', async () => {
+    const api = await startApi(store)
+    const token = api.tokens.worker
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a', settings: { timeout: '10s' } })
+    const { epoch, ...who } = await register(api, 'w1')
+    await api.post('/api/v1/claims', { ...who, epoch, waitMs: 0 }, { token })
+    const leaseOf = async () => {
+      const { state } = (await api.engine.task('t1' as TaskId)) ?? {}
+      return state?.status === 'running' ? state : null
+    }
+    const vouch = (more: object, by = token) => api.post('/api/v1/workers/w1/vouch', more, { token: by })
+    const before = await leaseOf()
+    const outlook = 'claims nothing: it computes'
+    expect((await vouch({ epoch, leaseMs: 3_600_000, outlook })).body).toEqual({ renewed: 1 })
+    expect((await leaseOf())?.leaseUntil).toBe((before?.timeoutAt ?? 0) + 5_000)
+    expect((await api.engine.worker(workerId('w1')))?.outlook).toBe(outlook)
+    expect((await vouch({ epoch: epoch + 1 })).body).toEqual({ renewed: 0 })
+    expect((await vouch({ epoch }, api.tokens.operator)).status).toBe(403)
+  })
+
   test('fault 18: a worker id that is used again fences the older one', async () => {
     const api = await startApi(store)
     const older = await register(api, 'w1')

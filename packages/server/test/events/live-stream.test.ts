@@ -224,7 +224,7 @@ test('intruder 11: at most so many streams for one caller and in all; one that e
   await Client.open(`${url}?actor=b`)
   expect((await fetch(`${url}?actor=c`)).status).toBe(429)
   await first?.leave()
-  await vi.waitFor(() => expect(streams.size).toBe(2))
+  await vi.waitFor(() => expect(streams.size).toBe(2), { timeout: 30_000 })
   expect((await Client.open(`${url}?actor=a`)).status).toBe(200)
 })
 
@@ -294,9 +294,12 @@ test('B5: a client that takes nothing is cut off, and held up nobody', async () 
     await engine.journal.append(page)
     expect(await other.reasons(500)).toHaveLength(500)
   }
-  await vi.waitFor(() => {
-    clock.skip(30_000)
-    expect(streams.size).toBe(1)
-  })
+  await vi.waitFor(
+    () => {
+      clock.skip(30_000)
+      expect(streams.size).toBe(1)
+    },
+    { timeout: 30_000 },
+  )
   await expect(stuck.reasons(1_500)).rejects.toThrow('terminated')
 })

@@ -313,11 +313,12 @@ const INTERRUPTED: Completion = {
 
 /** What was thrown, as the server would have seen it. */
 function reportedError(thrown: unknown): Readonly<Record<string, unknown>> {
-  const { code, name, message, stack, says, retryAfterMs, details } = normalise(thrown)
+  const { code, httpCode, name, message, stack, says, retryAfterMs, details } = normalise(thrown)
   return {
     name,
     message,
     ...present({ code, stack, retryAfterMs }),
+    ...(httpCode === null ? {} : { status: Number(httpCode.slice('HTTP_'.length)) }),
     ...(details === null ? {} : { details: decodeJson(details) }),
     ...(says === null ? {} : { retryable: says === 'retry' }),
   }

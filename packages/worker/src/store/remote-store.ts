@@ -26,6 +26,7 @@ import {
   type Snapshot,
   sleep,
   type Transport,
+  type Voucher,
   type WorkerRegistration,
 } from '@reprise/core'
 import type { WorkerStore } from './worker-store.ts'
@@ -41,13 +42,17 @@ const REST_MS = 1_000
 const PUBLISHED_AT_ONCE = 100
 const NO_MARK = 0 as Mark
 
-export function remoteStore(transport: Transport): WorkerStore {
-  return new RemoteStore(transport)
+export function remoteStore(transport: Transport, voucher: Voucher | null): WorkerStore {
+  return new RemoteStore(transport, voucher)
 }
 
 /** A claim's answer: the same records, with the payload as a value. */
 interface ClaimsAnswer extends Pick<ClaimResult, 'heldBack' | 'now'> {
-  readonly claimed: readonly (Claimed & { readonly snapshot: Snapshot & { readonly payload: unknown } })[]
+  readonly claimed: readonly (Claimed & {
+    readonly snapshot: Snapshot & { readonly payload: unknown }
+    /** Missing in the answer of an older server. */
+    readonly alone?: boolean
+  })[]
   readonly drain: boolean
 }
 
@@ -55,14 +60,16 @@ class RemoteStore implements WorkerStore {
   readonly info = { kind: 'http', durability: 'as the server says', callsAtOnce: 2, lacks: [] }
   readonly healthThresholds = DEFAULT_HEALTH_THRESHOLDS
   readonly #transport: Transport
+  readonly #voucher: Voucher | null
   #lastClaim: ClaimRequest | null = null
   #poll: Promise<void> | null = null
   #polling = new AbortController()
   #tray: { readonly epoch: number; readonly result: ClaimResult } | null = null
   #drain = false
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, voucher: Voucher | null) {
     this.#transport = transport
+    this.#voucher = voucher
   }
 
   async register(registration: WorkerRegistration): Promise<{ readonly epoch: number }> {
@@ -105,9 +112,8 @@ class RemoteStore implements WorkerStore {
     return this.#inParts<RenewResult>('/api/v1/leases/renew', bodies, (part) => ({ leases: part, leaseMs }))
   }
 
-  /** The way to a server is on the event loop. */
-  voucher(): null {
-    return null
+  voucher(): Voucher | null {
+    return this.#voucher
   }
 
   async settle(settlements: readonly Settlement[]): Promise<readonly SettleResult[]> {
@@ -241,9 +247,9 @@ function* parts(items: readonly object[]): Generator<readonly object[]> {
   if (part.length > 0) yield part
 }
 
-/** What the task has used up is the server's to know: it judges. */
-function claimedOf({ snapshot, ...claimed }: ClaimsAnswer['claimed'][number]): Claimed {
-  const spent = { failures: 0, losses: 0, parks: 0, deferrals: 0 }
+/** What the task has used up is the server's to know: it judges. Whether one more loss would be the last, it says. */
+function claimedOf({ snapshot, alone, ...claimed }: ClaimsAnswer['claimed'][number]): Claimed {
+  const spent = { failures: 0, losses: alone === true ? Number.POSITIVE_INFINITY : 0, parks: 0, deferrals: 0 }
   const payload = encodeJson(snapshot.payload, 'payload')
   return { ...claimed, ...spent, acceptedAt: claimed.startedAt, snapshot: { ...snapshot, payload } }
 }
@@ -267,12 +273,29 @@ function settlementBody(settlement: Settlement): object {
   }
 }
 
-/** What was thrown, as the server would have seen it. Only the handler's own word is passed on as a verdict. */
-function reportedError({ code, name, message, stack, retryAfterMs, details, rule, retriable }: Failure): object {
+/**
+ * What was thrown, as the server would have seen it. Only the handler's own word is passed on as a verdict: a code that this
+ * worker gave to an error without one would make another failure group, and a rule of its own, there.
+ */
+function reportedError({
+  code,
+  name,
+  message,
+  stack,
+  retryAfterMs,
+  details,
+  reason,
+  rule,
+  retriable,
+}: Failure): object {
+  const isOwnCode = code !== reason || rule === `code:${code}`
+  // A status beside a code of its own stands in the rule that went by it.
+  const [, status] = /^code:HTTP_(\d{3})$/.exec(rule) ?? []
   return {
-    code,
     name,
     message,
+    ...(isOwnCode ? { code } : {}),
+    ...(status === undefined ? {} : { status: Number(status) }),
     ...present({ stack, retryAfterMs }),
     ...(details === null ? {} : { details: decodeJson(details) }),
     ...(rule === 'handler' ? { retryable: retriable } : {}),

@@ -14,6 +14,7 @@ import {
   type Work,
   type WorkerId,
 } from '@reprise/core'
+import { standInFor } from './remote-voucher.ts'
 
 type WorkOfWorkers = Pick<
   Work,
@@ -45,8 +46,9 @@ export async function openWorkerStore(
 ): Promise<OpenedStore> {
   if (server !== null) {
     const { remoteStore } = await import('./remote-store.ts')
-    const transport = openTransport(server)
-    return { store: remoteStore(transport), engine: null, close: async () => transport.close() }
+    const { voucher, options: asked } = standInFor(server)
+    const transport = openTransport(asked)
+    return { store: remoteStore(transport, voucher), engine: null, close: async () => transport.close() }
   }
   const connection = await connectEngine(engine ?? '', options)
   if (connection.owned) warnOfRisk(connection.engine)

@@ -99,9 +99,17 @@ function noteVouch(worker, at) {
   Atomics.store(span, UNTIL, BigInt(Math.floor((at + worker.leaseMs) * 1e6)))
 }
 
+function tell(line) {
+  try {
+    writeSync(2, line)
+  } catch {
+    // Nobody reads it, or the disk is full.
+  }
+}
+
 function giveUp(at) {
   block.isGivenUp = true
-  writeSync(2, 'reprise: ' + words(at) + ', which is past the time-out of that task. Its other tasks go to other workers. Restart this process.\n')
+  tell('reprise: ' + words(at) + ', which is past the time-out of that task. Its other tasks go to other workers. Restart this process.\n')
 }
 
 function look() {
