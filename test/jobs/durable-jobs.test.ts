@@ -4,7 +4,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from '@reprise/client'
-import { type Engine, isRepriseError, JOB_WINDOW, PermanentError, silentLogger } from '@reprise/core'
+import {
+  chunkId,
+  type Engine,
+  isRepriseError,
+  JOB_CHUNKS_TOTAL,
+  JOB_WINDOW,
+  JOBS_MOVING,
+  type Meter,
+  type MeterLabels,
+  PermanentError,
+  silentLogger,
+} from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { jobChunks, jobEnded, startDurableJob } from '@reprise/jobs'
@@ -36,9 +47,17 @@ interface Stage {
   /** What the final step got. */
   readonly finals: unknown[][]
   readonly most: () => number
+  /** What a meter was told: the sum of what was counted, or the most that was observed. */
+  readonly counted: (name: string, outcome?: string) => number
 }
 
-async function staged(kind: string, { works = true } = {}): Promise<Stage> {
+interface Staging {
+  readonly works?: boolean
+  /** The engine as the service that moves jobs has it. */
+  readonly seenBy?: (engine: Engine) => Engine
+}
+
+async function staged(kind: string, { works = true, seenBy = (engine) => engine }: Staging = {}): Promise<Stage> {
   const engine = await opened(kind)
   onTestFinished(() => engine.close())
   const client = await createClient({ engine, actor: 'operator:ann' })
@@ -71,10 +90,18 @@ async function staged(kind: string, { works = true } = {}): Promise<Stage> {
     const worker = await createWorker({ engine, actions: [square, sum], concurrency: 20, log: silentLogger })
     onTestFinished(() => worker.stop())
   }
-  const jobs = createJobs({ engine, log: silentLogger })
+  const told = new Map<string, number>()
+  const keyOf = (name: string, { outcome = '' }: MeterLabels): string => `${name} ${outcome}`
+  const meter: Meter = {
+    count: (name, labels, by = 1) => void told.set(keyOf(name, labels), (told.get(keyOf(name, labels)) ?? 0) + by),
+    observe: (name, labels, value) =>
+      void told.set(keyOf(name, labels), Math.max(told.get(keyOf(name, labels)) ?? 0, value)),
+  }
+  const jobs = createJobs({ engine: seenBy(engine), log: silentLogger, meter, onError: () => undefined })
   await jobs.start()
   onTestFinished(() => jobs.stop())
-  return { engine, client, runs, bad, finals, most: () => most }
+  const counted = (name: string, outcome = ''): number => told.get(`${name} ${outcome}`) ?? 0
+  return { engine, client, runs, bad, finals, most: () => most, counted }
 }
 
 /** The job once it has come to rest, whichever way. */
@@ -140,6 +167,24 @@ describe.each(['sqlite', 'redis'])('E6: a durable job on %s', (kind) => {
     expect(runs.filter((n) => [3, 5, 7].includes(n))).toHaveLength(6)
   })
 
+  test('a retry whose service dies before it has redriven the chunks is done by the next one', async () => {
+    let deaths = 0
+    const seenBy = (engine: Engine): Engine => ({
+      ...engine,
+      change: (request) =>
+        request.kind === 'redrive' && deaths++ === 0 ? Promise.reject(new Error('killed')) : engine.change(request),
+    })
+    const { client, runs, bad } = await staged(kind, { seenBy })
+    for (const n of [3, 5]) bad.add(n)
+    const { id } = await startDurableJob(client, { action: 'square', chunks: numbers(20), onFailure: 'continue' })
+    expect(await atRest(client, id)).toMatchObject({ status: 'failed', failed: 2 })
+    bad.clear()
+    await client.retryJob({ id })
+    expect(await jobEnded(client, id)).toMatchObject({ succeeded: 20, failed: 0 })
+    expect(deaths).toBeGreaterThan(1)
+    expect(runs).toHaveLength(22)
+  })
+
   test('goes on to the end if it is to, and a resume accepts its failures', async () => {
     const { client, bad } = await staged(kind)
     for (const n of numbers(30)) if (n % 3 === 0) bad.add(n)
@@ -165,6 +210,28 @@ describe.each(['sqlite', 'redis'])('E6: a durable job on %s', (kind) => {
     const { id } = await startDurableJob(client, { action: 'square', chunks: { range: { to: 50 } }, concurrency: 3 })
     await jobEnded(client, id)
     expect(most()).toBeLessThanOrEqual(3)
+  })
+
+  test('hands in no more chunks per second than it may', async () => {
+    const { client, engine } = await staged(kind)
+    const [maxPerSecond, count] = [200, 400]
+    const { id } = await startDurableJob(client, { action: 'square', chunks: { range: { to: count } }, maxPerSecond })
+    await jobEnded(client, id)
+    const tasks = await Promise.all(numbers(count).map((place) => engine.task(chunkId(id, place), { light: true })))
+    const times = tasks.map((task) => task?.acceptedAt ?? 0).toSorted((a, b) => a - b)
+    const within = (from: number): number => times.filter((at) => at >= from && at < from + 1_000).length
+    // A quarter of a second may come at once, at both ends of the second that is looked at.
+    expect(Math.max(...times.map(within))).toBeLessThanOrEqual(maxPerSecond * 1.5)
+  })
+
+  test('tells a meter of its chunks, and of the jobs that move', async () => {
+    const { client, bad, counted } = await staged(kind)
+    for (const n of [1, 2]) bad.add(n)
+    const { id } = await startDurableJob(client, { action: 'square', chunks: { range: { to: 30 } }, tolerate: 2 })
+    await jobEnded(client, id)
+    expect(counted(JOB_CHUNKS_TOTAL, 'succeeded')).toBe(28)
+    expect(counted(JOB_CHUNKS_TOTAL, 'failed')).toBe(2)
+    expect(counted(JOBS_MOVING)).toBe(1)
   })
 
   test('never fills the queue, and a cancel ends what is there', async () => {

@@ -4,7 +4,7 @@ import { type Engine, type OutsideQueue, seededRandom, type TaskId } from '@repr
 import { keptPage, QUEUE_LABEL, textOfKept } from '@reprise/orchestrator'
 import { describe, expect, test } from 'vitest'
 import { Platform } from './platform.ts'
-import { ENGINES, isIn, message, openStore, orchestrating, startQueue, taskOf, until } from './setting.ts'
+import { aMeter, ENGINES, isIn, message, openStore, orchestrating, startQueue, taskOf, until } from './setting.ts'
 
 const journalOf = async (engine: Engine, type: string) =>
   (await engine.journal.read({ limit: 1_000 })).entries.filter((entry) => entry.type === type)
@@ -57,6 +57,21 @@ describe.each(ENGINES)('on %s', (kind) => {
     const { dueAt = 0, since = 0 } = task.state as { readonly dueAt?: number; readonly since?: number }
     expect(dueAt - since).toBeGreaterThan(60_000)
     expect(platform.ran).toEqual([])
+  })
+
+  test('a meter is told what became of each message, and how many are where', async () => {
+    const [{ engine }, sqs, platform] = [await openStore(kind), await startQueue(), new Platform()]
+    sqs.server.sendMessage(sqs.deadName, '{}')
+    const texts = [message('t1'), message('t1'), message('t2'), message('high', { attempt: 9 }), 'no json']
+    for (const text of texts) sqs.send(text)
+    const meter = aMeter()
+    await orchestrating(engine, sqs.queue, platform, { meter })
+    const of = (what: string): number => meter.told[`reprise_queue_${what}`] ?? 0
+    const outcomes = ['launched', 'duplicate', 'dropped', 'kept']
+    await until(() => outcomes.reduce((sum, outcome) => sum + of(`messages_total work ${outcome}`), 0) === 5)
+    expect(outcomes.map((outcome) => of(`messages_total work ${outcome}`))).toEqual([2, 1, 1, 1])
+    await until(() => meter.told['reprise_queue_depth work dead_letters'] !== undefined)
+    expect(of('depth work dead_letters')).toBe(1)
   })
 
   test('a message that nobody can read is kept aside, whole, with an entry in the journal', async () => {

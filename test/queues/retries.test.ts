@@ -1,13 +1,13 @@
 // The operator's retry of a task that came by a queue (A8, A10), over HTTP: published once, through crashes, by any number of
 // orchestrators; and the queue's own dead letters and kept messages, looked at and moved by an operator.
 
-import { type Engine, type OutsideQueue, openFlags, type TaskId, VERSION } from '@reprise/core'
-import { createQueueOutbox, type OutboxPoint } from '@reprise/orchestrator'
+import { type Engine, messageBytes, type OutsideQueue, openFlags, type TaskId, VERSION } from '@reprise/core'
+import { askRetry, createQueueOutbox, type OutboxPoint } from '@reprise/orchestrator'
 import { openPolicies } from '@reprise/policies'
 import { createServer } from '@reprise/server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Platform } from './platform.ts'
-import { ENGINES, isIn, message, openStore, orchestrating, startQueue, taskOf, until } from './setting.ts'
+import { aMeter, ENGINES, isIn, message, openStore, orchestrating, startQueue, taskOf, until } from './setting.ts'
 
 async function serving(engine: Engine, queue: OutsideQueue) {
   const [policies, flags] = await Promise.all([openPolicies({ engine }), openFlags({ engine })])
@@ -64,11 +64,13 @@ describe.each(ENGINES)('on %s', (kind) => {
       queueRetry: { queue: 'work', attempt: 2, state: 'waiting', failures: 0, nextTryAt: null },
       outbox: { unsent: 1, refused: 0 },
     })
-    const outbox = createQueueOutbox({ engine, queue: sqs.queue, intervalMs: 10 })
+    const meter = aMeter()
+    const outbox = createQueueOutbox({ engine, queue: sqs.queue, intervalMs: 10, meter })
     onTestFinished(() => outbox.stop())
     await outbox.start()
     await until(() => sqs.left() === 1)
     await outbox.stop()
+    expect(meter.told).toEqual({ 'reprise_queue_published_total work sent': 1 })
     expect(await onItsWay()).toMatchObject({ queueRetry: { state: 'published' }, outbox: { unsent: 0 } })
     const [published] = sqs.messages()
     expect(published?.messageAttributes.taskType?.StringValue).toBe('worker.run')
@@ -123,6 +125,28 @@ describe.each(ENGINES)('on %s', (kind) => {
     await until(async () => (await isIn(engine, 't1', 'succeeded')()) && sqs.left() === 0)
     expect(platform.ran).toEqual(['t1:1', 't1:2'])
   })
+})
+
+test('A10: a server that dies between asking for a retry and its entry in the journal loses neither', async () => {
+  const { engine, sqs, platform, orchestrator } = await failed('sqlite')
+  await orchestrator.stop()
+  const dying: Engine = {
+    ...engine,
+    journal: { ...engine.journal, append: () => Promise.reject(new Error('The server was killed.')) },
+  }
+  const asked = { queue: sqs.name, taskId: 't1' as TaskId, attempt: 2, by: { actor: 'operator:ann', reason: 'mended' } }
+  await expect(askRetry(dying, asked)).rejects.toThrow('killed')
+  // Whoever asks again hears that it is on its way.
+  expect(await askRetry(engine, asked)).toBe(false)
+  const later: Engine = { ...engine, now: async () => (await engine.now()) + 61_000 }
+  const outbox = createQueueOutbox({ engine: later, queue: sqs.queue, intervalMs: 10 })
+  onTestFinished(() => outbox.stop())
+  await outbox.start()
+  await orchestrating(engine, sqs.queue, platform)
+  await until(async () => (await isIn(engine, 't1', 'succeeded')()) && sqs.left() === 0)
+  expect(platform.ran).toEqual(['t1:1', 't1:2'])
+  const { entries } = await engine.journal.read({ taskId: 't1' as TaskId })
+  expect(entries.filter(({ type }) => type === 'task.retried')).toMatchObject([{ actor: 'operator:ann' }])
 })
 
 test('A10: of many publishers and many clicks, one message goes out for one retry', async () => {
@@ -215,6 +239,56 @@ test('operators see the queue and its dead letters, and move those back: each ru
   expect(platform.ran).toHaveLength(13)
   expect(platform.ran).toContain(`message-${id}:1`)
   expect(sqs.dead()).toEqual([])
+})
+
+test('a dead letter that is as large as the queue takes is moved back as it is', async () => {
+  const maxMessageBytes = 2_048
+  const [{ engine }, sqs, platform] = [
+    await openStore('sqlite'),
+    await startQueue({ attributes: { MaximumMessageSize: String(maxMessageBytes) } }),
+    new Platform(),
+  ]
+  const api = await serving(engine, sqs.queue)
+  const attributes = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`a${n}`, 'x']))
+  const bodyOf = (padding: number) => JSON.stringify(message('t1', { payload: 'x'.repeat(padding) }))
+  const body = bodyOf(maxMessageBytes - messageBytes({ body: bodyOf(0), attributes }))
+  const messageAttributes = Object.fromEntries(
+    Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+  )
+  sqs.server.sendMessage(sqs.deadName, body, { messageAttributes })
+  expect(await api('POST', '/api/v1/queue/redrive', {})).toMatchObject({ body: { moved: 1, isDone: true } })
+  expect(sqs.messages()).toMatchObject([{ body, messageAttributes }])
+  await orchestrating(engine, sqs.queue, platform)
+  await until(async () => (await isIn(engine, 't1', 'succeeded')()) && sqs.left() === 0)
+})
+
+test('FIFO: dead letters go back to their groups, and run in their order', async () => {
+  const [{ engine }, sqs, platform] = [
+    await openStore('sqlite'),
+    await startQueue({ fifo: true, maxReceives: 1 }),
+    new Platform(),
+  ]
+  platform.failure = new Error('no capacity')
+  const orchestrator = await orchestrating(engine, sqs.queue, platform)
+  for (let n = 0; n < 3; n++) for (const group of ['a', 'b']) sqs.send(message(`${group}${n}`), group)
+  await until(() => sqs.dead().length === 6)
+  await orchestrator.stop()
+  platform.failure = null
+  const api = await serving(engine, sqs.queue)
+  // A group that is in somebody's hands shows no more of its messages: those come with the next call.
+  await until(async () => {
+    await api('POST', '/api/v1/queue/redrive', {})
+    return sqs.dead().length === 0
+  })
+  const groups = sqs
+    .messages()
+    .map(({ messageGroupId, body }) => [messageGroupId, (JSON.parse(body) as { id: string }).id])
+  expect(groups.toSorted()).toEqual(['a0', 'a1', 'a2', 'b0', 'b1', 'b2'].map((id) => [id.slice(0, 1), id]))
+  await orchestrating(engine, sqs.queue, platform, { slots: 1 })
+  await until(async () => (await engine.counts()).succeeded === 6 && sqs.left() === 0)
+  for (const group of ['a', 'b']) {
+    expect(platform.ran.filter((run) => run.startsWith(group))).toEqual([0, 1, 2].map((n) => `${group}${n}:1`))
+  }
 })
 
 test('a kept message can be read, sent again, and given up', async () => {

@@ -3,7 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Engine, type OutsideQueue, sleep, systemClock, type Task, type TaskId } from '@reprise/core'
+import {
+  type Engine,
+  type Meter,
+  type MeterLabels,
+  type OutsideQueue,
+  sleep,
+  systemClock,
+  type Task,
+  type TaskId,
+} from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createOrchestrator, type Orchestrator, type OrchestratorOptions } from '@reprise/orchestrator'
@@ -76,6 +85,22 @@ export async function startQueue(
       const body = typeof message === 'string' ? message : JSON.stringify(message)
       const order = fifo ? { messageGroupId: group ?? 'one', messageDeduplicationId: `sent ${sent++}` } : {}
       return server.sendMessage(name, body, order).messageId
+    },
+  }
+}
+
+/** Adds up what is counted, and keeps what was observed last, by name, queue, and outcome or state. */
+export function aMeter(): Meter & { readonly told: Readonly<Record<string, number>> } {
+  const told: Record<string, number> = {}
+  const keyOf = (name: string, labels: MeterLabels): string =>
+    [name, labels.queue, labels.outcome ?? labels.state].filter((part) => part !== undefined).join(' ')
+  return {
+    told,
+    count(name, labels, by = 1) {
+      told[keyOf(name, labels)] = (told[keyOf(name, labels)] ?? 0) + by
+    },
+    observe(name, labels, value) {
+      told[keyOf(name, labels)] = value
     },
   }
 }

@@ -2,15 +2,15 @@
 // its first row, or a line of text.
 
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
-import { InvalidError } from '@reprise/core'
+import { InvalidError, textLines, utf8Texts } from '@reprise/core'
 
 export const CHUNK_FORMATS = ['ndjson', 'csv', 'lines'] as const
 export type ChunkFormat = (typeof CHUNK_FORMATS)[number]
 
 /** The longest line or field that is read: a chunk is small, and a file may be of another kind altogether. */
 const LENGTH_MAX = 1_048_576
+
+const BYTE_ORDER_MARK = /^\uFEFF/
 
 /** By the end of its name: .ndjson and .jsonl, .csv; else lines. */
 export function formatOf(path: string): ChunkFormat {
@@ -19,23 +19,28 @@ export function formatOf(path: string): ChunkFormat {
 }
 
 export async function* chunksFromFile(path: string, format: ChunkFormat = formatOf(path)): AsyncGenerator<unknown> {
-  const file = createReadStream(path, { encoding: 'utf8' })
+  const file = createReadStream(path)
   try {
-    yield* chunksFrom(file, format, path)
+    yield* chunksFrom(utf8Texts(file, `The file ${path}`), format, path)
   } finally {
     file.destroy()
   }
 }
 
 /** Blank lines are passed over. */
-export async function* chunksFrom(input: Readable, format: ChunkFormat, name: string): AsyncGenerator<unknown> {
+export async function* chunksFrom(
+  input: AsyncIterable<string>,
+  format: ChunkFormat,
+  name: string,
+): AsyncGenerator<unknown> {
   if (format === 'csv') {
     yield* rowsOf(csvFields(input, name), name)
     return
   }
   let number = 0
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const read of textLines(input)) {
     number++
+    const line = number === 1 ? read.replace(BYTE_ORDER_MARK, '') : read
     if (line.length > LENGTH_MAX) throw new InvalidError(`Line ${number} of ${name} has ${line.length} characters.`)
     if (line.trim() === '') continue
     yield format === 'lines' ? line : parsed(line, number, name)
@@ -56,6 +61,8 @@ async function* rowsOf(rows: AsyncIterable<readonly string[]>, name: string): As
   for await (const row of rows) {
     number++
     if (names === null) {
+      const twice = row.find((field, index) => row.indexOf(field) !== index)
+      if (twice !== undefined) throw new InvalidError(`The first row of ${name} has the name '${twice}' twice.`)
       names = row
       continue
     }
@@ -76,7 +83,7 @@ async function* csvFields(input: AsyncIterable<string>, name: string): AsyncGene
   let wasQuote = false
   let isFirst = true
   for await (const text of input) {
-    for (const sign of isFirst ? text.replace(/^\uFEFF/, '') : text) {
+    for (const sign of isFirst ? text.replace(BYTE_ORDER_MARK, '') : text) {
       if (field.length > LENGTH_MAX)
         throw new InvalidError(`A field of ${name} is longer than ${LENGTH_MAX} characters.`)
       if (isQuoted && !wasQuote) {
@@ -84,7 +91,8 @@ async function* csvFields(input: AsyncIterable<string>, name: string): AsyncGene
         else field += sign
         continue
       }
-      if (sign === '"') {
+      // Within a field without quotes, a quote is a sign like others: 5" nails.
+      if (sign === '"' && (wasQuote || field === '')) {
         // The second of two is one in the field; the first after a comma opens the field.
         if (wasQuote) field += sign
         isQuoted = true

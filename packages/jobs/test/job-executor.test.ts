@@ -104,10 +104,10 @@ describe('E1: options of JobExecutor', () => {
       }
     }
     const done = executor(adapter).executor.execute({ chunks: chunks() }, { concurrency: 4 })
-    await vi.waitFor(() => expect(gates).toHaveLength(4))
+    await vi.waitFor(() => expect(gates).toHaveLength(4), { timeout: 30_000 })
     expect(taken).toBe(4)
     for (let open = 0; open < 10; open++) {
-      await vi.waitFor(() => expect(gates.length).toBeGreaterThan(open))
+      await vi.waitFor(() => expect(gates.length).toBeGreaterThan(open), { timeout: 30_000 })
       gates[open]?.()
     }
     const report = await done
@@ -149,7 +149,7 @@ describe('E4: when the retries of a chunk are used up', () => {
       async execute({ chunk, signal }) {
         started.push(chunk.id)
         if (chunk.id === '1') {
-          await vi.waitUntil(() => started.length === 3)
+          await vi.waitUntil(() => started.length === 3, { timeout: 30_000 })
           throw new Error('broken')
         }
         await new Promise<void>((resolve) => signal.addEventListener('abort', () => setImmediate(resolve)))
@@ -184,7 +184,7 @@ describe('E4: when the retries of a chunk are used up', () => {
     const run = executor(adapter)
     const stop = new AbortController()
     const done = run.executor.execute({ chunks: chunksOf(2) }, { retries: 5, signal: stop.signal })
-    await vi.waitFor(() => expect(run.warnings).toHaveLength(1))
+    await vi.waitFor(() => expect(run.warnings).toHaveLength(1), { timeout: 30_000 })
     stop.abort(new Error('enough'))
     await expect(done).rejects.toThrow('enough')
     expect(attempts).toEqual(['0:1'])

@@ -2,6 +2,7 @@
 
 import { type FakeEcs, type FakeEnd, startFakeEcs } from '@reprise/test-servers'
 import { expect, onTestFinished, test } from 'vitest'
+import { ecsState } from '../src/ecs/stops.ts'
 import { createEcsLauncher, type EcsLauncherOptions } from '../src/index.ts'
 import { anOrder, never, refOf, sighting } from './fixture.ts'
 
@@ -80,6 +81,16 @@ test.each<[FakeEnd, string]>([
   const { handle } = await launcher.launch(order, never)
   ecs.workers[0]?.finish(end)
   expect(await sighting(launcher, refOf(order, handle))).toMatchObject({ status: 'vanished', cause: { code } })
+})
+
+test.each([
+  ['SpotInterruption', 'Your Spot Task was interrupted.', 'WORKER_INTERRUPTED'],
+  ['TerminationNotice', '', 'WORKER_INTERRUPTED'],
+  ['UserInitiated', 'Task stopped by user', 'WORKER_STOPPED'],
+  ['EssentialContainerExited', 'Essential container in task exited', 'WORKER_SILENT'],
+])('A11: a worker that ended well after %s (%s) is lost, and its cause is %s', (stopCode, stoppedReason, code) => {
+  const task = { lastStatus: 'STOPPED', stopCode, stoppedReason, containers: [{ name: 'worker', exitCode: 0 }] }
+  expect(ecsState(task, 'worker')).toMatchObject({ is: 'ended', cause: { code } })
 })
 
 test('a hundred and fifty tasks are described in two calls', async () => {

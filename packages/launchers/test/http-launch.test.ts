@@ -226,7 +226,7 @@ test('an aborted launch sends nothing, or is looked after', async () => {
   const controller = new AbortController()
   const order = anOrder()
   const launching = launcher.launch(order, controller.signal)
-  await vi.waitFor(() => expect(plugin.received).toHaveLength(1))
+  await vi.waitFor(() => expect(plugin.received).toHaveLength(1), { timeout: 30_000 })
   controller.abort()
   const { handle } = await launching
   expect(await sighting(launcher, refOf(order))).toEqual({ status: 'running', handle })

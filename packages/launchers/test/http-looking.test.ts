@@ -63,13 +63,13 @@ test('A2: an attempt that was released is sent again once its first request has 
   const ref = { ...refOf(fresh), token: fresh.token }
   await expect(launcher.launch(fresh, never)).rejects.toMatchObject({ code: 'REPRISE_DUPLICATE_EXECUTION' })
   expect(await sighting(launcher, ref)).toEqual({ status: 'unknown' })
-  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  await vi.waitFor(() => expect(answers).toHaveLength(1), { timeout: 30_000 })
   answers[0]?.()
   await sightingOnce(launcher, refOf(old, handle), 'ended')
   // Another process may have sent it, and nobody can be asked.
   expect(await sighting(launcher, ref)).toEqual({ status: 'vanished' })
   await launcher.launch(fresh, never)
-  await vi.waitFor(() => expect(answers).toHaveLength(2))
+  await vi.waitFor(() => expect(answers).toHaveLength(2), { timeout: 30_000 })
   answers[1]?.()
   const seen = await sightingOnce(launcher, ref, 'ended')
   expect(seen.outcome).toEqual({ ok: true, result: '2' })

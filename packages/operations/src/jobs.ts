@@ -6,7 +6,8 @@ import {
   ConflictError,
   cancelled,
   type Engine,
-  InvalidError,
+  finalId,
+  isRepriseError,
   JOB_CHUNKS_MAX,
   JOB_STATUSES,
   type JobDocument,
@@ -31,6 +32,7 @@ import { chunkPage } from './jobs/chunk-page.ts'
 import { handedOver } from './jobs/hand-over.ts'
 import { newJob, refuseBeyond } from './jobs/new-job.ts'
 import { ownJob } from './jobs/own-job.ts'
+import { sameJob } from './jobs/same-job.ts'
 import { operation } from './operation.ts'
 import {
   digitsInput,
@@ -76,6 +78,7 @@ const JobView = z
     tolerate: z.union([z.int(), z.string()]).meta({ description: 'Failed chunks that it tolerates, or their share.' }),
     onFailure: z.enum(['stop', 'continue']),
     final: z.string().nullable().meta({ description: 'The action of its final step.' }),
+    finalTask: z.string().nullable().meta({ description: 'The id that the task of its final step has, or will have.' }),
     startedAt: Moment,
     endedAt: Moment.nullable(),
     changes: listOf(z.object({ at: Moment, actor: z.string(), what: z.string(), reason: z.string() })),
@@ -146,15 +149,19 @@ export const jobOperations = {
       const id =
         input.id === undefined ? randomUUID() : caller.tenants === null ? input.id : ownId(tenant, input.id as TaskId)
       const jobs = engine.collection(jobDefinition)
-      const known = await jobs.get(id)
-      if (known !== null) {
-        refuseOther(known.document, input)
-        return shown(known.document)
-      }
+      const known = await sameJob(jobs, id, input)
+      if (known !== null) return shown(known)
       // One at a time of a tenant: those that come together must see each other.
       return context.largePages.run(caller, async () => {
         const job = await newJob(context, caller, { ...input, id, tenant })
-        await jobs.insert(job)
+        try {
+          await jobs.insert(job)
+        } catch (error) {
+          // The same start came twice at once, and the other one was faster.
+          const other = isRepriseError(error, 'REPRISE_CONFLICT') ? await sameJob(jobs, id, input) : null
+          if (other === null) throw error
+          return shown(other)
+        }
         if (caller.tenants !== null) await refuseBeyond(engine, job)
         await tell(engine, 'job.started', job, byOf(caller, undefined))
         return shown(job)
@@ -299,11 +306,6 @@ async function tell(
   await journal.append([{ type, taskId: null, attempt: null, actor, reason, data }])
 }
 
-function refuseOther(job: JobDocument, input: z.output<typeof StartInput>): void {
-  if (job.action === input.action && (input.tenant === undefined || job.tenant === input.tenant)) return
-  throw new InvalidError(`Another job has the id '${input.id}': of the action '${job.action}'. Use another id.`)
-}
-
 function shown(job: JobDocument): z.output<typeof JobView> {
   const { id, name, tenant, action, pool, status, because, concurrency, tolerance, onFailure, startedAt, endedAt } = job
   return {
@@ -320,6 +322,7 @@ function shown(job: JobDocument): z.output<typeof JobView> {
     tolerate: tolerance.kind === 'count' ? tolerance.count : `${Number((tolerance.share * 100).toFixed(6))}%`,
     onFailure,
     final: job.final?.action ?? null,
+    finalTask: job.final === null ? null : finalId(id, job.round),
     startedAt,
     endedAt,
     changes: job.changes,

@@ -277,7 +277,9 @@ async function moved(dead: OutsideQueue, queue: OutsideQueue, limit: number): Pr
     if (deliveries.length === 0) return { moved: count, isDone: true }
     const problems = await queue.send(
       deliveries.map(({ body, attributes, group, messageId }) => {
-        const named = { [ID_ATTRIBUTE]: derivedId(messageId), ...attributes }
+        // Only where it is needed: a message may have all the attributes, and all the bytes, that its queue takes.
+        const isNamed = typeof saidIn(body).id === 'string' || attributes[ID_ATTRIBUTE] !== undefined
+        const named = isNamed ? attributes : { ...attributes, [ID_ATTRIBUTE]: derivedId(messageId) }
         return { body, attributes: named, group: group ?? messageId, dedupeId: `redrive ${messageId}` }
       }),
     )

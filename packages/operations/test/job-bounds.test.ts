@@ -41,6 +41,15 @@ test.each(STORES)('of jobs that are started at once only so many stay (%s)', asy
   })
 })
 
+test.each(STORES)('E6: a start that comes several times at once under one id is one job (%s)', async (kind) => {
+  const { call, onAnother } = await servers(kind)
+  const asked = { id: 'film', action: 'render', range: { to: 3 } }
+  const answers = await Promise.all([call, onAnother, call, onAnother].map((start) => start(ANN, 'startJob', asked)))
+  expect(answers).toMatchObject(answers.map(() => ({ id: 'film', total: 3 })))
+  expect(await call(ANN, 'listJobs', {})).toMatchObject({ items: [{ id: 'film' }] })
+  await expect(call(ANN, 'startJob', { ...asked, action: 'other' })).rejects.toMatchObject({ code: 'REPRISE_INVALID' })
+})
+
 test.each(STORES)("chunks that wait count as bytes of the job's tenant (%s)", async (kind) => {
   const { call, onAnother } = await servers(kind, { tenantRules: { acme: { bytes: 100_000 } } })
   const { id } = (await call(ACME, 'startJob', { action: 'render', tenant: 'acme' })) as { readonly id: string }

@@ -6,6 +6,8 @@ import { ENDED_JOB, JOB_CHANGES_MAX, type JobChange, type JobDocument, type Tole
 
 /** Chunks that ended per second lately count half after this long. */
 const SPEED_HALF_LIFE_MS = 10_000
+/** A share is a percentage with up to six digits behind the point. */
+const SHARE_UNITS = 100_000_000
 
 export interface JobProgress {
   readonly total: number | null
@@ -38,7 +40,9 @@ export function progressOf(job: JobDocument): JobProgress {
 
 /** What the tolerance comes to for this many chunks. While the number is not known, a share counts of those that came so far. */
 function toleratedOf(tolerance: Tolerance, { total, received }: Pick<JobDocument, 'total' | 'received'>): number {
-  return tolerance.kind === 'count' ? tolerance.count : Math.floor(tolerance.share * (total ?? received))
+  if (tolerance.kind === 'count') return tolerance.count
+  // In whole units: 0.29 of 100 is a little less than 29 for a computer.
+  return Math.floor((Math.round(tolerance.share * SHARE_UNITS) * (total ?? received)) / SHARE_UNITS)
 }
 
 const isOverTolerance = (job: JobDocument): boolean => job.failed - job.forgiven > toleratedOf(job.tolerance, job)

@@ -80,6 +80,11 @@ describe('E6: a job goes on by itself', () => {
     const tolerance = { kind: 'share', share: 0.05 } as const
     expect(next({ fed: 20, failed: 5, succeeded: 15, tolerance })).toBe('running')
     expect(next({ fed: 20, failed: 6, succeeded: 14, tolerance })).toBe('stopped')
+    // Each percentage means what it says: 0.29 * 100 is 28.999999999999996.
+    for (let percent = 0; percent <= 100; percent++) {
+      const share = { kind: 'share', share: percent / 100 } as const
+      expect(next({ fed: 100, failed: percent, succeeded: 100 - percent, tolerance: share })).toBe('succeeded')
+    }
   })
 
   test('the end of the final step is the end of the job', () => {

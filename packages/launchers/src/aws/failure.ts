@@ -18,13 +18,11 @@ export function awsStartFailure(platform: string, error: unknown): Error {
   if (CREDENTIALS.test(name)) return notReached(platform, words)
   if (status === null)
     return wasNotSent(error) ? notReached(platform, words) : new UnclearStartError(words, { cause: error })
-  if (status === 429 || THROTTLED.test(name) || FULL.test(name) || (status < 500 && FULL.test(words))) {
-    return platformFull(platform, words, retryAfterMs)
-  }
+  if (status === 429 || THROTTLED.test(name) || FULL.test(name)) return platformFull(platform, words, retryAfterMs)
   if (status >= 500) return new UnclearStartError(words, { cause: error })
-  return status === 401 || status === 403 || DENIED.test(name)
-    ? launchDenied(platform, words)
-    : launchRefused(platform, words)
+  // Before the words: they name roles and resources, which may be called anything.
+  if (status === 401 || status === 403 || DENIED.test(name)) return launchDenied(platform, words)
+  return FULL.test(words) ? platformFull(platform, words, retryAfterMs) : launchRefused(platform, words)
 }
 
 export interface AwsError {

@@ -61,9 +61,10 @@ function stopCause(
   const worker = containers.find(({ name }) => name === container) ?? containers[0]
   const words = [worker?.reason, stoppedReason].filter((one) => one !== undefined && one !== '').join('; ')
   const exitCode = worker?.exitCode
-  if (exitCode === 0) return causeOfExit(0, words)
-  for (const [pattern, code, message] of BY_WORDS) if (pattern.test(words)) return causeOf(code, message, words)
   const known = BY_STOP_CODE[stopCode]
+  // A worker that is asked to end may end well: what counts is why it was asked.
+  if (exitCode === 0 && known === undefined) return causeOfExit(0, words)
+  for (const [pattern, code, message] of BY_WORDS) if (pattern.test(words)) return causeOf(code, message, words)
   if (known !== undefined && (exitCode === undefined || stopCode !== 'TaskFailedToStart'))
     return causeOf(...known, words)
   return causeOfExit(exitCode, words)

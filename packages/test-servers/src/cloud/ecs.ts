@@ -112,7 +112,7 @@ export class FakeEcs extends CloudServer {
 
   protected refusal(kind: 'throttled' | 'denied' | 'full' | 'failing' | 'unknown', call: string): CloudAnswer {
     if (kind === 'throttled') return problem('ThrottlingException', 'Rate exceeded.')
-    if (kind === 'denied') return problem('AccessDeniedException', `User is not authorized to perform ecs:${call}.`)
+    if (kind === 'denied') return problem('AccessDeniedException', deniedWords(call))
     if (kind === 'failing') return problem('ServerException', 'Service Unavailable.', 500)
     if (kind === 'unknown') return problem('UnknownOperationException', call)
     return done({ tasks: [], failures: [{ arn: `${ACCOUNT}:container-instance/1`, reason: 'RESOURCE:MEMORY' }] })
@@ -122,6 +122,10 @@ export class FakeEcs extends CloudServer {
     return done(name === 'ListTasks' ? { taskArns: [] } : { tasks: [], failures: [] })
   }
 }
+
+/** As AWS says it: with the names of the role and of what it wanted, which may be anything. */
+const deniedWords = (call: string): string =>
+  `User: arn:aws:sts::123456789012:assumed-role/capacity-planner/i-1 is not authorized to perform: ecs:${call} on resource: ${ACCOUNT}:task-definition/render:7 because no identity-based policy allows the ecs:${call} action`
 
 const done = (body: unknown): CloudAnswer => ({
   status: 200,
