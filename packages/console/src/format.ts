@@ -10,6 +10,7 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
   hour12: false,
 })
 const HOUR_MINUTE = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false })
+const DATE = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const DAY = new Intl.DateTimeFormat(undefined, {
   month: 'short',
   day: 'numeric',
@@ -80,6 +81,9 @@ export const clock = (at: number): string => CLOCK.format(at)
 /** 09:41 */
 export const hour = (at: number): string => HOUR_MINUTE.format(at)
 
+/** Nov 18 */
+export const day = (at: number): string => DATE.format(at)
+
 /** 09:41:07 today, with its day before. */
 export const when = (at: number, now: number): string => (now - at < 12 * HOUR ? CLOCK.format(at) : DAY.format(at))
 
@@ -87,5 +91,11 @@ export const when = (at: number, now: number): string => (now - at < 12 * HOUR ?
 export const many = (value: number, one: string, more = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : more}`
 
-/** The first part of an id, enough to tell it apart on a screen. */
-export const shortId = (id: string): string => (/^[0-9a-f]{8}-[0-9a-f]{4}-/.test(id) ? id.slice(-12) : id)
+const ID_MAX = 14
+const ID_END = 12
+
+/** The last part of an id: that is where ids of one job, or of one moment, differ. */
+export const shortId = (id: string): string => {
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-/.test(id)) return id.slice(-ID_END)
+  return id.length > ID_MAX ? `…${id.slice(-ID_END)}` : id
+}

@@ -50,6 +50,8 @@ describe.runIf(hasBrowser)('journal, work orders and settings in a browser', () 
     await page.getByText(/reprise workorders take wo-[0-9a-f]+/).waitFor()
     await page.getByRole('button', { name: 'Take it' }).click()
     await page.getByText(/local:admin is on it since/).waitFor()
+    // What is typed while the sheet is still open would go into it.
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
   })
 
   test('it is commented and resolved with what was done, and that is taken back', async () => {

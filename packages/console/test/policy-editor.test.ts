@@ -55,11 +55,11 @@ describe('the vocabulary of policies', () => {
   })
 
   test('offers values that the reader takes', () => {
-    const { template, on_lost, breaker, escalation } = POLICY_FILE['policies']?.fields ?? {}
+    const { template, on_lost, breaker, escalation } = POLICY_FILE.policies?.fields ?? {}
     expect(template?.values).toEqual(TEMPLATE_NAMES)
     for (const [field, values] of Object.entries({ on_lost: on_lost?.values, breaker: breaker?.values }))
       for (const value of values ?? []) expect([field, refusal(inPolicy(`${field}: ${value}`))]).toEqual([field, ''])
-    for (const value of escalation?.fields?.['severity']?.values ?? [])
+    for (const value of escalation?.fields?.severity?.values ?? [])
       expect(refusal(inPolicy(`escalation: { severity: ${value} }`))).toBe('')
   })
 })

@@ -45,10 +45,16 @@ export function startLive(): void {
 async function follow(): Promise<void> {
   let againMs = AGAIN_MS
   try {
-    const events = api.watch()
-    // The stream says nothing until something happens; that it was opened is good enough.
-    if (state !== 'busy') become('live')
     const rate = new Rate()
+    const events = api.watch({
+      onConnection: (stands) => {
+        // The stream says nothing until something happens; that it was opened is good enough.
+        if (!stands) become('off')
+        else if (state !== 'busy') become('live')
+        // What happened while it was away is in the answers.
+        if (stands) refreshSoon()
+      },
+    })
     for await (const event of events) {
       for (const watcher of watchers) watcher(event)
       refreshSoon()

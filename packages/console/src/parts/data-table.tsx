@@ -1,10 +1,12 @@
 // A list of any length: only what is seen is drawn. Keys move a row at a time (j, k, arrows), open it (Enter) and select it (x).
-// Columns say from which width on they are shown, so that a phone gets the two that matter.
+// The list that fills a page hears j and k wherever the focus is. Columns say from which width on they are shown. On a phone the
+// column that matters most gets a line of its own, below the others.
 
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { many } from '../format.ts'
 import { usePreferences } from '../preferences.ts'
+import { isTyping, useCommands } from '../shell/commands.ts'
 import { useHeldRows } from './held-rows.ts'
 
 export interface Column<Row> {
@@ -14,6 +16,10 @@ export interface Column<Row> {
   readonly width: string
   /** The least width of the list at which it is shown; always if missing. */
   readonly from?: number
+  /** Gets a line of its own where the list is narrow. */
+  readonly isMain?: boolean
+  /** Whether it is shown above that line, though the list is narrow. */
+  readonly isAbove?: boolean
   readonly isNumber?: boolean
   /** For a column of marks: its title is for those who hear it. */
   readonly hidesTitle?: boolean
@@ -25,6 +31,13 @@ export interface Selection {
   readonly toggle: (key: string) => void
 }
 
+/** Something to do with the row that the keys are at. */
+export interface RowCommand<Row> {
+  readonly title: string
+  readonly key: string
+  readonly run: (row: Row) => void
+}
+
 interface DataTableProps<Row> {
   /** What it lists: 'Tasks'. */
   readonly label: string
@@ -33,6 +46,7 @@ interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly onOpen?: (row: Row) => void
   readonly selection?: Selection
+  readonly rowCommands?: readonly RowCommand<Row>[]
   /** Asked for more when the end is near; null when there is none. */
   readonly onEnd?: (() => void) | null
   /** What the list is about: rows wait only while it stays the same. */
@@ -45,6 +59,9 @@ interface DataTableProps<Row> {
 
 const ROW = { normal: 32, dense: 28 } as const
 const TALL = { normal: 48, dense: 44 } as const
+/** A line more. */
+const STACKED_PX = 20
+const STACKED_BELOW = 480
 const OVERSCAN = 10
 const NEAR_END = 20
 /** Until it is measured. */
@@ -55,10 +72,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, keyOf, columns, onOpen, selection, onEnd = null, about = '', isFilled = false, isTall = false } = props
   const { rows, waiting, show, around } = useHeldRows(props.rows, keyOf, about)
   const { density } = usePreferences()
-  const rowHeight = (isTall ? TALL : ROW)[density]
   const scroller = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(WIDTH)
   const [at, setAt] = useState(0)
+  const isStacked = width < STACKED_BELOW && columns.some(({ isMain = false }) => isMain)
+  const rowHeight = (isTall ? TALL : ROW)[density] + (isStacked ? STACKED_PX : 0)
   useLayoutEffect(() => {
     const { current } = scroller
     if (current === null) return
@@ -82,17 +100,51 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   useEffect(() => {
     if (isNearEnd) onEnd?.()
   }, [isNearEnd, onEnd])
-  const shown = columns.filter(({ from = 0 }) => width >= from)
-  const template = [...(selection === undefined ? [] : [SELECT_WIDTH]), ...shown.map((column) => column.width)].join(
-    ' ',
-  )
+  const shown = columns.filter(({ from = 0, isAbove = false }) => width >= from || (isStacked && isAbove))
+  const isBelow = ({ isMain = false }: Column<Row>): boolean => isStacked && isMain
+  const aside = selection === undefined ? [] : [SELECT_WIDTH]
+  const above = shown.filter((one) => !isBelow(one)).map((one) => one.width)
+  // Stacked, the last one above the line takes the room that is left.
+  const tracks = isStacked ? [...above.slice(0, -1), 'minmax(0, 1fr)'] : above
+  const grid = { gridTemplateColumns: [...aside, ...tracks].join(' ') }
+  const below = { gridColumn: `${aside.length + 1} / -1`, order: 1 }
   const active = Math.min(at, Math.max(rows.length - 1, 0))
   const go = (to: number): void => {
     const next = Math.max(0, Math.min(to, rows.length - 1))
     setAt(next)
     virtual.scrollToIndex(next)
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`)?.focus())
+    const focus = (): boolean => {
+      const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${next}"]`) ?? null
+      row?.focus()
+      return row !== null
+    }
+    // At once where the row is drawn: the next key may come before the next frame, and it is for this row.
+    if (!focus()) requestAnimationFrame(focus)
   }
+  useCommands(
+    (props.rowCommands ?? []).map(({ title, key, run }) => ({
+      title,
+      key,
+      group: 'On this page' as const,
+      run: () => {
+        const row = rows[active]
+        if (row !== undefined) run(row)
+      },
+    })),
+  )
+  const latest = useRef({ go, active })
+  latest.current = { go, active }
+  useEffect(() => {
+    if (!isFilled) return
+    const hear = (event: globalThis.KeyboardEvent): void => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+      if ((event.key !== 'j' && event.key !== 'k') || isTyping(event.target)) return
+      event.preventDefault()
+      latest.current.go(latest.current.active)
+    }
+    window.addEventListener('keydown', hear)
+    return () => window.removeEventListener('keydown', hear)
+  }, [isFilled])
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const row = rows[active]
@@ -142,15 +194,20 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           tabIndex={-1}
           aria-rowindex={1}
           className="sticky top-0 z-[1] grid h-7 items-center gap-x-3 border-b border-line bg-ground text-sm text-dim"
-          style={{ gridTemplateColumns: template }}
+          style={grid}
         >
           {selection !== undefined && (
             <span role="columnheader" tabIndex={-1}>
               <span className="sr-only">Selected</span>
             </span>
           )}
-          {shown.map(({ id, title, isNumber = false, hidesTitle = false }) => (
-            <span key={id} role="columnheader" tabIndex={-1} className={`truncate ${isNumber ? 'text-right' : ''}`}>
+          {shown.map(({ id, title, isNumber = false, hidesTitle = false, ...column }) => (
+            <span
+              key={id}
+              role="columnheader"
+              tabIndex={-1}
+              className={`truncate ${isNumber ? 'text-right' : ''} ${isStacked && column.isMain === true ? 'sr-only' : ''}`}
+            >
               {hidesTitle ? <span className="sr-only">{title}</span> : title}
             </span>
           ))}
@@ -171,10 +228,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 aria-rowindex={index + 2}
                 aria-selected={selection === undefined ? undefined : isSelected}
                 tabIndex={index === active ? 0 : -1}
-                className={`absolute inset-x-0 grid items-center gap-x-3 border-b border-line -outline-offset-2 hover:bg-sunken ${
+                className={`absolute inset-x-0 grid content-center items-center gap-x-3 border-b border-line -outline-offset-2 hover:bg-sunken ${
                   isSelected ? 'bg-accent-soft' : ''
                 } ${onOpen === undefined ? '' : 'cursor-pointer'}`}
-                style={{ gridTemplateColumns: template, height: rowHeight, transform: `translateY(${start}px)` }}
+                style={{ ...grid, height: rowHeight, transform: `translateY(${start}px)` }}
                 onFocus={() => setAt(index)}
                 onClick={(event) => {
                   if (event.target instanceof Element && event.target.closest('a, button, input, label') !== null)
@@ -184,7 +241,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 }}
               >
                 {selection !== undefined && (
-                  <span role="gridcell" tabIndex={-1} className="flex justify-center">
+                  <span
+                    role="gridcell"
+                    tabIndex={-1}
+                    className={`flex justify-center ${isStacked ? 'row-span-2' : ''}`}
+                  >
                     <input
                       type="checkbox"
                       aria-label={`Select ${key}`}
@@ -194,14 +255,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     />
                   </span>
                 )}
-                {shown.map(({ id, isNumber = false, cell }) => (
+                {shown.map((column) => (
                   <span
-                    key={id}
+                    key={column.id}
                     role="gridcell"
                     tabIndex={-1}
-                    className={`min-w-0 truncate ${isNumber ? 'text-right tabular-nums' : ''}`}
+                    className={`min-w-0 truncate ${column.isNumber === true ? 'text-right tabular-nums' : ''}`}
+                    {...(isBelow(column) ? { style: below } : {})}
                   >
-                    {cell(row)}
+                    {column.cell(row)}
                   </span>
                 ))}
               </div>

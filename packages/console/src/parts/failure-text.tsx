@@ -32,8 +32,7 @@ export function FailureText({ failure }: { readonly failure: Said }) {
       </p>
       {frames.length > 0 && (
         <div className="mt-1 rounded-sm bg-sunken px-2 py-1.5">
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, also with the keyboard */}
-          <section aria-label="Frames" className="overflow-x-auto font-mono text-sm whitespace-pre" tabIndex={0}>
+          <section aria-label="Frames" className="font-mono text-sm wrap-anywhere whitespace-pre-wrap">
             {(isWhole ? frames : own).map((line) => line.trim()).join('\n')}
           </section>
           <div className="mt-1 flex gap-2">

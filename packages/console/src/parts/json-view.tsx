@@ -10,8 +10,7 @@ export function JsonView({ value }: { readonly value: unknown }) {
   const isLong = lines.length > LINES
   return (
     <div className="rounded-sm bg-sunken px-2 py-1.5">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, also with the keyboard */}
-      <section aria-label="Value" className="overflow-x-auto font-mono text-sm whitespace-pre" tabIndex={0}>
+      <section aria-label="Value" className="font-mono text-sm wrap-anywhere whitespace-pre-wrap">
         <bdi>{(isWhole || !isLong ? lines : lines.slice(0, LINES)).join('\n')}</bdi>
       </section>
       {isLong && (

@@ -1,7 +1,7 @@
 // Small pieces of text that behave: times that tick with the exact moment on hover, ids that can be copied, numbers.
 
 import { type ReactNode, useState } from 'react'
-import { ago, count, moment, shortId, span } from '../format.ts'
+import { ago, count, moment, shortId, span, when } from '../format.ts'
 import { later, useNow } from '../time.ts'
 
 /** 4 s ago, counting along. */
@@ -10,6 +10,16 @@ export function Ago({ at }: { readonly at: number }) {
   return (
     <time dateTime={new Date(at).toISOString()} title={moment(at)} className="whitespace-nowrap">
       {ago(at, now)}
+    </time>
+  )
+}
+
+/** The moment itself by the reader's clock, after words such as "since". */
+export function At({ at }: { readonly at: number }) {
+  const now = useNow()
+  return (
+    <time dateTime={new Date(at).toISOString()} title={moment(at)} className="whitespace-nowrap">
+      {when(at, now)}
     </time>
   )
 }
@@ -63,7 +73,7 @@ export const Foreign = ({
 export function CommandLine({ command }: { readonly command: string }) {
   return (
     <div className="flex items-start gap-2 rounded-sm bg-sunken px-2 py-1.5">
-      <code className="min-w-0 flex-1 font-mono text-sm break-all whitespace-pre-wrap">{command}</code>
+      <code className="min-w-0 flex-1 font-mono text-sm wrap-anywhere whitespace-pre-wrap">{command}</code>
       <Copy text={command} />
     </div>
   )

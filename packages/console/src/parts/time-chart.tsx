@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { navigate } from '../address.tsx'
-import { clock, count, hour, short } from '../format.ts'
+import { clock, count, day, hour, short } from '../format.ts'
 import { usePreferences } from '../preferences.ts'
 
 export interface ChartSeries {
@@ -39,6 +39,9 @@ const SECOND_MS = 1_000
 const DRAG_PX_MIN = 4
 /** As near is on it. */
 const MARK_PX = 5
+/** Between what is written below: minutes at the least, since values are by the minute. */
+const STEPS_S = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440].map((minutes) => minutes * 60)
+const DAY_S = 86_400
 const AXIS_FONT = '11px system-ui, sans-serif'
 
 export function TimeChart({
@@ -77,7 +80,12 @@ export function TimeChart({
         scales: { y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
         padding: [8, 20, 0, 0],
         axes: [
-          axis(current, { size: 24, space: 60, values: (_, ticks) => ticks.map((tick) => hour(tick * SECOND_MS)) }),
+          axis(current, {
+            size: 24,
+            space: 60,
+            incrs: STEPS_S,
+            values: (_, ticks, __, ___, step) => ticks.map((tick) => (step < DAY_S ? hour : day)(tick * SECOND_MS)),
+          }),
           axis(current, {
             size: 40,
             space: 24,
@@ -133,6 +141,11 @@ export function TimeChart({
     const whole = times.map((time) => time / SECOND_MS)
     chart.current?.setData([whole, ...series.map(({ values }) => [...values])])
   }, [times, series, theme])
+
+  // Marks come by a way of their own, often after the values.
+  const marked = marks.map((one) => one.at).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew when the marks are others
+  useEffect(() => chart.current?.redraw(false), [marked])
 
   const place = at ?? times.length - 1
   const moment = times[place]

@@ -50,13 +50,17 @@ export function useCommands(commands: readonly Command[]): void {
 const EDITS = 'input, textarea, select, [contenteditable], dialog *, [data-own-keys]'
 const SEQUENCE_MS = 1_200
 
+/** Whether keys belong to what has the focus: a field, or something open over the page. */
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest(EDITS) !== null
+
 /** Hears keys for the whole page. */
 export function listenForKeys(onOther: (event: KeyboardEvent) => void): () => void {
   let first: { readonly key: string; readonly at: number } | null = null
   const hear = (event: KeyboardEvent): void => {
     onOther(event)
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
-    if (event.target instanceof Element && event.target.closest(EDITS) !== null) return
+    if (isTyping(event.target)) return
     const typed = event.key
     const isSecond = first !== null && event.timeStamp - first.at < SEQUENCE_MS
     const wanted = isSecond && first !== null ? `${first.key} ${typed}` : typed

@@ -57,7 +57,9 @@ export async function lettersOn(engine: Engine, name: string, causes: number): P
   const worker = workerId(`storm-${name}`)
   const around = { host: 'storm', version: '2', runtimes: [], endpoint: null }
   const { epoch } = await engine.register({ worker, pools: [POOL], actions: null, ...around })
-  const request = { worker, epoch, pools: [POOL], actions: null, limit: BATCH_MAX, leaseMs: LEASE_MS }
+  // A worker whose tasks all fail would get them one by one.
+  const regardless = true as const
+  const request = { worker, epoch, pools: [POOL], actions: ACTIONS, regardless, limit: BATCH_MAX, leaseMs: LEASE_MS }
   let next = 0
   return {
     add: async (count, isDead) => {

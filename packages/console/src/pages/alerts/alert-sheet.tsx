@@ -12,7 +12,7 @@ import { RunbookLink } from '../../parts/runbook-link.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered } from '../../parts/states.tsx'
-import { Ago, Id, shellWord } from '../../parts/texts.tsx'
+import { Ago, At, Id, shellWord } from '../../parts/texts.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import { Section } from '../../shell/page.tsx'
 import { ALERT_LOOKS, matchersOf } from './alert-words.ts'
@@ -69,7 +69,7 @@ function Known({ alert }: { readonly alert: Alert }) {
       <p className="text-md">
         <StateMark state={ALERT_LOOKS[state.status][0]} word={ALERT_LOOKS[state.status][1]} />{' '}
         <span className="text-dim">
-          since <Ago at={state.since} />
+          since <At at={state.since} />
         </span>{' '}
         · <bdi>{says}</bdi>
       </p>

@@ -48,3 +48,8 @@ export function sentenceOf(alerts: readonly Alert[]): string {
   const known = taken === 0 ? '' : `; ${many(taken, 'other is', 'others are')} acknowledged`
   return `${many(firing.length, 'alert fires', 'alerts fire')} and nobody is at ${firing.length === 1 ? 'it' : 'them'}${hushed}${known}.`
 }
+
+export const pastSentence = (alerts: readonly Alert[], hasMore: boolean): string =>
+  alerts.length === 0
+    ? 'Nothing was resolved.'
+    : `${hasMore ? '≥ ' : ''}${many(alerts.length, 'alert was', 'alerts were')} resolved.`

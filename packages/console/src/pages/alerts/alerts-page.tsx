@@ -9,10 +9,11 @@ import { Answered, Empty } from '../../parts/states.tsx'
 import { Ago } from '../../parts/texts.tsx'
 import { Page } from '../../shell/page.tsx'
 import { AlertSheet } from './alert-sheet.tsx'
-import { ALERT_LOOKS, type Alert, aboutOf, byNeed, sentenceOf } from './alert-words.ts'
+import { ALERT_LOOKS, type Alert, aboutOf, byNeed, pastSentence, sentenceOf } from './alert-words.ts'
 import { Channels } from './channels.tsx'
 import { Rules } from './rules.tsx'
 import { Silences } from './silences.tsx'
+import { ChannelsSentence, RulesSentence, SilencesSentence } from './tab-sentences.tsx'
 
 const TABS = [
   { value: '', word: 'Now' },
@@ -25,7 +26,7 @@ const TABS = [
 export default function AlertsPage() {
   const [tab] = useParam('tab')
   const [open] = useParam('alert')
-  const { items, error, more } = useList('listAlerts', {
+  const { items, error, more, hasMore } = useList('listAlerts', {
     limit: 200,
     ...(tab === 'past' ? { status: 'resolved' as const } : {}),
   })
@@ -34,7 +35,19 @@ export default function AlertsPage() {
     <Page
       title="Alerts"
       isFilled={tab === '' || tab === 'past'}
-      sentence={rows === undefined || tab !== '' ? undefined : sentenceOf(rows)}
+      sentence={
+        tab === 'silences' ? (
+          <SilencesSentence />
+        ) : tab === 'rules' ? (
+          <RulesSentence />
+        ) : tab === 'channels' ? (
+          <ChannelsSentence />
+        ) : rows === undefined ? undefined : tab === 'past' ? (
+          pastSentence(rows, hasMore)
+        ) : (
+          sentenceOf(rows)
+        )
+      }
     >
       <div className="pb-2">
         <Choices label="About alerts" param="tab" choices={TABS} />
@@ -86,6 +99,7 @@ const COLUMNS: readonly Column<Alert>[] = [
   {
     id: 'says',
     title: 'What',
+    isMain: true,
     width: 'minmax(0, 3fr)',
     cell: ({ says }) => <bdi title={says}>{says}</bdi>,
   },
@@ -119,6 +133,7 @@ const COLUMNS: readonly Column<Alert>[] = [
   {
     id: 'since',
     title: 'Since',
+    isAbove: true,
     width: '76px',
     from: 480,
     isNumber: true,

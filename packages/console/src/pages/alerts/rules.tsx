@@ -77,6 +77,7 @@ const COLUMNS: readonly Column<Rule>[] = [
   {
     id: 'when',
     title: 'Fires when',
+    isMain: true,
     width: 'minmax(0, 2fr)',
     cell: (rule) => <span title={whenOf(rule)}>{whenOf(rule)}</span>,
   },

@@ -12,6 +12,7 @@ import { JsonView } from '../../parts/json-view.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { Answered, Empty, messageOf } from '../../parts/states.tsx'
 import { Copy, Foreign, Id } from '../../parts/texts.tsx'
+import { useCommands } from '../../shell/commands.ts'
 import { Page, Section } from '../../shell/page.tsx'
 import { storeNow } from '../../time.ts'
 
@@ -108,7 +109,13 @@ const COLUMNS: readonly Column<Entry>[] = [
     width: 'minmax(96px, 176px)',
     cell: (entry) => <span className="font-mono text-sm">{operationOf(entry)}</span>,
   },
-  { id: 'why', title: 'Reason', width: 'minmax(0, 2fr)', cell: ({ reason }) => <bdi title={reason}>{reason}</bdi> },
+  {
+    id: 'why',
+    title: 'Reason',
+    isMain: true,
+    width: 'minmax(0, 2fr)',
+    cell: ({ reason }) => <bdi title={reason}>{reason}</bdi>,
+  },
   {
     id: 'actor',
     title: 'By',
@@ -200,6 +207,7 @@ function Verify() {
     }
     setBusy(false)
   }
+  useCommands([{ title: 'Check the record', group: 'On this page', run: () => void verify() }])
   return (
     <div role="status" className="flex max-w-md flex-wrap items-center gap-2">
       {error !== null && <span className="text-dead">✕ {messageOf(error)}</span>}

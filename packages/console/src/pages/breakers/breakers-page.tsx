@@ -9,7 +9,8 @@ import { count, many, share, span } from '../../format.ts'
 import { type Change, Confirm } from '../../parts/confirm.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
-import { Ago, shellWord } from '../../parts/texts.tsx'
+import { Ago, At, shellWord } from '../../parts/texts.tsx'
+import { useCommands } from '../../shell/commands.ts'
 import { Page } from '../../shell/page.tsx'
 import { useNow } from '../../time.ts'
 
@@ -38,6 +39,16 @@ export default function BreakersPage() {
       (one, other) =>
         ORDER.indexOf(one.state.status) - ORDER.indexOf(other.state.status) || (nameOf(one) < nameOf(other) ? -1 : 1),
     )
+  const holding = breakers?.filter(({ state }) => state.status !== 'closed') ?? []
+  useCommands(
+    mayOperate
+      ? holding.map((one) => ({
+          title: `Close breaker ${nameOf(one)}`,
+          group: 'On this page' as const,
+          run: () => setResetting(one),
+        }))
+      : [],
+  )
   return (
     <Page title="Breakers" sentence={breakers === undefined ? undefined : sentenceOf(breakers)}>
       <Answered of={asked} what="breakers">
@@ -101,7 +112,7 @@ function One({
         <StateMark state={look} word={word} />
         {isHolding && (
           <span className="block pl-[18px] text-sm text-dim">
-            since <Ago at={state.since} />
+            since <At at={state.since} />
           </span>
         )}
       </span>

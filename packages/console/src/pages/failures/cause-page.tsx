@@ -20,7 +20,7 @@ import { CaseActions } from './case-actions.tsx'
 import { CASE_LOOKS, type GroupFigures } from './cases.ts'
 import { Contrasts, causeSentence } from './contrasts.tsx'
 import { Helped } from './helped.tsx'
-import { signsOf } from './signs.ts'
+import { signsOf, tellingFirst } from './signs.ts'
 import { Merged, Parts } from './split-groups.tsx'
 import { Suggested } from './suggested.tsx'
 import { Changes, Trend } from './trend.tsx'
@@ -75,7 +75,7 @@ export default function CausePage() {
           ? 'No dead letter of it is left.'
           : cause.data === undefined
             ? undefined
-            : causeSentence(cause.data.contrasts, cause.data.summary)
+            : causeSentence(tellingFirst(cause.data.contrasts), cause.data.summary)
       }
       actions={
         data === undefined ? undefined : (
@@ -106,7 +106,11 @@ export default function CausePage() {
               {known.count > 0 && (
                 <Answered of={cause} what="what is different">
                   {({ contrasts, summary }) =>
-                    contrasts.length === 0 ? <p className="text-dim">{summary}</p> : <Contrasts contrasts={contrasts} />
+                    contrasts.length === 0 ? (
+                      <p className="text-dim">{summary}</p>
+                    ) : (
+                      <Contrasts contrasts={tellingFirst(contrasts)} />
+                    )
                   }
                 </Answered>
               )}
@@ -160,6 +164,11 @@ function Line({ group }: { readonly group: GroupFigures }) {
       <span className="text-dim">
         first <Ago at={group.firstAt} />, last <Ago at={group.lastAt} />
       </span>
+      {group.case?.firstVersion !== undefined && (
+        <span className="text-dim">
+          began with version <bdi className="text-ink">{group.case.firstVersion}</bdi>
+        </span>
+      )}
       {group.case?.owner != null && (
         <span className="text-dim">
           owner <bdi>{group.case.owner}</bdi>

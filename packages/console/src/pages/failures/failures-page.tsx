@@ -9,6 +9,7 @@ import { count, many } from '../../format.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { QueryField } from '../../parts/query-field.tsx'
+import { useSelected } from '../../parts/selection.ts'
 import { lastMinutes, Spark } from '../../parts/spark.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Empty, Failed, Waiting } from '../../parts/states.tsx'
@@ -38,11 +39,12 @@ export default function FailuresPage() {
   const [state, setState] = useParam('state', 'open')
   const [order, setOrder] = useParam('order', 'recent')
   const [q, setQ] = useParam('q')
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const { keys: selected, toggle, clear } = useSelected()
   const [isMerging, setMerging] = useState(false)
   // What people do about a cause is for all tenants together.
   const seesAll = useSeesAll()
-  const mayMerge = useMay('operate') && seesAll
+  const mayOperate = useMay('operate')
+  const mayMerge = mayOperate && seesAll
   const counts = useOperation('counts', {})
   const now = useNow()
   const { items, error, more, hasMore } = useList('listFailureGroups', {
@@ -53,8 +55,6 @@ export default function FailuresPage() {
   })
   const minute = Math.floor(now / 60_000)
   const columns = useMemo(() => columnsAt(minute * 60_000), [minute])
-  const toggle = (key: string): void =>
-    setSelected((old) => new Set(old.has(key) ? [...old].filter((one) => one !== key) : [...old, key]))
   const canMerge = mayMerge && selected.size > 1
   useCommands([
     ...(canMerge
@@ -108,6 +108,17 @@ export default function FailuresPage() {
           isTall={true}
           onOpen={({ fingerprint }) => navigate(`/failures/${fingerprint}`)}
           onEnd={more}
+          rowCommands={
+            mayOperate
+              ? [
+                  {
+                    title: 'Redrive the cause of the row',
+                    key: 'r',
+                    run: ({ fingerprint }) => navigate(`/failures/${fingerprint}?sheet=redrive`),
+                  },
+                ]
+              : []
+          }
           {...(mayMerge ? { selection: { has: (key: string) => selected.has(key), toggle } } : {})}
         />
       )}
@@ -116,7 +127,7 @@ export default function FailuresPage() {
           groups={items.filter(({ fingerprint }) => selected.has(fingerprint))}
           onClose={() => {
             setMerging(false)
-            setSelected(new Set())
+            clear()
           }}
         />
       )}
@@ -167,6 +178,7 @@ const columnsAt = (minute: number): readonly Column<Group>[] => [
   {
     id: 'cause',
     title: 'Cause',
+    isMain: true,
     width: 'minmax(0, 1fr)',
     cell: (group) => (
       <span className="block min-w-0">
@@ -189,6 +201,7 @@ const columnsAt = (minute: number): readonly Column<Group>[] => [
   {
     id: 'trend',
     title: 'Last 30 minutes',
+    isAbove: true,
     width: '100px',
     from: 620,
     cell: (group) => (
@@ -206,6 +219,13 @@ const columnsAt = (minute: number): readonly Column<Group>[] => [
     cell: (group) => <span className="font-semibold">{count(group.count)}</span>,
   },
   {
+    id: 'began',
+    title: 'First version',
+    width: '104px',
+    from: 1_060,
+    cell: (group) => <bdi title={group.case?.firstVersion}>{group.case?.firstVersion ?? '–'}</bdi>,
+  },
+  {
     id: 'first',
     title: 'First',
     width: '76px',
@@ -213,7 +233,14 @@ const columnsAt = (minute: number): readonly Column<Group>[] => [
     isNumber: true,
     cell: ({ firstAt }) => <Ago at={firstAt} />,
   },
-  { id: 'last', title: 'Last', width: '76px', from: 480, isNumber: true, cell: ({ lastAt }) => <Ago at={lastAt} /> },
+  {
+    id: 'last',
+    title: 'Last',
+    width: '76px',
+    from: 480,
+    isNumber: true,
+    cell: ({ lastAt }) => <Ago at={lastAt} />,
+  },
   {
     id: 'owner',
     title: 'Owner',

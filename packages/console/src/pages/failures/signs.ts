@@ -29,6 +29,12 @@ function signsAmong(contrasts: readonly Contrast[], isWanted: (feature: string) 
   })
 }
 
+/** What tells something first. A dead letter has used up its attempts: that all of them were tried as often says nothing. */
+export function tellingFirst<One extends { readonly feature: string }>(contrasts: readonly One[]): readonly One[] {
+  const isTold = ({ feature }: One): boolean => feature !== 'attempt'
+  return [...contrasts.filter(isTold), ...contrasts.filter((one) => !isTold(one))]
+}
+
 /** None if nothing stands out that a query can say. */
 export function signsOf(contrasts: readonly Contrast[]): readonly Sign[] {
   const deployed = signsAmong(contrasts, isDeploy)

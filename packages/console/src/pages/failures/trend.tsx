@@ -1,6 +1,7 @@
 // How a cause goes, minute by minute, with marks where something changed; and what changed just before it began.
 
-import { lazy, Suspense, useMemo } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { Link } from '../../address.tsx'
 import { when } from '../../format.ts'
 import { lastMinutes } from '../../parts/spark.tsx'
 import { Section } from '../../shell/page.tsx'
@@ -39,7 +40,10 @@ export function Trend({ group, marks }: { readonly group: GroupFigures; readonly
     ],
     [trend, last],
   )
-  const drawn = useMemo(() => marks.map(({ at, sentence }) => ({ at, says: sentence })), [marks])
+  const drawn = useMemo(
+    () => marks.map(({ at, sentence, kind }) => ({ at, says: sentence, to: placeOf(kind) })),
+    [marks],
+  )
   return (
     <Section title="Trend">
       <div className="min-h-36">
@@ -61,22 +65,44 @@ const SHAPES: Readonly<Record<string, string>> = {
   note: '■',
 }
 
+/** Where it can be looked at: what has no page of its own is in the journal. */
+const PLACES: Readonly<Record<string, string>> = {
+  worker: '/workers',
+  policies: '/policies?tab=history',
+  flag: '/settings?tab=flags',
+  lanes: '/lanes',
+  breaker: '/breakers',
+}
+
+const placeOf = (kind: string): string => PLACES[kind] ?? '/journal'
+
+const SHOWN = 8
+
 export function Changes({ changes, beganAt }: { readonly changes: readonly Change[]; readonly beganAt: number }) {
   const now = useNow()
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? changes : changes.slice(-SHOWN)
   return (
     <Section title="What changed in the half hour before" aside={<>it began at {when(beganAt, now)}</>}>
       {changes.length === 0 && <p className="text-dim">Nothing that the journal knows of.</p>}
-      <ol className="flex max-h-60 flex-col gap-1 overflow-auto">
-        {changes.map(({ at, kind, sentence }) => (
+      <ol className="flex flex-col gap-1">
+        {shown.map(({ at, kind, sentence }) => (
           <li key={`${at} ${sentence}`} className="flex gap-2">
             <span aria-hidden="true" className="w-3 shrink-0 text-center text-dim">
               {SHAPES[kind] ?? '·'}
             </span>
             <span className="whitespace-nowrap text-dim">{when(at, now)}</span>
-            <bdi className="min-w-0 break-words">{sentence}</bdi>
+            <Link to={placeOf(kind)} className="min-w-0 break-words hover:underline">
+              <bdi>{sentence}</bdi>
+            </Link>
           </li>
         ))}
       </ol>
+      {changes.length > SHOWN && (
+        <button type="button" className="button mt-1 h-6 text-sm" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Less' : `${changes.length - SHOWN} before that`}
+        </button>
+      )}
     </Section>
   )
 }

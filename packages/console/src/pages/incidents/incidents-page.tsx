@@ -169,6 +169,7 @@ const COLUMNS: readonly Column<Line>[] = [
   {
     id: 'kind',
     title: 'Kind',
+    isAbove: true,
     width: '108px',
     from: 560,
     cell: ({ kind }) => (
@@ -183,6 +184,7 @@ const COLUMNS: readonly Column<Line>[] = [
   {
     id: 'what',
     title: 'What',
+    isMain: true,
     width: 'minmax(0, 1fr)',
     cell: (line) => (
       <bdi className={line.kind === 'failures' ? 'text-dead' : ''} title={incidentText(line)}>

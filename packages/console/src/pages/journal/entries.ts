@@ -65,7 +65,7 @@ export function sentenceOf(
   const least = hasMore ? '≥ ' : ''
   const said = `${least}${many(entries.length, 'entry', 'entries')}${rangeOf(since, until, now)}`
   return people.length === 0
-    ? `${said}; none is of an operator.`
+    ? `${said}; ${hasMore ? 'none of the newest' : 'none'} is of an operator.`
     : `${said}; ${least}${count(people.length)} of ${many(actors, 'operator')}.`
 }
 

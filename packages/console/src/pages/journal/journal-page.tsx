@@ -155,6 +155,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'says',
     title: 'What, and why',
+    isMain: true,
     width: 'minmax(0, 3fr)',
     cell: ({ data: { reason, details } }) => {
       const name = details['action']

@@ -4,7 +4,7 @@ import { address, Link } from '../../address.tsx'
 import { useSeesAll } from '../../api/me.ts'
 import { type Gate, gateSentence, type Scope, scopeWords } from '../../gate-words.ts'
 import { StateMark } from '../../parts/state-mark.tsx'
-import { Ago } from '../../parts/texts.tsx'
+import { At } from '../../parts/texts.tsx'
 import { useNow } from '../../time.ts'
 import type { LaneVerb } from './lane-changes.tsx'
 
@@ -22,7 +22,7 @@ export function GateLine({ gate }: { readonly gate: Gate }) {
           {'scope' in gate && gate.scope !== undefined && <bdi>on {scopeWords(gate.scope)} </bdi>}
           {'since' in gate && typeof gate.since === 'number' && (
             <>
-              since <Ago at={gate.since} />
+              since <At at={gate.since} />
             </>
           )}
         </span>

@@ -7,6 +7,7 @@ import { count, many } from '../../format.ts'
 import { type Gate, gateKey, gateSentence, type Scope, scopeWords } from '../../gate-words.ts'
 import { Choices } from '../../parts/choices.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { useCommands } from '../../shell/commands.ts'
 import { storeNow } from '../../time.ts'
 import { type Begin, GateActions, GateLine } from './gates.tsx'
 import type { Lane } from './lane.ts'
@@ -43,6 +44,14 @@ export function LaneList({ lanes, scope }: { readonly lanes: readonly Lane[]; re
   const [open] = useParam('lane')
   const [change, setChange] = useState<LaneChange | null>(null)
   const begin = (verb: LaneVerb, of: Scope): void => setChange(changeOf(verb, of, lanes))
+  useCommands(
+    mayOperate
+      ? [
+          { title: `Pause ${scopeWords(scope)}`, group: 'On this page', run: () => begin('pause', scope) },
+          { title: `Limit ${scopeWords(scope)}`, group: 'On this page', run: () => begin('limit', scope) },
+        ]
+      : [],
+  )
   const shown = lanes
     .filter((lane) => (which === 'held' ? lane.gates.length > 0 : which === 'busy' ? isBusy(lane) : true))
     .toSorted(byNeed)

@@ -104,9 +104,11 @@ function Rate({ lane: { pool, action, tenant, counts } }: { readonly lane: Lane 
         {row('failed attempts', failed, 'text-dead')}
       </div>
       <p className="mt-2 text-dim">
-        {lately === 0
-          ? `Nothing ended in the last ${RATE_MINUTES} minutes, so nobody can say how long ${many(waits, 'task')} will take.`
-          : `${lately.toFixed(1)} a minute end. At this pace the ${many(waits, 'task')} that wait${waits === 1 ? 's' : ''} now take${waits === 1 ? 's' : ''} ${span((waits / lately) * MINUTE_MS)}.`}
+        {waits === 0
+          ? `${lately.toFixed(1)} a minute end, and nothing waits.`
+          : lately === 0
+            ? `Nothing ended in the last ${RATE_MINUTES} minutes, so nobody can say how long ${many(waits, 'task')} will take.`
+            : `${lately.toFixed(1)} a minute end. At this pace the ${many(waits, 'task')} that wait${waits === 1 ? 's' : ''} now take${waits === 1 ? 's' : ''} ${span((waits / lately) * MINUTE_MS)}.`}
       </p>
     </Section>
   )

@@ -57,12 +57,15 @@ const Bar = ({ part, of, colour }: { readonly part: number; readonly of: number;
         style={{ width: of === 0 ? '0' : `${(100 * part) / of}%`, minWidth: part === 0 ? 0 : 1 }}
       />
     </span>
-    <span className="w-10 text-right">{share(part, of)}</span>
+    <span className="w-12 text-right">{share(part, of)}</span>
   </span>
 )
 
-const limited = (value: number | string | null): string =>
-  value === null ? '' : ` of ${typeof value === 'number' ? count(value) : value}`
+/** A limit may be a share of all slots: `80%`. */
+const limited = (value: number | string | null): string => {
+  if (value === null) return ''
+  return typeof value === 'number' ? ` of ${count(value)}` : `, at most ${value.replace('%', ' %')}`
+}
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -81,7 +84,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: 'running',
     title: 'Running',
-    width: 'minmax(64px, 120px)',
+    width: 'minmax(96px, 140px)',
     isNumber: true,
     cell: ({ running, limits }) => `${count(running)}${limited(limits.running)}`,
   },

@@ -5,6 +5,7 @@ import type { OperationOutput } from '../../api/client.ts'
 import { causeWords } from '../../cause-words.ts'
 import { count, many } from '../../format.ts'
 import { lastMinutes } from '../../parts/spark.tsx'
+import { redriveWords } from '../redrive/redrive-words.ts'
 
 export interface Concern {
   readonly key: string
@@ -60,7 +61,7 @@ const causeConcern =
       key: `cause ${group.fingerprint}`,
       state: 'dead',
       what: `${isBack ? 'Back again' : isNew ? 'New cause' : 'Open cause'}: ${causeWords(group.sample)}`,
-      details: `${group.action} · ${count(group.count)} dead${growth === 0 ? '' : ` · ${count(growth)} in the last ${GROWING_MINUTES} minutes`}`,
+      details: `${group.action} · ${count(group.count)} dead${group.case?.firstVersion === undefined ? '' : ` · began with version ${group.case.firstVersion}`}${growth === 0 ? '' : ` · ${count(growth)} in the last ${GROWING_MINUTES} minutes`}`,
       since: group.firstAt,
       to: `/failures/${group.fingerprint}`,
     }
@@ -121,11 +122,11 @@ const REDRIVE_STATES = ['collecting', 'running', 'paused', 'halted', 'aborting',
 export function redriveConcerns(redrives: Redrives): Concern[] {
   return redrives
     .filter(({ state }) => REDRIVE_STATES.includes(state))
-    .map(({ id, state, selector, counts, total, createdAt, halt }) => ({
+    .map(({ id, state, selector, found, counts, total, createdAt, halt }) => ({
       key: `redrive ${id}`,
       state: state === 'halted' ? 'dead' : state === 'paused' ? 'held' : 'running',
       what: `Redrive of ${many(total, 'task')} is ${state}`,
-      details: `${selector} · ${count(counts.recovered)} recovered, ${count(counts.failed)} failed again${halt === null ? '' : ` · ${halt.sentence}`}`,
+      details: `${redriveWords({ selector, found })} · ${count(counts.recovered)} recovered, ${count(counts.failed)} failed again${halt === null ? '' : ` · ${halt.sentence}`}`,
       since: createdAt,
       to: `/redrives/${id}`,
     }))
@@ -140,7 +141,7 @@ const alertWords = ({ state, severity }: Alerts[number]): string =>
 const isTold = ({ state, silenced }: Alerts[number]): boolean =>
   !silenced && (state.status === 'firing' || state.status === 'acknowledged')
 
-/** Adds to causes and breakers what their alerts say. Others that fire and nobody is at are concerns of their own. */
+/** Adds to causes and breakers what their alerts say. Others that fire and nobody is at are concerns of their own: grave ones first. */
 export function withAlerts(concerns: readonly Concern[], alerts: Alerts): Concern[] {
   const shown = new Set(concerns.map(({ key }) => key))
   const keyOf = ({ group: { fingerprint, breaker, tenant = '' } }: Alerts[number]): string =>
@@ -152,22 +153,23 @@ export function withAlerts(concerns: readonly Concern[], alerts: Alerts): Concer
     const key = keyOf(alert)
     return alert.state.status === 'firing' && !shown.has(key) && !(key.startsWith('cause ') && shown.has('causes'))
   }
-  return [
-    ...told.filter(isOther).map(
-      ({ id, rule, says, severity, state }): Concern => ({
-        key: `alert ${id}`,
-        state: severity === 'critical' || severity === 'high' ? 'dead' : 'waiting',
-        what: says,
-        details: `${severity} alert of ${rule}, nobody is at it`,
-        since: state.since,
-        to: `/alerts?alert=${encodeURIComponent(id)}`,
-      }),
-    ),
-    ...concerns.map((one) => {
-      const more = words.get(one.key)
-      return more === undefined ? one : { ...one, details: `${one.details} · ${more}` }
+  const others = told.filter(isOther).map(
+    ({ id, rule, says, severity, state }): Concern => ({
+      key: `alert ${id}`,
+      state: severity === 'critical' || severity === 'high' ? 'dead' : 'waiting',
+      what: says,
+      details: `${severity} alert of ${rule}, nobody is at it`,
+      since: state.since,
+      to: `/alerts?alert=${encodeURIComponent(id)}`,
     }),
-  ]
+  )
+  const known = concerns.map((one) => {
+    const more = words.get(one.key)
+    return more === undefined ? one : { ...one, details: `${one.details} · ${more}` }
+  })
+  // What is lost comes before what may yet pass.
+  const isGrave = ({ state }: Concern): boolean => state === 'dead'
+  return [...others.filter(isGrave), ...known, ...others.filter((one) => !isGrave(one))]
 }
 
 type Because = OperationOutput<'monitoring'>['because']

@@ -8,7 +8,7 @@ import { count, many, share, span } from '../../format.ts'
 import { Choice } from '../../parts/choice.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty, Waiting } from '../../parts/states.tsx'
-import { Ago } from '../../parts/texts.tsx'
+import { At } from '../../parts/texts.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import { Page, Section } from '../../shell/page.tsx'
 import { useNow } from '../../time.ts'
@@ -114,7 +114,9 @@ function Concerns({ concerns }: { readonly concerns: readonly Concern[] }) {
           >
             <StateMark state={state} word={WORDS[state]} isShort={true} />
             <span className="flex min-w-0 flex-wrap gap-x-3 gap-y-0.5">
-              <bdi className="min-w-0 font-semibold break-words">{what}</bdi>
+              <bdi className="line-clamp-2 min-w-0 font-semibold break-words" title={what}>
+                {what}
+              </bdi>
               <bdi className="min-w-0 break-words text-dim">{details}</bdi>
             </span>
             <span className="text-sm whitespace-nowrap text-dim max-sm:col-start-2">
@@ -122,7 +124,7 @@ function Concerns({ concerns }: { readonly concerns: readonly Concern[] }) {
                 ''
               ) : (
                 <>
-                  since <Ago at={since} />
+                  since <At at={since} />
                 </>
               )}{' '}
               <span className="text-accent">open →</span>

@@ -113,7 +113,7 @@ function Draft({ inForce, notes }: { readonly inForce: Version | null; readonly 
     <div className="grid gap-x-6 gap-y-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
       <section aria-label="The text" className="flex min-w-0 flex-col gap-2">
         <div className="flex min-h-8 flex-wrap items-center gap-2">
-          <p role="status" className="min-w-0 flex-1 text-sm text-dim">
+          <p role="status" className="min-w-0 flex-1 basis-40 text-sm text-dim">
             {isChanged ? check.says : base === null ? 'A text to begin with.' : `Version ${base.number}, unchanged.`}
           </p>
           <Copy text={text} label="Copy text" />

@@ -53,7 +53,8 @@ export function Progress({ redrive }: { readonly redrive: Redrive }) {
     <div className="flex flex-col gap-4">
       <p className="flex flex-wrap items-baseline gap-3">
         <StateMark state={look} word={word} />
-        <span>{redriveSentence(redrive)}</span>
+        {/* Why it halted stands below, with its evidence. */}
+        {state !== 'halted' && <span>{redriveSentence(redrive)}</span>}
       </p>
       <div>
         <div

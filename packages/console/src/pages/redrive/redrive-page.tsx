@@ -11,6 +11,7 @@ import { Ago, Id } from '../../parts/texts.tsx'
 import { Page, Section } from '../../shell/page.tsx'
 import { PlanView } from './plan-view.tsx'
 import { Progress, RedriveActs, redriveSentence } from './progress.tsx'
+import { redriveWords } from './redrive-words.ts'
 
 type Item = OperationOutput<'listRedriveItems'>['items'][number]
 
@@ -42,7 +43,7 @@ export default function RedrivePage() {
   })
   return (
     <Page
-      title={redrive.data?.selector ?? id}
+      title={redrive.data === undefined ? id : redriveWords(redrive.data)}
       above={
         <>
           <Link to="/redrives" className="link font-normal">
@@ -58,7 +59,8 @@ export default function RedrivePage() {
         {(known) => (
           <>
             <p className="border-y border-line py-1.5 text-dim">
-              <bdi>{known.actor}</bdi>, <Ago at={known.createdAt} />: <bdi className="text-ink">{known.reason}</bdi>
+              <bdi>{known.actor}</bdi>, <Ago at={known.createdAt} />: <bdi className="text-ink">{known.reason}</bdi>{' '}
+              <bdi className="font-mono text-sm break-words">{known.selector}</bdi>
             </p>
             <div className="mt-3 max-w-3xl">
               {known.state === 'ready' ? <PlanView redrive={known} /> : <Progress redrive={known} />}

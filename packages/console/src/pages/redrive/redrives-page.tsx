@@ -10,6 +10,7 @@ import { Empty, Failed, Waiting } from '../../parts/states.tsx'
 import { Ago } from '../../parts/texts.tsx'
 import { Page } from '../../shell/page.tsx'
 import { REDRIVE_LOOKS } from './progress.tsx'
+import { redriveWords } from './redrive-words.ts'
 
 type Redrive = OperationOutput<'listRedrives'>['items'][number]
 
@@ -77,10 +78,11 @@ const COLUMNS: readonly Column<Redrive>[] = [
   {
     id: 'what',
     title: 'Which dead letters',
+    isMain: true,
     width: 'minmax(0, 1fr)',
-    cell: ({ id, selector }) => (
-      <Link to={`/redrives/${id}`} tabIndex={-1} className="font-mono text-sm hover:underline">
-        <bdi>{selector}</bdi>
+    cell: (redrive) => (
+      <Link to={`/redrives/${redrive.id}`} tabIndex={-1} className="hover:underline" title={redrive.selector}>
+        <bdi>{redriveWords(redrive)}</bdi>
       </Link>
     ),
   },

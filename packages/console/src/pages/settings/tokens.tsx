@@ -74,7 +74,7 @@ export function Tokens() {
       id: 'act',
       title: 'Revoke',
       hidesTitle: true,
-      width: '80px',
+      width: '84px',
       cell: (token) => (
         <button type="button" className="button h-6 text-sm" onClick={() => setRevoking(token)}>
           Revoke …

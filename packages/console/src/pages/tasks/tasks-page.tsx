@@ -1,6 +1,5 @@
 // Tasks: one query, a list of any length, and what can be done with all that the query finds.
 
-import { useState } from 'react'
 import { Link, navigate, useParam } from '../../address.tsx'
 import type { OperationOutput } from '../../api/client.ts'
 import { useMay } from '../../api/me.ts'
@@ -9,10 +8,12 @@ import { causeWords } from '../../cause-words.ts'
 import { count, many } from '../../format.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { isQuery, QueryField } from '../../parts/query-field.tsx'
+import { useSelected } from '../../parts/selection.ts'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Empty, Failed, Waiting } from '../../parts/states.tsx'
 import { Ago, Id } from '../../parts/texts.tsx'
 import { usePreferences } from '../../preferences.ts'
+import { useCommands } from '../../shell/commands.ts'
 import { Page } from '../../shell/page.tsx'
 import { BulkActions } from './bulk-actions.tsx'
 import { Columns, Views } from './views.tsx'
@@ -26,8 +27,7 @@ const COUNT_MS = 10_000
 
 export default function TasksPage() {
   const [q, setQ] = useParam('q')
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const [isAll, setAll] = useState(false)
+  const { keys: selected, isAll, toggle, takeAll, clear } = useSelected()
   const mayOperate = useMay('operate')
   const { hidden } = usePreferences()
   const columns = COLUMNS.filter(({ id }) => FIXED.has(id) || !hidden.includes(id))
@@ -42,15 +42,12 @@ export default function TasksPage() {
     keepsPrevious: false,
     enabled: isQuery(q),
   })
-  const toggle = (key: string): void => {
-    setAll(false)
-    setSelected((old) => new Set(old.has(key) ? [...old].filter((one) => one !== key) : [...old, key]))
-  }
-  const clear = (): void => {
-    setAll(false)
-    setSelected(new Set())
-  }
   const total = found.data
+  useCommands(
+    mayOperate && total !== undefined && total.count > 0
+      ? [{ title: 'Select all that match', group: 'On this page', run: takeAll }]
+      : [],
+  )
   return (
     <Page title="Tasks" isFilled={true} sentence={sentenceOf(q, total, items?.length ?? null)}>
       <div className="flex flex-wrap items-start gap-x-4 gap-y-2 pb-2">
@@ -81,7 +78,7 @@ export default function TasksPage() {
               : `${many(selected.size, 'task')} selected.`}
           </span>
           {!isAll && total !== undefined && total.count > selected.size && (
-            <button type="button" className="link" onClick={() => setAll(true)}>
+            <button type="button" className="link" onClick={takeAll}>
               Select all {total.next === null ? '' : '≥ '}
               {count(total.count)} that match
             </button>
@@ -109,6 +106,13 @@ export default function TasksPage() {
           isFilled={true}
           onOpen={({ id }) => navigate(`/tasks/${encodeURIComponent(id)}`)}
           onEnd={more}
+          rowCommands={[
+            {
+              title: 'Explain the task of the row',
+              key: 'e',
+              run: ({ id }) => navigate(`/tasks/${encodeURIComponent(id)}?tab=explain`),
+            },
+          ]}
           {...(mayOperate ? { selection: { has: (key: string) => isAll || selected.has(key), toggle } } : {})}
         />
       )}

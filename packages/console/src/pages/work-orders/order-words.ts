@@ -22,7 +22,8 @@ export const SEVERITY_SHAPES: Readonly<Record<WorkOrder['severity'], string>> = 
   low: '',
 }
 
-export const isLive = ({ state }: WorkOrder): boolean => state.status === 'open' || state.status === 'in_progress'
+export const isLive = ({ state }: Pick<WorkOrder, 'state'>): boolean =>
+  state.status === 'open' || state.status === 'in_progress'
 
 /** The worst first, then what is due first, then what waits longest. */
 export const byNeed = (one: WorkOrder, other: WorkOrder): number =>

@@ -11,9 +11,10 @@ import { Remarks } from '../../parts/remarks.tsx'
 import { RunbookLink } from '../../parts/runbook-link.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered } from '../../parts/states.tsx'
-import { Ago, Copy, Id } from '../../parts/texts.tsx'
+import { Ago, At, Copy, Id } from '../../parts/texts.tsx'
 import { Page, Section } from '../../shell/page.tsx'
 import { OrderActions } from './order-actions.tsx'
+import { OrderContext } from './order-context.tsx'
 import { ORDER_LOOKS, SEVERITY_SHAPES, type WorkOrderDetail } from './order-words.ts'
 
 export default function WorkOrderPage() {
@@ -43,6 +44,7 @@ export default function WorkOrderPage() {
                   <FailureText failure={known.sample} />
                 </Section>
               )}
+              <OrderContext id={known.id} fingerprint={known.subject.fingerprint} />
               <Tasks order={known} />
               <Comments order={known} />
             </div>
@@ -71,7 +73,7 @@ function Sentence({ order: { state, dead, owner } }: { readonly order: WorkOrder
       )}
       {state.status === 'in_progress' && (
         <>
-          ; <bdi>{owner ?? state.by}</bdi> is on it since <Ago at={state.since} />.
+          ; <bdi>{owner ?? state.by}</bdi> is on it since <At at={state.since} />.
         </>
       )}
       {(state.status === 'resolved' || state.status === 'wont_fix') && (

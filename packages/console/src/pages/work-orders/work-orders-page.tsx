@@ -150,6 +150,7 @@ const columnsOf = (about: About): readonly Column<WorkOrder>[] => [
   {
     id: 'subject',
     title: 'About',
+    isMain: true,
     width: 'minmax(0, 2fr)',
     cell: (order) => <bdi title={about(order)}>{about(order)}</bdi>,
   },
@@ -179,6 +180,7 @@ const columnsOf = (about: About): readonly Column<WorkOrder>[] => [
   {
     id: 'opened',
     title: 'Opened',
+    isAbove: true,
     width: '76px',
     from: 480,
     isNumber: true,

@@ -12,6 +12,7 @@ import { Sheet } from '../../parts/sheet.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered } from '../../parts/states.tsx'
 import { Ago, Copy, Id, Since, shellWord } from '../../parts/texts.tsx'
+import { useCommands } from '../../shell/commands.ts'
 import { Section } from '../../shell/page.tsx'
 import { evidenceOf, onlyServedBy, runsOf, STANDING_LOOK, standingOf, type Worker } from './worker-words.ts'
 
@@ -31,6 +32,8 @@ export function WorkerSheet({
   const mayOperate = useMay('operate')
   const [isAsking, setAsking] = useState(false)
   const worker = asked.data
+  const canDrain = mayOperate && worker !== undefined && !worker.draining
+  useCommands(canDrain ? [{ title: `Drain ${id}`, group: 'On this page', run: () => setAsking(true) }] : [])
   return (
     <Sheet
       title={
@@ -40,7 +43,7 @@ export function WorkerSheet({
       }
       onClose={onClose}
       actions={
-        mayOperate && worker !== undefined && !worker.draining ? (
+        canDrain ? (
           <button type="button" className="button" onClick={() => setAsking(true)}>
             Drain …
           </button>
