@@ -117,6 +117,7 @@ test.each(['sqlite', 'redis'] as const)(
     expect(actions.lastIndexOf('trigger')).toBeLessThan(actions.indexOf('resolve'))
     expect(system.tickets).toHaveLength(1)
   },
+  900_000,
 )
 
 /** How often a process has ended itself before all was done. */

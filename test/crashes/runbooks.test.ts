@@ -127,6 +127,44 @@ test.each(['sqlite', 'redis'] as const)('B4: a runbook killed at each step in tu
   expect(doubts).toEqual(ENDS.filter(([, answer]) => answer !== null).map(([end]) => end))
 })
 
+test.each(['sqlite', 'redis'] as const)(
+  'B4: a process that stands still before a step, until another has done it, does not do it again (%s)',
+  async (kind) => {
+    const folder = mkdtempSync(join(tmpdir(), 'reprise-runbooks-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+    const { engine, address } = await storeOf(kind, folder)
+    onTestFinished(() => engine.close())
+    const client = await createClient({ engine })
+    onTestFinished(() => client.close())
+    const effects = join(folder, 'effects')
+    writeFileSync(effects, '')
+    writeFileSync(join(folder, 'effect.sh'), `#!/bin/sh\necho "$REPRISE_RUN" >> ${effects}\n`)
+    chmodSync(join(folder, 'effect.sh'), 0o755)
+    const text = 'name: once\ntitle: Once\nsteps:\n  - { name: script, script: { file: effect.sh } }\n'
+    await client.publishRunbook({ name: 'once', text })
+    const stateOf = async (id: string): Promise<string> => (await client.getRunbookRun({ id })).state
+    const started = async (): Promise<string> => (await client.startRunbook({ name: 'once', reason: 'a test' })).id
+    const first = await started()
+    const still = fork(PROCESS, [address, folder, 'begun:script', 'SIGSTOP'], {
+      execArgv: ['--conditions=reprise-source', '--no-warnings'],
+    })
+    onTestFinished(() => void still.kill('SIGKILL'))
+    const hasBegun = async (id: string): Promise<boolean> =>
+      (await client.getRunbookRun({ id })).steps[0]?.state === 'running'
+    while (!(await hasBegun(first))) await soon()
+    await killedAt(address, folder, 'never', async () => (await stateOf(first)) === 'waiting')
+    await client.answerRunbookRun({ id: first, answer: 'again' })
+    await killedAt(address, folder, 'never', async () => (await stateOf(first)) === 'succeeded')
+    expect(readFileSync(effects, 'utf8')).toBe(`${first}\n`)
+
+    // It goes on where it was, and works as before.
+    still.kill('SIGCONT')
+    const second = await started()
+    while (!(await hasBegun(second))) await soon()
+    expect(readFileSync(effects, 'utf8')).toBe(`${first}\n`)
+  },
+)
+
 const around = { host: 'h', version: '1', runtimes: [], endpoint: null }
 const pools = [DEFAULT_POOL]
 

@@ -21,4 +21,4 @@ test(`A15: ${KILLS} kills on SQLite: nothing is lost, nothing is settled twice`,
   const db = new DatabaseSync(path)
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' })
   db.close()
-}, 120_000)
+}, 900_000)

@@ -20,6 +20,7 @@ import {
   stepAlert,
   stepDocument,
 } from '@reprise/core'
+import { alertsWatchedAt } from '@reprise/orchestrator'
 import { z } from 'zod'
 import { byOf } from './access/caller.ts'
 import type { Context } from './context.ts'
@@ -35,6 +36,7 @@ import {
   PageQuery,
   pageOf,
   ReasonInput,
+  WatchedAt,
   wholePage,
 } from './schemas/names.ts'
 
@@ -102,7 +104,9 @@ export const alertOperations = {
     description: 'By creation, oldest first. Those that are not resolved, unless a status is asked for.',
     right: 'read',
     input: PageQuery.extend({ status: z.enum([...ALERT_STATUSES, 'all']).optional(), rule: NameInput.optional() }),
-    output: pageOf(AlertView, 'AlertPage'),
+    output: z
+      .object({ items: listOf(AlertView), next: z.string().nullable(), watchedAt: WatchedAt })
+      .meta({ id: 'AlertPage' }),
     answer: 'A page of alerts.',
     run: async (context, _caller, { status, rule, ...page }) => {
       const alerts = alertsIn(context.engine)
@@ -115,7 +119,8 @@ export const alertOperations = {
             })
       const view = await viewing(context)
       const items = found.items.filter(({ document }) => rule === undefined || document.rule === rule)
-      return { items: await inTurns(context.clock, items, ({ document }) => view(document)), next: found.next }
+      const shown = await inTurns(context.clock, items, ({ document }) => view(document))
+      return { items: shown, next: found.next, watchedAt: await alertsWatchedAt(context.engine) }
     },
   }),
   getAlert: operation({

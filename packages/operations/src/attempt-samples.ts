@@ -58,7 +58,9 @@ export async function samplesOf(
       // In parts: where each ends is a place to look for successes.
       for (const limit of [1, ...Array.from({ length: PLACES }, () => Math.ceil(each / PLACES))]) {
         const last = places.at(-1)
-        const page = await engine.tasks({ ...query, limit, ...(last === undefined ? {} : { cursor: last }) })
+        const room = Math.min(limit, each - failures.length)
+        if (room <= 0) break
+        const page = await engine.tasks({ ...query, limit: room, ...(last === undefined ? {} : { cursor: last }) })
         failures.push(...page.items)
         if (page.next === null) break
         places.push(page.next)
@@ -113,7 +115,11 @@ export async function timingOf(engine: Store, { id, attempt, payload }: Task): P
 }
 
 /** Tasks as features, as the caller may see them. */
-export async function featuresFor(context: Context, caller: Caller, tasks: readonly Task[]): Promise<Features[]> {
+export async function featuresFor(
+  context: Pick<Context, 'engine' | 'redaction' | 'clock'>,
+  caller: Caller,
+  tasks: readonly Task[],
+): Promise<Features[]> {
   const turns = turnsOf(context.clock)
   const timings = await mapLimited(tasks.slice(0, TIMED_MAX), READS_AT_ONCE, (task) => timingOf(context.engine, task))
   const features: Features[] = []

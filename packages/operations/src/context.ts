@@ -20,6 +20,7 @@ import {
 import { AddressPolicy, type Resolve } from '@reprise/launchers'
 import type { Policies } from '@reprise/policies'
 import { MONITORING_THRESHOLDS, type MonitoringThresholds } from '@reprise/telemetry'
+import type { z } from 'zod'
 import { ApiTokens } from './access/api-tokens.ts'
 import { Sessions } from './access/sessions.ts'
 import { type ChannelDelivery, createChannelDelivery } from './channels/channel-delivery.ts'
@@ -29,7 +30,9 @@ import { EventFeed } from './events/feed.ts'
 import { createWebhookDelivery, type WebhookDelivery } from './events/webhook-delivery.ts'
 import { Webhooks } from './events/webhooks.ts'
 import { LaneRoom } from './lane-room.ts'
+import type { Written } from './operation.ts'
 import { AtOnce, type AtOnceBounds, type PlaceBounds, Places } from './places.ts'
+import type { TaskPage } from './schemas/task.ts'
 import { SharedReads } from './shared-reads.ts'
 import { TenantLimitBook } from './tenant-limits.ts'
 import { TenantUse } from './tenant-use.ts'
@@ -50,7 +53,7 @@ export interface Context {
   readonly sessions: Sessions
   readonly events: EventsOut
   /** Pages that several callers ask for at the same moment. */
-  readonly pages: SharedReads<string>
+  readonly pages: SharedReads<Written<z.output<typeof TaskPage>>>
   /** Searches read and write much: a few run at once. */
   readonly searches: AtOnce
   /** Tasks and attempts with a long payload or result: a few are read, redacted and written at once. */

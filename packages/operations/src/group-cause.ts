@@ -2,22 +2,12 @@
 // changed just before they began; and one failed attempt beside the last good one. A caller who is limited to tenants compares the
 // own tasks, and learns nothing about others or about workers.
 
-import {
-  CONTRAST_SAMPLE_MIN,
-  type Contrast,
-  casesOf,
-  differencesOf,
-  type Engine,
-  featuresOf,
-  NotFoundError,
-  pacedContrasts,
-  type Task,
-  turnsOf,
-} from '@reprise/core'
+import { casesOf, differencesOf, type Engine, featuresOf, NotFoundError, type Task } from '@reprise/core'
 import { z } from 'zod'
 import type { Caller } from './access/caller.ts'
 import { visibleTask } from './access/own-tasks.ts'
-import { featuresFor, samplesOf, seenFacts, successesFrom, timingOf } from './attempt-samples.ts'
+import { seenFacts, successesFrom, timingOf } from './attempt-samples.ts'
+import { comparisonOf } from './comparison.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { familiesIn, familyGroup } from './group-views.ts'
 import { operation } from './operation.ts'
@@ -110,28 +100,26 @@ export const groupCauseOperations = {
 }
 
 async function causeOf(context: Context, caller: Caller, asked: string): Promise<z.output<typeof CauseView>> {
-  const { engine, clock } = context
+  const { engine } = context
   const families = await familiesIn(engine)
   const root = families.rootOf(asked)
   const names = [root, ...families.membersOf(root)]
-  const [{ failures, successes }, group, cases] = await Promise.all([
-    samplesOf(engine, caller, names),
+  const [compared, group, cases] = await Promise.all([
+    comparisonOf(context, caller, names),
     caller.tenants === null ? familyGroup(engine, root, families) : null,
     casesOf(engine, names),
   ])
-  const [first] = failures
-  if (first === undefined) throw new NotFoundError('failure group', asked)
-  const [failed, good] = [await featuresFor(context, caller, failures), await featuresFor(context, caller, successes)]
-  const contrasts = await pacedContrasts(failed, good, turnsOf(clock))
+  if (compared === null) throw new NotFoundError('failure group', asked)
+  const { action, failures, successes, contrasts, summary } = compared
   const seenFrom = Math.min(...failures.map(diedAt))
   const began = caller.tenants === null ? [...cases.values()].map(({ firstAt }) => firstAt) : []
   const beganAt = Math.min(seenFrom, ...began, ...(group === null ? [] : [group.firstAt]))
   const accepted = successes.map(({ acceptedAt }) => acceptedAt)
   return {
     fingerprint: root,
-    action: first.action,
+    action,
     beganAt,
-    summary: summaryOf(first.action, failures.length, successes.length, contrasts),
+    summary,
     sample: {
       failures: failures.length,
       successes: successes.length,
@@ -145,17 +133,6 @@ async function causeOf(context: Context, caller: Caller, asked: string): Promise
 }
 
 const diedAt = ({ state, acceptedAt }: Task): number => (state.status === 'dead' ? state.at : acceptedAt)
-
-function summaryOf(action: string, failures: number, successes: number, contrasts: readonly Contrast[]): string {
-  const few = (count: number, what: string): string =>
-    `There ${count === 1 ? 'is' : 'are'} ${count} ${what} of ${action} to compare: ${CONTRAST_SAMPLE_MIN} are needed.`
-  if (successes < CONTRAST_SAMPLE_MIN) return few(successes, successes === 1 ? 'success' : 'successes')
-  if (failures < CONTRAST_SAMPLE_MIN) return few(failures, failures === 1 ? 'failure' : 'failures')
-  const [first] = contrasts
-  return first === undefined
-    ? `Nothing stands out between ${failures} failures and ${successes} successes of ${action}.`
-    : first.sentence
-}
 
 async function diffOf(context: Context, caller: Caller, id: Task['id']): Promise<z.output<typeof DiffView>> {
   const { engine } = context

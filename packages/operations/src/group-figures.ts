@@ -6,7 +6,6 @@ import {
   countedBy,
   countTasks,
   type Engine,
-  type Execution,
   type Fingerprint,
   type GroupCase,
   mapLimited,
@@ -16,6 +15,7 @@ import {
 } from '@reprise/core'
 import { z } from 'zod'
 import type { Caller } from './access/caller.ts'
+import { AttemptInChain, chainOf } from './attempt-chain.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
 import { lookOf } from './found.ts'
 import {
@@ -35,26 +35,14 @@ import { ownGroupOf, ownLettersOf } from './own-groups.ts'
 import { Moment, NameInput } from './schemas/names.ts'
 import { FailureGroupView } from './schemas/operations.ts'
 import { FailureView } from './schemas/task.ts'
-import { failureGroupView, failureView } from './views.ts'
+import { failureGroupView } from './views.ts'
 
 const SAMPLE = 200
 const VALUES_MAX = 10
 const CHAINS = 3
-const CHAIN_ATTEMPTS_MAX = 10
 const PARTS_MAX = 20
 
 const ValueCounts = z.array(z.object({ value: z.string().nullable(), count: z.int() }))
-
-const AttemptInChain = z.object({
-  attempt: z.int(),
-  status: z.string(),
-  code: z.string().nullable(),
-  message: z.string().nullable(),
-  worker: z.string().nullable(),
-  version: z.string().nullable(),
-  dispatchedAt: Moment,
-  resolvedAt: Moment.nullable(),
-})
 
 const GroupFigures = FailureGroupView.extend(withNotes)
   .extend(withCase)
@@ -191,30 +179,6 @@ function figuresOf(tasks: readonly Task[], count: number) {
     pools: valuesOf(tasks, ({ pool }) => pool),
     attemptsPerTask: tasks.length === 0 ? null : attempts / tasks.length,
     oldest: oldest === undefined ? null : { task: oldest.id, at: diedAt(oldest), isExact: tasks.length >= count },
-  }
-}
-
-async function chainOf({ engine, redaction }: Context, { id, tenant, attempt }: Task) {
-  // The last attempts are what it died of.
-  const from = Math.max(attempt - CHAIN_ATTEMPTS_MAX, 0)
-  const page = { limit: CHAIN_ATTEMPTS_MAX, ...(from === 0 ? {} : { cursor: String(from) }) }
-  const { items } = await engine.executions(id, page)
-  return {
-    task: id,
-    tenant,
-    attempts: items.map((one: Execution) => {
-      const failure = one.failure === null ? null : failureView(one.failure, redaction)
-      return {
-        attempt: one.attempt,
-        status: one.status,
-        code: failure?.code ?? null,
-        message: failure?.message ?? null,
-        worker: one.worker,
-        version: one.build?.version ?? null,
-        dispatchedAt: one.dispatchedAt,
-        resolvedAt: one.resolvedAt,
-      }
-    }),
   }
 }
 

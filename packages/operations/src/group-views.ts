@@ -44,6 +44,10 @@ export const CaseView = z
     attempts: z.int().meta({ description: 'Attempts that ended by it.' }),
     firstAt: Moment.meta({ description: 'When the first attempt ended by it.' }),
     lastAt: Moment,
+    firstVersion: z
+      .string()
+      .optional()
+      .meta({ description: 'The version of the worker whose attempt was the first to end by it, if it named one.' }),
     regressions: z.int().meta({ description: 'How often it came back after it was resolved.' }),
     splitBy: z.string().nullable(),
   })
@@ -208,10 +212,12 @@ export function caseView({
   attempts,
   firstAt,
   lastAt,
+  firstVersion,
   regressions,
   splitBy,
 }: GroupCase): z.output<typeof CaseView> {
-  return { state: { ...state }, owner, deaths, recovered, attempts, firstAt, lastAt, regressions, splitBy }
+  const begun = given({ firstVersion })
+  return { state: { ...state }, owner, deaths, recovered, attempts, firstAt, lastAt, ...begun, regressions, splitBy }
 }
 
 /** The owner of a dead letter, as a field beside it. Policies and cases are for callers who may see all tenants. */

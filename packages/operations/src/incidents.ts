@@ -170,8 +170,11 @@ function lineOf({ type, at, actor, reason, data }: JournalEntry): Line | null {
       const subject =
         textIn('breaker') ?? textIn('run') ?? textIn('redrive') ?? textIn('workOrder') ?? textIn('fingerprint')
       const name = textIn('runbook') ?? textIn('breaker') ?? textIn('action')
-      const what = textIn('step') ?? textIn('state') ?? textIn('status')
-      const head = [type.replace(/^\w+\./, ''), name, what].filter((part) => part !== null).join(' ')
+      // The type of an alert, a case or a work order says its state, and the reason often names the rest.
+      const what =
+        kind === 'runbook' || kind === 'redrive' ? (textIn('step') ?? textIn('state') ?? textIn('status')) : null
+      const isNamed = name !== null && !reason.includes(name)
+      const head = [type.replace(/^\w+\./, ''), isNamed ? name : null, what].filter((part) => part !== null).join(' ')
       return { ...base, subject, text: `${head}: ${reason}` }
     }
   }

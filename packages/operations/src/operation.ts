@@ -12,9 +12,16 @@ import type { Method, Route } from './route.ts'
 export class Written<T> {
   declare readonly written: T
   readonly text: string
+  #bytes: Buffer | null = null
 
   constructor(text: string) {
     this.text = text
+  }
+
+  /** As it is sent: made once for all who share it. */
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(this.text)
+    return this.#bytes
   }
 }
 

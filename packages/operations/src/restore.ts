@@ -1,6 +1,15 @@
 // Takes back discards (undo): a discarded task is a dead letter again, of the same cause, while its discard is not too long ago.
 
-import { InvalidError, searchTasks, type TaskFilter } from '@reprise/core'
+import {
+  compileFilter,
+  type Engine,
+  InvalidError,
+  mapLimited,
+  type SearchOptions,
+  searchTasks,
+  type Task,
+  type TaskFilter,
+} from '@reprise/core'
 import { z } from 'zod'
 import { byOf } from './access/caller.ts'
 import { ownFilter } from './access/own-tasks.ts'
@@ -12,6 +21,7 @@ import { CursorInput, QueryInput, ReasonInput, TaskIdInput } from './schemas/nam
 import { BulkView } from './schemas/operations.ts'
 
 const STEP = 100
+const READS_AT_ONCE = 10
 
 export const restoreOperations = {
   restoreTasks: operation({
@@ -49,7 +59,11 @@ export const restoreOperations = {
         ],
       }
       const step = { ...lookOf(context, caller), limit: STEP, light: true, ...given({ cursor }) }
-      const { items, next } = await context.searches.run(caller, () => searchTasks(context.engine, filter, step))
+      const { items, next } = await context.searches.run(caller, async () => {
+        const page = await searchTasks(context.engine, { terms: filter.terms.filter(isKept) }, step)
+        const diedOf = { terms: filter.terms.filter((term) => !isKept(term)) }
+        return { ...page, items: await thoseThatDiedOf(context.engine, page.items, diedOf, step) }
+      })
       if (dryRun === true) return { changed: [], next, dryRun: true, matched: items.length }
       if (items.length === 0) return { changed: [], next }
       const select = { ids: items.map(({ id }) => id) }
@@ -57,4 +71,31 @@ export const restoreOperations = {
       return { changed, next }
     },
   }),
+}
+
+type Term = TaskFilter['terms'][number]
+
+/** Whether a discarded task still says it. Of what it had died it is silent: its last attempt tells. */
+const isKept = ({ condition }: Term): boolean =>
+  condition.kind !== 'text' && !(condition.kind === 'name' && DIED_OF.has(condition.field))
+
+const DIED_OF: ReadonlySet<string> = new Set(['fingerprint', 'code', 'reason'])
+
+async function thoseThatDiedOf(
+  engine: Pick<Engine, 'execution'>,
+  tasks: readonly Task[],
+  filter: TaskFilter,
+  { seen, now }: Pick<SearchOptions, 'seen' | 'now'>,
+): Promise<readonly Task[]> {
+  if (filter.terms.length === 0) return tasks
+  const agrees = compileFilter(filter, seen)
+  const looked = await mapLimited(tasks, READS_AT_ONCE, async (task) => {
+    const last = await engine.execution(task.id, task.attempt)
+    if (last?.failure == null) return []
+    const { failure, decision, resolvedAt } = last
+    const reason = decision?.kind === 'dead' ? decision.reason : 'not_retriable'
+    const died: Task = { ...task, state: { status: 'dead', at: resolvedAt ?? now, reason, failure } }
+    return agrees(died, now) ? [task] : []
+  })
+  return looked.flat()
 }

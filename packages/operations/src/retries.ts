@@ -41,7 +41,7 @@ export const RetryView = z
 
 export const RetryInput = TaskParams.extend({
   maxRetries: z.int().min(0).max(1_000).optional().meta({
-    description: 'Takes the place of the budget, up to what MAX_RETRIES, the action or a policy allows.',
+    description: 'Lowers the budget, which is what MAX_RETRIES, the action or a policy allows. It can not raise it.',
   }),
   policy: NameInput.optional().meta({
     description:

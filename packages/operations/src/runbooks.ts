@@ -3,15 +3,7 @@
 // steps act on the whole store.
 
 import { randomUUID } from 'node:crypto'
-import {
-  type By,
-  ConflictError,
-  type Fingerprint,
-  InvalidError,
-  NotFoundError,
-  PAGE_LIMIT_DEFAULT,
-  RequestError,
-} from '@reprise/core'
+import { type By, ConflictError, InvalidError, NotFoundError, PAGE_LIMIT_DEFAULT, RequestError } from '@reprise/core'
 import {
   type Answer,
   abortedRun,
@@ -31,7 +23,7 @@ import type { Context } from './context.ts'
 import { given } from './given.ts'
 import { type Operation, operation, Written } from './operation.ts'
 import { checkedInputs } from './runbooks/inputs.ts'
-import { allRunbooks, publishRunbook, runbookNamed, runFigures, suggestion } from './runbooks/known.ts'
+import { publishRunbook, runbookNamed, runbooksFor, runFigures } from './runbooks/known.ts'
 import { readRunbook } from './runbooks/runbook-file.ts'
 import { DetailView, detailView, RunbookView, RunView, runbookView, runView } from './runbooks/views.ts'
 import { NameInput, PageQuery, ReasonInput } from './schemas/names.ts'
@@ -65,20 +57,9 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     output: z.object({ items: z.array(RunbookView), next: z.null() }).meta({ id: 'RunbookPage' }),
     answer: 'All of them.',
     run: async ({ engine, clock }, _caller, { fingerprint }) => {
-      const [all, figures, cause] = await Promise.all([
-        allRunbooks(engine, operations()),
-        runFigures(engine, fingerprint ?? null, clock),
-        fingerprint === undefined ? null : causeOf(engine, fingerprint),
-      ])
-      const items = all.map((one) => ({
-        ...runbookView(one),
-        suggested: cause === null ? null : suggestion(one.runbook, cause),
-        figures: figures(one.runbook.name),
-      }))
-      return {
-        items: items.toSorted((a, b) => Number(b.suggested !== null) - Number(a.suggested !== null)),
-        next: null,
-      }
+      const ranked = await runbooksFor(engine, operations(), clock, fingerprint ?? null)
+      const items = ranked.map(({ known, suggested, figures }) => ({ ...runbookView(known), suggested, figures }))
+      return { items, next: null }
     },
   }),
   getRunbook: operation({
@@ -275,10 +256,4 @@ async function acted(
   const by = byOf(caller, reason)
   await stepRun(engine, id, (run) => step(run, by, now))
   return runView(await runOf(engine, id), redaction)
-}
-
-/** The newest dead letter of a group says what is wrong with it. */
-async function causeOf(engine: Context['engine'], fingerprint: string) {
-  const [group] = (await engine.failureGroups({ fingerprint: fingerprint as Fingerprint, limit: 1 })).items
-  return group === undefined ? null : { action: group.action, code: group.sample.code, reason: group.sample.reason }
 }

@@ -36,6 +36,7 @@ import { sessionOperations } from './sessions.ts'
 import { taskOperations } from './tasks.ts'
 import { tenantOperations } from './tenants.ts'
 import { webhookOperations } from './webhooks.ts'
+import { workOrderContextOperationsOn } from './work-order-context.ts'
 import { workOrderTicketOperations } from './work-order-tickets.ts'
 import { workOrderOperations } from './work-orders.ts'
 import { workerOperations } from './workers.ts'
@@ -61,6 +62,7 @@ export const OPERATIONS = {
   ...ledgerOperations,
   ...auditOperations,
   ...workOrderOperations,
+  ...workOrderContextOperationsOn((): Readonly<Record<string, Operation>> => ALL_OPERATIONS),
   ...workOrderTicketOperations,
   ...alertOperations,
   ...alertRuleOperations,

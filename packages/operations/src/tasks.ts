@@ -101,7 +101,7 @@ export const taskOperations = {
       }
       // Those who may see different things share no page.
       const question = JSON.stringify([q, limit, cursor, tenants, mayReveal(caller)])
-      return new Written(await pages.read(question, () => searches.run(caller, search)))
+      return pages.read(question, async () => new Written(await searches.run(caller, search)))
     },
   }),
   exportTasks: linesOperation({

@@ -7,7 +7,7 @@ import {
   checkedText,
   closed,
   commented,
-  type Fingerprint,
+  mapLimited,
   reopenedWorkOrder,
   type Stored,
   stepWorkOrder,
@@ -16,12 +16,14 @@ import {
   type WorkOrder,
   workOrdersIn,
 } from '@reprise/core'
+import { alertsWatchedAt } from '@reprise/orchestrator'
 import { z } from 'zod'
 import { byOf, type Caller } from './access/caller.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
+import { familiesIn, familyGroup } from './group-views.ts'
 import { operation } from './operation.ts'
-import { ActionNameInput, checkedBy, Moment, NameInput, PageQuery, ReasonInput } from './schemas/names.ts'
+import { ActionNameInput, checkedBy, Moment, NameInput, PageQuery, ReasonInput, WatchedAt } from './schemas/names.ts'
 import { FailureView } from './schemas/task.ts'
 import { failureView } from './views.ts'
 import { WorkOrderId, workOrderOf } from './work-order-id.ts'
@@ -30,6 +32,7 @@ import { TicketView, ticketsOf } from './work-order-tickets.ts'
 const OWNER_LENGTH_MAX = 200
 const TEXT_LENGTH_MAX = 1_000
 const SIMILAR_MAX = 5
+const READS_AT_ONCE = 10
 /** Of one action, as many are looked through for those that are like one. */
 const SIMILAR_LOOKED_AT = 200
 
@@ -70,6 +73,12 @@ const WorkOrderView = z
     lastDeathAt: Moment,
   })
   .meta({ id: 'WorkOrder', description: 'The part of a person in the recovery of dead letters.' })
+
+const ListedView = WorkOrderView.extend({
+  dead: z.int().meta({ description: 'Dead letters of its cause now.' }),
+  code: z.string().nullable().meta({ description: 'Of the newest failure; null once all dead letters are gone.' }),
+  message: z.string().nullable(),
+}).meta({ id: 'ListedWorkOrder' })
 
 const DetailView = WorkOrderView.extend({
   tasks: z.array(z.string()).meta({ description: 'The tasks that died last, newest first.' }),
@@ -112,9 +121,9 @@ export const workOrderOperations = {
       owner: NameInput.optional(),
       action: ActionNameInput.optional(),
     }),
-    output: z.object({ items: z.array(WorkOrderView), next: z.string().nullable() }),
+    output: z.object({ items: z.array(ListedView), next: z.string().nullable(), watchedAt: WatchedAt }),
     answer: 'A page of work orders.',
-    run: async ({ engine }, _caller, { status, owner, action, ...page }) => {
+    run: async ({ engine, redaction }, _caller, { status, owner, action, ...page }) => {
       const orders = workOrdersIn(engine)
       const found =
         status === 'all'
@@ -125,7 +134,13 @@ export const workOrderOperations = {
             })
       const wanted = ({ document }: Stored<WorkOrder>): boolean =>
         (owner === undefined || document.owner === owner) && (action === undefined || document.action === action)
-      return { items: found.items.filter(wanted).map(({ document }) => viewOf(document)), next: found.next }
+      const families = await familiesIn(engine)
+      const items = await mapLimited(found.items.filter(wanted), READS_AT_ONCE, async ({ document }) => {
+        const group = await familyGroup(engine, families.rootOf(document.subject.fingerprint), families)
+        const { code = null, message = null } = group === null ? {} : failureView(group.sample, redaction)
+        return { ...viewOf(document), dead: group?.count ?? 0, code, message }
+      })
+      return { items, next: found.next, watchedAt: await alertsWatchedAt(engine) }
     },
   }),
   getWorkOrder: operation({
@@ -140,9 +155,9 @@ export const workOrderOperations = {
     run: async (context, _caller, { id }) => {
       const one = await workOrderOf(context, id)
       const { engine, redaction } = context
-      const fingerprint = one.subject.fingerprint as Fingerprint
-      const [{ items }, others, tickets] = await Promise.all([
-        engine.failureGroups({ fingerprint, limit: 1 }),
+      const families = await familiesIn(engine)
+      const [group, others, tickets] = await Promise.all([
+        familyGroup(engine, families.rootOf(one.subject.fingerprint), families),
         workOrdersIn(engine).find({ index: 'action', value: one.action, limit: SIMILAR_LOOKED_AT }),
         ticketsOf(engine, one.id),
       ])
@@ -151,14 +166,13 @@ export const workOrderOperations = {
         .flatMap(({ document }) => document.past.slice(-1).map((past) => ({ id: document.id, ...past })))
         .toSorted((a, b) => b.since - a.since)
         .slice(0, SIMILAR_MAX)
-      const [group] = items
       return {
         ...viewOf(one),
         tasks: [...one.tasks],
         comments: one.comments.map((comment) => ({ ...comment, text: redaction.text(comment.text) })),
         past: one.past.map((past) => ({ ...past })),
         dead: group?.count ?? 0,
-        sample: group === undefined ? null : failureView(group.sample, redaction),
+        sample: group === null ? null : failureView(group.sample, redaction),
         similar,
         tickets,
       }

@@ -1,6 +1,7 @@
 // The timeline of an incident: what happened in a period, on one line, with failures of one cause counted by the minute.
 
 import { VirtualClock } from '@reprise/core'
+import { openWorkOrders } from '@reprise/orchestrator'
 import { afterAll, expect, test } from 'vitest'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
 import { ACME, ANN, died, storeWithCaller } from './store-with-caller.ts'
@@ -42,6 +43,12 @@ test.each(STORES)('B16: failures, workers, operators and runbooks of a period on
   expect(found.items.some((line) => line.text.includes('EEARLY'))).toBe(false)
   const earlier: Timeline = await call(ANN, 'getIncident', { since: '2h', until: '30m' })
   expect(earlier.items.filter((line) => line.kind === 'failures')).toMatchObject([{ count: 1 }])
+  // Nothing is said twice.
+  while (await openWorkOrders({ engine }));
+  const { items }: Timeline = await call(ANN, 'getIncident', { since: '1m' })
+  expect(items.find((line) => line.kind === 'work_order')?.text).toBe(
+    'opened: render: tasks die of a cause, and a person has to look at it.',
+  )
   await expect(call(ANN, 'getIncident', { since: '1m', until: '1h' })).rejects.toThrow(/ends before it begins/)
   await expect(call(ACME, 'getIncident', { since: '1h' })).rejects.toThrow(/all tenants/)
 })

@@ -2,7 +2,7 @@
 // tried, an undo of patched items, and a discard that is regretted.
 
 import { type Engine, failed, type JournalEntryInput, type LeaseRef, type Outage, succeeded } from '@reprise/core'
-import { redrivesIn } from '@reprise/orchestrator'
+import { closeRecovered, followOnce, openWorkOrders, redrivesIn } from '@reprise/orchestrator'
 import { afterAll, expect, test } from 'vitest'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
 import { breaks, type Redrive, recoveryStore, specs, works } from './redrive-fixture.ts'
@@ -133,6 +133,47 @@ test.each(STORES)('an undo of patched items gives the originals back, and no cop
   expect(ran).toEqual([])
   expect(await engine.task('t00000' as never)).toMatchObject({ payload: '{"amount":1}', state: { status: 'dead' } })
 })
+
+test.each(STORES)(
+  'items that recover with a patch are told as recovered once, and close case and work order as that (%s)',
+  async (kind) => {
+    const { ask, died, serve, until, work, engine } = await recoveryStore(kind)
+    await died(specs(4, { payload: '{"amount":1}' as never }), breaks)
+    await serve()
+    const follow = async (): Promise<void> => {
+      while (await followOnce(engine));
+      while (await openWorkOrders({ engine }));
+      await closeRecovered(engine)
+    }
+    await follow()
+    const asked = { all: true, patch: { amount: 2 }, canary: [], start: true, ...WHY }
+    const { id } = await ask<Redrive>('createRedrive', asked)
+    await until(id, ({ counts }) => counts.sent === 4)
+    await follow()
+    // The originals are discarded, and nobody knows yet whether the patch helps.
+    expect(await ask('listWorkOrders', {})).toMatchObject({ items: [{ state: { status: 'open' } }] })
+    await until(
+      id,
+      ({ state }) => state === 'done',
+      () => work(works),
+    )
+    await follow()
+    const { entries } = await engine.journal.read({ limit: 1_000 })
+    const told = entries.filter(({ type }) => type === 'task.recovered')
+    expect(told.map(({ taskId, data }) => [taskId, data.copy]).toSorted()).toEqual(
+      specs(4).map((one) => [one.id, `${one.id}~2`]),
+    )
+    expect(await ask('listWorkOrders', { status: 'all' })).toMatchObject({
+      items: [
+        { state: { status: 'resolved', because: 'recovered', result: expect.stringContaining(WHY.reason) as unknown } },
+      ],
+    })
+    const fingerprint = String(told[0]?.data.fingerprint)
+    expect(await ask('getFailureGroup', { fingerprint })).toMatchObject({
+      case: { state: { status: 'resolved' }, deaths: 4, recovered: 4 },
+    })
+  },
+)
 
 test.each(STORES)('a discard can be taken back for 7 days, and not longer (%s)', async (kind) => {
   const { ask, died, clock, engine } = await recoveryStore(kind, { onItsClock: true })

@@ -81,27 +81,50 @@ describe.each(STORES)('B4, B11: the five runbooks (%s)', (kind) => {
     expect((await engine.counts()).discarded).toBe(4)
   })
 
-  test('poison pill quarantine, aborted: the discarded are dead letters again, and the action goes on', async () => {
+  test.each(['code:POISON', 'fingerprint'])(
+    'poison pill quarantine, aborted after the discard (%s): they are dead letters again, and the action goes on',
+    async (asked) => {
+      const { engine, clock, call, moved, start, answer, runner, signal, shown } = await opened(kind)
+      await died(engine, dead(2), 'POISON')
+      const groups = await engine.failureGroups()
+      const query = asked === 'fingerprint' ? `fingerprint:${await fingerprintOf(engine)}` : asked
+      const { id } = await start('poison-pill-quarantine', { action: 'render', query })
+      await answer(id, 'yes')
+      await moved(id)
+      await answer(id, 'yes')
+      // The process dies when the discard is done.
+      await runner((at, step) => {
+        if (at === 'ended' && step === 'quarantine') throw new Error('killed')
+      }).round(signal)
+      expect((await shown(id)).steps.find(({ name }) => name === 'quarantine')?.state).toBe('done')
+      expect(await engine.counts()).toMatchObject({ dead: 0, discarded: 2 })
+      await call(ANN, 'abortRunbookRun', { id })
+      await clock.advance(16_000)
+      const ended = await moved(id)
+      expect([ended.state, statesOf(ended)]).toEqual([
+        'aborted',
+        ['undone', 'done', 'done', 'undone', 'pending', 'pending'],
+      ])
+      expect(await engine.counts()).toMatchObject({ dead: 2, discarded: 0 })
+      expect(await engine.failureGroups()).toEqual(groups)
+      expect((await engine.holds({ limit: 10 })).items).toEqual([])
+    },
+  )
+
+  test('poison pill quarantine, refused: nothing is discarded, and an abort lets the action go on', async () => {
     const { engine, call, moved, start, answer } = await opened(kind)
     await died(engine, dead(2), 'POISON')
     const { id } = await start('poison-pill-quarantine', { action: 'render', query: 'code:POISON' })
     await answer(id, 'yes')
     await moved(id)
-    await answer(id, 'yes')
-    const spoiled = moved(id)
-    await spoiled
-    // It is over: nothing to take back any more.
-    await expect(call(ANN, 'abortRunbookRun', { id })).rejects.toThrow(/has ended/)
-    const again = await start('poison-pill-quarantine', { action: 'render', query: 'code:POISON' })
-    await answer(again.id, 'yes')
-    await moved(again.id)
-    await answer(again.id, 'no')
-    expect(await moved(again.id)).toMatchObject({ state: 'halted' })
+    await answer(id, 'no')
+    expect(await moved(id)).toMatchObject({ state: 'halted' })
     expect((await engine.holds({ limit: 10 })).items).toHaveLength(1)
-    await call(ANN, 'abortRunbookRun', { id: again.id })
-    const ended = await moved(again.id)
+    await call(ANN, 'abortRunbookRun', { id })
+    const ended = await moved(id)
     expect([ended.state, ended.steps[0]?.state]).toEqual(['aborted', 'undone'])
     expect((await engine.holds({ limit: 10 })).items).toEqual([])
+    expect(await engine.counts()).toMatchObject({ dead: 2, discarded: 0 })
   })
 
   test('stuck worker drain: waits until the worker has nothing left', async () => {

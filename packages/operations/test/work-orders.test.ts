@@ -1,6 +1,14 @@
 // Work orders (B3, invariant 8): every dead letter has one, or its failure group has, exactly once; they close when tasks recover.
 
-import { actionName, type Engine, type PolicyBook, succeeded, type TaskSpec, workerId } from '@reprise/core'
+import {
+  actionName,
+  createRedactor,
+  type Engine,
+  type PolicyBook,
+  succeeded,
+  type TaskSpec,
+  workerId,
+} from '@reprise/core'
 import { closeRecovered, followOnce, openWorkOrders } from '@reprise/orchestrator'
 import { afterAll, describe, expect, test } from 'vitest'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
@@ -44,6 +52,7 @@ async function succeedAll(engine: Engine): Promise<void> {
   await engine.settle(claimed.map((one) => succeeded(one, null)))
 }
 
+const ONCE = { ...spec('x').settings, maxRetries: 0 }
 const by = { actor: 'operator:ann', reason: 'it is fixed' }
 
 describe.each(STORES)('work orders (%s)', (kind) => {
@@ -137,6 +146,53 @@ describe.each(STORES)('work orders (%s)', (kind) => {
     await engine.change({ kind: 'discard', select: { action: actionName(spec('x').action) }, by })
     await closeRecovered(engine)
     expect(await listed(call, 'resolved')).toMatchObject([{ state: { because: 'gone' } }])
+    // The discard is taken back: they wait for a person again.
+    await engine.change({ kind: 'revert', select: { ids: some(2, 'a').map(({ id }) => id) }, by })
+    await follow(engine)
+    await closeRecovered(engine)
+    expect(await listed(call)).toMatchObject([{ state: { status: 'open', because: 'again' }, dead: 2, code: 'CODE_A' }])
+    expect(await typesOf(engine)).toEqual(['work_order.opened', 'work_order.closed', 'work_order.reopened'])
+  })
+
+  test('has the context of the failure: chain, payload, workers, breakers, contrasts, what helped', async () => {
+    const { engine, call } = await storeWithCaller(kind, undefined, { redaction: createRedactor() })
+    const payload = (region: string) => JSON.stringify({ region, password: 'secret' }) as never
+    await engine.submit(some(40, 'good', { payload: payload('us') }))
+    await succeedAll(engine)
+    await died(engine, some(40, 'bad', { payload: payload('eu'), settings: ONCE }), 'ECONNRESET')
+    await follow(engine)
+    const [{ id } = { id: '' }] = await listed(call)
+    const context = await call(ANN, 'getWorkOrderContext', { id })
+    expect(context).toMatchObject({
+      task: { status: 'dead', pool: spec('x').pool },
+      payload: { region: 'eu', password: '[redacted]' },
+      chain: [{ attempt: 1, status: 'failed', code: 'ECONNRESET', worker: 'w1', version: '1' }],
+      runbooks: [{ name: 'replay-after-outage', suggested: 'the code is ECONNRESET', runs: 0 }],
+    })
+    const { workers, contrasts } = context as {
+      workers: { shown: { worker: string; ranLast: boolean }[] }
+      contrasts: string[]
+    }
+    expect(workers.shown[0]).toMatchObject({ worker: 'w1', ranLast: true })
+    expect(contrasts).toContain('"payload.region=eu": 100 % of the failures, 0 % of the successes')
+    expect(JSON.stringify(context)).not.toContain('secret')
+    await engine.change({ kind: 'redrive', select: { action: actionName(spec('x').action) }, by })
+    await succeedAll(engine)
+    await closeRecovered(engine)
+    // Others of the action are told what helped then.
+    await died(engine, some(1, 'other'), 'EINVAL')
+    await follow(engine)
+    const [other = { id: '' }] = await listed(call)
+    expect(await call(ANN, 'getWorkOrder', { id: other.id })).toMatchObject({
+      similar: [
+        { id, result: expect.stringContaining('What helped: operator:ann sent them back, it is fixed') as unknown },
+      ],
+    })
+    // What is over is still known.
+    expect(await call(ANN, 'getWorkOrderContext', { id })).toMatchObject({
+      task: { status: 'succeeded' },
+      contrasts: [],
+    })
   })
 
   test('groups that were merged have one', async () => {
@@ -149,7 +205,7 @@ describe.each(STORES)('work orders (%s)', (kind) => {
     await call(ANN, 'mergeFailureGroups', { fingerprint: into, from: [from] })
     await follow(engine)
     expect(await listed(call)).toMatchObject([{ subject: { kind: 'group', fingerprint: into } }])
-    expect(await call(ANN, 'getWorkOrder', { id: `wo-${from}` })).toMatchObject({ id: `wo-${into}` })
+    expect(await call(ANN, 'getWorkOrder', { id: `wo-${from}` })).toMatchObject({ id: `wo-${into}`, dead: 2 })
   })
 })
 

@@ -86,6 +86,12 @@ export function createAlerts(options: AlertsOptions): Service {
   })
 }
 
+/** When somebody last looked at the rules of this store; null if nobody ever did. */
+export async function alertsWatchedAt(engine: Pick<Engine, 'collection'>): Promise<number | null> {
+  const { dueAt = 0 } = (await roundsIn(engine).get(ROUNDS_ID))?.document ?? {}
+  return dueAt === 0 ? null : dueAt
+}
+
 const standing = (engine: Pick<Engine, 'collection'>): Promise<Stored<Rounds>> =>
   getOrInsert(roundsIn(engine), ROUNDS_ID, () => ({ id: ROUNDS_ID, dueAt: 0, firedAt: {} }))
 

@@ -141,6 +141,9 @@ async function applyAll(engine: CasesOptions['engine'], { pending, batch }: Prog
   await mapLimited(pending, CASES_AT_ONCE, (tally) => apply(engine, tally, batch))
 }
 
+/** The version of a worker that was given none. */
+const NO_VERSION = 'unknown'
+
 /** What a page says about one case, once: a page that was counted is told by its number. */
 async function apply(engine: CasesOptions['engine'], tally: CauseTally, batch: number): Promise<void> {
   const { fingerprint: id, action, firstAt: at } = tally
@@ -148,10 +151,14 @@ async function apply(engine: CasesOptions['engine'], tally: CauseTally, batch: n
   if (known !== undefined && known.batch >= batch) return
   const versions =
     known !== undefined && asksForVersions(known) ? await versionsOf(engine, tally) : new Map<string, string>()
+  const [first] = tally.ended
+  const begun = known === undefined && first !== undefined ? await versionOf(engine, first) : undefined
   const stepped = await stepCase(engine, { id, action, at }, (one) => {
     const next = counted(one, tally, batch, versions)
     const isNew = one.deaths === 0 && one.batch === 0 && one.state.status === 'open' && tally.deaths > 0
-    return next !== null && isNew ? opened(next) : next
+    const isNamed = begun !== undefined && begun !== NO_VERSION
+    const whole = next === null || !isNamed ? next : { firstVersion: begun, ...next }
+    return whole !== null && isNew ? opened(whole) : whole
   })
   if (stepped?.recovering === true) await resolveIfOver(engine, stepped)
 }
@@ -190,8 +197,13 @@ async function areEmpty(engine: CasesOptions['engine'], family: readonly GroupCa
 async function versionsOf(engine: CasesOptions['engine'], { ended }: CauseTally): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   await mapLimited(ended, LOOKS_AT_ONCE, async (one) => {
-    const version = (await engine.execution(one.taskId, one.attempt))?.build?.version
+    const version = await versionOf(engine, one)
     if (version !== undefined) found.set(attemptKey(one), version)
   })
   return found
 }
+
+const versionOf = async (
+  engine: CasesOptions['engine'],
+  { taskId, attempt }: CauseTally['ended'][number],
+): Promise<string | undefined> => (await engine.execution(taskId, attempt))?.build?.version

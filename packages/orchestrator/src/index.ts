@@ -11,7 +11,7 @@ export {
   silentMeter,
 } from '@reprise/core'
 export type { RetryFailures } from './alert-readings.ts'
-export { type AlertRound, type AlertsOptions, alertRound, createAlerts } from './alerts.ts'
+export { type AlertRound, type AlertsOptions, alertRound, alertsWatchedAt, createAlerts } from './alerts.ts'
 export { type AuditLine, linesOf } from './audit/file.ts'
 export {
   entryDigest,

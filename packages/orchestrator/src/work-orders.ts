@@ -24,12 +24,14 @@ import {
   refuseNoEngine,
   type Service,
   stepWorkOrder,
+  type Task,
   type TaskId,
   tellLeftovers,
   type WorkOrder,
   type WorkOrderSubject,
   workOrdersIn,
 } from '@reprise/core'
+import { copyId, ORIGINAL_LABEL } from './redrives/send.ts'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
 
@@ -62,6 +64,9 @@ const CAUSES_AT_ONCE = 100
 /** Open work orders that are looked at in one round: the next round goes on behind them. */
 const LOOKED_AT_MAX = 200
 const MEMBERS_MAX = 100
+/** How many entries about one task are looked through for what sent it back. */
+const HISTORY_MAX = 50
+const HELPED_LENGTH_MAX = 500
 const PROGRESS_ID = 'journal'
 
 const CHECKS: check.Table<WorkOrdersOptions> = { ...SERVICE_CHECKS, intervalMs: check.ms }
@@ -106,8 +111,9 @@ export async function openWorkOrders(options: Pick<WorkOrdersOptions, 'engine' |
   const cases = await casesOf(engine, [...causes.keys()])
   await mapLimited([...causes], CAUSES_AT_ONCE, async ([fingerprint, { action, deaths }]) => {
     const root = cases.get(fingerprint)?.mergedInto ?? fingerprint
+    const name = action === '' ? await actionOf(engine, deaths) : action
     for (const one of await subjectsOf(options, root, deaths)) {
-      await openWorkOrder(engine, one.subject, action, one.deaths)
+      await openWorkOrder(engine, one.subject, name, one.deaths)
     }
   })
   try {
@@ -117,6 +123,11 @@ export async function openWorkOrders(options: Pick<WorkOrdersOptions, 'engine' |
     throw error
   }
   return entries.length === PAGE_ENTRIES
+}
+
+/** An entry about a discard that was taken back does not name it. */
+async function actionOf(engine: WorkOrdersOptions['engine'], [first]: readonly Death[]): Promise<string> {
+  return first === undefined ? '' : ((await engine.task(first.taskId, { light: true }))?.action ?? '')
 }
 
 /** How long the oldest entry of the journal waits that was not looked at for deaths; 0 if all was, or nothing ever was. */
@@ -145,15 +156,18 @@ const BAD_ENDS: ReadonlySet<string> = new Set([
 function deathsOf(entries: readonly JournalEntry[]): ReadonlyMap<string, Cause> {
   const causes = new Map<string, Cause>()
   for (const { type, taskId, attempt, at, data } of entries) {
-    const { fingerprint, action, decision } = data
-    if (!BAD_ENDS.has(type) || decision !== 'dead' || taskId === null || attempt === null) continue
-    if (typeof fingerprint !== 'string' || typeof action !== 'string') continue
-    const cause = causes.get(fingerprint) ?? { action, deaths: [] }
+    const { fingerprint, action } = data
+    if (taskId === null || attempt === null || typeof fingerprint !== 'string' || !isDeath(type, data)) continue
+    const cause = causes.get(fingerprint) ?? { action: '', deaths: [] }
     cause.deaths.push({ taskId, attempt, at })
-    causes.set(fingerprint, cause)
+    causes.set(fingerprint, typeof action === 'string' ? { ...cause, action } : cause)
   }
   return causes
 }
+
+/** A discard that is taken back leaves a dead letter as well: somebody has to look at it again. */
+const isDeath = (type: string, { decision, from }: JournalEntry['data']): boolean =>
+  type === 'task.reverted' ? from === 'discarded' : BAD_ENDS.has(type) && decision === 'dead'
 
 interface Subject {
   readonly subject: WorkOrderSubject
@@ -225,7 +239,9 @@ export async function closeRecovered(
   const { items, next } = await orders.find(query)
   await mapLimited(items, LOOKS_AT_ONCE, async ({ document }) => {
     const because = await endOf(engine, document)
-    if (because !== null) await stepWorkOrder(engine, document.id, (one) => closedByItself(one, now, because))
+    if (because === null) return
+    const helped = because === 'recovered' ? await whatHelped(engine, document) : null
+    await stepWorkOrder(engine, document.id, (one) => closedByItself(one, now, because, helped))
   })
   return next
 }
@@ -236,7 +252,7 @@ async function endOf(
   { subject, tasks }: WorkOrder,
 ): Promise<'recovered' | 'gone' | null> {
   if (subject.kind === 'group' && (await hasDead(engine, subject.fingerprint))) return null
-  const found = await Promise.all(tasks.map((id) => engine.task(id, { light: true })))
+  const found = await Promise.all(tasks.map((id) => standingOf(engine, id)))
   const statuses = found.flatMap((task) => (task === null ? [] : [task.state.status]))
   if (statuses.some((status) => status === 'queued' || status === 'waiting' || status === 'running')) return null
   // Those of a group may be dead again of another cause: that one has a work order of its own.
@@ -251,4 +267,25 @@ async function hasDead(engine: WorkOrdersOptions['engine'], root: string): Promi
     engine.failureGroups({ fingerprint: fingerprint as Fingerprint, limit: 1 }),
   )
   return groups.some((page) => page.items.some(({ count }) => count > 0))
+}
+
+/** The task, or the copy with a patched payload that went on in its place. */
+async function standingOf(engine: WorkOrdersOptions['engine'], id: TaskId): Promise<Task | null> {
+  const task = await engine.task(id, { light: true })
+  if (task?.state.status !== 'discarded') return task
+  const copy = await engine.task(copyId(task), { light: true })
+  return copy?.labels[ORIGINAL_LABEL] === id ? copy : task
+}
+
+/** Who sent the task that died last back to work, and why: the redrive, the runbook or the person. Null if it was a retry. */
+async function whatHelped({ journal }: WorkOrdersOptions['engine'], { tasks }: WorkOrder): Promise<string | null> {
+  const [taskId] = tasks
+  if (taskId === undefined) return null
+  const { entries } = await journal.read({ taskId, newest: true, limit: HISTORY_MAX })
+  const sent = entries.find(
+    ({ type }) => type === 'task.redriven' || type === 'task.retried' || type === 'task.discarded',
+  )
+  return sent === undefined
+    ? null
+    : `What helped: ${sent.actor} sent them back, ${sent.reason}`.slice(0, HELPED_LENGTH_MAX)
 }

@@ -55,6 +55,8 @@ export const ALERT_METRICS = {
   work_orders_late: {
     ...now,
     about: 'seconds that work orders are behind with dead letters',
+    // An orchestrator that has just started catches up: that is no reason to wake somebody.
+    forMs: 15_000,
     above: 60,
     severity: 'high',
   },

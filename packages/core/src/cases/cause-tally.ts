@@ -86,7 +86,9 @@ function endOfDeath({ type, at, data }: JournalEntry): CauseTally | null {
   if (typeof fingerprint !== 'string') return null
   // What a redrive sent back and an operator took back never was over.
   if (type === 'task.reverted' && data.from !== 'discarded') return null
-  const over = type === 'task.reverted' ? -1 : 1
+  // A copy with a patched payload succeeded: that the original was discarded for it was counted then.
+  const isCopy = type === 'task.recovered' && typeof data.copy === 'string'
+  const over = type === 'task.reverted' ? -1 : isCopy ? 0 : 1
   const recovered = type === 'task.recovered' ? 1 : 0
   const none = { action: '', attempts: 0, deaths: 0, minutes: [], ended: [] }
   return { fingerprint, ...none, firstAt: at, lastAt: at, over, recovered }

@@ -65,6 +65,8 @@ export interface GroupCase extends ToldDocument {
   readonly attempts: number
   readonly firstAt: number
   readonly lastAt: number
+  /** The version of the worker whose attempt was the first to end by it. Missing if that worker named none. */
+  readonly firstVersion?: string
   /** How often it came back after it was resolved. */
   readonly regressions: number
   /** The last minutes in which attempts ended by it, oldest first. */
@@ -238,7 +240,7 @@ export function counted(
     ...one,
     ...ends,
     recovered: count,
-    recovering: isOver(ends) && (one.recovering === true || ((tally.over ?? 0) > 0 && count > 0)),
+    recovering: isOver(ends) && (one.recovering === true || (hasEnded(tally) && count > 0)),
     attempts: one.attempts + tally.attempts,
     firstAt: hasFailed ? Math.min(one.firstAt, tally.firstAt) : one.firstAt,
     lastAt: hasFailed ? Math.max(one.lastAt, tally.lastAt) : one.lastAt,
@@ -247,6 +249,8 @@ export function counted(
   }
   return awoken(next, tally, versions) ?? next
 }
+
+const hasEnded = ({ over = 0, recovered: count = 0 }: CauseTally): boolean => over > 0 || count > 0
 
 function awoken(one: GroupCase, tally: CauseTally, versions: ReadonlyMap<string, string>): GroupCase | null {
   const { state } = one

@@ -117,7 +117,7 @@ export function died(one: WorkOrder, deaths: Deaths): WorkOrder | null {
   if (one.tasks.length === 0) return told(knowing(one, deaths), 'work_order.opened', openedBy(one), {})
   const fresh = deaths.tasks.some((task) => !one.tasks.includes(task)) && deaths.lastAt > one.lastDeathAt
   if (one.state.status === 'resolved' && deaths.lastAt >= one.state.since) {
-    const reason = `It was ${closedWords(one.state)}, and another task has died of it: ${deaths.tasks[0] ?? ''}.`
+    const reason = `It was ${closedWords(one.state)}, and there is a dead letter of it again: ${deaths.tasks[0] ?? ''}.`
     return reopened(knowing(one, deaths), { actor: SERVICE, reason }, deaths.lastAt, 'again')
   }
   return fresh && !isClosed(one) ? knowing(one, deaths) : null
@@ -181,12 +181,20 @@ export function closed(
   return told({ ...one, state: end, past }, 'work_order.closed', by, { because, openMs: at - one.openedAt })
 }
 
-/** All its dead letters are gone. `at` is a moment before they were counted: who dies later opens it again. */
-export function closedByItself(one: WorkOrder, at: number, because: 'recovered' | 'gone'): WorkOrder | null {
+/**
+ * All its dead letters are gone. `at` is a moment before they were counted: who dies later opens it again. `helped` says what brought
+ * them back, for those who meet the like of it later.
+ */
+export function closedByItself(
+  one: WorkOrder,
+  at: number,
+  because: 'recovered' | 'gone',
+  helped: string | null = null,
+): WorkOrder | null {
   if (isClosed(one) || one.lastDeathAt >= at) return null
   const reason =
     because === 'recovered'
-      ? 'Its tasks have recovered: no dead letter is left, and the last that died have succeeded.'
+      ? `Its tasks have recovered: no dead letter is left, and the last that died have succeeded.${helped === null ? '' : ` ${helped}`}`
       : 'No dead letter is left: they were discarded, cancelled or removed.'
   return closed(one, { actor: SERVICE, reason }, at, { status: 'resolved', because })
 }

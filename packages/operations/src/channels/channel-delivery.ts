@@ -54,6 +54,9 @@ export interface ChannelDelivery extends Service {
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
+/** A process that stood still for so long after its look must look again: another one may have told the end meanwhile. */
+const STOOD_STILL_MS = 10 * SECOND
+
 /** How long to wait after each failed try: an hour in all. Older news help nobody. */
 export const CHANNEL_RETRY_DELAYS_MS: readonly number[] = [
   2 * SECOND,
@@ -161,7 +164,12 @@ export function createChannelDelivery(options: ChannelDeliveryOptions): ChannelD
     async send(channel, { body }, signal) {
       const event = JSON.parse(body) as SentEvent & { readonly data: { readonly details: AlertNotice } }
       const notice = event.data.details
-      if (await isPast(notice)) return attempt(() => Promise.resolve('Not sent: it was over before it could be told.'))
+      let lookedAt: number
+      do {
+        lookedAt = clock.monotonic()
+        if (await isPast(notice))
+          return attempt(() => Promise.resolve('Not sent: it was over before it could be told.'))
+      } while (!signal.aborted && clock.monotonic() - lookedAt >= STOOD_STILL_MS)
       return tell(channel, notice, event, signal)
     },
     disable: (id, because) => channels.disable(id, because),

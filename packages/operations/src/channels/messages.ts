@@ -183,8 +183,12 @@ export function workOrderFacts(
   })
 }
 
-/** What makes a ticket, if there is no template. */
-export const workOrderBody = ({ tasks }: WorkOrder, facts: Facts): object => ({ ...facts, tasks })
+/** What makes a ticket, if there is no template: facts, the tasks that died last, and what is known about the failure. */
+export const workOrderBody = ({ tasks }: WorkOrder, facts: Facts, context: object | null): object => ({
+  ...facts,
+  tasks,
+  ...(context === null ? {} : { context }),
+})
 
 const DEPTH_MAX = 20
 

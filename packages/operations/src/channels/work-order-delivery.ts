@@ -30,6 +30,7 @@ import {
 import type { MakeEvent, Redact, SentEvent } from '../events/event.ts'
 import type { Outlet } from '../events/outlet.ts'
 import type { SendResult, WebhookTarget } from '../events/webhook-target.ts'
+import { contextOf, contextText } from '../work-order-context.ts'
 import type { Channels } from './channels.ts'
 import { type ConsoleUrl, workOrderBody, workOrderFacts } from './messages.ts'
 import { destinationOf, settingsOf } from './settings.ts'
@@ -154,7 +155,8 @@ class Push {
   }
 
   async #make(order: WorkOrder, ticket: Ticket): Promise<SendResult> {
-    const { engine, redact, consoleUrl } = this.#ports
+    const { engine, redact, consoleUrl, clock } = this.#ports
+    const lookedAt = clock.monotonic()
     const looked = await this.#system.find(this.#channel, order.id, this.#signal)
     if (looked.result.verdict !== 'delivered') return this.#failed(order, ticket, looked.result, true)
     if (looked.there !== null) return this.#found(order, ticket, looked, looked.there)
@@ -167,7 +169,14 @@ class Push {
     await stepOrMakeTicket(engine, ticket, (one) => ({ ...one, askedAt: now }))
     const { items } = await engine.failureGroups({ fingerprint: order.subject.fingerprint as Fingerprint, limit: 1 })
     const facts = workOrderFacts(order, items[0], { console: consoleUrl(), redact })
-    const made = await this.#system.create(this.#channel, facts, workOrderBody(order, facts), this.#signal)
+    const context = await this.#context(order)
+    const told = context === null ? facts : { ...facts, context: contextText(context) }
+    // A process that stood still: another one may have made the ticket since.
+    if (clock.monotonic() - lookedAt >= SETTLE_MS) {
+      const error = 'This process stood still before it could ask for a ticket. It looks again.'
+      return { ...looked.result, verdict: 'failed', log: { ...looked.result.log, error } }
+    }
+    const made = await this.#system.create(this.#channel, told, workOrderBody(order, facts, context), this.#signal)
     if (made.result.verdict !== 'delivered' || made.there === null) {
       return this.#failed(order, ticket, made.result, made.mayBeUnderWay)
     }
@@ -176,6 +185,18 @@ class Push {
     const seenAt = await engine.now()
     await stepTicket(engine, ticket.id, (one) => ticketFound(one, there, { status, since }, seenAt))
     return made.result
+  }
+
+  /** A ticket that says less is better than none. */
+  async #context(order: WorkOrder): Promise<Awaited<ReturnType<typeof contextOf>> | null> {
+    const { engine, redact, clock } = this.#ports
+    const value = (json: unknown): unknown => redact(json)
+    const redaction = {
+      value,
+      text: (text: string) => String(redact(text)),
+      paced: async (json: unknown) => value(json),
+    }
+    return contextOf({ engine, redaction, clock }, order).catch(() => null)
   }
 
   /** It is there: made by a request whose answer was lost, or before this channel was. */

@@ -7,6 +7,7 @@ import {
   ConflictError,
   compileGlobs,
   type Engine,
+  type Fingerprint,
   isRepriseError,
   NotFoundError,
   type Page,
@@ -74,7 +75,7 @@ const knownOf = ({ runbook, number, text, by }: RunbookVersion): KnownRunbook =>
 })
 
 /** All of them, by name. */
-export async function allRunbooks(engine: Store, operations: Operations): Promise<readonly KnownRunbook[]> {
+async function allRunbooks(engine: Store, operations: Operations): Promise<readonly KnownRunbook[]> {
   const { items } = await runbookHeadsIn(engine).list({ limit: RUNBOOKS_MAX })
   const found = new Map(shippedOnes(operations))
   for (const { document } of items) {
@@ -118,14 +119,14 @@ export async function publishRunbook(engine: Store, runbook: Runbook, text: stri
 }
 
 /** A failure, as far as a suggestion goes by it. */
-export interface Cause {
+interface Cause {
   readonly action: string
   readonly code: string
   readonly reason: string
 }
 
 /** Why a runbook is suggested for a failure; null if it is not. */
-export function suggestion({ causes }: Runbook, { action, code, reason }: Cause): string | null {
+function suggestion({ causes }: Runbook, { action, code, reason }: Cause): string | null {
   const fits = (patterns: readonly string[], value: string): boolean =>
     patterns.length > 0 && compileGlobs(patterns)(value)
   if (causes.actions.length > 0 && !fits(causes.actions, action)) return null
@@ -168,4 +169,43 @@ export async function runFigures(
     if (cursor === null) break
   }
   return (name) => counted.get(name) ?? { runs: 0, succeeded: 0, aborted: 0 }
+}
+
+interface RankedRunbook {
+  readonly known: KnownRunbook
+  /** Null if it is not, or if there is no cause. */
+  readonly suggested: string | null
+  readonly figures: RunFigures
+}
+
+/** All of them: with a cause those that are suggested for it first, of these the ones that helped most, and what needs two people last. */
+export async function runbooksFor(
+  engine: Pick<Engine, 'collection' | 'journal' | 'failureGroups'>,
+  operations: Operations,
+  clock: Clock,
+  fingerprint: string | null,
+): Promise<readonly RankedRunbook[]> {
+  const [all, figures, cause] = await Promise.all([
+    allRunbooks(engine, operations),
+    runFigures(engine, fingerprint, clock),
+    fingerprint === null ? null : causeOf(engine, fingerprint),
+  ])
+  const ranked = all.map((known) => ({
+    known,
+    suggested: cause === null ? null : suggestion(known.runbook, cause),
+    figures: figures(known.runbook.name),
+  }))
+  if (cause === null) return ranked
+  return ranked.toSorted(
+    (one, other) =>
+      Number(other.suggested !== null) - Number(one.suggested !== null) ||
+      other.figures.succeeded - one.figures.succeeded ||
+      Number(one.known.runbook.needsApproval) - Number(other.known.runbook.needsApproval),
+  )
+}
+
+/** The newest dead letter of a group says what is wrong with it. */
+async function causeOf(engine: Pick<Engine, 'failureGroups'>, fingerprint: string): Promise<Cause | null> {
+  const [group] = (await engine.failureGroups({ fingerprint: fingerprint as Fingerprint, limit: 1 })).items
+  return group === undefined ? null : { action: group.action, code: group.sample.code, reason: group.sample.reason }
 }

@@ -93,6 +93,9 @@ const File = z.strictObject({
   steps: z.array(Step).min(1).max(STEPS_MAX),
 })
 
+/** A runbook as an object, for those who write it in TypeScript. */
+export type RunbookDefinition = z.input<typeof File>
+
 type Given = z.output<typeof Action>
 type Operations = Readonly<Record<string, Operation>>
 

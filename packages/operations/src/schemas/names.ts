@@ -114,6 +114,11 @@ export const pageOf = <T extends z.ZodType>(item: T, id: string) =>
     })
     .meta({ id })
 
+/** Beside lists that an orchestrator fills: an empty one says nothing if nobody looks. */
+export const WatchedAt = Moment.nullable().meta({
+  description: 'When an orchestrator last looked; null if none ever did. Without one nothing comes onto the list.',
+})
+
 /** A list that always comes whole has the shape of a page, too. */
 export const wholePage = <T>(items: readonly T[]): { readonly items: readonly T[]; readonly next: null } => ({
   items,

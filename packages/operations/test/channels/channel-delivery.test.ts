@@ -214,6 +214,49 @@ test('what is over before it could be told is not told: nobody is called for not
   expect(bodies<PagerDutyEvent>(pager).map(({ event_action }) => event_action)).toEqual(['trigger', 'resolve'])
 })
 
+test('a process that stands still between its look and its call tells of nothing that was over meanwhile', async () => {
+  const store = await openStore()
+  const clock = new SkippingClock()
+  let isStopped = false
+  const context = await contextOn(
+    slowToRead(store, 'alerts', async () => {
+      if (isStopped) return
+      isStopped = true
+      await recover(store)
+      await look(store)
+      clock.skip(60_000)
+    }),
+    { clock, consoleUrl: () => 'https://reprise.example.com' },
+  )
+  await context.events.telling.start()
+  const pager = await aReceiver((response) => void response.writeHead(202).end())
+  const channel = { name: 'pager', kind: 'pagerduty', settings: { routingKey: 'R', url: pager.url } }
+  const { signal } = new AbortController()
+  await perform(context, ANN, ['createChannel', ALL_OPERATIONS.createChannel], channel, signal)
+  clock.skip(1_000)
+  await died(store, [spec('a')], 'CODE_A')
+  await look(store)
+  await soon(() => expect(bodies<PagerDutyEvent>(pager).at(-1)?.event_action).toBe('resolve'))
+  expect(bodies<PagerDutyEvent>(pager).map(({ event_action }) => event_action)).toEqual(['resolve'])
+})
+
+/** The answer of each read of this collection comes late: after this step. */
+function slowToRead(engine: Engine, name: string, step: () => Promise<void>): Engine {
+  return {
+    ...engine,
+    collection(definition) {
+      const collection = engine.collection(definition)
+      if (definition.name !== name) return collection
+      const get: typeof collection.get = async (id) => {
+        const answer = await collection.get(id)
+        await step()
+        return answer
+      }
+      return { ...collection, get }
+    },
+  }
+}
+
 test('killed between any two steps: an entry that is written twice, or a send that nobody recorded, is one incident', async () => {
   const { engine, clock, context, channel } = await tellers(await openStore())
   let isCut = true

@@ -82,6 +82,7 @@ describe.each(STORES)('B6: tickets of an outside system (%s)', (kind) => {
       dead: 2,
       code: 'CODE_A',
       link: `https://reprise.example.com/work-orders/${id}`,
+      context: { task: { status: 'dead' }, chain: [{ attempt: 1, code: 'CODE_A', worker: 'w1' }] },
     })
     expect(new Set(system.tickets[0]?.asked.tasks as string[] | undefined)).toEqual(new Set(['a', 'b']))
     const [asked] = system.callsOf('create')
@@ -214,6 +215,33 @@ describe('whatever the system does, there is one ticket', () => {
       expect(items).toMatchObject([{ document: { there: { id: 'T-1' } } }])
     })
     expect(system.tickets).toHaveLength(1)
+  })
+
+  test('a process that stands still before it asks for one looks again first', async () => {
+    const clock = new SkippingClock()
+    const store = await openStore('sqlite', clock)
+    let isStopped = false
+    const failureGroups: Engine['failureGroups'] = async (query) => {
+      const answer = await store.failureGroups(query)
+      if (!isStopped) clock.skip(60_000)
+      isStopped = true
+      return answer
+    }
+    const context = await contextOn({ ...store, failureGroups }, { clock })
+    await context.events.telling.start()
+    const system = await aSystem()
+    const channel = { name: 'tickets', kind: 'work_orders', settings: { url: system.url } }
+    const { signal } = new AbortController()
+    await perform(context, ANN, ['createChannel', ALL_OPERATIONS.createChannel], channel, signal)
+    clock.skip(1_000)
+    await died(store, [spec('a')], 'CODE_A')
+    await look(store)
+    await soon(() => {
+      clock.skip(5_000)
+      expect(system.tickets).toHaveLength(1)
+    })
+    expect(isStopped).toBe(true)
+    expect(system.callsOf('find').length).toBeGreaterThan(1)
   })
 
   test('it was over before it could be made: nobody hears of it', async () => {

@@ -4,7 +4,7 @@
 import type { ActionName, Collection, Fingerprint } from '@reprise/core'
 import { chunkId, countsOf, type RedriveChunk, type RedriveItem, sumOf } from './chunk.ts'
 import { withCauses } from './collect.ts'
-import type { CauseCount, Halt, ItemCounts } from './redrive.ts'
+import { type CauseCount, type Halt, type ItemCounts, NO_ITEMS } from './redrive.ts'
 import type { Standing } from './stages.ts'
 
 const EVIDENCE_MAX = 10
@@ -40,6 +40,10 @@ export class ItemLedger {
     const known = new Set(this.#evidence.map(({ taskId }) => taskId))
     const more = failed.filter(({ id }) => !known.has(id)).map((item) => evidenceOf(chunk, item))
     this.#evidence = [...more, ...this.#evidence].slice(0, EVIDENCE_MAX)
+  }
+
+  countsAt(at: number): ItemCounts {
+    return this.#chunks[at]?.counts ?? NO_ITEMS
   }
 
   get standing(): Standing {

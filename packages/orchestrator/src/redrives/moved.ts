@@ -4,8 +4,9 @@
 // longest ago comes next.
 
 import type { Collection, Logger, Stored } from '@reprise/core'
+import { RedriveLost } from './open-chunks.ts'
 import { ACTIVE, holderOf, type RedriveDocument, redrivesIn } from './redrive.ts'
-import { RedriveLost, RedriveRun, type RunOptions } from './run.ts'
+import { RedriveRun, type RunOptions } from './run.ts'
 
 /** How many redrives one process moves at once, and how many of them are of callers limited to tenants. */
 const PLACES = { all: 40, tenants: 30, perHolder: 5 } as const

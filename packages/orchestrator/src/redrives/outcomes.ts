@@ -1,11 +1,13 @@
 // What became of items that were sent: looked up from their tasks. And how to take back those that have not started.
 
-import { type By, END_STATUSES, type Engine, mapLimited, type Task } from '@reprise/core'
+import { type By, END_STATUSES, type Engine, type JournalEntryInput, mapLimited, type Task } from '@reprise/core'
 import type { ItemNews, RedriveChunk, RedriveItem } from './chunk.ts'
 import { markOf, type RedriveDocument } from './redrive.ts'
 import { changedOf, copyId } from './send.ts'
 
 const AT_ONCE = 50
+/** How many entries of a task's journal are looked through. */
+const ENTRIES_MAX = 50
 
 type Asked = Pick<RedriveDocument, 'id' | 'actor' | 'reason' | 'plan' | 'tenants'>
 
@@ -26,6 +28,36 @@ export async function outcomesOf(
     if (outcome !== null) news.set(at, outcome)
   })
   return news
+}
+
+/**
+ * Patched items go on as copies, and a copy that succeeds at once tells nobody: that its original has recovered is told here, once,
+ * before the outcome is written down. A process that dies in between finds the entry the next time.
+ */
+export async function tellCopies(
+  { journal }: Pick<Engine, 'journal'>,
+  redrive: Asked,
+  { items, lanes, causes }: RedriveChunk,
+  outcomes: ReadonlyMap<number, ItemNews>,
+): Promise<void> {
+  if (redrive.plan.patch === null) return
+  const recovered = [...outcomes].flatMap(([at, { status }]) => (status === 'recovered' ? (items[at] ?? []) : []))
+  const untold = await mapLimited(recovered, AT_ONCE, async (item): Promise<readonly JournalEntryInput[]> => {
+    const copy = copyId(item)
+    const { entries } = await journal.read({ taskId: item.id, newest: true, limit: ENTRIES_MAX })
+    if (entries.some(({ type, data }) => type === 'task.recovered' && data.copy === copy)) return []
+    const data = {
+      action: lanes[item.lane]?.action ?? '',
+      reason: 'redrive',
+      generation: item.generation,
+      fingerprint: causes[item.cause]?.fingerprint ?? null,
+      copy,
+    }
+    const reason = `It succeeded as ${copy}, with a patched payload ${markOf(redrive.id)}`
+    return [{ type: 'task.recovered', taskId: item.id, attempt: null, actor: redrive.actor, reason, data }]
+  })
+  const entries = untold.flat()
+  if (entries.length > 0) await journal.append(entries)
 }
 
 export const placesOf = (items: readonly RedriveItem[], status: RedriveItem['status']): number[] =>

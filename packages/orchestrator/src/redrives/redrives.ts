@@ -6,9 +6,9 @@ import { check, type Engine, isRepriseError, refuseNoEngine, type Service } from
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from '../service.ts'
 import { SERVICE_CHECKS } from '../service-checks.ts'
 import { MovedRedrives } from './moved.ts'
+import { RedriveLost } from './open-chunks.ts'
 import { isActive } from './redrive.ts'
 import { removeOld } from './removal.ts'
-import { RedriveLost } from './run.ts'
 
 export interface RedrivesOptions extends ServiceOptions {
   readonly engine: Engine

@@ -2,11 +2,12 @@
 // The process holds a lease in the document. Should another take over, nothing is done twice: chunks and the redrive are written
 // over the very version that was read, and the store fences every change of a task by its generation.
 
-import { type Clock, type Collection, type Engine, isRepriseError, type Stored, stepDocument } from '@reprise/core'
-import { CHUNK_ITEMS_MAX, chunkId, chunksIn, type ItemNews, type RedriveChunk, withNews } from './chunk.ts'
+import { type Clock, type Collection, type Engine, type Stored, stepDocument } from '@reprise/core'
+import { CHUNK_ITEMS_MAX, chunksIn, type ItemNews, type RedriveChunk } from './chunk.ts'
 import { LaneFacts, TRIAL_ROOM } from './lane-facts.ts'
 import { ItemLedger } from './ledger.ts'
-import { outcomesOf, placesOf, takenBack } from './outcomes.ts'
+import { OpenChunks, RedriveLost } from './open-chunks.ts'
+import { outcomesOf, placesOf, takenBack, tellCopies } from './outcomes.ts'
 import { type RedriveDocument, type RedriveState, redrivesIn, type Untold } from './redrive.ts'
 import { sendItems } from './send.ts'
 import { judgeStage, newStage, stageOf } from './stages.ts'
@@ -23,14 +24,6 @@ const HELD_REST_MS = 1_000
 /** While there is much to send, outcomes are looked at this often. */
 const BUSY_LOOK_MS = 1_000
 
-/** Another process moves this redrive now, or it is gone. */
-export class RedriveLost extends Error {
-  constructor(id: string) {
-    super(`Another process moves redrive '${id}' now.`)
-    this.name = 'RedriveLost'
-  }
-}
-
 export interface RunOptions {
   readonly engine: Engine
   readonly clock: Clock
@@ -45,7 +38,7 @@ export class RedriveRun {
   readonly #owner: string
   readonly #leaseMs: number
   readonly #redrives: Collection<RedriveDocument>
-  readonly #chunks: Collection<RedriveChunk>
+  readonly #chunks: OpenChunks
   readonly #ledger: ItemLedger
   #redrive: RedriveDocument
   #facts: LaneFacts
@@ -63,7 +56,7 @@ export class RedriveRun {
     this.#owner = options.owner
     this.#leaseMs = options.leaseMs
     this.#redrives = redrivesIn(options.engine)
-    this.#chunks = chunksIn(options.engine)
+    this.#chunks = new OpenChunks(chunksIn(options.engine), redrive.id)
     this.#redrive = redrive
     this.#ledger = ledger
     this.#facts = new LaneFacts(options.engine, redrive)
@@ -196,10 +189,14 @@ export class RedriveRun {
 
   /** Sends up to so many; says how many items it got done with. */
   async #send(room: number): Promise<number> {
-    for (const at of this.#ledger.having('pending').slice(0, SENDS_LOOKED_AT_MAX)) {
-      const stored = await this.#chunk(at)
+    const open = this.#ledger.having('pending').slice(0, SENDS_LOOKED_AT_MAX)
+    for (const [place, at] of open.entries()) {
+      const stored = await this.#chunks.read(at)
       const places = await this.#sendable(stored.document, room)
       if (places.length === 0) continue
+      const next = open[place + 1]
+      const isLast = places.length === this.#ledger.countsAt(at).pending
+      if (isLast && next !== undefined) this.#chunks.readAhead(next)
       const sending = { engine: this.#engine, clock: this.#clock, redrive: this.#redrive }
       const news = await sendItems(sending, stored.document, places)
       await this.#put(at, stored, news)
@@ -248,8 +245,9 @@ export class RedriveRun {
     const open = this.#ledger.having('sent')
     for (let count = 0; count < Math.min(chunks, open.length); count++) {
       const at = open[this.#looked++ % open.length] ?? 0
-      const stored = await this.#chunk(at)
+      const stored = await this.#chunks.read(at)
       const outcomes = await outcomesOf(this.#engine, this.#redrive, stored.document)
+      await tellCopies(this.#engine, this.#redrive, stored.document, outcomes)
       const back = await this.#backFromOlder(stored.document, outcomes)
       await this.#put(at, stored, new Map([...outcomes, ...back]))
     }
@@ -272,7 +270,7 @@ export class RedriveRun {
 
   async #undo(): Promise<number> {
     for (const at of this.#ledger.having('sent')) {
-      const stored = await this.#chunk(at)
+      const stored = await this.#chunks.read(at)
       const places = placesOf(stored.document.items, 'sent')
       const undone = await takenBack(this.#engine, this.#redrive, stored.document, places, 'undone')
       await this.#put(at, stored, undone)
@@ -283,22 +281,9 @@ export class RedriveRun {
     return 0
   }
 
-  async #chunk(at: number): Promise<Stored<RedriveChunk>> {
-    const stored = await this.#chunks.get(chunkId(this.#redrive.id, at))
-    if (stored === null) throw new RedriveLost(this.#redrive.id)
-    return stored
-  }
-
+  /** What follows may be sent while this is written. */
   async #put(at: number, stored: Stored<RedriveChunk>, news: ReadonlyMap<number, ItemNews>): Promise<void> {
-    if (news.size === 0) return
-    const chunk = withNews(stored.document, news)
-    try {
-      await this.#chunks.update(chunk, stored.version)
-    } catch (error) {
-      if (isRepriseError(error, 'REPRISE_CONFLICT')) throw new RedriveLost(this.#redrive.id)
-      throw error
-    }
-    this.#ledger.note(at, chunk)
+    if (news.size > 0) this.#ledger.note(at, await this.#chunks.write(at, stored, news))
   }
 
   /** From this state, if it is still in it, to one that is an end. */
@@ -314,6 +299,7 @@ export class RedriveRun {
   }
 
   async #write(change: Change): Promise<void> {
+    await this.#chunks.written()
     const { id } = this.#redrive
     const now = await this.#engine.now()
     const { same: _, ...counts } = this.#ledger.standing

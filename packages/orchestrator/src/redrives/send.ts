@@ -173,7 +173,7 @@ function parsed(text: string): unknown {
 }
 
 /** The label of a copy that names its original. */
-const ORIGINAL_LABEL = 'redrive_of'
+export const ORIGINAL_LABEL = 'redrive_of'
 
 function copyOf(task: Task, item: RedriveItem, payload: JsonText): TaskSpec {
   const { action, pool, tenant, labels, priority, settings, retryToken, dedupeKey, state } = task

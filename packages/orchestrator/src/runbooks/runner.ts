@@ -131,9 +131,11 @@ export class Runner {
 
   /** One step: written down, done, written down. Null if somebody else has the run. */
   async #step(run: RunbookRun, at: number, signal: AbortSignal): Promise<RunbookRun | null> {
-    const { engine, hands } = this.#options
+    const { engine, hands, leaseMs = LEASE_MS } = this.#options
+    const { clock } = this.#around
     const step = run.runbook.steps[at]
     if (step === undefined) return null
+    const heldFrom = clock.monotonic()
     const before = await this.#holder()
     const isUndoing = run.state === 'aborting'
     if (!isUndoing && isLeftOut(run, step.onlyIf)) {
@@ -144,6 +146,8 @@ export class Runner {
     const action = isUndoing ? step.undo : step.action
     if (started === null || record === undefined || action === null) return null
     this.#options.at?.('begun', step.name)
+    // A process that stood still: another one has the run by now, and may have done the step since.
+    if (clock.monotonic() - heldFrom >= leaseMs) return null
     const end = await this.#held(started.id, signal, (inTime) =>
       acted({ run: started, record, action, hands, now: before.now, signal: inTime }),
     )
