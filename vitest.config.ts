@@ -23,5 +23,6 @@ export default defineConfig({
     // For what hangs. Nobody measures by it: a busy machine takes several times as long.
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 })

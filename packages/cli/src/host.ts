@@ -17,6 +17,8 @@ export interface Host {
   readonly urged: AbortSignal
   /** Fires when nobody reads standard output or standard error any more. */
   readonly unread: AbortSignal
+  /** From now on, what can't be written is left out: a service goes on without its log, on a full disk say. */
+  stay(): void
   /** Loads a module of the user's, by its URL. */
   importModule(url: string): Promise<unknown>
   /** Starts the same command in a process of its own, without `--watch`. */

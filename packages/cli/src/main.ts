@@ -1,24 +1,28 @@
 // The command line as a process: its streams, its signals, its exit code. Everything else is in run.ts.
 
 import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
-import { systemClock } from '@reprise/core'
+import { fstatSync, writeFileSync } from 'node:fs'
+import { buffer } from 'node:stream/consumers'
+import { decodeUtf8, systemClock } from '@reprise/core'
 import type { Copy, Host } from './host.ts'
 import { SIGNAL_EXITS, type SignalName } from './output/exit-codes.ts'
+import type { Sink } from './output/output.ts'
 import { run } from './run.ts'
 
 /** Called by bin/reprise.mjs, which brings what only it can do. */
 export async function main({ importModule }: Pick<Host, 'importModule'>): Promise<void> {
   const { asked, urged } = signals()
   followLauncher()
+  let stays = false
+  const isService = (): boolean => stays
   const exitCode = await run(process.argv.slice(2), {
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: steady(process.stdout, isService),
+    stderr: steady(process.stderr, isService),
     stdin: {
       get isTTY() {
         return process.stdin.isTTY
       },
-      text: () => text(process.stdin),
+      text: async () => decodeUtf8(await buffer(process.stdin), 'Standard input'),
     },
     env: process.env,
     cwd: process.cwd(),
@@ -26,6 +30,9 @@ export async function main({ importModule }: Pick<Host, 'importModule'>): Promis
     asked,
     urged,
     unread: readersGone(),
+    stay: () => {
+      stays = true
+    },
     importModule,
     startCopy,
   })
@@ -43,6 +50,21 @@ function readersGone(): AbortSignal {
     })
   }
   return unread.signal
+}
+
+/** A stream gives a file up at the first write that fails. A service loses that line, and writes the next when there is room. */
+function steady(stream: NodeJS.WriteStream & { readonly fd: number }, isService: () => boolean): Sink {
+  const kind = fstatSync(stream.fd)
+  if (stream.isTTY || !(kind.isFile() || kind.isCharacterDevice())) return stream
+  return {
+    write: (text) => {
+      try {
+        writeFileSync(stream.fd, text)
+      } catch (error) {
+        if (!isService()) throw error
+      }
+    },
+  }
 }
 
 function signals(): { readonly asked: AbortSignal; readonly urged: AbortSignal } {

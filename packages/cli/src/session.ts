@@ -2,6 +2,7 @@
 // counts: flags, then what the environment or the file says on purpose, then a server that runs here, then the store. A token
 // goes only where its owner wants it: see token-trust.ts.
 
+import { existsSync } from 'node:fs'
 import type { Client } from '@reprise/client'
 import { present, systemClock } from '@reprise/core'
 import type { Origin, Resolved } from './configuration/resolve.ts'
@@ -62,8 +63,10 @@ function nowhere({ values }: Resolved, formerUrl: string | null): CommandError {
     formerUrl === null
       ? 'No server runs here, and none is configured.'
       : `The server that ran here (${formerUrl}) does not answer, and no other is configured.`
+  // The store of a server may be elsewhere: only one that is there is named.
+  const own = `${values.data}/reprise.db`
   return new CommandError(why, {
-    hint: `Start one with 'reprise up', or say where one is: --url https://…, or --engine sqlite:${values.data}/reprise.db for the store itself.`,
+    hint: `Start one with 'reprise up', or say where one is: --url https://…, or --engine ${existsSync(own) ? `sqlite:${own}` : '<address>'} for the store itself.`,
   })
 }
 
@@ -97,7 +100,8 @@ export async function connection(
   }
   const { url, token, data } = target
   const fetch = patientFetch(new URL(url), { clock, say })
-  const followed = data === undefined || token === null ? null : new FollowedServer(data, { url, token }, note)
+  const followed =
+    data === undefined || token === null ? null : new FollowedServer(data, { url, token }, { say: note, clock })
   return createClient({
     url,
     timeout: PATIENCE,

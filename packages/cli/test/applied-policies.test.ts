@@ -56,6 +56,7 @@ describe.each(WAYS)('over %s', (way) => {
     const { stdout } = await here.over(way, 'doctor', '-o', 'json', '--port', '0')
     const { findings } = JSON.parse(stdout) as { findings: Finding[] }
     expect(findings.filter(({ check }) => check === 'applied')).toMatchObject([{ state: 'warn', says }])
+    expect(findings.find(({ check }) => check === 'policies')?.says).toContain('those published in the store count')
   })
 
   test('publish says that workers follow, and where to see it', async () => {

@@ -1,6 +1,6 @@
 // reprise doctor, on healthy and on ailing surroundings; and where commands go when nothing, or much, says where.
 
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -183,7 +183,12 @@ describe('where commands go', () => {
     const resolved = await resolveConfiguration({ env: {}, flags: {}, cwd: folder })
     await expect(chooseTarget(resolved)).rejects.toMatchObject({
       message: 'No server runs here, and none is configured.',
-      hint: expect.stringContaining('reprise up') as string,
+      hint: expect.stringMatching(/reprise up.*--engine <address> for the store itself/) as string,
+    })
+    mkdirSync(join(folder, '.reprise'))
+    writeFileSync(join(folder, '.reprise/reprise.db'), '')
+    await expect(chooseTarget(resolved)).rejects.toMatchObject({
+      hint: expect.stringContaining(`--engine sqlite:${join(folder, '.reprise/reprise.db')} for`) as string,
     })
     await writeLocalServer(join(folder, '.reprise'), { url: 'http://127.0.0.1:9', token: 't' })
     await expect(chooseTarget(resolved)).rejects.toThrow('http://127.0.0.1:9) does not answer')

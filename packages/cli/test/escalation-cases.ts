@@ -17,7 +17,10 @@ export const escalationReads = (group: string): readonly CommandCase[] => [
   { argv: ['workorders', '-o', 'json'], json: some(OPERATIONS.listWorkOrders) },
   { argv: ['workorders', 'list', '--status', 'resolved', '-o', 'json'], json: z.array(z.never()) },
   { argv: ['workorders', 'show', group, '-o', 'json'], json: OPERATIONS.getWorkOrder.output },
-  { argv: ['workorders', 'show', `wo-${group}`], text: /state +open\n[\s\S]*dead now +2\n/ },
+  {
+    argv: ['workorders', 'show', `wo-${group}`],
+    text: /state +open\n[\s\S]*dead now +2\n[\s\S]*payload: [\s\S]*attempt \d: failed on [\s\S]*workers: [\s\S]*redrive start --fingerprint \w+ --reason '…'/,
+  },
   { argv: ['workorders', 'show', 'wo-none'], exit: 3, says: /There is no work order/ },
   { argv: ['workorders', 'comment', `wo-${group}`], exit: 2, says: /Give a comment/ },
   { argv: ['workorders', 'take'], exit: 2, says: /Which workorder/ },

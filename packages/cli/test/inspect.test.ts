@@ -46,5 +46,8 @@ test.each(WAYS)(
       deadLetters: { tasks: 2, groups: [{ count: 2, action: REFUSE }], isPartial: false },
       findings: [],
     })
+    await here.over(way, 'flags', 'set', 'dlq-inspector', 'off')
+    const off = await here.over(way, 'retry-inspect')
+    expect(off.stdout).toContain("Dead letters: 2.\nTheir causes are not shown: 'reprise groups' says why.\n")
   },
 )

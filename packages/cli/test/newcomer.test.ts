@@ -19,6 +19,14 @@ const refuse = defineAction({
   },
 })
 
+const giveUp = defineAction({
+  name: 'give.up',
+  retry: { max: 1, backoff: { kind: 'fixed', delay: 1 } },
+  run: () => {
+    throw new Error('not today')
+  },
+})
+
 const sums = defineAction({ name: 'sum.build', run: () => null })
 
 describe.each(WAYS)('D6: over %s', (way) => {
@@ -72,13 +80,23 @@ describe.each(WAYS)('D6: over %s', (way) => {
 
   test('submit --wait writes nothing but a result, and its hints can be typed', async () => {
     const here = await serverAndStore()
-    const worker = await createWorker({ engine: here.engine, actions: [refuse], log: silentLogger })
+    const worker = await createWorker({ engine: here.engine, actions: [refuse, giveUp], log: silentLogger })
     onTestFinished(() => worker.stop())
     const failed = await here.over(way, 'submit', 'refuse', '--id', 'r1', '--wait', '60s')
     expect(failed).toMatchObject({ exitCode: 6, stdout: '' })
     expect(failed.stderr).toContain('code: REPRISE_TASK_FAILED')
     expect(failed.stderr).toContain("'reprise explain r1'")
+    expect(failed.stderr).toContain("'reprise retry r1'")
     expect(failed.stderr).not.toContain('<task>')
+    const usedUp = await here.over(way, 'submit', 'give.up', '--id', 'r2', '--wait', '60s')
+    expect(usedUp.stderr).toContain("'reprise redrive r2'")
+    expect(usedUp.stderr).not.toContain('reprise retry')
+    // The ceiling holds, whatever is asked for (A6).
+    const refused = await here.over(way, 'retry', 'r2', '--max-retries', '9')
+    expect(refused.exitCode).toBe(5)
+    expect(refused.stderr).toMatch(
+      /REPRISE_BUDGET_EXHAUSTED\n {2}hint: 'reprise redrive <task>' gives it a fresh budget/,
+    )
     const late = await here.over(way, 'submit', 'nosuch.action', '--id', 'n1', '--wait', '20ms', '-q')
     expect(late).toMatchObject({ exitCode: 7, stdout: '' })
     expect(late.stderr).toContain('code: REPRISE_TIMED_OUT')

@@ -165,6 +165,19 @@ test('a file that is submitted is read once for checking and once for submitting
   expect(results.map(({ line, id }) => `${line} ${id}`)).toEqual(lines.map((_, index) => `${index + 1} t${index}`))
   const again = await here.over('store', 'submit', '--bulk', 'many.ndjson')
   expect(again.stdout).toBe('0 tasks submitted, 1200 were there already.\n')
+  const others = lines.slice(0, 8).map((line, index) => (index === 0 ? line : line.replace('"index":', '"other":')))
+  writeFileSync(join(here.folder, 'others.ndjson'), others.join('\n'))
+  const clash = await here.over('http', 'submit', '--bulk', 'others.ndjson')
+  expect(clash).toMatchObject({ exitCode: 5, stdout: '0 tasks submitted, 1 was there already.\n' })
+  expect(clash.stderr).toContain('7 not submitted: ')
+  expect(clash.stderr).toContain('(t1, t2, t3, t4, t5; -o jsonl names them all)')
+})
+
+test('a list that finds nothing shows the query as it was understood', async () => {
+  const here = await serverAndStore()
+  await seeded(here.engine)
+  const { stderr } = await here.over('store', 'list', 'status:dead', 'code:HTTP_500 or x')
+  expect(stderr).toBe('No task agrees with status:dead code:"HTTP_500 or x"\n')
 })
 
 test('a file of mixed actions goes out in full batches', async () => {

@@ -46,6 +46,22 @@ describe('tables', () => {
     expect(text).toContain('日本語  12345  a note that is…')
   })
 
+  test('never cut what people copy into the next command, while anything else can give way', () => {
+    const id = '4080e812-b022-4aa0-a806-cf036309b038'
+    const long = [{ id, by: 'token:somebody-with-a-long-name', note: 'a note that is far too long' }]
+    const text = tableText(
+      long,
+      [
+        { title: 'ID', value: (row) => row.id },
+        { title: 'BY', value: (row) => row.by },
+        { title: 'NOTE', value: (row) => row.note, flexible: true },
+      ],
+      { width: 60, paint: bare },
+    )
+    expect(text).toContain(id)
+    expect(text.split('\n').every((line) => widthOf(line) <= 60)).toBe(true)
+  })
+
   test('show escapes, line ends and marks of direction in values as text', () => {
     const hostile = 'a\u001b[31mred\u0007\nb\u202ec\u009b1m\u200b'
     const text = tableText([hostile], [{ title: 'X', value: (value) => value }], { width: null, paint: bare })

@@ -14,6 +14,11 @@ describe('B7: reprise policy check', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^ok .*retry-policies\.yaml: 5 policies\n$/)])
   })
 
+  test('counts one as one', async () => {
+    const { reprise } = shell({ files: { 'p.yaml': 'policies:\n  - name: a\n    retries: 3\n' } })
+    expect((await reprise('policy', 'check', 'p.yaml')).stdout).toMatch(/p\.yaml: 1 policy\n/)
+  })
+
   test('tells every problem with its place, and exits with 2', async () => {
     const { reprise } = shell({ files: { 'p.yaml': 'policies:\n  - name: a\n    retrys: 3\n    retries: many\n' } })
     const { exitCode, stdout } = await reprise('policy', 'check', 'p.yaml', '-o', 'json')

@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -32,6 +32,15 @@ async function ended(child: ChildProcess) {
     once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>,
   ])
   return { code, signal, stdout, stderr }
+}
+
+/** That nothing listens on, now. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }
 
 /** Says on standard error, at its end, which packages were loaded. */
@@ -79,6 +88,31 @@ describe('bin/reprise.mjs', () => {
     child.kill('SIGTERM')
     expect(await exit).toEqual([0, null])
   })
+
+  test.runIf(existsSync('/dev/full'))(
+    'fault 24: a service goes on when there is no room for its log, and a command whose answer finds no room fails',
+    async () => {
+      const full = openSync('/dev/full', 'w')
+      const onFullDisk = (argv: readonly string[]): ChildProcess =>
+        spawn(process.execPath, [BIN, ...argv], {
+          cwd: folder,
+          env: { PATH: process.env.PATH },
+          stdio: ['ignore', full, full],
+        })
+      const port = await freePort()
+      const service = onFullDisk(['core', '--port', String(port), '--engine', 'sqlite::memory:'])
+      const command = onFullDisk(['config', 'print', '-o', 'json'])
+      const [exit, code] = [once(service, 'exit'), once(command, 'exit')]
+      await expect
+        .poll(() => fetch(`http://127.0.0.1:${port}/healthz`).then(({ status }) => status, String), { timeout: 30_000 })
+        .toBe(200)
+      service.kill('SIGTERM')
+      expect(await exit).toEqual([0, null])
+      expect(await code).toEqual([1, null])
+      closeSync(full)
+    },
+    60_000,
+  )
 
   test('of several up that start in the same instant on one folder, one runs', async () => {
     const data = join(folder, 'contested')

@@ -9,6 +9,8 @@ import type { Finding } from '../src/doctor/finding.ts'
 import { serverAndStore } from './server-and-store.ts'
 import { type Shell, shell } from './shell.ts'
 
+/** As a module in a folder of its own finds it. */
+const WORKER = join(import.meta.dirname, '../../worker/src/index.ts')
 const HALVES = /Two halves of a deployment do not share a store/
 
 async function redisUrl(): Promise<string> {
@@ -91,6 +93,27 @@ test('A17: a server on another store than the configuration names is found by do
   }
   const other = shell({ files: { 'reprise.yaml': JSON.stringify({ pools }) } })
   await running(other, /keeps another store/, 'orchestrator', '--engine', `sqlite:${file}`, '--health-port', '0')
+})
+
+test('A17: an orchestrator and a worker on another file than the server of their folder say so at their start', async () => {
+  const module = `import { defineAction } from '${WORKER}'\nexport const a = defineAction({ name: 'a', run: () => 1 })\n`
+  const files = { 'actions.ts': module }
+  const [server, here] = [shell({ files }), shell({ files })]
+  await running(server, /Reprise runs at/, 'up', '--port', '0')
+  const data = ['--data', join(server.folder, '.reprise')]
+  const says =
+    /The server of this folder keeps another store: http:\S+ \(store \w{8}\), and (?:orchestrator|worker) on .*other\.db/
+  for (const role of [['orchestrator'], ['worker', './actions.ts']]) {
+    await running(shell({ files }), says, ...role, '--engine', 'sqlite:./other.db', '--health-port', '0', ...data)
+  }
+  // On the store of that server there is nothing to say.
+  const own = `sqlite:${join(server.folder, '.reprise', 'reprise.db')}`
+  const ran = here.reprise('orchestrator', '--engine', own, '--health-port', '0', ...data)
+  await here.heard(/The orchestrator runs/, ran)
+  const [finding] = await sharedFindings(here, '--engine', own)
+  expect(finding).toMatchObject({ state: 'ok' })
+  here.ask()
+  expect((await ran).stderr).not.toMatch(says)
 })
 
 test('A17: a store keeps its identity, and roles that died are not counted', async () => {

@@ -73,6 +73,7 @@ export function shell(options: ShellOptions = {}): Shell {
     asked: asked.signal,
     urged: new AbortController().signal,
     unread: new AbortController().signal,
+    stay: () => undefined,
     importModule: (url) => import(/* @vite-ignore */ url),
     startCopy: options.startCopy ?? (() => ({ ended: Promise.resolve(0), stop: () => undefined })),
   })

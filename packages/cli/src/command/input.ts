@@ -1,7 +1,7 @@
 // What a command reads: a text as it stands, a file (`@name`), or standard input (`-`).
 
 import { resolve } from 'node:path'
-import { messageOf } from '@reprise/core'
+import { decodeUtf8, messageOf } from '@reprise/core'
 import { usageError } from '../output/errors.ts'
 import type { Invocation } from './invocation.ts'
 
@@ -12,9 +12,10 @@ export async function textOf({ host }: Invocation, source: string): Promise<stri
 
 export async function fileText(path: string): Promise<string> {
   const { readFile } = await import('node:fs/promises')
-  return readFile(path, 'utf8').catch((error: unknown) => {
+  const bytes = await readFile(path).catch((error: unknown) => {
     throw usageError(`The file ${path} can't be read: ${messageOf(error)}`, undefined, error)
   })
+  return decodeUtf8(bytes, `The file ${path}`)
 }
 
 /** `where` is said before what is wrong. */

@@ -41,6 +41,27 @@ export async function* pagesOf<Item>(read: Read<Item>, { limit, cursor, progress
   } while (next !== null && count < limit)
 }
 
+/** From when on an orchestrator that was not heard of is not there. Each looks every few seconds. */
+const UNWATCHED_MS = 60_000
+
+/** Of a list that orchestrators fill: says so, once, if none is there. */
+export function watching<Item>(
+  { output }: Pick<Invocation, 'output'>,
+  read: (page: Parameters<Read<Item>>[0]) => Promise<Page<Item> & { readonly watchedAt?: number | null }>,
+): Read<Item> {
+  let isTold = false
+  return async (page) => {
+    const found = await read(page)
+    // A server of before does not say.
+    const { watchedAt = output.now() } = found
+    if (!isTold && output.now() - (watchedAt ?? 0) > UNWATCHED_MS) {
+      isTold = true
+      output.warn("No orchestrator watches this store. Start one: 'reprise orchestrator', or 'reprise up'.")
+    }
+    return found
+  }
+}
+
 /** At most this number, and where the list goes on. */
 export async function listed<Item>(read: Read<Item>, part: Part): Promise<Page<Item>> {
   const items: Item[] = []

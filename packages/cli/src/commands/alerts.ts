@@ -4,7 +4,7 @@
 import type { OperationOutput } from '@reprise/client'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { showList } from '../command/rows.ts'
+import { showList, watching } from '../command/rows.ts'
 import { LIMIT, named, REASON, reasonOf, refuseOfList, SCOPE, verbOf, WATCH } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
@@ -77,7 +77,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     // Choices are checked by the parser.
     const given = options.given('status', 'rule') as Parameters<typeof api.listAlerts>[0]
     return showList(invocation, {
-      read: (page) => api.listAlerts({ ...given, ...page }),
+      read: watching(invocation, (page) => api.listAlerts({ ...given, ...page })),
       key: ({ id }) => id,
       columns: alertColumns,
       none: 'Nothing is wrong that a rule watches.',

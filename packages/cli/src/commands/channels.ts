@@ -1,9 +1,10 @@
 // reprise channels: where alerts are told, whether that works, and what was told.
 
-import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { OperationOutput } from '@reprise/client'
-import { formatDuration, messageOf } from '@reprise/core'
+import { formatDuration } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
+import { fileText } from '../command/input.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { showList } from '../command/rows.ts'
 import { LIMIT, named, refuseOfList, verbOf } from '../command/shared-options.ts'
@@ -109,8 +110,10 @@ async function change({ api, output }: Invocation, id: string, fields: Fields): 
   output.one(one, ({ line }) => line(`The channel ${plain(one.name)} is ${one.enabled ? 'on' : 'off'}.`))
 }
 
-async function fieldsOf({ options }: Invocation): Promise<Fields> {
-  const settings = Object.fromEntries(await Promise.all(options.texts('set').map(settingOf)))
+async function fieldsOf({ options, host }: Invocation): Promise<Fields> {
+  const settings = Object.fromEntries(
+    await Promise.all(options.texts('set').map((given) => settingOf(given, host.cwd))),
+  )
   const rules = options.text('rules')
   const quiet = options.text('quiet-hours')
   const minSeverity = options.text('min-severity') as Fields['minSeverity']
@@ -124,15 +127,12 @@ async function fieldsOf({ options }: Invocation): Promise<Fields> {
 }
 
 /** routingKey=@file, port=25, to=["ops@example.com"], url=https://example.com */
-async function settingOf(given: string): Promise<readonly [string, unknown]> {
+async function settingOf(given: string, folder: string): Promise<readonly [string, unknown]> {
   const [, name, value] = /^(\w+)=(.+)$/s.exec(given) ?? []
   if (name === undefined || value === undefined)
     throw usageError('--set takes name=value, such as url=https://example.com.')
   if (value.startsWith('@')) {
-    const text = await readFile(value.slice(1), 'utf8').catch((error: unknown) => {
-      throw usageError(`The file of '${name}' can't be read: ${messageOf(error)}.`)
-    })
-    return [name, jsonOr(text.trim())]
+    return [name, jsonOr((await fileText(resolve(folder, value.slice(1)))).trim())]
   }
   return [name, jsonOr(value)]
 }

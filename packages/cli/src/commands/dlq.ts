@@ -86,7 +86,8 @@ const restore: Act = async (invocation, ids) => {
     matched += step.matched ?? step.changed.length
   }
   output.one({ changed: restored, next: null, matched, dryRun }, ({ line }) => {
-    line(dryRun ? `Would restore ${matched} tasks.` : `${restored.length} tasks are dead letters again.`)
+    const are = restored.length === 1 ? 'task is a dead letter' : 'tasks are dead letters'
+    line(dryRun ? `Would restore ${matched} ${matched === 1 ? 'task' : 'tasks'}.` : `${restored.length} ${are} again.`)
     for (const id of restored.slice(0, 20)) line(`  ${plain(id)}`)
   })
   return ids.length > 0 && matched < ids.length ? EXIT.conflict : EXIT.ok

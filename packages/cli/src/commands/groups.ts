@@ -4,7 +4,7 @@
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { LIMIT_MAX, showList, showRows } from '../command/rows.ts'
-import { LIMIT, named, REASON, reasonOf, refuseOfList, WATCH } from '../command/shared-options.ts'
+import { DRY_RUN, LIMIT, named, REASON, reasonOf, refuseOfList, WATCH, YES } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
 import { askedQuery, termOf } from '../tasks/query.ts'
@@ -41,6 +41,8 @@ export const groups: CommandDefinition = {
     REASON,
     LIMIT,
     WATCH,
+    DRY_RUN,
+    YES,
   ],
   examples: [
     ['reprise groups', 'What is broken?'],
@@ -57,6 +59,8 @@ export const groups: CommandDefinition = {
     if (act !== undefined) {
       refuseOfList(invocation, verb)
       const [group, ...others] = rest
+      if (invocation.options.flag('dry-run') && !READS.has(verb))
+        return wouldDo(invocation, verb, named(group, 'group'))
       return act(invocation, named(group, 'group'), others)
     }
     // What `groups` prints, and nothing else: a group itself is meant.
@@ -67,7 +71,6 @@ export const groups: CommandDefinition = {
 
 const LIMIT_DEFAULT = 100
 const NONE = 'There are no dead letters.'
-const NONE_FOUND = 'No dead letter agrees with that.'
 const FINGERPRINT = /^[0-9a-f]{16}$/
 
 async function list(invocation: Invocation, words: readonly string[]): Promise<undefined> {
@@ -86,6 +89,19 @@ async function list(invocation: Invocation, words: readonly string[]): Promise<u
     columns: groupColumns,
     none: NONE,
   })
+}
+
+const READS: ReadonlySet<string> = new Set(['show', 'cause'])
+
+/** A dry run: the group is there, and this is what it has. */
+async function wouldDo({ api, output }: Invocation, verb: string, fingerprint: string): Promise<undefined> {
+  const group = await api.getFailureGroup({ fingerprint })
+  const { count, action } = group
+  output.one({ ...group, dryRun: true }, ({ line }) =>
+    line(
+      `Would ${verb} failure group ${plain(group.fingerprint)}: ${count} ${count === 1 ? 'dead letter' : 'dead letters'} of ${plain(action)}.`,
+    ),
+  )
 }
 
 type Act = (invocation: Invocation, group: string, others: readonly string[]) => Promise<undefined>
@@ -189,7 +205,7 @@ async function showFound(invocation: Invocation, asked: Found): Promise<undefine
     },
     key: keyOf,
     columns: groupColumns,
-    none: NONE_FOUND,
+    none: `No dead letter agrees with ${plain(asked.q)}`,
   })
 }
 

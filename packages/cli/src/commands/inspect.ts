@@ -104,7 +104,10 @@ function showQueues({ line, table }: People, { delayQueue, deadLetters }: RetryQ
   line()
   line(`Dead letters: ${deadLetters.tasks}.`)
   if (deadLetters.groups.length > 0) table(deadLetters.groups, groupColumns(now))
-  if (deadLetters.isPartial) line("'reprise groups' shows more.")
+  // Some are there and none is shown: the caller may not see causes, or they are switched off.
+  const hidesCauses = deadLetters.isPartial && deadLetters.groups.length === 0
+  if (hidesCauses) line("Their causes are not shown: 'reprise groups' says why.")
+  else if (deadLetters.isPartial) line("'reprise groups' shows more.")
   line()
 }
 

@@ -1,11 +1,15 @@
 // reprise job run: starts a durable job from a range of numbers or a file, hands its chunks over, and follows it.
 
+import { randomUUID } from 'node:crypto'
+import { access, constants } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { InvalidError, present } from '@reprise/core'
+import type { Client } from '@reprise/client'
+import { InvalidError, messageOf, present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import type { Options } from '../command/options.ts'
 import { usageError } from '../output/errors.ts'
+import { EXIT } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import { watched } from './jobs.ts'
 
@@ -55,15 +59,22 @@ export const jobRun: CommandDefinition = {
     const { host, options, output } = invocation
     const [action = ''] = invocation.arguments
     const { startDurableJob } = await import('@reprise/jobs')
-    const client = await invocation.connect()
-    const settings = settingsOf(options)
+    const settings = { id: randomUUID(), ...settingsOf(options) }
     const chunks = await chunksOf(invocation)
+    const client = await invocation.connect()
     const progress = output.progress('handed over')
     const job = await startDurableJob(
       client,
       { ...settings, action, chunks },
       { signal: host.asked, clock: host.clock, onProgress: (state) => progress.update(state.received, null) },
-    ).finally(() => progress.end())
+    )
+      .finally(() => progress.end())
+      .catch(async (error: unknown) => {
+        await tellOfRest(invocation, client, settings.id)
+        if (!host.asked.aborted) throw error
+        return null
+      })
+    if (job === null) return EXIT.interrupted
     if (options.flag('detach')) {
       output.one(await client.getJob({ id: job.id }), ({ line }) => line(plain(job.id)))
       return undefined
@@ -71,6 +82,15 @@ export const jobRun: CommandDefinition = {
     if (output.isForPeople) output.note(`The job is ${plain(job.id)}.`)
     return watched(invocation, job.id)
   },
+}
+
+/** A job that has only some of its chunks waits for the others: its submitter has to know its id. */
+async function tellOfRest({ output }: Invocation, client: Client, id: string): Promise<void> {
+  const job = await client.getJob({ id }).catch(() => null)
+  if (job === null || job.total !== null) return
+  output.note(
+    `The job ${plain(id)} has ${job.received} chunks so far, and waits for the others. To go on, give all of them again with --id ${plain(id)}. To give it up: reprise job cancel ${plain(id)}`,
+  )
 }
 
 function settingsOf(options: Options) {
@@ -99,7 +119,13 @@ async function chunksOf({ host, options }: Invocation) {
   const { chunksFrom, chunksFromFile, formatOf } = await import('@reprise/jobs')
   const path = file ?? ''
   const format = (options.text('format') as ReturnType<typeof formatOf> | undefined) ?? formatOf(path)
-  if (path !== '-') return chunksFromFile(resolve(host.cwd, path), format)
+  if (path !== '-') {
+    // Before there is a job: nothing waits for chunks that can't come.
+    await access(resolve(host.cwd, path), constants.R_OK).catch((error: unknown) => {
+      throw usageError(`The file ${path} can't be read: ${messageOf(error)}`, undefined, error)
+    })
+    return chunksFromFile(resolve(host.cwd, path), format)
+  }
   const { Readable } = await import('node:stream')
   return chunksFrom(Readable.from([await host.stdin.text()]), format, 'standard input')
 }

@@ -76,6 +76,7 @@ export const jobShow: CommandDefinition = {
         `${plain(job.id)}  ${plain(job.name)}  ${job.status}${job.because === null ? '' : `: ${plain(job.because)}`}`,
       )
       line(summaryOf(job))
+      if (job.final !== null) line(`final step: ${plain(job.final)}, task ${plain(job.finalTask ?? '')}`)
       for (const { at, actor, what, reason } of job.changes) {
         line(`  ${relativeTime(at, output.now())}  ${plain(what)} by ${plain(actor)}: ${plain(reason)}`)
       }

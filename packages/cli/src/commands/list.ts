@@ -4,6 +4,7 @@ import type { CommandDefinition } from '../command/definition.ts'
 import { LIMIT_MAX, listed, pagesOf, type Read, showRows } from '../command/rows.ts'
 import { WATCH } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
+import { plain } from '../output/plain-text.ts'
 import { askedQuery } from '../tasks/query.ts'
 import { type Task, taskColumns } from '../views/task-rows.ts'
 
@@ -52,7 +53,7 @@ export const list: CommandDefinition = {
       },
       key: ({ id }) => id,
       columns: taskColumns,
-      none: q === '' ? 'There is no task.' : 'No task agrees with that.',
+      none: q === '' ? 'There is no task.' : `No task agrees with ${plain(q)}`,
     })
     if (next !== null && !options.flag('watch')) output.note(`There are more: -n, --all, or --cursor ${String(next)}`)
   },

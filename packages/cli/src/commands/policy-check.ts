@@ -46,8 +46,8 @@ export const policyCheck: CommandDefinition = {
     ]
     invocation.output.one({ ok: verdicts.every(({ ok }) => ok), files: verdicts }, ({ line, paint }) => {
       for (const { path, kind, ok, count, problems, notes } of verdicts) {
-        const what = kind === 'policies' ? 'policies' : 'actions'
-        if (ok) line(`${paint('green', 'ok')}     ${plain(path)}: ${count} ${what}`)
+        const [one, more] = kind === 'policies' ? ['policy', 'policies'] : ['action', 'actions']
+        if (ok) line(`${paint('green', 'ok')}     ${plain(path)}: ${count} ${count === 1 ? one : more}`)
         for (const problem of problems) line(`${paint('red', 'wrong')}  ${plain(whereAndWhat(problem))}`)
         for (const note of notes) line(`${paint('yellow', 'note')}   ${plain(path)}: ${plain(note)}`)
       }

@@ -12,18 +12,18 @@ export const retry: CommandDefinition = {
   group: 'Operate',
   summary: 'Run a failed task once more',
   details:
-    'Queues the next attempt of a task whose latest attempt failed, if the budget of retries allows it (MAX_RETRIES, or --max-retries). With --policy, that policy counts for the task from now on, until a redrive: its rules, retries, backoff, breaker, quota and SLA. Exit code 3 if there is no such task, 5 if it has not failed or its budget is used up. To send a dead letter back with a fresh budget, use redrive.',
+    'Queues the next attempt of a task whose latest attempt failed, if the budget of retries allows it (MAX_RETRIES, or what the action or a policy allows if that is more; --max-retries lowers it). With --policy, that policy counts for the task from now on, until a redrive: its rules, retries, backoff, breaker, quota and SLA. Exit code 3 if there is no such task, 5 if it has not failed or its budget is used up. To send a dead letter back with a fresh budget, use redrive.',
   arguments: [{ name: '<id>', about: 'The task' }],
   options: [
-    { flags: '--max-retries <count>', about: 'Another budget than the usual one' },
+    { flags: '--max-retries <count>', about: 'A smaller budget than the usual one' },
     { flags: '--policy <name>', about: 'Judge its further attempts by this policy, whatever it matches' },
     REASON,
   ],
   examples: [
     ['reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55', 'Once more'],
     [
-      'reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --max-retries 5 --reason "the bank is back"',
-      'Though its budget is used up',
+      'reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --reason "the bank is back"',
+      'Once more, and the journal says why',
     ],
     ['reprise retry 0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55 --policy patient', 'From now on by another policy'],
   ],

@@ -1,7 +1,6 @@
 // reprise runbook: recovery procedures: list them, look at one, run one, and answer, resume or abort a run. And reprise
 // recovery-runbook (B11), which runs one and follows it to its end.
 
-import type { OperationOutput } from '@reprise/client'
 import { sleep } from '@reprise/core'
 import type { CommandDefinition, OptionDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
@@ -9,12 +8,9 @@ import { showList } from '../command/rows.ts'
 import { DRY_RUN, LIMIT, REASON, reasonOf, YES } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
-import type { People } from '../output/output.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
-
-type Run = OperationOutput<'getRunbookRun'>
-type Step = Run['steps'][number]
+import { answerCommand, questionText, type Run, stepText, tellRun } from '../views/runbook.ts'
 
 const INPUT: OptionDefinition = { flags: '--input <name=value>', about: 'An input of the runbook', repeatable: true }
 const CAUSE: OptionDefinition = { flags: '--fingerprint <group>', about: 'The failure group that it is for' }
@@ -42,8 +38,8 @@ const runbookList: CommandDefinition = {
         { title: 'RUNBOOK', value: ({ name }) => name },
         { title: 'VERSION', value: ({ version }) => (version === 0 ? 'built in' : version) },
         { title: 'HELPED', value: ({ figures }) => `${figures.succeeded} of ${figures.runs}`, right: true },
-        { title: 'SUGGESTED', value: ({ suggested }) => suggested ?? '', flexible: true },
-        { title: 'WHAT IT DOES', value: ({ about, title }) => about || title, flexible: true },
+        { title: 'SUGGESTED', value: ({ suggested }) => suggested ?? '', flexible: true, below: true },
+        { title: 'WHAT IT DOES', value: ({ about, title }) => about || title, flexible: true, below: true },
       ],
       'There are none.',
     )
@@ -93,9 +89,9 @@ const runbookRuns: CommandDefinition = {
         { title: 'RUN', value: ({ id }) => id },
         { title: 'RUNBOOK', value: ({ runbook }) => runbook },
         { title: 'STATE', value: ({ state, isDryRun }) => `${state}${isDryRun ? ' (dry run)' : ''}` },
-        { title: 'BY', value: ({ actor }) => actor, flexible: true },
-        { title: 'BEGAN', value: ({ createdAt }) => relativeTime(createdAt, now) },
-        { title: 'ASKS', value: ({ question }) => question?.text ?? '', flexible: true },
+        { title: 'BEGAN', value: ({ createdAt }) => relativeTime(createdAt, now), below: true },
+        { title: 'BY', value: ({ actor }) => actor, flexible: true, below: true },
+        { title: 'ASKS', value: ({ question }) => question?.text ?? '', flexible: true, below: true },
       ],
       none: 'No run is under way.',
     }),
@@ -172,7 +168,7 @@ const acts = (
   group: 'Operate',
   summary,
   arguments: [RUN],
-  options: [REASON],
+  options: [REASON, YES],
   examples: [[`reprise runbook ${verb} run-0190b8b2-8c1e-7a9e-b7b1-2f0d3c1a9e55`, example]],
   async run(invocation) {
     const run = await act(invocation, invocation.arguments[0] ?? '')
@@ -212,14 +208,11 @@ const runbookPublish: CommandDefinition = {
   path: ['runbook', 'publish'],
   group: 'Operate',
   summary: 'Publish a runbook, or a new version of one',
-  arguments: [{ name: '<file>', about: 'YAML or JSON' }],
+  arguments: [{ name: '<file>', about: 'YAML or JSON, or a module that exports the runbook as its default' }],
   options: [DRY_RUN, REASON],
   examples: [['reprise runbook publish runbooks/restart-bank.yaml --dry-run', 'Is it right?']],
   async run({ api, options, output, host, arguments: [file = ''] }) {
-    const { resolve } = await import('node:path')
-    const { readFileText, readYaml } = await import('@reprise/policies')
-    const { text } = await readFileText(resolve(host.cwd, file))
-    const { value } = readYaml(text, file)
+    const { text, value } = await writtenIn(file, host)
     const name = typeof value === 'object' && value !== null && 'name' in value ? String(value.name) : ''
     if (name === '') throw usageError(`${file} does not say the name of the runbook.`)
     const dryRun = options.flag('dry-run')
@@ -247,6 +240,24 @@ export const RUNBOOK_COMMANDS: readonly CommandDefinition[] = [
   runbookPublish,
   recoveryRunbook,
 ]
+
+/** The runbook of a file; of a module as JSON. */
+async function writtenIn(
+  file: string,
+  host: Invocation['host'],
+): Promise<{ readonly text: string; readonly value: unknown }> {
+  const { extname, resolve } = await import('node:path')
+  const path = resolve(host.cwd, file)
+  if (/^\.[cm]?[jt]s$/.test(extname(file))) {
+    const { importModule } = await import('../roles/import-module.ts')
+    const module = await importModule(path, host)
+    const value = typeof module === 'object' && module !== null && 'default' in module ? module.default : null
+    return { text: JSON.stringify(value, null, 2), value }
+  }
+  const { readFileText, readYaml } = await import('@reprise/policies')
+  const { text } = await readFileText(path)
+  return { text, value: readYaml(text, file).value }
+}
 
 const isRun = (name: string): boolean => /^run-[0-9a-f-]{36}$/.test(name)
 
@@ -288,35 +299,11 @@ async function answeredHere(invocation: Invocation, { id, question }: Run): Prom
   const canAsk = host.stdin.isTTY === true || options.flag('yes')
   if (question === null) return true
   if (question.kind !== 'confirm' || !canAsk) {
-    output.note(
-      `It asks: ${question.text} Answer with: reprise runbook confirm ${id}${question.kind === 'doubt' ? ' happened|again' : ''}`,
-    )
+    output.note(`It asks: ${questionText(question)}`)
+    output.note(`  ${answerCommand(id, question)}`)
     return false
   }
   const isYes = await invocation.confirm(question.text)
   await api.answerRunbookRun({ id, answer: isYes ? 'yes' : 'no', ...reasonOf(options) })
   return true
-}
-
-const stepText = ({ title, state, error, output }: Step): string => {
-  const would =
-    typeof output === 'object' && output !== null && 'would' in output ? `: would ${String(output.would)}` : ''
-  return `${state.padEnd(8)} ${title}${error === null ? would : `: ${error}`}`
-}
-
-function tellRun(run: Run, { line, prose, fields }: People, now: number): void {
-  fields([
-    ['run', run.id],
-    ['runbook', `${run.runbook} ${run.version === 0 ? '(built in)' : `version ${run.version}`}`],
-    ['state', `${run.state}${run.isDryRun ? ' (dry run)' : ''}`],
-    ['by', `${plain(run.actor)}, ${relativeTime(run.createdAt, now)}`],
-    ['why', plain(run.reason)],
-    ['agreed', run.approvedBy === null ? null : plain(run.approvedBy)],
-  ])
-  line()
-  for (const step of run.steps) prose(plain(stepText(step)), { indent: 2 })
-  if (run.question === null) return
-  line()
-  prose(`It asks: ${plain(run.question.text)}`)
-  line(`reprise runbook confirm ${plain(run.id)}${run.question.kind === 'doubt' ? ' happened|again' : ''}`)
 }

@@ -1,9 +1,8 @@
 // reprise workorders: what waits for a person: list it, look at one, take it, say something about it, and close it.
 
-import type { OperationOutput } from '@reprise/client'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
-import { showList } from '../command/rows.ts'
+import { showList, watching } from '../command/rows.ts'
 import { LIMIT, named, REASON, reasonOf, refuseOfList, WATCH } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
 import { plain } from '../output/plain-text.ts'
@@ -59,7 +58,7 @@ function list(invocation: Invocation, words: readonly string[]): Promise<undefin
   // Choices are checked by the parser.
   const given = options.given('status', 'owner', 'action') as Parameters<typeof api.listWorkOrders>[0]
   return showList(invocation, {
-    read: (page) => api.listWorkOrders({ ...given, ...page }),
+    read: watching(invocation, (page) => api.listWorkOrders({ ...given, ...page })),
     key: ({ id }) => id,
     columns: workOrderColumns,
     none: 'Nothing waits for a person.',
@@ -91,8 +90,9 @@ const ACTS = {
     if (text !== '') throw usageError('This takes one work order, and no text.')
     const { api, output } = invocation
     const one = await api.getWorkOrder({ id })
-    const cause: Cause | null = one.dead === 0 ? null : await api.explainFailureGroup(one.subject).catch(() => null)
-    output.one(one, (people) => tellWorkOrder(one, cause, output.now(), people))
+    // A server of before does not know it.
+    const context = await api.getWorkOrderContext({ id }).catch(() => null)
+    output.one({ ...one, context }, (people) => tellWorkOrder(one, context, output.now(), people))
   },
   take: stepping(({ api, options }, id) => api.takeWorkOrder({ id, ...options.given('owner'), ...reasonOf(options) })),
   comment: stepping(({ api }, id, text) => api.commentWorkOrder({ id, text }), 'a comment'),
@@ -105,5 +105,3 @@ const ACTS = {
 } satisfies Readonly<Record<string, Act>>
 
 const VERBS = ['list', 'figures', ...Object.keys(ACTS)]
-
-type Cause = OperationOutput<'explainFailureGroup'>

@@ -1,6 +1,5 @@
 // Checks of what people wrote: the configuration, the policies and the packs.
 
-import { readFile } from 'node:fs/promises'
 import { messageOf } from '@reprise/core'
 import { problemText } from '../configuration/resolve.ts'
 import { type Check, fail, ok, warn } from './finding.ts'
@@ -17,10 +16,13 @@ export const configuration: Check = async ({ resolved }) => {
 
 export const policies: Check = async ({ resolved }) => {
   const { policies: file } = resolved.values
-  if (file === null) return [ok('policies', "No file of policies: the actions' own settings decide.")]
-  const { parsePolicies, policyNotes } = await import('@reprise/policies')
+  if (file === null)
+    return [
+      ok('policies', "No file of policies here: those published in the store count, else the actions' own settings."),
+    ]
+  const { parsePolicies, policyNotes, readFileText } = await import('@reprise/policies')
   try {
-    const book = parsePolicies(await readFile(file, 'utf8'), { file, version: 0 })
+    const book = parsePolicies((await readFileText(file)).text, { file, version: 0 })
     const notes = policyNotes(book).map((note) => warn('policies', note, `See 'reprise policy check'.`))
     return notes.length > 0
       ? notes

@@ -34,9 +34,9 @@ const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   REPRISE_STORE_MISSING: 'Correct the address: --engine, REPRISE_ENGINE, REDIS_URL, or engine in reprise.yaml.',
   REPRISE_STORE_BUSY: "'reprise doctor' looks at the server and its store.",
   REPRISE_STORE_UNREACHABLE: "'reprise doctor' looks at the store.",
-  REPRISE_BUDGET_EXHAUSTED: "Give --max-retries for a larger budget, or 'reprise redrive <task>' for a fresh one.",
+  REPRISE_BUDGET_EXHAUSTED: "'reprise redrive <task>' gives it a fresh budget.",
   REPRISE_RATE_LIMITED: 'Wait a little, then try again.',
-  REPRISE_TASK_FAILED: "'reprise explain <task>' says more, 'reprise retry <task>' tries again.",
+  REPRISE_TASK_FAILED: "'reprise explain <task>' says more, and what can be done.",
 }
 
 export function exitCodeOf(error: unknown): ExitCode {

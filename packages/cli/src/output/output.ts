@@ -30,12 +30,15 @@ type Field = readonly [name: string, value: string | number | null | undefined]
 
 const COLUMNS = 80
 
+/** A terminal without a size, as of some recorders and containers, says 0. */
+const columnsOf = ({ columns = 0 }: Sink): number => (columns > 0 ? columns : COLUMNS)
+
 /** Broken at words where the terminal ends; as it is where there is none, whose reader may want to search it. */
-export const wrappedFor = ({ isTTY, columns = COLUMNS }: Sink, text: string, indent = 0): string =>
-  isTTY === true
+export const wrappedFor = (sink: Sink, text: string, indent = 0): string =>
+  sink.isTTY === true
     ? text
         .split('\n')
-        .flatMap((line) => wrapTo(line, Math.max(columns - indent, 1)))
+        .flatMap((line) => wrapTo(line, Math.max(columnsOf(sink) - indent, 1)))
         .join(`\n${' '.repeat(indent)}`)
     : text
 
@@ -103,7 +106,7 @@ export class Output {
   progress(label: string): Progress {
     const { stderr, quiet } = this.#options
     const isTerminal = stderr.isTTY === true && !quiet
-    const sink = { isTerminal, columns: stderr.columns ?? COLUMNS, write: (text: string) => void stderr.write(text) }
+    const sink = { isTerminal, columns: columnsOf(stderr), write: (text: string) => void stderr.write(text) }
     return progressBar(label, sink, this.now)
   }
 
@@ -119,8 +122,8 @@ export class Output {
 
   /** Without a terminal nothing is cut: its reader may want to search it. */
   #width(): number | null {
-    const { isTTY, columns } = this.#options.stdout
-    return isTTY === true ? (columns ?? COLUMNS) : null
+    const { stdout } = this.#options
+    return stdout.isTTY === true ? columnsOf(stdout) : null
   }
 
   #people(): People {

@@ -91,18 +91,22 @@ function belowText<Row>(row: Row, columns: readonly Column<Row>[], { width, pain
   return [paint('dim', width === null ? text : cutTo(text, width))]
 }
 
-/** Takes room from flexible columns first, then from the widest, until it fits or nothing more can be taken. */
+/**
+ * Takes room from flexible columns first, then from the widest, until it fits or nothing more can be taken. The first column is what
+ * people copy into the next command: it is cut last of all.
+ */
 function fit<Row>(widths: readonly number[], columns: readonly Column<Row>[], width: number): readonly number[] {
   const room = width - GAP.length * (columns.length - 1)
   const fitted = [...widths]
-  for (const candidates of [columns.map(({ flexible }) => flexible === true), columns.map(() => true)]) {
+  const flexible = columns.map((column) => column.flexible === true)
+  for (const candidates of [flexible, columns.map((_, index) => index > 0), columns.map(() => true)]) {
     let excess = fitted.reduce((sum, one) => sum + one, 0) - room
     while (excess > 0) {
       const widest = fitted.reduce(
         (best, one, index) => (candidates[index] === true && one > (fitted[best] ?? 0) ? index : best),
         candidates.indexOf(true),
       )
-      if (widest === -1 || (fitted[widest] ?? 0) <= WIDTH_MIN) break
+      if (candidates[widest] !== true || (fitted[widest] ?? 0) <= WIDTH_MIN) break
       fitted[widest] = (fitted[widest] ?? 0) - 1
       excess--
     }

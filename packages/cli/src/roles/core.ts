@@ -10,11 +10,11 @@ import type { Host } from '../host.ts'
 import { CommandError } from '../output/errors.ts'
 import type { Output } from '../output/output.ts'
 import { VERSION } from '../version.ts'
-import { unlessAskedToEnd, untilAskedToEnd } from './asked-to-end.ts'
+import { unlessAskedToEnd } from './asked-to-end.ts'
 import { declaredActions } from './declared-actions.ts'
 import { redactionOf } from './log.ts'
 import { openOutsideQueue } from './outside-queue.ts'
-import { openRoleContext, type RoleContext } from './role-context.ts'
+import { openRoleContext, type RoleContext, refuseDamage } from './role-context.ts'
 
 /** Comes back when it has stopped. */
 export async function runCore(resolved: Resolved, host: Host, output: Output): Promise<void> {
@@ -27,12 +27,13 @@ export async function runCore(resolved: Resolved, host: Host, output: Output): P
       line(`The API is at ${url}.`)
       line(wayIn(link, resolved))
     })
-    await untilAskedToEnd(host)
-    context.log.info('The core stops.', { signal: String(host.asked.reason) })
+    await context.untilEnd()
+    context.log.info('The core stops.', host.asked.aborted ? { signal: String(host.asked.reason) } : {})
     await core.stop()
   } finally {
     await context.close()
   }
+  refuseDamage(context)
   context.log.info('The core has stopped.')
 }
 

@@ -20,13 +20,12 @@ import { settingDefaults } from '../configuration/setting-defaults.ts'
 import type { Configuration } from '../configuration/settings.ts'
 import type { Host } from '../host.ts'
 import { VERSION } from '../version.ts'
-import { untilAskedToEnd } from './asked-to-end.ts'
 import { declaredActions } from './declared-actions.ts'
 import { serveRoleHealth } from './health-server.ts'
 import { callbackServers, launchPools, poolsWithoutCallback } from './launch-pools.ts'
 import { redactionOf } from './log.ts'
 import { openOutsideQueue } from './outside-queue.ts'
-import { openRoleContext, type RoleContext } from './role-context.ts'
+import { openRoleContext, type RoleContext, refuseDamage } from './role-context.ts'
 import { tellOfOtherServers } from './shared-store.ts'
 
 const NO_CALLBACK =
@@ -45,13 +44,14 @@ export async function runOrchestrator(resolved: Resolved, host: Host): Promise<v
       (await storeAnswers(engine, host.clock)) ? null : 'The store does not answer.',
     )
     log.info('The orchestrator runs.', { health: health.url })
-    await untilAskedToEnd(host)
-    log.info('The orchestrator stops.', { signal: String(host.asked.reason) })
+    await context.untilEnd()
+    log.info('The orchestrator stops.', host.asked.aborted ? { signal: String(host.asked.reason) } : {})
     await orchestrator.stop()
     await health.close()
   } finally {
     await context.close()
   }
+  refuseDamage(context)
   log.info('The orchestrator has stopped.')
 }
 

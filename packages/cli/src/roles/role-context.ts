@@ -1,13 +1,13 @@
 // What every role stands on: its log, its metrics, the store (observed), and the policies in force. Opened in one go, and
 // closed in the opposite order.
 
-import { type Engine, type Logger, present } from '@reprise/core'
+import { type Engine, isRepriseError, type Logger, present, type StoreDamagedError } from '@reprise/core'
 import type { Policies } from '@reprise/policies'
 import type { MetricsRegistry } from '@reprise/telemetry'
 import type { Resolved } from '../configuration/resolve.ts'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import type { Host } from '../host.ts'
-import { unlessAskedToEnd } from './asked-to-end.ts'
+import { unlessAskedToEnd, untilAskedToEnd } from './asked-to-end.ts'
 import { roleLog } from './log.ts'
 import { joinStore } from './shared-store.ts'
 
@@ -18,6 +18,12 @@ export interface RoleContext {
   readonly metrics: MetricsRegistry
   readonly engine: Engine
   readonly policies: Policies
+  /** Told of what services meet. */
+  readonly onError: (error: unknown) => void
+  /** What was met that only a new process may go on after; null if nothing. */
+  damage(): StoreDamagedError | null
+  /** Until somebody asks for the end, or the store takes nothing more from this process. */
+  untilEnd(): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,6 +37,7 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
   const { openPolicies } = await import('@reprise/policies')
   const { createRegistry, observedEngine } = await import('@reprise/telemetry')
   const { clock } = host
+  host.stay()
   const log = await roleLog(resolved.values, host, service)
   const address = storeAddress(resolved)
   const mended = await makeRoom(address, resolved.values.data)
@@ -47,7 +54,17 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
     const from = resolved.origins.engine.text
     log.info('The store is open.', { engine: shownAddress(address), from, durability: engine.info.durability })
     if (engine.info.risk !== undefined) log.warn(engine.info.risk)
-    const presence = await joinStore({ resolved, host, engine, log }, service)
+    let damage: StoreDamagedError | null = null
+    const over = new AbortController()
+    const onError = (error: unknown): void => {
+      if (!isRepriseError(error, 'REPRISE_STORE_DAMAGED') || damage !== null) return
+      damage = error
+      log.error('The store takes nothing more from this process, which ends. Look at the disk, then start it again.', {
+        error,
+      })
+      over.abort()
+    }
+    const presence = await joinStore({ resolved, host, engine, log, onError }, service)
     return {
       resolved,
       host,
@@ -55,6 +72,9 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
       metrics,
       engine,
       policies,
+      onError,
+      damage: () => damage,
+      untilEnd: () => untilAskedToEnd({ asked: AbortSignal.any([host.asked, over.signal]), clock }),
       async close() {
         await presence.stop()
         await policies.stop()
@@ -65,6 +85,12 @@ async function open(resolved: Resolved, host: Host, service: string): Promise<Ro
     await connection.close()
     throw error
   }
+}
+
+/** What started it must see by the exit code that it did not end as it was asked to. */
+export function refuseDamage(context: Pick<RoleContext, 'damage'>): void {
+  const damage = context.damage()
+  if (damage !== null) throw damage
 }
 
 /** The folder of an embedded store is made for it, and for its owner only. Says what it had to mend. */

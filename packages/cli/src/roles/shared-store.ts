@@ -1,6 +1,7 @@
 // Core, orchestrator and workers must share one store and one prefix (A17). Each role announces itself in its store. At the start it
 // looks for the other half of a deployment that fell apart: in stores beside its own on the same server, in stores that other
-// variables of the environment name, and behind the server that launched workers call back to. It names both sides, and goes on.
+// variables of the environment name, behind the server of this folder, and behind the one that launched workers call back to. It
+// names both sides, and goes on.
 
 import { hostname } from 'node:os'
 import { type Engine, inTime, isAlive, type Logger, messageOf, type Service } from '@reprise/core'
@@ -8,6 +9,7 @@ import type { RoleAnnouncement } from '@reprise/orchestrator'
 import type { Resolved } from '../configuration/resolve.ts'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import type { Host } from '../host.ts'
+import { readLocalServer } from '../local-server.ts'
 
 /** What a deployment needs. */
 const PARTS = ['core', 'orchestrator', 'worker'] as const
@@ -34,17 +36,20 @@ interface Joining {
   readonly host: Host
   readonly engine: Engine
   readonly log: Logger
+  /** Told of what the announcements meet. */
+  readonly onError: (error: unknown) => void
 }
 
 /** Announces the role from now on, and tells what does not fit. */
-export async function joinStore({ resolved, host, engine, log }: Joining, role: string): Promise<Service> {
+export async function joinStore({ resolved, host, engine, log, onError }: Joining, role: string): Promise<Service> {
   const { announceRole, createRolePresence } = await import('@reprise/orchestrator')
   const self = { role, host: hostname(), pid: process.pid }
-  const presence = createRolePresence({ engine, log, clock: host.clock, ...self })
+  const presence = createRolePresence({ engine, log, onError, clock: host.clock, ...self })
   const look = async (): Promise<void> => {
     await announceRole(engine, self)
     const own = await sideOf(engine, shownAddress(storeAddress(resolved)))
     for (const words of mismatches(own, await otherSides(resolved, host))) log.warn(words)
+    if (!own.parts.has('core')) await tellOfLocalServer({ resolved, log }, own)
   }
   // Nobody waits for it: what it finds is told when it is found.
   look().catch((error: unknown) => log.debug('Nobody looked for other stores.', { error: messageOf(error) }))
@@ -131,6 +136,20 @@ export async function tellOfOtherServers(
         'It will refuse their results. Give both the same address and the same prefix.',
     )
   }
+}
+
+/** Files have no stores beside them: what is known is the server that runs in this folder. */
+async function tellOfLocalServer(
+  { resolved, log }: Pick<Joining, 'resolved' | 'log'>,
+  { address, store, members }: Side,
+): Promise<void> {
+  const local = await readLocalServer(resolved.values.data).catch(() => null)
+  const theirs = local === null ? null : await storeOf(local.url)
+  if (local === null || theirs === null || theirs === store) return
+  log.warn(
+    `The server of this folder keeps another store: ${local.url} (store ${short(theirs)}), and ${members.join(', ')} ${address} (store ${short(store)}). ` +
+      'Tasks that are submitted there never come here. Give both the same address and the same prefix.',
+  )
 }
 
 /** As the server tells everybody; null if it does not. */

@@ -2,7 +2,8 @@
 // for those who need no more than one machine. Leaves word of itself for the command line, while it runs.
 
 import { join } from 'node:path'
-import type { Clock } from '@reprise/core'
+import { type Clock, type Engine, isRepriseError } from '@reprise/core'
+import type { Server } from '@reprise/server'
 import type { Resolved } from '../configuration/resolve.ts'
 import { shownAddress, storeAddress } from '../configuration/store-address.ts'
 import { lockFolder } from '../folder-lock.ts'
@@ -10,11 +11,11 @@ import type { Host } from '../host.ts'
 import { removeLocalServer, runningServer, writeLocalServer } from '../local-server.ts'
 import { CommandError } from '../output/errors.ts'
 import type { Output } from '../output/output.ts'
-import { unlessAskedToEnd, untilAskedToEnd } from './asked-to-end.ts'
+import { unlessAskedToEnd } from './asked-to-end.ts'
 import { type RunningCore, startCore, wayIn } from './core.ts'
 import { makeLocalToken, RENEW_AFTER_MS } from './local-token.ts'
 import { startOrchestrator } from './orchestrator.ts'
-import { openRoleContext, type RoleContext } from './role-context.ts'
+import { openRoleContext, type RoleContext, refuseDamage } from './role-context.ts'
 import { startWorker } from './worker.ts'
 import { loadActions } from './worker-module.ts'
 
@@ -59,17 +60,25 @@ async function runLocked(
       isDemo,
       toTry: word === null ? [] : commandsToTry(resolved, isDemo, actions[0]?.name ?? null),
     })
-    await untilAskedToEnd(host)
-    log.info('Everything stops.', { signal: String(host.asked.reason) })
-    await word?.takeBack()
-    await stream?.stop()
+    await context.untilEnd()
+    log.info('Everything stops.', host.asked.aborted ? { signal: String(host.asked.reason) } : {})
+    await leave(context, word?.takeBack())
+    await leave(context, stream?.stop())
     await worker?.stop({ signal: host.urged })
-    await core.stop()
-    await orchestrator.stop()
+    await leave(context, core.stop())
+    await leave(context, orchestrator.stop())
   } finally {
     await context.close()
   }
+  refuseDamage(context)
   log.info('Everything has stopped.')
+}
+
+/** A store that takes nothing more keeps no part from stopping. */
+async function leave(context: RoleContext, stopping: Promise<void> | undefined): Promise<void> {
+  await stopping?.catch((error: unknown) => {
+    if (context.damage() === null) throw error
+  })
 }
 
 export interface UpOptions {
@@ -180,9 +189,14 @@ async function leaveWord(context: RoleContext, { server }: RunningCore): Promise
   const url = `http://${host}:${port}`
   const mended = await writeLocalServer(values.data, { url, token: made.token })
   if (mended !== null) context.log.warn(mended)
-  const renewal = every(context.host.clock, RENEW_AFTER_MS, async () => {
+  const { clock } = context.host
+  let renewedAt = clock.monotonic()
+  const look = every(clock, TOKEN_LOOK_MS, async () => {
     try {
+      const isDue = clock.monotonic() - renewedAt >= RENEW_AFTER_MS
+      if (!isDue && !(await isLostWithStore(context.engine, server, made.token))) return
       await writeLocalServer(values.data, { url, token: await made.renew() })
+      renewedAt = clock.monotonic()
     } catch (error) {
       const because = error instanceof Error ? error.message : String(error)
       context.log.warn('The token for the command line could not be renewed.', { error: because })
@@ -190,10 +204,22 @@ async function leaveWord(context: RoleContext, { server }: RunningCore): Promise
   })
   return {
     async takeBack() {
-      await renewal.stop()
+      await look.stop()
       await removeLocalServer(values.data, { url, token: made.token })
       // Whatever became of its copies, it ends with its server.
       await made.revoke()
     },
   }
+}
+
+/** How often the token for the command line is looked after. */
+const TOKEN_LOOK_MS = 5_000
+
+/** A store that lost writes may have lost the token too, and then no command could tell of that. One that somebody revoked stays so. */
+async function isLostWithStore(engine: Engine, { access }: Server, token: string): Promise<boolean> {
+  const isRefused = await access.tokens.verify(token).then(
+    () => false,
+    (error: unknown) => isRepriseError(error, 'REPRISE_UNAUTHENTICATED'),
+  )
+  return isRefused && (await engine.setbacks()).length > 0
 }

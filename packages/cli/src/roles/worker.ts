@@ -7,7 +7,7 @@ import type { AnyAction, Worker } from '@reprise/worker'
 import type { Resolved } from '../configuration/resolve.ts'
 import type { Host } from '../host.ts'
 import { serveRoleHealth } from './health-server.ts'
-import { openRoleContext, type RoleContext } from './role-context.ts'
+import { openRoleContext, type RoleContext, refuseDamage } from './role-context.ts'
 import { loadActions } from './worker-module.ts'
 
 /** Comes back when it has stopped. */
@@ -35,6 +35,7 @@ export async function runWorker(module: string, resolved: Resolved, host: Host):
   } finally {
     await context.close()
   }
+  refuseDamage(context)
 }
 
 interface WorkerParts {
@@ -48,7 +49,7 @@ interface WorkerParts {
 
 /** A worker that runs: what `up` runs beside the server as well. */
 export async function startWorker(
-  { resolved, host, engine, policies, log }: RoleContext,
+  { resolved, host, engine, policies, log, onError }: RoleContext,
   actions: readonly AnyAction[],
   { endpoint, sweep, modules }: WorkerParts,
 ): Promise<Worker> {
@@ -60,6 +61,7 @@ export async function startWorker(
     actions,
     policies,
     log,
+    onError,
     // The observed engine tells of them, with the fields that operators know.
     logFailures: false,
     clock: host.clock,

@@ -8,6 +8,7 @@ import { SubmissionInput } from '@reprise/operations'
 import type { Invocation } from '../command/invocation.ts'
 import { CommandError, usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import { plain } from '../output/plain-text.ts'
 import { fileLines } from './file-lines.ts'
 import { noteIfNobodyTakes } from './waiting.ts'
 
@@ -43,14 +44,16 @@ export async function submitLines(invocation: Invocation, file: string, action: 
   let done = 0
   let duplicates = 0
   let conflicts = 0
+  const clashing: string[] = []
   const firsts = new Map<string, string>()
   try {
     for await (const batch of batches(lines())) {
       for (const [at, result] of (await submitBatch(client, batch, done)).entries()) {
         const name = batch[at]?.action ?? ''
         if (result.outcome === 'duplicate') duplicates++
-        else if (result.outcome === 'conflict') conflicts++
-        else if (firsts.size < LOOKED_AT_MAX && !firsts.has(name)) firsts.set(name, result.id)
+        else if (result.outcome === 'conflict') {
+          if (++conflicts <= PROBLEMS_SHOWN) clashing.push(plain(result.id))
+        } else if (firsts.size < LOOKED_AT_MAX && !firsts.has(name)) firsts.set(name, result.id)
         if (output.format === 'jsonl') output.event(result, () => undefined)
         else if (output.format === 'json') results.push(result)
       }
@@ -62,13 +65,16 @@ export async function submitLines(invocation: Invocation, file: string, action: 
   }
   if (output.format !== 'jsonl') {
     output.one(results, ({ line }) => {
-      line(`${done - duplicates - conflicts} tasks submitted, ${duplicates} were there already.`)
+      const submitted = done - duplicates - conflicts
+      const were = `${duplicates} ${duplicates === 1 ? 'was' : 'were'} there already`
+      line(`${submitted} ${submitted === 1 ? 'task' : 'tasks'} submitted, ${were}.`)
     })
   }
   for (const id of firsts.values()) await noteIfNobodyTakes(invocation, id)
   if (conflicts === 0) return EXIT.ok
+  const rest = conflicts > PROBLEMS_SHOWN ? '; -o jsonl names them all' : ''
   output.note(
-    `${conflicts} were not submitted: other tasks, asked for otherwise, have their ids or dedupe keys. -o jsonl names them.`,
+    `${conflicts} not submitted: other tasks, asked for otherwise, have their ids or dedupe keys (${clashing.join(', ')}${rest}).`,
   )
   return EXIT.conflict
 }

@@ -1,7 +1,7 @@
 // The lines of a file, read as they are needed: a file may be longer than memory.
 
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { textLines, utf8Texts } from '@reprise/core'
 import { usageError } from '../output/errors.ts'
 
 /** `shown` is what the user calls it. */
@@ -13,5 +13,5 @@ export async function* fileLines(path: string, shown: string): AsyncGenerator<st
       failed(usageError(`The file ${shown} can't be read: ${error.message}`, undefined, error)),
     )
   })
-  yield* createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })
+  yield* textLines(utf8Texts(stream, `The file ${shown}`))
 }

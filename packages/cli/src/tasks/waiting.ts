@@ -8,6 +8,7 @@ import { unlessRefused } from '../command/rows.ts'
 import { CommandError, exitCodeOf } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plainLines } from '../output/plain-text.ts'
+import type { Task } from '../views/task-rows.ts'
 
 /** Waits for the end, at most this long, and shows it. */
 export async function waitForEnd(
@@ -25,8 +26,12 @@ export async function waitForEnd(
     })
   }
   if (problem === null) return EXIT.ok
-  throw await told(problem, invocation, task.id)
+  throw await told(problem, invocation, { id: task.id, again: found === null ? null : againBy(found) })
 }
+
+/** The command that runs it again; null if none does. */
+const againBy = ({ state, retryable }: Pick<Task, 'state' | 'retryable'>): 'retry' | 'redrive' | null =>
+  retryable ? 'retry' : state.status === 'dead' ? 'redrive' : null
 
 /** Null if it succeeded. */
 async function endOf(task: SubmittedTask, timeout: number | null, signal: AbortSignal): Promise<RepriseError | null> {
@@ -40,7 +45,11 @@ async function endOf(task: SubmittedTask, timeout: number | null, signal: AbortS
 }
 
 /** The same error with what to type next, and after a time-out with the reason why it has not ended. */
-async function told(problem: RepriseError, invocation: Invocation, id: string): Promise<CommandError> {
+async function told(
+  problem: RepriseError,
+  invocation: Invocation,
+  { id, again }: { readonly id: string; readonly again: ReturnType<typeof againBy> },
+): Promise<CommandError> {
   const isLate = problem.code === 'REPRISE_TIMED_OUT'
   const why = isLate ? ((await explanationOf(invocation, id))?.summary ?? null) : null
   return new CommandError(
@@ -50,7 +59,7 @@ async function told(problem: RepriseError, invocation: Invocation, id: string): 
       cause: problem,
       hint: isLate
         ? `'reprise explain ${id}' says why it has not ended, 'reprise cancel ${id}' ends it.`
-        : `'reprise explain ${id}' says more, 'reprise retry ${id}' tries again.`,
+        : `'reprise explain ${id}' says more${again === null ? '' : `, 'reprise ${again} ${id}' tries again`}.`,
     },
   )
 }

@@ -14,8 +14,11 @@ type Silence = OperationOutput<'createSilence'>
 
 export function alertText({ state, silenced }: Pick<Alert, 'state' | 'silenced'>): string {
   const by = state.status === 'acknowledged' ? ` (${state.by})` : ''
-  return `${state.status}${by}${silenced && state.status !== 'resolved' ? ', silenced' : ''}`
+  return `${state.status}${by}${silencedText({ state, silenced })}`
 }
+
+const silencedText = ({ state, silenced }: Pick<Alert, 'state' | 'silenced'>): string =>
+  silenced && state.status !== 'resolved' ? ', silenced' : ''
 
 const groupText = (group: Readonly<Record<string, string>>): string =>
   Object.entries(group)
@@ -25,10 +28,11 @@ const groupText = (group: Readonly<Record<string, string>>): string =>
 export const alertColumns = (now: number): readonly Column<Alert>[] => [
   { title: 'ALERT', value: ({ id }) => id },
   { title: 'SEVERITY', value: ({ severity }) => severity },
-  { title: 'STATE', value: alertText },
+  { title: 'STATE', value: (one) => `${one.state.status}${silencedText(one)}` },
   { title: 'SINCE', value: ({ state }) => relativeTime(state.since, now) },
   { title: 'RULE', value: ({ rule }) => rule },
-  { title: 'SAYS', value: ({ says }) => says, flexible: true },
+  { title: 'SAYS', value: ({ says }) => says, flexible: true, below: true },
+  { title: 'BY', value: ({ state }) => (state.status === 'acknowledged' ? state.by : null), below: true },
 ]
 
 export const ruleColumns = (): readonly Column<Rule>[] => [
@@ -53,9 +57,9 @@ export const silenceColumns = (now: number): readonly Column<Silence>[] => [
   { title: 'SILENCE', value: ({ id }) => id },
   { title: 'IS', value: ({ active }) => (active ? 'on' : 'over') },
   { title: 'UNTIL', value: ({ until }) => relativeTime(until, now) },
-  { title: 'WHAT', value: ({ matches }) => groupText(matches), flexible: true },
   { title: 'BY', value: ({ by }) => by },
-  { title: 'WHY', value: ({ reason }) => reason, flexible: true },
+  { title: 'WHAT', value: ({ matches }) => groupText(matches), flexible: true, below: true },
+  { title: 'WHY', value: ({ reason }) => reason, flexible: true, below: true },
 ]
 
 export function tellAlert(one: Detail, now: number, { line, fields, beside, paint }: People): void {
@@ -73,7 +77,9 @@ export function tellAlert(one: Detail, now: number, { line, fields, beside, pain
   for (const { channel, what, at, count } of one.told) {
     beside(
       '  told: ',
-      plain(`${channel} ${what}, ${relativeTime(at, now)}${count > 1 ? ` (${count} times in all)` : ''}`),
+      plain(
+        `${channel.replace(/^ch-/, '')} ${what}, ${relativeTime(at, now)}${count > 1 ? ` (${count} times in all)` : ''}`,
+      ),
     )
   }
   for (const { firedAt, resolvedAt } of one.past) {

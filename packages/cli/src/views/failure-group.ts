@@ -68,6 +68,7 @@ export function tellGroup(group: Group, now: number, people: People): void {
     ['died ever', isCounted ? known?.deaths : null],
     ['attempts', isCounted ? `${known?.attempts} ended by it` : null],
     ['regressions', known?.regressions === 0 ? null : known?.regressions],
+    ...(known?.firstVersion === undefined ? [] : [['began with', `version ${known.firstVersion}`] as const]),
     ['first, last', `${relativeTime(known?.firstAt ?? group.firstAt, now)}, ${relativeTime(group.lastAt, now)}`],
     ['oldest', group.oldest === null ? null : `${group.oldest.task}, dead for ${shortSpan(now - group.oldest.at)}`],
     ['trend', trendText(group.trend)],

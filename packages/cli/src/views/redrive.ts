@@ -20,9 +20,9 @@ export const redriveColumns = (now: number): readonly Column<Redrive>[] => [
   { title: 'DONE', value: (redrive) => `${endedOf(redrive)}/${redrive.total}` },
   { title: 'RECOVERED', value: ({ counts }) => String(counts.recovered) },
   { title: 'FAILED', value: ({ counts }) => String(counts.failed) },
-  { title: 'CREATED', value: ({ createdAt }) => relativeTime(createdAt, now) },
-  { title: 'BY', value: ({ actor }) => actor },
-  { title: 'WHICH', value: ({ selector }) => selector, flexible: true },
+  { title: 'CREATED', value: ({ createdAt }) => relativeTime(createdAt, now), below: true },
+  { title: 'BY', value: ({ actor }) => actor, below: true },
+  { title: 'WHICH', value: ({ selector }) => selector, flexible: true, below: true },
 ]
 
 export const itemColumns: readonly Column<RedriveItem>[] = [
@@ -30,7 +30,7 @@ export const itemColumns: readonly Column<RedriveItem>[] = [
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'ACTION', value: ({ action }) => action },
   { title: 'TENANT', value: ({ tenant }) => tenant },
-  { title: 'NOTE', value: noteOf, flexible: true },
+  { title: 'NOTE', value: noteOf, flexible: true, below: true },
 ]
 
 function noteOf({ again, why, problem, changes, copy }: RedriveItem): string {
@@ -64,10 +64,14 @@ export function tellPlan(redrive: Redrive, people: People): void {
     ['dead since', counted(found.ages)],
     ['stages', plan.canary.length === 0 ? 'all at once' : [...plan.canary, 'the rest'].join(' → ')],
     ['limits', limitsText(plan)],
+    ...(plan.patch === null ? [] : [['patch', JSON.stringify(plan.patch).slice(0, MESSAGE_LENGTH_MAX)] as const]),
     ['takes about', durationText(preflight?.estimatedMs ?? null)],
   ])
   tellCauses('They died of', found.causes, people)
   for (const warning of preflight?.warnings ?? []) people.beside('warning: ', plain(warning))
+  if (plan.patch === null || total === 0) return
+  people.line('What the patch changes in each payload:')
+  people.line(`  reprise redrive show ${redrive.id} --items`)
 }
 
 const counted = (items: readonly { readonly name: string; readonly count: number }[]): string =>
@@ -126,5 +130,6 @@ export function tellProgress(redrive: Redrive, people: People): void {
   }
   if (held !== null) people.beside('held: ', plain(held))
   if (state === 'running' && !isMoved) people.line('No orchestrator moves it yet: one must run.')
+  if (state === 'ready') people.line(`To start it: reprise redrive start ${redrive.id} --reason '…'`)
   tellCauses('Failed again because', again, people)
 }

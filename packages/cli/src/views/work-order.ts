@@ -8,7 +8,9 @@ import { isoTime, relativeTime, shortSpan } from '../output/times.ts'
 
 export type WorkOrder = OperationOutput<'takeWorkOrder'>
 type Detail = OperationOutput<'getWorkOrder'>
-type Cause = OperationOutput<'explainFailureGroup'>
+type Context = OperationOutput<'getWorkOrderContext'>
+
+const PAYLOAD_SHOWN_MAX = 400
 
 const STATES: Readonly<Record<WorkOrder['state']['status'], string>> = {
   open: 'open',
@@ -22,20 +24,29 @@ export function workOrderText({ state, owner }: Pick<WorkOrder, 'state' | 'owner
   return `${STATES[state.status]}${again}${owner === null ? '' : ` (${owner})`}`
 }
 
-export const workOrderColumns = (now: number): readonly Column<WorkOrder>[] => [
+type Listed = OperationOutput<'listWorkOrders'>['items'][number]
+
+export const workOrderColumns = (now: number): readonly Column<Listed>[] => [
   { title: 'WORK ORDER', value: ({ id }) => id },
   { title: 'SEVERITY', value: ({ severity }) => severity },
   { title: 'STATE', value: ({ state }) => STATES[state.status] },
   { title: 'OPEN FOR', value: (one) => shortSpan(endOf(one, now) - one.openedAt), right: true },
   { title: 'DUE', value: ({ dueAt }) => (dueAt === null ? null : relativeTime(dueAt, now)), below: true },
   { title: 'OWNER', value: ({ owner }) => owner },
-  { title: 'ACTION', value: ({ action }) => action, flexible: true },
+  { title: 'DEAD', value: ({ dead }) => dead, right: true },
+  { title: 'ACTION', value: ({ action }) => action },
+  {
+    title: 'FAILURE',
+    value: ({ code, message }) => (code === null ? null : `${code}: ${message}`),
+    flexible: true,
+    below: true,
+  },
 ]
 
 const endOf = ({ state }: WorkOrder, now: number): number =>
   state.status === 'resolved' || state.status === 'wont_fix' ? state.since : now
 
-export function tellWorkOrder(one: Detail, cause: Cause | null, now: number, people: People): void {
+export function tellWorkOrder(one: Detail, context: Context | null, now: number, people: People): void {
   const { line, fields, beside, paint } = people
   const { subject, sample, state } = one
   line(paint('bold', `${plain(one.id)}  ${plain(one.action)}`))
@@ -55,7 +66,7 @@ export function tellWorkOrder(one: Detail, cause: Cause | null, now: number, peo
     ],
   ])
   for (const ticket of one.tickets) beside('  outside: ', plain(ticketText(ticket)))
-  for (const { sentence } of cause?.contrasts.slice(0, 3) ?? []) beside('  different: ', plain(sentence))
+  if (context !== null) tellContext(context, people)
   for (const { at, by, text } of one.comments) beside(`  ${relativeTime(at, now)}: `, plain(`${text} (${by})`))
   for (const past of one.past)
     beside('  before: ', plain(`${past.result} (${past.by}, ${relativeTime(past.since, now)})`))
@@ -63,7 +74,35 @@ export function tellWorkOrder(one: Detail, cause: Cause | null, now: number, peo
   if (one.dead === 0) return
   line()
   line(`  See the cause:  reprise groups cause ${plain(subject.fingerprint)}`)
-  line(`  Send it back:   reprise redrive start --fingerprint ${plain(subject.fingerprint)}`)
+  const [runbook] = context?.runbooks ?? []
+  if (runbook !== undefined) line(`  Follow advice:  reprise runbook show ${plain(runbook.name)}`)
+  line(`  Send it back:   reprise redrive start --fingerprint ${plain(subject.fingerprint)} --reason '…'`)
+}
+
+/** What is known about the failure: the last attempts of one task, and what is around it. */
+function tellContext({ task, payload, chain, workers, breakers, contrasts, runbooks }: Context, people: People): void {
+  const { line, beside } = people
+  if (task !== null) {
+    line()
+    beside('  task: ', plain(`${task.id} (tenant ${task.tenant}, pool ${task.pool}) is ${task.status}`))
+    beside('  payload: ', plain(JSON.stringify(payload).slice(0, PAYLOAD_SHOWN_MAX)))
+  }
+  for (const { attempt, status, code, message, worker, version } of chain) {
+    const where = worker === null ? '' : ` on ${worker}${version === null ? '' : ` (version ${version})`}`
+    beside(`  attempt ${attempt}: `, plain(`${status}${where}${code === null ? '' : `, ${code}: ${message}`}`))
+  }
+  for (const sentence of contrasts) beside('  different: ', plain(sentence))
+  const { healthy, degraded, unhealthy, shown } = workers
+  const all = healthy + degraded + unhealthy
+  const counts = `${healthy} healthy, ${degraded} degraded, ${unhealthy} unhealthy`
+  beside('  workers: ', all === 0 ? 'none that could run it' : counts)
+  for (const { worker, status, reasons } of shown.filter((each) => each.status !== 'healthy')) {
+    beside('  worker: ', plain(`${worker} is ${status}${reasons.length === 0 ? '' : `: ${reasons.join(', ')}`}`))
+  }
+  for (const { name, status } of breakers) beside('  breaker: ', plain(`${name} is ${status.replace('_', ' ')}`))
+  for (const { name, suggested, runs, succeeded } of runbooks) {
+    beside('  runbook: ', plain(`${name}, because ${suggested}; it helped ${succeeded} of ${runs} times`))
+  }
 }
 
 function ticketText({ system, ticket, url, status, isThere, isClosed, error }: Detail['tickets'][number]): string {
