@@ -148,6 +148,32 @@ describe.each(['sqlite', 'redis'])('E6: a durable job on %s', (kind) => {
     await expect(shorter).rejects.toThrow("Another job has the id 'again'")
   })
 
+  test('is never taken for one over other numbers, which would look as if they had been done', async () => {
+    const { client } = await staged(kind, { works: false })
+    const start = (range: { from?: number; to: number; step?: number }) =>
+      startDurableJob(client, { id: 'film', action: 'square', chunks: { range } })
+    await start({ to: 240 })
+    await expect(start({ to: 240 })).resolves.toMatchObject({ total: 240 })
+    for (const range of [{ to: 500 }, { from: 1, to: 241 }, { to: 480, step: 2 }]) {
+      await expect(start(range)).rejects.toThrow("id 'film': its chunks are 240 numbers from 0")
+    }
+    const given = startDurableJob(client, { id: 'film', action: 'square', chunks: [1, 2] })
+    await expect(given).rejects.toThrow("id 'film': its chunks are 240 numbers from 0")
+  })
+
+  test('that has stopped keeps no submitter waiting for room', async () => {
+    const { client, bad } = await staged(kind)
+    bad.add(0)
+    const submitted = startDurableJob(client, { id: 'long', action: 'square', chunks: numbers(50_000), concurrency: 1 })
+    await expect(submitted).rejects.toMatchObject({
+      code: 'REPRISE_JOB_FAILED',
+      message: "The job 'long' is stopped: 1 chunk failed; the job tolerates 0.",
+    })
+    // Resumed, it takes the others from a submitter that begins again.
+    await client.resumeJob({ id: 'long' })
+    await client.cancelJob({ id: 'long' })
+  })
+
   test('stops when more chunks fail than it tolerates; a retry runs only those again', async () => {
     const { client, runs, bad } = await staged(kind)
     for (const n of [3, 5, 7]) bad.add(n)

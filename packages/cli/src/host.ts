@@ -37,4 +37,6 @@ interface Input {
   readonly isTTY?: boolean | undefined
   /** Everything that comes in, as text. */
   text(): Promise<string>
+  /** The same as it comes, for what may be longer than memory or may take its time. */
+  readonly bytes: AsyncIterable<Uint8Array>
 }

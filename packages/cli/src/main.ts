@@ -23,6 +23,9 @@ export async function main({ importModule }: Pick<Host, 'importModule'>): Promis
         return process.stdin.isTTY
       },
       text: async () => decodeUtf8(await buffer(process.stdin), 'Standard input'),
+      get bytes() {
+        return process.stdin
+      },
     },
     env: process.env,
     cwd: process.cwd(),

@@ -7,11 +7,13 @@ import { createJobs } from '@reprise/orchestrator'
 import { createWorker, defineAction, PermanentError, silentLogger } from '@reprise/worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serverAndStore, WAYS } from './server-and-store.ts'
+import type { ShellOptions } from './shell.ts'
 
-async function staged(columns?: number) {
+async function staged(columns?: number, stdin?: ShellOptions['stdin']) {
   const bad = new Set<number>()
   const here = await serverAndStore({
     ...(columns === undefined ? {} : { columns }),
+    ...(stdin === undefined ? {} : { stdin }),
     files: { 'rows.ndjson': '1\n2\nnot json\n' },
   })
   const { engine } = here
@@ -114,4 +116,19 @@ test('E6: a submitter that is interrupted says how to go on', async () => {
   const { exitCode, stderr } = await over('store', 'job', 'run', 'check', '--file', 'rows.ndjson', '--id', 'j1')
   expect(exitCode).toBe(130)
   expect(stderr).toMatch(/The job j1 has 0 chunks so far.* --id j1/)
+})
+
+test('E6: standard input is taken as it comes: its chunks run before it ends, and Ctrl-C does not wait for it', async () => {
+  const more = Promise.withResolvers<string>()
+  async function* lines() {
+    yield '1\n2\n'
+    yield await more.promise
+  }
+  const { over, ask, engine } = await staged(undefined, lines())
+  const running = over('store', 'job', 'run', 'check', '--file', '-', '--format', 'ndjson', '--id', 'j1')
+  while ((await engine.counts()).succeeded < 2) await engine.wait({ since: engine.mark() }, 20)
+  ask('SIGINT')
+  const { exitCode, stderr } = await running
+  expect(exitCode).toBe(130)
+  expect(stderr).toMatch(/The job j1 has 2 chunks so far.* --id j1/)
 })

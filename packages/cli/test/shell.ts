@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { type Clock, systemClock } from '@reprise/core'
 import { onTestFinished } from 'vitest'
 import type { Host } from '../src/host.ts'
@@ -21,7 +22,8 @@ export interface ShellOptions {
   readonly files?: Readonly<Record<string, string>>
   /** The width of the terminal that standard output and error are; none if missing. */
   readonly columns?: number
-  readonly stdin?: string
+  /** Pieces come one after the other. */
+  readonly stdin?: string | AsyncIterable<string>
   readonly clock?: Clock
   /** What `--watch` starts. */
   readonly startCopy?: Host['startCopy']
@@ -66,7 +68,13 @@ export function shell(options: ShellOptions = {}): Shell {
       },
       isTTY: options.columns !== undefined,
     },
-    stdin: { isTTY: false, text: async () => options.stdin ?? '' },
+    stdin: {
+      isTTY: false,
+      text: async () => text(stdinOf(options)),
+      get bytes() {
+        return bytesOf(stdinOf(options))
+      },
+    },
     env: options.env ?? {},
     cwd: folder,
     clock: options.clock ?? systemClock,
@@ -99,4 +107,13 @@ export function shell(options: ShellOptions = {}): Shell {
         look()
       }),
   }
+}
+
+async function* stdinOf({ stdin = '' }: ShellOptions): AsyncGenerator<string> {
+  if (typeof stdin === 'string') yield stdin
+  else yield* stdin
+}
+
+async function* bytesOf(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield Buffer.from(piece)
 }

@@ -3,6 +3,7 @@
 // with the same id, and goes on behind the chunks that the job has already.
 
 import { type Clock, InvalidError, JobFailedError, sleep, systemClock } from '@reprise/core'
+import { blocksOf } from './blocks.ts'
 
 /** What it needs of a client of @reprise/client, over HTTP or straight on an engine. */
 export interface JobCalls {
@@ -91,8 +92,6 @@ export interface FollowOptions {
   readonly clock?: Clock
 }
 
-const PAYLOADS_PER_CALL = 500
-const PAYLOADS_LENGTH_MAX = 500_000
 const FULL_REST_MS = 100
 const LOOK_EVERY_MS = 250
 const AT_REST: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'stopped'])
@@ -117,40 +116,32 @@ async function handOver(
   options: FollowOptions,
 ): Promise<void> {
   let from = received
-  let skip = received
-  let payloads: unknown[] = []
-  let length = 0
-  const send = async (last: boolean): Promise<void> => {
-    await handedOver(client, { id, from, payloads, ...(last ? { last } : {}) }, options)
+  let known = received
+  for await (const block of blocksOf(chunks, options)) {
+    const payloads = block.slice(known)
+    known -= block.length - payloads.length
+    if (payloads.length === 0) continue
+    await handedOver(client, { id, from, payloads }, options)
     from += payloads.length
-    payloads = []
-    length = 0
   }
-  for await (const payload of chunks) {
-    if (skip > 0) {
-      skip--
-      continue
-    }
-    payloads.push(payload)
-    length += JSON.stringify(payload)?.length ?? 0
-    if (payloads.length >= PAYLOADS_PER_CALL || length >= PAYLOADS_LENGTH_MAX) await send(false)
-  }
-  if (skip > 0) {
+  if (known > 0) {
     throw new InvalidError(
-      `The job '${id}' has ${received} chunks already, and only ${received - skip} were given now.`,
+      `The job '${id}' has ${received} chunks already, and only ${received - known} were given now.`,
     )
   }
-  await send(true)
+  await handedOver(client, { id, from, payloads: [], last: true }, options)
 }
 
-/** Sends one call until the job has taken all of it. */
+/** Sends one call until the job has taken all of it. A job that has stopped takes nothing until somebody lets it go on. */
 async function handedOver(client: JobCalls, request: HandOverRequest, options: FollowOptions): Promise<void> {
   const { signal, clock = systemClock, onProgress } = options
   for (;;) {
     signal?.throwIfAborted()
     const { isFull } = await client.handOverChunks(request)
     if (!isFull) return
-    if (onProgress !== undefined) onProgress(await client.getJob({ id: request.id }))
+    const job = await client.getJob({ id: request.id })
+    if (job.status === 'stopped') throw new JobFailedError(job.id, job.status, job.because)
+    onProgress?.(job)
     await sleep(clock, FULL_REST_MS, signal, { hold: true })
   }
 }

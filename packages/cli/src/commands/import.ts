@@ -1,6 +1,7 @@
 // reprise import: tasks from a file of lines (B12, B13), or the jobs of a BullMQ queue.
 
 import { resolve } from 'node:path'
+import { textLines, utf8Texts } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { DRY_RUN, REASON, reasonOf, YES } from '../command/shared-options.ts'
@@ -54,7 +55,8 @@ async function fromLines(invocation: Invocation, file: string): Promise<ExitCode
   const { lineTasks } = await import('../imports/lines.ts')
   const { fileLines } = await import('../tasks/file-lines.ts')
   const { sendAll } = await import('../imports/send.ts')
-  const texts = file === '-' ? (await host.stdin.text()).split('\n') : fileLines(resolve(host.cwd, file), file)
+  const texts =
+    file === '-' ? textLines(utf8Texts(host.stdin.bytes, 'Standard input')) : fileLines(resolve(host.cwd, file), file)
   const client = await invocation.connect()
   const sending: Sending = { dryRun: options.flag('dry-run'), ...reasonOf(options), total: null }
   return shown(invocation, await sendAll(invocation.output, client, lineTasks(texts), sending), sending)

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { access, constants } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Client } from '@reprise/client'
-import { InvalidError, messageOf, present } from '@reprise/core'
+import { InvalidError, messageOf, present, utf8Texts } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import type { Options } from '../command/options.ts'
@@ -88,8 +88,9 @@ export const jobRun: CommandDefinition = {
 async function tellOfRest({ output }: Invocation, client: Client, id: string): Promise<void> {
   const job = await client.getJob({ id }).catch(() => null)
   if (job === null || job.total !== null) return
+  const first = job.status === 'stopped' ? `let it go on with reprise job retry ${plain(id)}, or resume, and then ` : ''
   output.note(
-    `The job ${plain(id)} has ${job.received} chunks so far, and waits for the others. To go on, give all of them again with --id ${plain(id)}. To give it up: reprise job cancel ${plain(id)}`,
+    `The job ${plain(id)} has ${job.received} chunks so far, and waits for the others. To go on, ${first}give all of them again with --id ${plain(id)}. To give it up: reprise job cancel ${plain(id)}`,
   )
 }
 
@@ -126,8 +127,7 @@ async function chunksOf({ host, options }: Invocation) {
     })
     return chunksFromFile(resolve(host.cwd, path), format)
   }
-  const { Readable } = await import('node:stream')
-  return chunksFrom(Readable.from([await host.stdin.text()]), format, 'standard input')
+  return chunksFrom(utf8Texts(host.stdin.bytes, 'Standard input'), format, 'standard input')
 }
 
 function rangeOf(text: string, step: number) {

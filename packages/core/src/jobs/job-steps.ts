@@ -92,7 +92,8 @@ export function advanced(job: JobDocument, now: number, final: 'succeeded' | 'fa
 function tooMany(job: JobDocument): string {
   const tolerated = toleratedOf(job.tolerance, job)
   const forgiven = job.forgiven === 0 ? '' : ` since the last resume`
-  return `${job.failed - job.forgiven} chunks failed${forgiven}; the job tolerates ${tolerated}.`
+  const failed = job.failed - job.forgiven
+  return `${failed} ${failed === 1 ? 'chunk' : 'chunks'} failed${forgiven}; the job tolerates ${tolerated}.`
 }
 
 function turned(job: JobDocument, status: JobDocument['status'], now: number, because: string | null): JobDocument {

@@ -9,7 +9,7 @@
 //   cancelling  the chunks under way are cancelled. Then `cancelled`
 //   succeeded, failed, cancelled
 //               the end. A job that failed is taken back by a retry (the failed chunks run again) or by a resume (the final step
-//               runs again); the others stay as they are
+//               runs again), and one that succeeded with failures that it tolerates by a retry. Others stay as they are
 //
 // Exactly once: a chunk's task id is made of the job's id and the chunk's place, so that handing it in again is a duplicate.
 // `fed` moves only after the store has the tasks. A chunk moves from `open` to a count in one write of the document. A process that

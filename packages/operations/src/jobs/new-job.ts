@@ -20,6 +20,12 @@ import {
 import type { Caller } from '../access/caller.ts'
 import type { Context } from '../context.ts'
 
+export interface RangeRequest {
+  readonly from?: number | undefined
+  readonly to: number
+  readonly step?: number | undefined
+}
+
 export interface JobRequest {
   readonly id: string
   readonly name?: string | undefined
@@ -28,9 +34,7 @@ export interface JobRequest {
   readonly pool?: PoolName | undefined
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly priority?: number | undefined
-  readonly range?:
-    | { readonly from?: number | undefined; readonly to: number; readonly step?: number | undefined }
-    | undefined
+  readonly range?: RangeRequest | undefined
   readonly concurrency?: number | undefined
   readonly maxPerSecond?: number | undefined
   readonly tolerate?: number | string | undefined
@@ -122,7 +126,7 @@ async function finalStep(context: Context, caller: Caller, name: ActionName, ten
   return { action, pool, settings }
 }
 
-function chunksOf({ from = 0, to, step = 1 }: NonNullable<JobRequest['range']>): number {
+export function chunksOf({ from = 0, to, step = 1 }: RangeRequest): number {
   const chunks = Math.max(Math.ceil((to - from) / step), 0)
   if (chunks <= JOB_CHUNKS_MAX) return chunks
   throw new InvalidError(`The range has ${chunks} chunks; a job has at most ${JOB_CHUNKS_MAX}.`)
