@@ -144,13 +144,10 @@ export const auditOperations = {
     }),
     output: VerifiedView,
     answer: 'What was found.',
-    run: async ({ engine, clock }, _caller, { cursor, expected }) => {
-      const step = await verifyStep(
-        engine,
-        cursor === undefined ? null : placeOf(cursor),
-        expected === undefined ? null : expectedOf(expected),
-        clock,
-      )
+    run: async ({ engine, clock, searches }, caller, { cursor, expected }) => {
+      const place = cursor === undefined ? null : placeOf(cursor)
+      const kept = expected === undefined ? null : expectedOf(expected)
+      const step = await searches.run(caller, () => verifyStep(engine, place, kept, clock))
       const { next, ...found } = step
       return { ...found, next: next === null ? null : cursorOf(next) }
     },

@@ -1,15 +1,14 @@
 // The timeline of an incident: what happened in a period, on one line. Failures of one cause are counted by the minute, everything
 // else stands for itself: new versions of workers, breakers, alerts, what operators did, redrives and runbooks. Read from the journal.
 
-import { type Clock, type Engine, InvalidError, type JournalEntry } from '@reprise/core'
+import { InvalidError, type JournalEntry } from '@reprise/core'
 import { z } from 'zod'
 import { momentOf } from './events.ts'
-import { aTurn, inTurns } from './in-turns.ts'
+import { inTurns } from './in-turns.ts'
+import { journalPage } from './journal-page.ts'
 import { operation } from './operation.ts'
 import { ActionNameInput, listOf, Moment } from './schemas/names.ts'
 
-const PAGE_ENTRIES = 1_000
-const READ_AT_ONCE = 100
 const MINUTE_MS = 60_000
 const TEXT_LENGTH_MAX = 300
 
@@ -60,12 +59,12 @@ export const incidentOperations = {
     }),
     output: z.object({ items: listOf(LineView), next: z.string().nullable() }).meta({ id: 'Incident' }),
     answer: 'The lines of this page.',
-    run: async ({ engine, redaction, clock }, _caller, { since, until, action, cursor }) => {
+    run: async ({ engine, redaction, clock, searches }, caller, { since, until, action, cursor }) => {
       const from = await momentOf(engine, since)
       const to = until === undefined ? await engine.now() : await momentOf(engine, until)
       if (from > to) throw new InvalidError('The period ends before it begins.')
       const place = cursor ?? (await engine.journal.from(from))
-      const page = await pageFrom(engine, place, clock)
+      const page = await searches.run(caller, () => journalPage(engine, place, clock))
       const wanted = page.entries.filter(({ at, data, taskId }) => {
         const isOther = action !== undefined && taskId !== null && data.action !== action
         return at >= from && at <= to && !isOther
@@ -85,25 +84,10 @@ export const incidentOperations = {
         const before = lines[known]
         if (before !== undefined) lines[known] = merged(before, line)
       })
-      const last = page.entries.at(-1)
-      const hasMore = page.entries.length === PAGE_ENTRIES && last !== undefined && last.at <= to
+      const hasMore = page.isFull && (page.entries.at(-1)?.at ?? to) <= to
       return { items: lines, next: hasMore ? page.cursor : null }
     },
   }),
-}
-
-/** Read a part at a time: others have their turn in between. */
-async function pageFrom({ journal }: Pick<Engine, 'journal'>, from: string, clock: Clock) {
-  const entries: JournalEntry[] = []
-  let cursor = from
-  while (entries.length < PAGE_ENTRIES) {
-    await aTurn(clock)
-    const part = await journal.read({ cursor, limit: READ_AT_ONCE })
-    entries.push(...part.entries)
-    cursor = part.cursor
-    if (part.entries.length < READ_AT_ONCE) break
-  }
-  return { entries, cursor }
 }
 
 const isCounted = (kind: Kind): boolean => kind === 'failures' || kind === 'recoveries'

@@ -7,10 +7,10 @@ import { z } from 'zod'
 import type { Context } from './context.ts'
 import { momentOf } from './events.ts'
 import { inTurns } from './in-turns.ts'
+import { JOURNAL_PAGE_ENTRIES, journalPage } from './journal-page.ts'
 import { operation } from './operation.ts'
 import { listOf, Moment } from './schemas/names.ts'
 
-const PAGE_ENTRIES = 1_000
 const PAGES_MAX = 10
 /** Of one part. The rest is added up without names. */
 const CAUSES_MAX = 200
@@ -64,7 +64,7 @@ export const reportOperations = {
   getReport: operation({
     route: 'GET /api/v1/reports/period',
     summary: 'What failed and what recovered in a period, added up',
-    description: `A part looks at ${PAGES_MAX * PAGE_ENTRIES} entries of the journal: go on with \`next\` as \`cursor\`, and add the parts.`,
+    description: `A part looks at ${PAGES_MAX * JOURNAL_PAGE_ENTRIES} entries of the journal: go on with \`next\` as \`cursor\`, and add the parts.`,
     tag: 'events',
     right: 'read',
     tenants: 'all',
@@ -80,22 +80,22 @@ export const reportOperations = {
     }),
     output: ReportView.extend({ next: z.string().nullable() }).meta({ id: 'ReportPart' }),
     answer: 'The figures of this part.',
-    run: async (context, _caller, { since = '7d', until, cursor }) => {
-      const { engine } = context
+    run: async (context, caller, { since = '7d', until, cursor }) => {
+      const { engine, clock, searches } = context
       const from = await momentOf(engine, since)
       const to = until === undefined ? await engine.now() : await momentOf(engine, until)
       if (from > to) throw new InvalidError('The period ends before it begins.')
       const tally = new Tally(from, to)
       let place = cursor ?? (await engine.journal.from(from))
-      for (let page = 0; page < PAGES_MAX; page++) {
-        const read = await engine.journal.read({ cursor: place, limit: PAGE_ENTRIES })
-        await inTurns(context.clock, read.entries, (entry) => tally.add(entry))
-        place = read.cursor
-        const last = read.entries.at(-1)
-        const isOver = read.entries.length < PAGE_ENTRIES || last === undefined || last.at > to
-        if (isOver) return { ...tally.view(context), next: null }
-      }
-      return { ...tally.view(context), next: place }
+      return searches.run(caller, async () => {
+        for (let page = 0; page < PAGES_MAX; page++) {
+          const { entries, cursor: next, isFull } = await journalPage(engine, place, clock)
+          await inTurns(clock, entries, (entry) => tally.add(entry))
+          place = next
+          if (!isFull || (entries.at(-1)?.at ?? to) > to) return { ...tally.view(context), next: null }
+        }
+        return { ...tally.view(context), next: place }
+      })
     },
   }),
 }

@@ -83,9 +83,9 @@ export const workOrderTicketOperations = {
     input: z.object({ window: DurationInput.optional().meta({ description: `How far back; ${WINDOW} if missing.` }) }),
     output: FiguresView,
     answer: 'The figures.',
-    run: async (context, _caller, { window = WINDOW }) => {
+    run: async (context, caller, { window = WINDOW }) => {
       const now = await context.engine.now()
-      return figuresOf(context, now - durationMs(window, 'window'), now)
+      return context.searches.run(caller, () => figuresOf(context, now - durationMs(window, 'window'), now))
     },
   }),
   reportWorkOrder: operation({

@@ -1,4 +1,5 @@
-// Looks at the journal that go over many entries leave others their turn: a store in the same process answers without one.
+// Looks that go over many entries leave others their turn: a store in the same process answers without one. And a caller has only
+// so many of them under way, or their memory would have no bound.
 
 import { type JournalEntryInput, systemClock } from '@reprise/core'
 import { sealOnce } from '@reprise/orchestrator'
@@ -18,7 +19,8 @@ test.each([
   ['verifyAudit', {}],
   ['listAudit', { limit: '1000' }],
   ['getIncident', { since: '1h' }],
-] as const)('%s', async (name, input) => {
+  ['getReport', {}],
+] as const)('%s leaves others their turn', async (name, input) => {
   const { engine, call } = await storeWithCaller('sqlite', undefined, { clock: systemClock })
   for (let page = 0; page < 8; page++) {
     await engine.journal.append(Array.from({ length: 500 }, (_, at) => entry(`reason ${at}`)))
@@ -27,4 +29,23 @@ test.each([
   const { promise, resolve } = Promise.withResolvers<'others'>()
   setImmediate(() => resolve('others'))
   expect(await Promise.race([call(ANN, name, input).then(() => 'the look'), promise])).toBe('others')
+})
+
+test.each([
+  ['verifyAudit', {}],
+  ['getIncident', { since: '1h' }],
+  ['getReport', {}],
+  ['measureWorkOrders', {}],
+] as const)('%s waits while its caller has as many long looks under way as one may', async (name, input) => {
+  const { context, call } = await storeWithCaller('sqlite', undefined, { clock: systemClock })
+  const end = Promise.withResolvers<void>()
+  const others = Array.from({ length: 4 }, () => context.searches.run(ANN, () => end.promise))
+  let isDone = false
+  const looked = call(ANN, name, input).then(() => {
+    isDone = true
+  })
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(isDone).toBe(false)
+  end.resolve()
+  await Promise.all([looked, ...others])
 })
