@@ -108,6 +108,39 @@ test('runs that ended long ago are removed, and none that has not', async () => 
   expect(await left()).toEqual([waiting.id, young.id])
 })
 
+describe('where a request of a step goes', () => {
+  const text = (url: string) =>
+    runbook(
+      `  - name: post\n    http: { url: '${url}', headers: { authorization: Bearer x } }\n`,
+      'inputs: { it: {} }\n',
+    )
+
+  test('an input is one step of a path, or one value of a query, whatever it holds', async () => {
+    const { call, start, moved } = await opened()
+    const asked: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.url)
+      response.end('{}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const home = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const went = async (url: string, it: string): Promise<string> => {
+      await call(ANN, 'publishRunbook', { name: 'mine', text: text(url) })
+      return (await moved((await start('mine', { it })).id)).state
+    }
+    expect(await went(`${home}/a/{{ inputs.it }}/ack?by={{ inputs.it }}`, '1/../../keys?all=1&x=#')).toBe('succeeded')
+    expect(asked).toEqual(['/a/1%2F..%2F..%2Fkeys%3Fall%3D1%26x%3D%23/ack?by=1%2F..%2F..%2Fkeys%3Fall%3D1%26x%3D%23'])
+    expect(await went(`${home}/a/{{ inputs.it }}/ack`, '..')).toBe('halted')
+    expect(await went(`${home}/a/{{ inputs.it }}`, '%2e.')).toBe('succeeded')
+    expect(asked.slice(1)).toEqual(['/a/%252e.'])
+    // An address may be given whole, or as what it begins with.
+    expect(await went('{{ inputs.it }}', `${home}/b?c=d`)).toBe('succeeded')
+    expect(await went('{{ inputs.it }}/b', home)).toBe('succeeded')
+    expect(asked.slice(2)).toEqual(['/b?c=d', '/b'])
+  })
+})
+
 describe('what a run must not wait for', () => {
   test('a script that leaves a process behind with its output ends all the same', async () => {
     const folder = folderWith('leave.sh', 'setsid sleep 20 & echo left')

@@ -156,7 +156,7 @@ export {
   versionId,
 } from './runbooks/runbook.ts'
 export { createRunbooks, type RunbooksOptions, Runner, type RunPoint } from './runbooks/runner.ts'
-export { placesIn } from './runbooks/values.ts'
+export { leadsOut, placesIn } from './runbooks/values.ts'
 export { type ScalingSignalsOptions, scalingSignals } from './scaling-signals.ts'
 export { createLoop, jitteredMs, type Run, type ServiceOptions, type Surroundings, surroundings } from './service.ts'
 export { createSetbackWatch, type SetbackWatchOptions, setbackLook } from './setback-watch.ts'

@@ -2,6 +2,7 @@
 // change. The paths, and where its answers have what we look for, are settings of the channel. Nothing here stores anything.
 
 import type { Channel, TicketThere } from '@reprise/core'
+import { leadsOut } from '@reprise/orchestrator'
 import type { Called, SendResult, TargetCall, WebhookTarget } from '../events/webhook-target.ts'
 import { type Facts, filled } from './messages.ts'
 import { type SettingsOf, settingsOf } from './settings.ts'
@@ -68,6 +69,8 @@ export class TicketSystem {
     const { key, status, result = '', severity, owner = '' } = facts
     const body = updateTemplate === undefined ? { key, status, result, severity, owner } : filled(updateTemplate, facts)
     const path = pathOf(updatePath, { ...facts, id })
+    // Ids come from outside: one such as '..' would send our secrets to another path.
+    if (leadsOut(path)) return null
     return (
       await this.#call(settings, 'PATCH', path, JSON.stringify(body), signal, `${String(key)}.${String(facts.since)}`)
     ).result

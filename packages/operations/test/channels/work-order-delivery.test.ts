@@ -1,6 +1,8 @@
 // Work orders in an outside system (B3, B6, B10, B15): one ticket for each, whatever the system does to our requests; it follows ours,
 // and ours is closed when it is closed there. The system is a server on loopback that makes a ticket for every request it gets.
 
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type Engine, ticketsIn } from '@reprise/core'
 import { type FakeTickets, startFakeTickets } from '@reprise/test-servers'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -346,6 +348,32 @@ test('a system says by itself how a ticket is', async () => {
   await expect(call('reportWorkOrder', { id: 'wo-no', system: 'tickets', status: 'x' })).rejects.toThrow(
     /no work order/,
   )
+})
+
+test('a ticket whose id would lead to another path there is told of nothing', async () => {
+  const { engine, channel, call, order, later } = await house()
+  const asked: (string | undefined)[] = []
+  const system = createServer((request, response) => {
+    asked.push(request.method)
+    request.resume()
+    response.writeHead(request.method === 'GET' ? 404 : 201, { 'content-type': 'application/json' })
+    response.end('{"id":"..","status":"new"}')
+  })
+  await new Promise<void>((resolve) => system.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void system.close())
+  await channel({
+    url: `http://127.0.0.1:${(system.address() as AddressInfo).port}`,
+    headers: { authorization: 'Bearer x' },
+  })
+  await died(engine, [spec('a')], 'CODE_A')
+  await look(engine)
+  await soon(async () => expect((await order()).tickets).toMatchObject([{ ticket: '..' }]))
+  await call('takeWorkOrder', { id: (await order()).id })
+  await later(async () => {
+    const { items } = (await call('listChannelDeliveries', { id: 'tickets' })) as { items: { status: string }[] }
+    expect(items.map(({ status }) => status)).toEqual(['delivered', 'delivered'])
+  })
+  expect(asked).toEqual(['GET', 'POST'])
 })
 
 test('a test makes no ticket; an end of the system switches the channel off; removed, it leaves nothing', async () => {

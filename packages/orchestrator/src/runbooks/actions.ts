@@ -4,7 +4,7 @@
 import { InvalidError, isRepriseError, messageOf } from '@reprise/core'
 import type { RunbookRun, StepEnd, StepRecord } from './run.ts'
 import type { StepAction, Values } from './runbook.ts'
-import { at, expectationText, filled, isMet } from './values.ts'
+import { at, expectationText, filled, filledAddress, isMet } from './values.ts'
 
 /** What a runner can do in the world. All come back soon after the signal fires. */
 export interface RunbookHands {
@@ -49,11 +49,18 @@ const OUTPUT_SHOWN_MAX = 2_000
 export async function acted(turn: Turn): Promise<StepEnd> {
   const { run, action } = turn
   try {
-    const ready = filled(action, valuesOf(run), laterIn(run)) as StepAction
+    const ready = readyAction(run, action)
     return run.isDryRun ? await tried({ ...turn, action: ready }) : await done({ ...turn, action: ready })
   } catch (error) {
     return { kind: 'failed', error: messageOf(error) }
   }
+}
+
+function readyAction(run: RunbookRun, action: StepAction): StepAction {
+  const [values, later] = [valuesOf(run), laterIn(run)]
+  const ready = filled(action, values, later) as StepAction
+  if (ready.kind !== 'http' || action.kind !== 'http') return ready
+  return { ...ready, url: String(filledAddress(action.url, values, later)) }
 }
 
 /** Whether the step is left out. */

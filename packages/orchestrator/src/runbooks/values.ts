@@ -32,6 +32,26 @@ export function filled(value: unknown, from: Values, ifMissing?: string): unknow
   )
 }
 
+const DOTS = /\/(?:\.|%2e){1,2}(?=$|\/)/i
+
+/** Whether an address has a step such as '..', which leads out of the path before it. */
+export const leadsOut = (address: string): boolean => DOTS.test(address.split(/[?#]/, 1)[0] ?? '')
+
+/**
+ * An address with everything filled in. What it begins with may name where it leads; everything behind that is one step of a path,
+ * or one value of a query, whatever somebody has put there: requests carry secrets for one purpose.
+ */
+export function filledAddress(text: string, from: Values, ifMissing?: string): unknown {
+  if (WHOLE.test(text)) return filled(text, from, ifMissing)
+  const address = text.replaceAll(PLACE, (_, place: string, at: number) => {
+    const value = textOf(known(from, place, ifMissing))
+    return at === 0 ? value : encodeURIComponent(value)
+  })
+  if (leadsOut(address))
+    throw new InvalidError(`The address ${address} leads out of its path. '.' and '..' can't stand in it.`)
+  return address
+}
+
 function known(from: Values, place: string, ifMissing: string | undefined): unknown {
   const found = at(from, place) ?? (place.startsWith('steps.') ? ifMissing : undefined)
   if (found === undefined && !place.startsWith('inputs.')) throw new InvalidError(`Nothing is known as '${place}'.`)
