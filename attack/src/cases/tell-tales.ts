@@ -2,9 +2,16 @@
 
 import { type AttackCase, judged } from '../case.ts'
 import type { Answer } from '../stage/api.ts'
-import { submitted } from './tasks.ts'
+import { endedTask, submitted } from './tasks.ts'
 
 const ACTION = { action: 'nobody.runs-this', pool: 'nobody' } as const
+
+interface SeenCause {
+  readonly fingerprint: string
+  readonly sample: { readonly code: string }
+}
+
+const failing = (code: string) => ({ action: 'shared.work', payload: { fail: 'no', code } })
 
 /** Without what differs from one answer to the next anyway. */
 const comparable = ({ status, text }: Answer, ...names: readonly string[]): string =>
@@ -132,6 +139,32 @@ export const tellTaleCases: readonly AttackCase[] = [
       return judged(
         taken.status !== free.status,
         `a name that is taken gets ${taken.status}, a free one ${free.status}`,
+      )
+    },
+  },
+  {
+    name: 'causes-that-were-merged',
+    tries: "An operator asks about a cause of its tenant which the platform has merged into one of the victim's.",
+    run: async ({ a, b, admin }) => {
+      const operator = await a.as('operator')
+      const [mine, also, theirs] = [`MINE_${a.tenant}`, `ALSO_${a.tenant}`, `THEIRS_${b.tenant}`]
+      await endedTask(operator, failing(mine))
+      await endedTask(operator, failing(also))
+      await endedTask(await b.as('operator'), failing(theirs))
+      const causes = await admin.get<{ readonly items: readonly SeenCause[] }>('/api/v1/failure-groups?limit=500')
+      const [cause, other, into] = [mine, also, theirs].map(
+        (code) => causes.body.items.find(({ sample }) => sample.code === code)?.fingerprint,
+      )
+      const merged = await admin.post(`/api/v1/failure-groups/${into}/merge`, { from: [cause, other] })
+      if (merged.status !== 200) throw new Error(`The causes were not merged: ${merged.status} ${merged.text}`)
+      const [told, found] = await Promise.all([
+        operator.get(`/api/v1/failure-groups/${cause}/cause`),
+        operator.post<{ readonly matched?: number }>('/api/v1/tasks/redrive', { fingerprint: cause, dryRun: true }),
+      ])
+      const isTold = into !== undefined && told.text.includes(into)
+      return judged(
+        isTold || found.body.matched !== 1,
+        `${isTold ? "the victim's cause is named" : 'no other cause is named'}, ${found.body.matched} task would be sent`,
       )
     },
   },

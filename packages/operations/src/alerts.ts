@@ -244,7 +244,8 @@ async function viewing({ engine, redaction }: Context): Promise<(one: Alert) => 
   return (one) => {
     const { id, rule, group, state, severity, says, value, runbook, firedAt } = one
     const silenced = items.some(({ document }) => silences(document, labelsOf(one), now))
-    return { id, rule, group, state, severity, says: redaction.text(says), value, runbook, firedAt, silenced }
+    const told = state.status === 'acknowledged' ? { ...state, reason: redaction.text(state.reason) } : state
+    return { id, rule, group, state: told, severity, says: redaction.text(says), value, runbook, firedAt, silenced }
   }
 }
 

@@ -95,7 +95,7 @@ const change = (kind: Kind, summary: string, { repeatable = true, isForDead = fa
         return { ...(await found(inStatus(filter, FROM[kind]))), ...warned }
       }
       const select = await selectorOf(context, selection, caller)
-      const family = await familyOf(context.engine, selection.fingerprint)
+      const family = await familyOf(context.engine, caller, selection.fingerprint)
       // The store knows groups by one fingerprint; those that were merged are found by several.
       const isMerged = family !== undefined && family.length > 1
       if (dryRun === true || isMerged) return found(inStatus(filterOf(select, family), FROM[kind]))

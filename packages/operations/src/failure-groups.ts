@@ -32,11 +32,12 @@ import {
   familiesIn,
   familyGroup,
   foldedPage,
+  NO_FAMILIES,
   withCase,
 } from './group-views.ts'
 import { notesOnGroups, withNotes } from './notes.ts'
 import { operation, Written } from './operation.ts'
-import { NO_FAMILIES, ownLetters } from './own-groups.ts'
+import { ownLetters } from './own-groups.ts'
 import { ActionNameInput, PageQuery, pageOf, QueryInput } from './schemas/names.ts'
 import { FailureGroupView } from './schemas/operations.ts'
 import { failureGroupView } from './views.ts'

@@ -130,6 +130,8 @@ export const groupCaseOperations = {
       for (const one of made.slice(1)) {
         await stepCase(engine, one, (known) => (known.mergedInto === root ? null : merged(known, by, root)))
       }
+      // The group may be younger than the look that makes its case.
+      if (made[0] !== undefined) await stepCase(engine, made[0], (known) => known)
       return current(context, made[0] ?? { id: root, action: '', at: 0 })
     },
   }),

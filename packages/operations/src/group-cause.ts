@@ -9,7 +9,7 @@ import { visibleTask } from './access/own-tasks.ts'
 import { seenFacts, successesFrom, timingOf } from './attempt-samples.ts'
 import { comparisonOf } from './comparison.ts'
 import { type Context, refuseUnlessOn } from './context.ts'
-import { familiesIn, familyGroup } from './group-views.ts'
+import { familiesFor, familyGroup } from './group-views.ts'
 import { operation } from './operation.ts'
 import { Moment, NameInput, TaskIdInput } from './schemas/names.ts'
 import { ChangeView, changesBefore } from './what-changed.ts'
@@ -101,7 +101,7 @@ export const groupCauseOperations = {
 
 async function causeOf(context: Context, caller: Caller, asked: string): Promise<z.output<typeof CauseView>> {
   const { engine } = context
-  const families = await familiesIn(engine)
+  const families = await familiesFor(engine, caller)
   const root = families.rootOf(asked)
   const names = [root, ...families.membersOf(root)]
   const [compared, group, cases] = await Promise.all([

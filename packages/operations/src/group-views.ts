@@ -101,13 +101,22 @@ export async function familiesIn(engine: Pick<Engine, 'collection'>): Promise<Fa
   }
 }
 
+/** Nothing is merged for callers who are limited to tenants: what belongs together is said about all tenants. */
+export const NO_FAMILIES: Families = { rootOf: (fingerprint) => fingerprint, membersOf: () => [] }
+
+export const familiesFor = async (
+  engine: Pick<Engine, 'collection'>,
+  { tenants }: Pick<Caller, 'tenants'>,
+): Promise<Families> => (tenants === null ? familiesIn(engine) : NO_FAMILIES)
+
 /** All fingerprints of the group that this one belongs to: itself alone if nothing was merged. Undefined if none is named. */
 export async function familyOf(
   engine: Pick<Engine, 'collection'>,
+  caller: Pick<Caller, 'tenants'>,
   fingerprint: string | undefined,
 ): Promise<readonly string[] | undefined> {
   if (fingerprint === undefined) return undefined
-  const families = await familiesIn(engine)
+  const families = await familiesFor(engine, caller)
   const root = families.rootOf(fingerprint)
   return [root, ...families.membersOf(root)]
 }

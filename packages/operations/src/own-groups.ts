@@ -5,15 +5,11 @@ import { countTasks, type FailureGroup, type Fingerprint, NotFoundError, parseQu
 import type { Caller } from './access/caller.ts'
 import type { Context } from './context.ts'
 import { askedFilter, inStatus, lookOf } from './found.ts'
-import type { Families } from './group-views.ts'
 import { sightOf } from './sight.ts'
 import { failureView } from './views.ts'
 
 /** Dead letters of one group that are looked at. */
 const SAMPLE = 200
-
-/** Nothing is merged for them. */
-export const NO_FAMILIES: Families = { rootOf: (fingerprint) => fingerprint, membersOf: () => [] }
 
 /** The own dead letters that a query finds, or those of an action. */
 export function ownLetters(q: string | undefined, action: FailureGroup['action'] | undefined, caller: Caller) {

@@ -45,7 +45,7 @@ type Input = z.output<typeof RedriveInput>
 export async function plannedRedrive(context: Context, caller: Caller, input: Input): Promise<RedriveDocument> {
   if (input.fixedIn !== undefined) refuseVersion(caller)
   const { engine } = context
-  const { filter, selector } = selectionOf(input, caller, await familyOf(engine, input.fingerprint))
+  const { filter, selector } = selectionOf(input, caller, await familyOf(engine, caller, input.fingerprint))
   const plan = planOf(input)
   if (plan.patch !== null && !mayReveal(caller)) refuseHidden(plan.patch, context.redaction)
   const redrives = redrivesIn(engine)

@@ -17,6 +17,7 @@ import {
 import { z } from 'zod'
 import { localCaller } from './access/caller.ts'
 import { AttemptInChain, chainOf } from './attempt-chain.ts'
+import { oneLine } from './channels/messages.ts'
 import { comparisonOf } from './comparison.ts'
 import { familiesIn } from './group-views.ts'
 import { type Operation, operation } from './operation.ts'
@@ -211,9 +212,10 @@ export function contextText({
     ...(task === null
       ? []
       : [`Task ${task.id} (tenant ${task.tenant}, pool ${task.pool}): ${JSON.stringify(payload)}`]),
-    ...chain.map(
-      ({ attempt, status, code, message, worker, version }) =>
+    ...chain.map(({ attempt, status, code, message, worker, version }) =>
+      oneLine(
         `Attempt ${attempt} ${status} on ${worker ?? 'no worker'} (version ${version ?? 'unknown'}): ${code ?? ''} ${message ?? ''}`,
+      ),
     ),
     `Workers: ${healthy} healthy, ${degraded} degraded, ${unhealthy} unhealthy`,
     ...breakers.map(({ name, status }) => `Breaker ${name} is ${status.replace('_', ' ')}`),

@@ -25,7 +25,7 @@ import { familiesIn, familyGroup } from './group-views.ts'
 import { operation } from './operation.ts'
 import { ActionNameInput, checkedBy, Moment, NameInput, PageQuery, ReasonInput, WatchedAt } from './schemas/names.ts'
 import { FailureView } from './schemas/task.ts'
-import { failureView } from './views.ts'
+import { failureView, type Redaction } from './views.ts'
 import { WorkOrderId, workOrderOf } from './work-order-id.ts'
 import { TicketView, ticketsOf } from './work-order-tickets.ts'
 
@@ -138,7 +138,7 @@ export const workOrderOperations = {
       const items = await mapLimited(found.items.filter(wanted), READS_AT_ONCE, async ({ document }) => {
         const group = await familyGroup(engine, families.rootOf(document.subject.fingerprint), families)
         const { code = null, message = null } = group === null ? {} : failureView(group.sample, redaction)
-        return { ...viewOf(document), dead: group?.count ?? 0, code, message }
+        return { ...viewOf(document, redaction), dead: group?.count ?? 0, code, message }
       })
       return { items, next: found.next, watchedAt: await alertsWatchedAt(engine) }
     },
@@ -166,11 +166,12 @@ export const workOrderOperations = {
         .flatMap(({ document }) => document.past.slice(-1).map((past) => ({ id: document.id, ...past })))
         .toSorted((a, b) => b.since - a.since)
         .slice(0, SIMILAR_MAX)
+        .map((past) => withoutSecrets(past, redaction))
       return {
-        ...viewOf(one),
+        ...viewOf(one, redaction),
         tasks: [...one.tasks],
         comments: one.comments.map((comment) => ({ ...comment, text: redaction.text(comment.text) })),
-        past: one.past.map((past) => ({ ...past })),
+        past: one.past.map((past) => withoutSecrets(past, redaction)),
         dead: group?.count ?? 0,
         sample: group === null ? null : failureView(group.sample, redaction),
         similar,
@@ -228,21 +229,27 @@ async function act(
   reason: string | undefined,
   step: (one: WorkOrder, by: By, now: number) => WorkOrder | null,
 ): Promise<z.output<typeof WorkOrderView>> {
-  const { engine } = context
+  const { engine, redaction } = context
   const known = await workOrderOf(context, asked)
   const now = await engine.now()
   const by = byOf(caller, reason)
   const stepped = await stepWorkOrder(engine, known.id, (one) => step(one, by, now))
-  return viewOf(stepped ?? (await workOrderOf(context, known.id)))
+  return viewOf(stepped ?? (await workOrderOf(context, known.id)), redaction)
 }
 
-function viewOf(one: WorkOrder): z.output<typeof WorkOrderView> {
+/** Its end is in the words of a person, who may have written anything. */
+const withoutSecrets = <T extends { readonly result: string }>(end: T, redaction: Redaction): T => ({
+  ...end,
+  result: redaction.text(end.result),
+})
+
+function viewOf(one: WorkOrder, redaction: Redaction): z.output<typeof WorkOrderView> {
   const { id, subject, action, state, severity, owner, runbook, dueAt, openedAt, lastDeathAt } = one
   return {
     id,
     subject: { ...subject },
     action,
-    state: { ...state },
+    state: 'result' in state ? withoutSecrets(state, redaction) : { ...state },
     severity,
     owner,
     runbook,

@@ -3,7 +3,7 @@
 import { type Engine, type FailureGroup, systemClock } from '@reprise/core'
 import { afterAll, expect, test } from 'vitest'
 import { rankedGroups } from '../src/group-ranking.ts'
-import { NO_FAMILIES } from '../src/own-groups.ts'
+import { NO_FAMILIES } from '../src/group-views.ts'
 import { STORES, spec, stopRedis } from './events/fixture.ts'
 import { ANN, died, storeWithCaller } from './store-with-caller.ts'
 

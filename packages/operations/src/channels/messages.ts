@@ -94,7 +94,7 @@ export function emailMessage(
 ): { readonly subject: string; readonly text: string } {
   const facts = Object.entries(factsOf(notice)).map(([name, value]) => `${name}: ${String(value)}`)
   const links = linksOf(notice, console).map(({ text, url }) => `${text}: ${url}`)
-  const subject = `[Reprise] ${titleOf(notice)}: ${notice.says}`.replaceAll(/\s+/g, ' ').slice(0, 200)
+  const subject = oneLine(`[Reprise] ${titleOf(notice)}: ${notice.says}`).slice(0, 200)
   return { subject, text: `${notice.says}\n\n${[...facts, ...links].join('\n')}\n` }
 }
 
@@ -151,6 +151,9 @@ const known = (facts: Readonly<Record<string, string | number | undefined>>): Fa
 
 const MESSAGE_MAX = 1_000
 
+/** What a task says of its failure can not look like a line of ours. */
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
 /** Of a work order, with the newest failure of its cause if that is known. */
 export function workOrderFacts(
   order: WorkOrder,
@@ -159,7 +162,8 @@ export function workOrderFacts(
 ): Facts {
   const { id, subject, action, state, severity, owner, runbook, dueAt, openedAt } = order
   const error = group === undefined ? undefined : String(redact(group.sample.message)).slice(0, MESSAGE_MAX)
-  const what = group === undefined ? '' : `: ${group.sample.code}`
+  const code = group === undefined ? undefined : oneLine(String(redact(group.sample.code)))
+  const what = code === undefined ? '' : `: ${code}`
   const dead = group?.count ?? order.tasks.length
   return known({
     key: id,
@@ -172,7 +176,7 @@ export function workOrderFacts(
     task: subject.kind === 'task' ? subject.taskId : undefined,
     tenant: subject.kind === 'task' ? subject.tenant : undefined,
     dead,
-    code: group?.sample.code,
+    code,
     error,
     owner: owner ?? undefined,
     runbook: runbook ?? undefined,

@@ -120,7 +120,7 @@ export function runView(run: RunbookRun, redaction: Redaction): z.output<typeof 
     title: runbook.title,
     version,
     state,
-    question,
+    question: question === null ? null : { ...question, text: redaction.text(question.text) },
     isDryRun,
     inputs: redaction.value(run.inputs) as Record<string, unknown>,
     fingerprint,
