@@ -1,7 +1,19 @@
 // What alerts must outlive: a clock that is set back, alerts that come back again and again, one that can not be told, many silences and
 // quiet hours; and who gets to see the secrets of a channel.
 
-import { type Alert, alertId, alertsIn, channelsIn, type Engine, silencesIn, VirtualClock } from '@reprise/core'
+import {
+  type Alert,
+  alertId,
+  alertsIn,
+  channelsIn,
+  type Engine,
+  type Escalation,
+  openWorkOrder,
+  silencesIn,
+  type TaskId,
+  VirtualClock,
+  workOrdersIn,
+} from '@reprise/core'
 import { alertRound, openWorkOrders } from '@reprise/orchestrator'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { spec, stopRedis } from './events/fixture.ts'
@@ -123,6 +135,56 @@ describe('rounds of alerts', () => {
     expect(items).toHaveLength(50)
     // Between any two of them it looks whether its turn is over.
     expect(asked.mock.calls.length).toBeGreaterThanOrEqual(50)
+  })
+})
+
+const causeDied = (engine: Engine, name: string, at: number, severity: Escalation['severity'] = 'normal') =>
+  openWorkOrder(engine, { kind: 'group', fingerprint: name }, 'work', {
+    firstAt: at,
+    lastAt: at,
+    tasks: [name as TaskId],
+    escalation: { severity },
+    dueAt: null,
+  })
+
+const firing = async (engine: Engine): Promise<readonly (string | undefined)[]> => {
+  const { items } = await alertsIn(engine).find({ index: 'status', value: 'firing', limit: 1_000 })
+  return items.map(({ document }) => document.group.fingerprint)
+}
+
+describe('very many causes', () => {
+  test('B3: of 502 the worst and the newest are told of first, the others within the hour, and each later one at once', async () => {
+    const { engine } = await storeWithCaller()
+    const now = await engine.now()
+    await causeDied(engine, 'worst', now - 1_000, 'critical')
+    for (let at = 0; at < 501; at++) await causeDied(engine, `cause${at}`, now + at)
+    await alertRound({ engine }, { now })
+    await alertRound({ engine }, { now: now + 1_000 })
+    const first = await firing(engine)
+    expect([first.length, first.includes('worst')]).toEqual([500, true])
+    expect(['cause0', 'cause1', 'cause2'].filter((name) => first.includes(name))).toEqual(['cause2'])
+    await alertRound({ engine }, { now: now + HOUR })
+    expect(await firing(engine)).toHaveLength(502)
+    await causeDied(engine, 'new', now + HOUR)
+    await alertRound({ engine }, { now: now + HOUR })
+    expect(await firing(engine)).toContain('new')
+  })
+
+  test('B3: a policy that wants a work order for each task calls somebody once for each cause, and names its runbook', async () => {
+    const { engine } = await storeWithCaller()
+    await aChannel(engine, 'pager')
+    const escalation = { severity: 'high', runbook: 'ask-the-bank', workOrder: 'task' } as const
+    const tasks = Array.from({ length: 40 }, (_, at) => spec(`t${at}`))
+    await died(engine, tasks, 'CODE_A', escalation)
+    const book = { version: 1, rules: [], policies: [{ name: 'bank', match: {}, escalation }] }
+    while (await openWorkOrders({ engine, policies: { current: () => book } }));
+    expect((await workOrdersIn(engine).list({ limit: 100 })).items).toHaveLength(40)
+    await alertRound({ engine }, { now: await engine.now() })
+    const { entries } = await engine.journal.read({ limit: 1_000 })
+    expect(entries.filter(({ type }) => type === 'alert.told').map(({ data }) => data)).toMatchObject([
+      { rule: 'dead_letters', severity: 'high', runbook: 'ask-the-bank', action: 'render' },
+    ])
+    expect(entries.find(({ type }) => type === 'alert.told')?.data.says).toMatch(/^render: 40 tasks died of CODE_A/)
   })
 })
 

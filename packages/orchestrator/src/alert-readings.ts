@@ -2,14 +2,9 @@
 // for each group. What is not above its threshold may be left out. Every look is bounded.
 
 import {
-  type Alert,
   type AlertMetric,
   type AlertRule,
-  alertId,
   allPages,
-  type Engine,
-  type Fingerprint,
-  failingTickets,
   isUnwell,
   mapLimited,
   PAGE_LIMIT_MAX,
@@ -18,50 +13,14 @@ import {
   SERIES_STEP_MS,
   type SeriesPoint,
   type TaskId,
-  type WorkOrder,
-  workOrdersIn,
 } from '@reprise/core'
-import { workOrdersBehindMs } from './work-orders.ts'
-
-export interface ReadingPorts {
-  readonly engine: Pick<
-    Engine,
-    | 'series'
-    | 'counts'
-    | 'lanes'
-    | 'workers'
-    | 'breakers'
-    | 'failureGroups'
-    | 'tasks'
-    | 'statuses'
-    | 'collection'
-    | 'journal'
-    | 'healthThresholds'
-  >
-  /** Of the retries that ended in the window, the share that failed; null if that is not known here, or none ended. */
-  readonly retryFailures?: ((windowMs: number) => Promise<RetryFailures | null>) | undefined
-}
-
-export interface RetryFailures {
-  readonly share: number
-  readonly ended: number
-}
-
-export interface Look {
-  readonly now: number
-  /** Alerts that are not over, by their id. */
-  readonly open: ReadonlyMap<string, Alert>
-}
-
-type Read = (ports: ReadingPorts, rule: AlertRule, look: Look) => Promise<readonly Reading[]>
+import { AT_ONCE, count, GROUPS_MAX, type Look, type Read, type ReadingPorts } from './reading-ports.ts'
+import { deadLetters, lateWorkOrders, unpushedWorkOrders } from './work-order-readings.ts'
 
 /** Of fewer attempts, a share says little. */
 const ATTEMPTS_MIN = 10
-/** Groups of one rule: more alerts help nobody. */
-export const GROUPS_MAX = 500
 const LANES_MAX = 10_000
 const WORKERS_MAX = 10_000
-const AT_ONCE = 10
 /** A worker that was silent this long is gone: it says nothing about those that are there. */
 const GONE_MS = 300_000
 /** As often a task has to fail, to be a reason for an alert before it is dead. */
@@ -95,27 +54,6 @@ const READERS: Readonly<Record<AlertMetric, Read>> = {
   no_success: ofSeries(absence),
   queued: ofCounts('queued', 'tasks are queued'),
   dead: ofCounts('dead', 'dead letters wait for a decision'),
-}
-
-async function deadLetters({ engine }: ReadingPorts, rule: AlertRule, { open }: Look): Promise<readonly Reading[]> {
-  const orders = workOrdersIn(engine)
-  const { items } = await allPages((page) => orders.find({ ...page, index: 'live', value: 'yes' }), PAGE_LIMIT_MAX)
-  return mapLimited(items.slice(0, GROUPS_MAX), AT_ONCE, async ({ document }) => {
-    const { id, action, severity, state, subject } = document
-    const group = { workOrder: id, fingerprint: subject.fingerprint, action }
-    const known = open.has(alertId(rule.name, group))
-    const says = known ? {} : { says: await deadSays(engine, document) }
-    const taken = state.status === 'in_progress' ? { takenBy: state.by } : {}
-    return { group, value: 1, severity, ...says, ...taken }
-  })
-}
-
-async function deadSays(engine: ReadingPorts['engine'], { subject, action, tasks }: WorkOrder): Promise<string> {
-  const { items } = await engine.failureGroups({ fingerprint: subject.fingerprint as Fingerprint, limit: 1 })
-  const [group] = items
-  const what = group === undefined ? '' : ` of ${group.sample.code}: ${group.sample.message.slice(0, 200)}`
-  if (subject.kind === 'task') return `${action}: task ${subject.taskId} died${what}`
-  return `${action}: ${count(group?.count ?? tasks.length, 'task')} died${what}`
 }
 
 /** A task that runs again is neither waiting nor over: what was found once is kept until it has ended. */
@@ -190,20 +128,6 @@ async function unhealthyWorkers({ engine }: ReadingPorts, _: AlertRule, { now }:
   return [{ group: {}, value: unhealthy / present.length, says }]
 }
 
-async function lateWorkOrders({ engine }: ReadingPorts, _: AlertRule, { now }: Look): Promise<readonly Reading[]> {
-  const behindMs = await workOrdersBehindMs(engine, now)
-  const seconds = Math.floor(behindMs / 1_000)
-  return [{ group: {}, value: seconds, says: `No work order was made for dead letters of the last ${seconds} s.` }]
-}
-
-async function unpushedWorkOrders({ engine }: ReadingPorts): Promise<readonly Reading[]> {
-  return [...(await failingTickets(engine))].map(([system, tickets]) => {
-    const error = tickets.at(-1)?.failing?.error ?? ''
-    const says = `${count(tickets.length, 'work order')} could not be made in ${system}: ${error}`
-    return { group: { system }, value: tickets.length, says }
-  })
-}
-
 async function retryFailureRate({ retryFailures }: ReadingPorts, { windowMs }: AlertRule): Promise<readonly Reading[]> {
   const found = (await retryFailures?.(windowMs)) ?? null
   if (found === null || found.ended < ATTEMPTS_MIN) return []
@@ -276,8 +200,6 @@ function shareOf(part: number, whole: number, says: (share: string) => string): 
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`
 const span = (ms: number): string => `${Math.round(ms / SERIES_STEP_MS)} min`
-const count = (many: number, one: string, more = `${one}s`): string =>
-  `${many.toLocaleString('en-US')} ${many === 1 ? one : more}`
 const whose = (group: Group['group']): string => {
   const names = Object.values(group)
   return names.length === 0 ? '' : `${names.join(', ')}: `

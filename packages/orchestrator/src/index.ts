@@ -10,7 +10,7 @@ export {
   STALE_WORKER_RETRY_TOTAL,
   silentMeter,
 } from '@reprise/core'
-export type { RetryFailures } from './alert-readings.ts'
+export type { RetryFailures } from './reading-ports.ts'
 export { type AlertRound, type AlertsOptions, alertRound, alertsWatchedAt, createAlerts } from './alerts.ts'
 export { type AuditLine, linesOf } from './audit/file.ts'
 export {

@@ -91,7 +91,9 @@ async function look(invocation: Invocation, queues: RetryQueues | null = null): 
 }
 
 function showQueues({ line, table }: People, { delayQueue, deadLetters }: RetryQueues, now: number): void {
-  const next = delayQueue.nextDueAt === null ? '' : `, the next is due ${dueText(delayQueue.nextDueAt, now)}`
+  // Others than those that were looked at may be due earlier.
+  const which = delayQueue.isPartial ? 'the next of the newest' : 'the next'
+  const next = delayQueue.nextDueAt === null ? '' : `, ${which} is due ${dueText(delayQueue.nextDueAt, now)}`
   line(`Delay queue: ${delayQueue.tasks} waiting${next}.`)
   if (delayQueue.reasons.length > 0) {
     table(delayQueue.reasons, [

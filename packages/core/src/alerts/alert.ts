@@ -51,6 +51,8 @@ export interface Reading {
   readonly tasks?: readonly TaskId[]
   /** Who is at it already. */
   readonly takenBy?: string
+  /** What helps, if that is not the rule's. */
+  readonly runbook?: string
 }
 
 export interface Alert extends ToldDocument {
@@ -131,7 +133,7 @@ function knowing(one: Alert, rule: AlertRule, reading: Reading): Alert {
   const fresh = (reading.tasks ?? []).filter((task) => !one.tasks.includes(task))
   return {
     ...one,
-    runbook: rule.runbook,
+    runbook: reading.runbook ?? rule.runbook,
     value: reading.value,
     says: (reading.says ?? one.says).slice(0, SAYS_MAX),
     severity: isAtLeast(one.severity, severity) ? one.severity : severity,

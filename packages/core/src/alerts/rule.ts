@@ -29,7 +29,7 @@ const now = { windowMs: 0, forMs: 0, criticalAbove: null, isScoped: false } as c
 const share = { windowMs: 10 * MINUTE, forMs: MINUTE, isScoped: true } as const
 
 export const ALERT_METRICS = {
-  dead_letters: { ...now, about: 'open work orders: one alert for each', above: 0, severity: 'normal' },
+  dead_letters: { ...now, about: 'open work orders: one alert for each cause', above: 0, severity: 'normal' },
   repeated_failures: {
     ...now,
     about: 'tasks of one action that have failed twice or more, and are tried again',
