@@ -56,7 +56,7 @@ export async function opened(kind: (typeof STORES)[number] = 'sqlite', scripts?:
     call(ANN, 'startRunbook', { name, inputs, reason: 'drill', ...more })
   const answer = (id: string, text: string, who = BOB): Promise<Run> =>
     call(who, 'answerRunbookRun', { id, answer: text })
-  return { engine, clock, call, runner, moved, start, answer, shown, errors, signal }
+  return { engine, clock, call, hands, runner, moved, start, answer, shown, errors, signal }
 }
 
 /** Redrives are moved by their own service; a worker does what is queued. */

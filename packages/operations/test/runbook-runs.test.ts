@@ -3,8 +3,8 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type RunPoint, runsIn } from '@reprise/orchestrator'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { Runner, type RunPoint, runsIn } from '@reprise/orchestrator'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../src/access/caller.ts'
 import { stopRedis } from './events/fixture.ts'
 import { dead, fingerprintOf, opened, receiver } from './runbook-fixture.ts'
@@ -92,6 +92,43 @@ describe('runs of runbooks', () => {
     expect(await moved(id)).toMatchObject({ state: 'aborted', steps: [{ state: 'undone' }, { state: 'failed' }] })
     expect((await engine.holds({ limit: 10 })).items).toEqual([])
     await expect(call(ANN, 'resumeRunbookRun', { id })).rejects.toThrow(/only one that has halted/)
+  })
+
+  test('a count that comes in parts is whole: a check is not met by its first part, and a person is asked about all', async () => {
+    const { engine, clock, call, hands, start, shown, errors, signal } = await opened()
+    const text = `
+name: counts
+title: Counts
+steps:
+  - { name: found, operation: countTasks, with: { q: 'code:POISON', by: tenant } }
+  - { name: clean, check: { operation: countTasks, with: { q: 'code:POISON' }, path: count, equals: 0 } }
+`
+    await call(ANN, 'publishRunbook', { name: 'counts', text })
+    const parts = { '': 0, a: 3, b: 20_000 } as const
+    const next = { '': 'a', a: 'b', b: null } as const
+    const inParts: typeof hands = {
+      ...hands,
+      async operation(run, name, input, asked) {
+        if (name !== 'countTasks') return hands.operation(run, name, input, asked)
+        const at = (input.cursor ?? '') as keyof typeof parts
+        return {
+          count: parts[at],
+          values: parts[at] === 0 ? [] : [{ value: 'acme', count: parts[at] }],
+          next: next[at],
+        }
+      },
+    }
+    const runner = new Runner(
+      { engine, hands: inParts, leaseMs: 10_000 },
+      { clock, onError: (error) => errors.push(error) },
+    )
+    const { id } = await start('counts', {})
+    await runner.round(signal)
+    await vi.waitFor(async () => expect((await shown(id)).state).toBe('halted'))
+    const [found, clean] = (await shown(id)).steps
+    expect(found?.output).toEqual({ count: 20_003, values: [{ value: 'acme', count: 20_003 }], next: null })
+    expect(clean).toMatchObject({ state: 'failed', error: 'countTasks count: it is 20003, it must be 0.' })
+    expect(errors).toEqual([])
   })
 
   test('a dry run looks, says what it would do, and changes nothing', async () => {

@@ -10,7 +10,6 @@ export {
   STALE_WORKER_RETRY_TOTAL,
   silentMeter,
 } from '@reprise/core'
-export type { RetryFailures } from './reading-ports.ts'
 export { type AlertRound, type AlertsOptions, alertRound, alertsWatchedAt, createAlerts } from './alerts.ts'
 export { type AuditLine, linesOf } from './audit/file.ts'
 export {
@@ -92,6 +91,7 @@ export {
   TYPE_ATTRIBUTE,
 } from './queue-message.ts'
 export { askRetry, createQueueOutbox, type OutboxPoint, type QueueOutboxOptions } from './queue-outbox.ts'
+export type { RetryFailures } from './reading-ports.ts'
 export { RecentAssignments } from './recent-assignments.ts'
 export { createReconcile } from './reconcile.ts'
 export {

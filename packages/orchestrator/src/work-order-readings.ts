@@ -21,7 +21,11 @@ import { workOrdersBehindMs } from './work-orders.ts'
 const WORK_ORDERS_MAX = 10_000
 
 /** One for each cause, also where the policy wants a work order for each task: nobody is called a thousand times for one cause. */
-export async function deadLetters({ engine }: ReadingPorts, rule: AlertRule, { open }: Look): Promise<readonly Reading[]> {
+export async function deadLetters(
+  { engine }: ReadingPorts,
+  rule: AlertRule,
+  { open }: Look,
+): Promise<readonly Reading[]> {
   const orders = workOrdersIn(engine)
   const found = await allPages((page) => orders.find({ ...page, index: 'live', value: 'yes' }), WORK_ORDERS_MAX)
   const causes = Map.groupBy(
@@ -50,7 +54,10 @@ function aboutOrders(family: readonly WorkOrder[]): Pick<Cause, 'reading'> {
   const [{ id, action, subject }] = family as readonly [WorkOrder, ...WorkOrder[]]
   const { fingerprint } = subject
   const group = { ...(subject.kind === 'group' ? { workOrder: id } : {}), fingerprint, action }
-  const severity = family.map((one) => one.severity).toSorted(bySeverity).at(-1)
+  const severity = family
+    .map((one) => one.severity)
+    .toSorted(bySeverity)
+    .at(-1)
   const runbook = family.find((one) => one.runbook !== null)?.runbook
   const taken = family.flatMap(({ state }) => (state.status === 'in_progress' ? [state.by] : [])).at(-1)
   const reading = {
@@ -89,7 +96,11 @@ async function deadSays(engine: ReadingPorts['engine'], family: readonly WorkOrd
   return `${action}: ${count(group?.count ?? Math.max(tasks.length, family.length), 'task')} died${what}`
 }
 
-export async function lateWorkOrders({ engine }: ReadingPorts, _: AlertRule, { now }: Look): Promise<readonly Reading[]> {
+export async function lateWorkOrders(
+  { engine }: ReadingPorts,
+  _: AlertRule,
+  { now }: Look,
+): Promise<readonly Reading[]> {
   const behindMs = await workOrdersBehindMs(engine, now)
   const seconds = Math.floor(behindMs / 1_000)
   return [{ group: {}, value: seconds, says: `No work order was made for dead letters of the last ${seconds} s.` }]

@@ -141,11 +141,11 @@ export function createChannelDelivery(options: ChannelDeliveryOptions): ChannelD
     }
   }
 
-  /** It would call somebody for nothing, or reopen what is closed. */
+  /** It would call somebody for nothing, reopen what is closed, or call again where somebody is at it. */
   const isPast = async ({ what, alert, episode }: AlertNotice): Promise<boolean> => {
     if (what !== 'firing') return false
     const known = (await alertsIn(engine).get(alert))?.document
-    return known === undefined || known.episode !== episode || known.state.status === 'resolved'
+    return known === undefined || known.episode !== episode || known.state.status !== 'firing'
   }
 
   const outlet: Outlet<Receiver> = {
@@ -168,7 +168,7 @@ export function createChannelDelivery(options: ChannelDeliveryOptions): ChannelD
       do {
         lookedAt = clock.monotonic()
         if (await isPast(notice))
-          return attempt(() => Promise.resolve('Not sent: it was over before it could be told.'))
+          return attempt(() => Promise.resolve('Not sent: it was over, or acknowledged, before it could be told.'))
       } while (!signal.aborted && clock.monotonic() - lookedAt >= STOOD_STILL_MS)
       return tell(channel, notice, event, signal)
     },

@@ -214,6 +214,35 @@ test('what is over before it could be told is not told: nobody is called for not
   expect(bodies<PagerDutyEvent>(pager).map(({ event_action }) => event_action)).toEqual(['trigger', 'resolve'])
 })
 
+test('what somebody acknowledged while the pager was away rings no more when it is back', async () => {
+  const { engine, clock, call, channel } = await tellers(await openStore())
+  const pager = await aReceiver((response) => void response.writeHead(500).end())
+  await channel('pager', 'pagerduty', { routingKey: 'R', url: pager.url })
+  await died(engine, [spec('a')], 'CODE_A')
+  await look(engine)
+  await soon(() => expect(pager.received).toHaveLength(1))
+  const { items } = (await call('listAlerts', { rule: 'dead_letters' })) as { items: { id: string }[] }
+  await call('acknowledgeAlert', { id: items[0]?.id ?? '' })
+  await look(engine)
+  pager.respond = (response) => void response.writeHead(202).end()
+  clock.skip(60_000)
+  await soon(() => expect(bodies<PagerDutyEvent>(pager).at(-1)?.event_action).toBe('acknowledge'))
+  clock.skip(60_000)
+  const trigger = async () => {
+    const { items: all } = (await call('listChannelDeliveries', { id: 'pager' })) as {
+      items: { status: string; log: { answer: string }[] }[]
+    }
+    return all.map(({ status, log }) => [status, log.at(-1)?.answer])
+  }
+  await soon(async () =>
+    expect(await trigger()).toContainEqual([
+      'delivered',
+      'Not sent: it was over, or acknowledged, before it could be told.',
+    ]),
+  )
+  expect(bodies<PagerDutyEvent>(pager).map(({ event_action }) => event_action)).toEqual(['trigger', 'acknowledge'])
+})
+
 test('a process that stands still between its look and its call tells of nothing that was over meanwhile', async () => {
   const store = await openStore()
   const clock = new SkippingClock()

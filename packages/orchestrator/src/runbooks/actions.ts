@@ -123,8 +123,7 @@ async function done(turn: Turn): Promise<StepEnd> {
 async function tried({ action, run, hands, signal }: Turn): Promise<StepEnd> {
   switch (action.kind) {
     case 'operation': {
-      if (hands.onlyLooks(action.operation))
-        return ended(await hands.operation(run, action.operation, action.input, signal))
+      if (hands.onlyLooks(action.operation)) return ended(await seen(hands, run, action, signal))
       const wrong = hands.check(action.operation, action.input)
       if (wrong !== null) return { kind: 'failed', error: wrong }
       return ended({ would: `call ${action.operation}`, with: action.input })
@@ -174,6 +173,7 @@ const PAGES_MAX = 10_000
 
 /** Changes of many tasks come in bounded steps: all of them. */
 async function performedAll({ run, hands, signal }: Turn, name: string, input: Values): Promise<StepEnd> {
+  if (hands.onlyLooks(name)) return ended(await seen(hands, run, { operation: name, input }, signal))
   let count = 0
   let cursor: unknown
   for (let page = 0; page < PAGES_MAX; page++) {
@@ -187,6 +187,48 @@ async function performedAll({ run, hands, signal }: Turn, name: string, input: V
   return ended({ changed: count })
 }
 
+interface Asked {
+  readonly operation: string
+  readonly input: Values
+}
+
+interface PartOfCount {
+  readonly count: number
+  readonly values: readonly { readonly value: string | null; readonly count: number }[]
+  readonly next: string | null
+}
+
+const isCount = (output: unknown): output is PartOfCount =>
+  typeof at(output, 'count') === 'number' && Array.isArray(at(output, 'values')) && at(output, 'next') !== undefined
+
+/** Tasks of a store are counted a part at a time. A step that went by the first part would take many for few, or for none. */
+async function wholeCount(
+  hands: RunbookHands,
+  run: RunbookRun,
+  { operation, input }: Asked,
+  first: PartOfCount,
+  signal: AbortSignal,
+): Promise<PartOfCount> {
+  const values = new Map(first.values.map(({ value, count }) => [value, count]))
+  let { count, next } = first
+  for (let page = 1; next !== null; page++) {
+    if (page >= PAGES_MAX) throw new InvalidError(`${operation} does not come to its end: ask for less.`)
+    const part = await hands.operation(run, operation, { ...input, cursor: next }, signal)
+    if (!isCount(part)) throw new InvalidError(`${operation} did not go on.`)
+    count += part.count
+    for (const one of part.values) values.set(one.value, (values.get(one.value) ?? 0) + one.count)
+    next = part.next
+  }
+  const sorted = [...values].map(([value, each]) => ({ value, count: each })).sort((a, b) => b.count - a.count)
+  return { ...first, count, values: sorted, next }
+}
+
+/** What an operation that looks gives: of a count, the whole. */
+async function seen(hands: RunbookHands, run: RunbookRun, asked: Asked, signal: AbortSignal): Promise<unknown> {
+  const output = await hands.operation(run, asked.operation, asked.input, signal)
+  return isCount(output) ? wholeCount(hands, run, asked, output, signal) : output
+}
+
 /** What a check is about; null if there is no such thing. */
 async function looked(
   hands: RunbookHands,
@@ -195,7 +237,7 @@ async function looked(
   signal: AbortSignal,
 ): Promise<unknown> {
   try {
-    return at(await hands.operation(run, operation, input, signal), path)
+    return at(await seen(hands, run, { operation, input }, signal), path)
   } catch (error) {
     if (isRepriseError(error, 'REPRISE_NOT_FOUND')) return null
     throw error
