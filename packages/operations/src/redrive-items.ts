@@ -21,7 +21,7 @@ import {
   type RedriveItem,
 } from '@reprise/orchestrator'
 import type { z } from 'zod'
-import type { Caller } from './access/caller.ts'
+import { type Caller, mayTouch } from './access/caller.ts'
 import type { Context } from './context.ts'
 import type { RedriveItemView } from './schemas/redrive.ts'
 import { sightOf } from './sight.ts'
@@ -121,7 +121,8 @@ async function patchView(
   const { engine, clock } = context
   const copy = item.status === 'pending' || item.status === 'skipped' ? null : copyId(item)
   const task = await engine.task(item.id)
-  if (task === null) return { ...NO_PATCH, copy, problem: 'It is gone.' }
+  // Its id may be that of another tenant's by now.
+  if (task === null || !mayTouch(caller, task.tenant)) return { ...NO_PATCH, copy, problem: 'It is gone.' }
   const turns = turnsOf(clock)
   const payload = await fittingPayload(engine, task, plan.patch, turns)
   if ('why' in payload) return { ...NO_PATCH, copy, problem: context.redaction.text(payload.why) }

@@ -1,7 +1,20 @@
 // What recovery shows is redacted like what it is about: work orders, alerts, questions of runbooks, tickets. And a caller limited to
 // tenants meets nothing of the cases that only the whole store has.
 
-import { type Alert, alertsIn, createRedactor, newAlert, READY_RULES, tenantId } from '@reprise/core'
+import {
+  type Alert,
+  alertsIn,
+  chunkId,
+  createRedactor,
+  encodeJson,
+  jobDefinition,
+  newAlert,
+  READY_RULES,
+  stepDocument,
+  succeeded,
+  tenantId,
+  workerId,
+} from '@reprise/core'
 import { openWorkOrders } from '@reprise/orchestrator'
 import { startFakeTickets } from '@reprise/test-servers'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -89,5 +102,38 @@ describe.each(STORES)('cases of the whole store (%s)', (kind) => {
     const bulk = { fingerprint: own, dryRun: true }
     expect(await call(ACME, 'redriveTasks', bulk)).toMatchObject({ matched: 1 })
     expect(await call(ANN, 'redriveTasks', bulk)).toMatchObject({ matched: 3 })
+  })
+})
+
+describe.each(STORES)('an id that another tenant has by now (%s)', (kind) => {
+  const OTHERS = { tenant: tenantId('globex'), payload: '{"plan":"theirs"}' as never }
+
+  test('shows nothing of that task beside a redrive', async () => {
+    const { engine, call } = await storeWithCaller(kind)
+    await died(engine, [spec('a', { tenant: tenantId('acme') })], 'CODE_A')
+    const patch = [{ op: 'add', path: '/plan', value: 'ours' }]
+    const { id }: { id: string } = await call(ACME, 'createRedrive', { all: true, patch, reason: 'mended' })
+    await call(ACME, 'discardTasks', { ids: ['a'], reason: 'not needed' })
+    await engine.retain({ discardedMs: 0 })
+    await engine.submit([spec('a', OTHERS)])
+    const items = await call(ACME, 'listRedriveItems', { id })
+    expect(items).toMatchObject({ items: [{ taskId: 'a', changes: null, problem: 'It is gone.' }] })
+    expect(JSON.stringify(items)).not.toContain('theirs')
+  })
+
+  test('is no chunk of a job', async () => {
+    const { engine, call } = await storeWithCaller(kind)
+    await call(ANN, 'startJob', { id: 'j', action: 'render', tenant: 'acme', range: { to: 1 } })
+    await engine.submit([spec(chunkId('j', 0), OTHERS)])
+    const worker = workerId('w')
+    const around = { actions: null, host: 'h', version: '1', runtimes: [], endpoint: null }
+    const { epoch } = await engine.register({ worker, pools: [spec('x').pool], ...around })
+    const claim = { worker, epoch, pools: [spec('x').pool], actions: null, limit: 1, leaseMs: 60_000 }
+    const { claimed } = await engine.claim(claim)
+    await engine.settle(claimed.map((one) => succeeded(one, encodeJson('theirs', 'result'))))
+    await stepDocument(engine.collection(jobDefinition), 'j', (job) => ({ ...job, fed: 1 }))
+    const chunks = await call(ACME, 'listJobChunks', { id: 'j' })
+    expect(chunks).toMatchObject({ items: [{ place: 0, status: 'gone' }] })
+    expect(JSON.stringify(chunks)).not.toContain('theirs')
   })
 })

@@ -195,16 +195,23 @@ export const workOrderBody = ({ tasks }: WorkOrder, facts: Facts, context: objec
 })
 
 const DEPTH_MAX = 20
+/** Of what all facts of one message add to its template: the rest of them is left out. */
+const FILLED_LENGTH_MAX = 1_000_000
 
 /** A template with its names filled in: only inside of its texts, so that no value can change its shape. Unknown names are empty. */
-export function filled(template: unknown, facts: Facts, depth = 0): unknown {
-  if (depth > DEPTH_MAX) return null
-  if (typeof template === 'string') {
-    return template.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) =>
-      Object.hasOwn(facts, name) ? String(facts[name]) : '',
-    )
+export function filled(template: unknown, facts: Facts): unknown {
+  let room = FILLED_LENGTH_MAX
+  const fact = (name: string): string => {
+    const text = Object.hasOwn(facts, name) ? String(facts[name]).slice(0, room).toWellFormed() : ''
+    room -= text.length
+    return text
   }
-  if (Array.isArray(template)) return template.map((item) => filled(item, facts, depth + 1))
-  if (typeof template !== 'object' || template === null) return template
-  return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, filled(value, facts, depth + 1)]))
+  const fill = (value: unknown, depth: number): unknown => {
+    if (depth > DEPTH_MAX) return null
+    if (typeof value === 'string') return value.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => fact(name))
+    if (Array.isArray(value)) return value.map((item) => fill(item, depth + 1))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, fill(inner, depth + 1)]))
+  }
+  return fill(template, 0)
 }

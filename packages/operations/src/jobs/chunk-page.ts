@@ -45,7 +45,9 @@ export async function chunkPage(context: Context, caller: Caller, job: JobDocume
     if (turns.isSpent) await turns.wait()
     const count = Math.min(LOOK, job.fed - place)
     const ids = Array.from({ length: count }, (_, index) => chunkId(job.id, place + index))
-    const tasks = await Promise.all(ids.map((id) => context.engine.task(id, { light: true })))
+    const found = await Promise.all(ids.map((id) => context.engine.task(id, { light: true })))
+    // A task of another tenant that has the id is no chunk.
+    const tasks = found.map((task) => (task === null || task.tenant === job.tenant ? task : null))
     for (const task of tasks) {
       if (items.length >= limit || length >= PAGE_LENGTH_MAX) break
       if (isWanted(task, status)) {
