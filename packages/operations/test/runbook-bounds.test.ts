@@ -139,6 +139,17 @@ describe('where a request of a step goes', () => {
     expect(await went('{{ inputs.it }}/b', home)).toBe('succeeded')
     expect(asked.slice(2)).toEqual(['/b?c=d', '/b'])
   })
+
+  test('a header that says where a request ends or goes is refused', async () => {
+    const { call } = await opened()
+    const publish = (header: string): Promise<unknown> => {
+      const step = runbook(`  - name: post\n    http: { url: 'https://x.example.com', headers: { ${header}: x } }\n`)
+      return call(ANN, 'publishRunbook', { name: 'mine', text: step })
+    }
+    await expect(publish('Content-Length')).rejects.toThrow(/made for each request/)
+    await expect(publish('Host')).rejects.toThrow(/made for each request/)
+    await publish('authorization')
+  })
 })
 
 describe('what a run must not wait for', () => {

@@ -11,14 +11,36 @@ const address = z
   .min(3)
   .max(320)
   .regex(/^[^\s<>@]+@[^\s<>@]+$/, 'An e-mail address, such as ops@example.com.')
-const headers = z
-  .record(
-    z.string().regex(/^[\w-]{1,100}$/),
-    z
-      .string()
-      .max(4_000)
-      .regex(/^[\x20-\x7e]*$/),
-  )
+/** These say where a request begins, ends and goes: that is ours to say. */
+const OUR_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Headers that somebody wants to be sent with each request. */
+export const headersWith = (value: z.ZodString) =>
+  z.record(z.string().max(100), value).superRefine((given, context) => {
+    for (const name of Object.keys(given)) {
+      if (!/^[\w-]+$/.test(name))
+        context.addIssue({ code: 'custom', message: `'${name}' is not the name of a header.` })
+      if (OUR_HEADERS.has(name.toLowerCase()))
+        context.addIssue({ code: 'custom', message: `The header '${name}' is made for each request: leave it out.` })
+    }
+  })
+
+const headers = headersWith(
+  z
+    .string()
+    .max(4_000)
+    .regex(/^[\x20-\x7e]*$/),
+)
   .optional()
   .meta({ description: 'Sent with each request; their values are not shown.' })
 const template = z

@@ -6,6 +6,7 @@ import { placesIn } from '@reprise/orchestrator'
 import { parseYaml } from '@reprise/policies'
 import * as field from '@reprise/policies/fields'
 import { z } from 'zod'
+import { headersWith } from '../channels/settings.ts'
 import type { Operation } from '../operation.ts'
 
 const STEPS_MAX = 50
@@ -59,7 +60,7 @@ const ActionFields = {
     .strictObject({
       method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).default('POST'),
       url: field.text(2_000),
-      headers: z.record(field.text(100), Text).default({}),
+      headers: headersWith(Text).default({}),
       body: z.unknown().optional(),
       timeout: timeout(HTTP_MS, TIMEOUT_MS_MAX),
     })

@@ -327,6 +327,8 @@ test('a test says what came of it; secrets are never shown; addresses inside are
   expect(JSON.stringify([answers, entries])).not.toMatch(/R-secret|secret-path/)
   await expect(channel('x', 'slack', { url: 'http://10.1.2.3/' })).rejects.toThrow(/not a public one/)
   await expect(channel('x', 'slack', {})).rejects.toThrow(/settings of this channel/)
+  const smuggled = { url: pager.url, headers: { 'Transfer-Encoding': 'chunked' } }
+  await expect(channel('x', 'webhook', smuggled)).rejects.toThrow(/made for each request/)
   await expect(channel('pager', 'slack', { url: pager.url })).rejects.toThrow(/already/)
   await expect(call('testChannel', { id: 'nobody' })).rejects.toThrow(/There is no channel/)
   await call('removeChannel', { id: 'pager' })
