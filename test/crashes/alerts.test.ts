@@ -1,21 +1,30 @@
-// Processes that watch a store and tell people are killed by SIGKILL after each of their writes in turn, from the death of a task to
-// its recovery. Whatever was half done is finished by the next: one work order, one page, one ticket, and an end of each.
+// Processes that watch a store, tell people and move runbooks are killed by SIGKILL after each of their writes in turn. D-1: from two
+// failures of a task to the success of its retry. D-2: from the death of a task to its recovery by a runbook. Whatever was half done is
+// finished by the next: one work order, one page, one ticket, one redrive, and an end of each.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createClient } from '@reprise/client'
-import { DEFAULT_POOL, describeFailure, type Engine, failed, openFlags, succeeded, workerId } from '@reprise/core'
+import {
+  DEFAULT_POOL,
+  describeFailure,
+  type Engine,
+  failed,
+  openFlags,
+  silentLogger,
+  succeeded,
+  workerId,
+} from '@reprise/core'
 import { openRedisEngine } from '@reprise/engine-redis'
 import { openSqliteEngine } from '@reprise/engine-sqlite'
 import { createContext } from '@reprise/operations'
 import { openPolicies } from '@reprise/policies'
-import { startFakeTickets, startRedis } from '@reprise/test-servers'
+import { type Page, startFakePager, startFakeTickets, startRedis } from '@reprise/test-servers'
+import { createWorker, defineAction, TransientError } from '@reprise/worker'
 import { expect, onTestFinished, test } from 'vitest'
 
 const PROCESS = fileURLToPath(new URL('./processes/alerts-process.ts', import.meta.url))
@@ -53,69 +62,112 @@ async function killedAfter(address: string, writes: number, isDone: () => Promis
   return killedItself
 }
 
-interface Heard {
-  readonly event_action: string
-  readonly dedup_key: string
+/** What one has to watch a store with: a client, a pager and a system of tickets. */
+async function house(kind: 'sqlite' | 'redis') {
+  const { engine, address } = await storeOf(kind)
+  onTestFinished(() => engine.close())
+  const client = await createClient({ engine })
+  onTestFinished(() => client.close())
+  const [pager, system] = [await startFakePager(), await startFakeTickets()]
+  onTestFinished(() => pager.close())
+  onTestFinished(() => system.close())
+  const [policies, flags] = await Promise.all([openPolicies({ engine }), openFlags({ engine })])
+  const context = createContext({
+    engine,
+    policies,
+    flags,
+    maxRetries: 1,
+    version: 'test',
+    webhookAllow: ['127.0.0.0/8'],
+  })
+  const { channels } = context.events
+  // Rates are about all that happens meanwhile.
+  const rules = ['dead_letters', 'repeated_failures']
+  const settings = { settings: { routingKey: 'R', url: pager.url }, minSeverity: 'low', rules } as const
+  await channels.create('pager', 'pagerduty', settings, 'operator:ann')
+  await channels.create('tickets', 'work_orders', { settings: { url: system.url } }, 'operator:ann')
+  return { engine, address, client, pages: pager.pages, tickets: system.tickets }
 }
 
-async function aPager(): Promise<{ readonly url: string; readonly heard: Heard[] }> {
-  const heard: Heard[] = []
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      heard.push(JSON.parse(Buffer.concat(chunks).toString()) as Heard)
-      response.writeHead(202).end()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, heard }
+/** A send that nobody recorded is sent again: the same event, which is the same page. */
+function expectOnePage(pages: readonly Page[]): void {
+  expect(new Set(pages.map(({ dedup_key }) => dedup_key)).size).toBe(1)
+  const actions = pages.map(({ event_action }) => event_action)
+  expect(new Set(actions)).toEqual(new Set(['trigger', 'resolve']))
+  expect(actions.lastIndexOf('trigger')).toBeLessThan(actions.indexOf('resolve'))
 }
+
+const isOver = (pages: readonly Page[]): boolean => pages.some(({ event_action }) => event_action === 'resolve')
 
 test.each(['sqlite', 'redis'] as const)(
-  'B3: killed after each write in turn, nobody is called twice (%s)',
+  'B2: D-1, killed after each write in turn: what fails twice is one alert, which its success closes (%s)',
   async (kind) => {
-    const { engine, address } = await storeOf(kind)
-    onTestFinished(() => engine.close())
-    const client = await createClient({ engine })
-    onTestFinished(() => client.close())
-    const [pager, system] = [await aPager(), await startFakeTickets()]
-    onTestFinished(() => system.close())
-    const [policies, flags] = await Promise.all([openPolicies({ engine }), openFlags({ engine })])
-    const { channels } = createContext({
-      engine,
-      policies,
-      flags,
-      maxRetries: 1,
-      version: 'test',
-      webhookAllow: ['127.0.0.0/8'],
-    }).events
-    await channels.create('pager', 'pagerduty', { settings: { routingKey: 'R', url: pager.url } }, 'operator:ann')
-    await channels.create('tickets', 'work_orders', { settings: { url: system.url } }, 'operator:ann')
+    const { engine, address, client, pages, tickets } = await house(kind)
+    const bank = { isDown: true }
+    const charge = defineAction({
+      name: 'charge',
+      retry: { max: 1_000, backoff: { kind: 'fixed', delay: 400 } },
+      run() {
+        if (bank.isDown) throw new TransientError('the bank is down')
+        return 'done'
+      },
+    })
+    const worker = await createWorker({ engine, actions: [charge], log: silentLogger })
+    onTestFinished(() => worker.stop({ grace: 0 }))
+    const task = await client.submit(charge, {})
+    const isTold = async (): Promise<boolean> => pages.length > 0 && (await isThere(engine, 'in the pager'))
+    const kills = await killedInTurn(address, isTold)
+    bank.isDown = false
+    await task.result()
+    const later = await killedInTurn(address, async () => isOver(pages))
+    expect([kills, later].map((count) => count > 0)).toEqual([true, true])
+    expectOnePage(pages)
+    expect([(await client.listWorkOrders({ status: 'all' })).items, tickets]).toEqual([[], []])
+  },
+  900_000,
+)
+
+test.each(['sqlite', 'redis'] as const)(
+  'B3, B4: D-2, killed after each write in turn: one work order, one page, one ticket, and one recovery by a runbook (%s)',
+  async (kind) => {
+    const { engine, address, client, pages, tickets } = await house(kind)
     await client.submit('work', {}, { id: 't1' })
     await settleAll(engine, 'breaks', false)
 
     const isTold = async (): Promise<boolean> =>
-      pager.heard.length > 0 && (await isThere(engine, 'in the pager')) && (await isThere(engine, 'in tickets'))
-    const isClosed = async (): Promise<boolean> =>
-      pager.heard.some(({ event_action }) => event_action === 'resolve') && system.tickets[0]?.status === 'resolved'
+      pages.length > 0 && (await isThere(engine, 'in the pager')) && (await isThere(engine, 'in tickets'))
     const kills = await killedInTurn(address, isTold)
-    await client.redriveTasks({ ids: ['t1'], reason: 'it is fixed' })
-    await settleAll(engine, 'works', true)
+    const { items } = await client.listFailureGroups({})
+    const inputs = { fingerprint: items[0]?.fingerprint ?? '' }
+    const { id } = await client.startRunbook({ name: 'replay-after-outage', inputs, reason: 'the bank is back' })
+    const hasRun = async (): Promise<boolean> => {
+      if ((await engine.counts()).queued > 0) await settleAll(engine, 'works', true)
+      const run = await client.getRunbookRun({ id })
+      if (run.question !== null) await client.answerRunbookRun({ id, answer: 'yes' })
+      return run.state === 'succeeded'
+    }
+    const inRun = await killedInTurn(address, hasRun)
+    const isClosed = async (): Promise<boolean> => isOver(pages) && tickets[0]?.status === 'resolved'
     const later = await killedInTurn(address, isClosed)
 
-    expect([kills, later].map((count) => count > 0)).toEqual([true, true])
+    // Once the runbook has ended, all may be closed already.
+    expect([kills, inRun].map((count) => count > 0)).toEqual([true, true])
+    expect(later).toBeGreaterThanOrEqual(0)
     expect((await client.listWorkOrders({ status: 'all' })).items).toMatchObject([{ state: { status: 'resolved' } }])
-    expect(new Set(pager.heard.map(({ dedup_key }) => dedup_key)).size).toBe(1)
-    // A send that nobody recorded is sent again: the same event, which is the same page.
-    const actions = pager.heard.map(({ event_action }) => event_action)
-    expect(new Set(actions)).toEqual(new Set(['trigger', 'resolve']))
-    expect(actions.lastIndexOf('trigger')).toBeLessThan(actions.indexOf('resolve'))
-    expect(system.tickets).toHaveLength(1)
+    expectOnePage(pages)
+    expect(tickets).toHaveLength(1)
+    expect((await client.listExecutions({ id: 't1' })).items.map(({ status }) => status)).toEqual([
+      'failed',
+      'succeeded',
+    ])
+    expect((await client.listRedrives({})).items).toMatchObject([{ state: 'done' }])
+    const { entries } = await engine.journal.read({ limit: 1_000 })
+    expect(entries.filter(({ type }) => type === 'task.redriven')).toHaveLength(1)
+    const told = new Set(entries.map(({ type }) => type))
+    for (const type of ['work_order.opened', 'alert.fired', 'runbook.started', 'runbook.ended', 'work_order.closed']) {
+      expect(told).toContain(type)
+    }
+    expect(await client.verifyAudit({})).toMatchObject({ problems: [] })
   },
   900_000,
 )

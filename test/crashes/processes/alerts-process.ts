@@ -1,5 +1,5 @@
-// A process that watches a store and tells people, as an orchestrator and a server together do, and that ends itself by SIGKILL right
-// after one of its writes. Arguments: the address of the engine, and after how many writes to end; 0 to go on.
+// A process that watches a store, tells people and moves runbooks and redrives, as an orchestrator and a server together do, and that
+// ends itself by SIGKILL right after one of its writes. Arguments: the address of the engine, and after how many writes to end; 0 to go on.
 
 import { connectEngine } from '@reprise/connect'
 import {
@@ -11,8 +11,15 @@ import {
   silentLogger,
   systemClock,
 } from '@reprise/core'
-import { createContext } from '@reprise/operations'
-import { createOrchestrator } from '@reprise/orchestrator'
+import { createContext, createRunbookHands } from '@reprise/operations'
+import {
+  createAlerts,
+  createAudit,
+  createCases,
+  createRedrives,
+  createRunbooks,
+  createWorkOrders,
+} from '@reprise/orchestrator'
 import { openPolicies } from '@reprise/policies'
 
 const [address, given] = process.argv.slice(2)
@@ -38,8 +45,13 @@ const written = async <T>(write: Promise<T>): Promise<T> => {
   return result
 }
 
-/** Cases, redrives and seals are none of this. */
+/** Cases are none of this. */
 const COUNTED = new Set([
+  'audit-seals',
+  'audit-head',
+  'redrives',
+  'redrive-items',
+  'runbook-runs',
   'work-orders',
   'work-order-progress',
   'work-order-tickets',
@@ -59,6 +71,7 @@ const counted = <D extends Document>(inner: Collection<D>): Collection<D> => ({
 
 const { engine: inner } = await connectEngine(address)
 const changed: Partial<Engine> = {
+  change: (request) => written(inner.change(request)),
   collection: (definition) => {
     const collection = inner.collection(definition)
     return COUNTED.has(definition.name) ? counted(collection) : collection
@@ -82,6 +95,18 @@ const context = createContext({
   webhookAllow: ['127.0.0.0/8'],
 })
 await context.events.telling.start()
-await createOrchestrator({ engine, policies, log: silentLogger, alerts: { intervalMs: 100 } }).start()
+const around = { engine, policies, log: silentLogger, intervalMs: 100 }
+const hands = createRunbookHands({ context })
+for (const service of [
+  createCases(around),
+  createWorkOrders(around),
+  createAlerts(around),
+  createAudit({ engine, log: silentLogger, intervalMs: 100 }),
+  createRedrives({ engine, log: silentLogger, intervalMs: 100, leaseMs: 500 }),
+  createRunbooks({ engine, hands, log: silentLogger, intervalMs: 100, leaseMs: 500 }),
+]) {
+  await service.start()
+}
+setInterval(() => process.send?.(process.memoryUsage().heapUsed), 250).unref()
 // Nobody would ever stop it.
 process.once('disconnect', () => process.exit())
