@@ -64,7 +64,7 @@ const RETRY_DELAY_MS = 1_000
 const RETRY_DELAY_MS_MAX = 60_000
 
 const CHECKS: check.Table<JobExecutionOptions> = {
-  concurrency: check.whole(1),
+  concurrency: check.whole(1, 10_000),
   retries: check.whole(0),
   retryDelay: check.msFrom0,
   backoff: check.oneOf('constant', 'exponential'),
@@ -72,6 +72,8 @@ const CHECKS: check.Table<JobExecutionOptions> = {
   onFailure: check.oneOf('stop', 'collect'),
   signal: check.having('addEventListener', 'throwIfAborted'),
 }
+
+const ADAPTER = { adapter: check.having('execute') }
 
 type Ended = { readonly place: number } & (
   | { readonly kind: 'succeeded'; readonly report: ChunkReport }
@@ -84,6 +86,7 @@ export class JobExecutor<Input = unknown> {
   readonly #warn: (line: string) => void
 
   constructor(adapter: ChunkAdapter<Input>, { clock = systemClock, warn = console.warn }: ExecutorOptions = {}) {
+    check.options({ adapter }, ADAPTER, 'job executor option', ['adapter'])
     this.#adapter = adapter
     this.#clock = clock
     this.#warn = warn
@@ -179,6 +182,9 @@ function retrying(options: JobExecutionOptions) {
 
 /** Takes the next chunk for one worker after the other: a generator must not be asked twice at the same time. */
 function iteratorOf<Item>(items: Iterable<Item> | AsyncIterable<Item>) {
+  if (typeof items !== 'object' || items === null || !(Symbol.asyncIterator in items || Symbol.iterator in items)) {
+    throw new InvalidError('The chunks of a job must be an array, a generator, or something else to iterate over.')
+  }
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]()
   let turn: Promise<unknown> = Promise.resolve()
   let isOver = false

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { type Clock, check, type Duration, durationMs, InvalidError, systemClock } from '@reprise/core'
 import type { Chunk, ChunkAdapter, ChunkOutcome, ChunkRun } from './adapter.ts'
+import { endWithUs, signalGroup } from './left-processes.ts'
 
 export interface ChunkCommand {
   /** The program and its arguments, passed on as they are: no shell sees them. */
@@ -87,6 +88,7 @@ class Attempt {
     child.stdout?.on('data', (part: Buffer) => stdout.push(part))
     child.stderr?.on('data', (part: Buffer) => stderr.push(part))
     const over = new AbortController()
+    const letGo = child.pid === undefined ? () => undefined : endWithUs(child.pid)
     let late = ''
     const end = (): void => this.#end(child, over.signal)
     signal.addEventListener('abort', end, { once: true })
@@ -110,6 +112,7 @@ class Attempt {
         })
       })
     }).finally(() => {
+      letGo()
       over.abort()
       timer?.cancel()
       signal.removeEventListener('abort', end)
@@ -117,18 +120,11 @@ class Attempt {
   }
 
   #end(child: ChildProcess, isOver: AbortSignal): void {
-    signalGroup(child, 'SIGTERM')
-    const kill = this.#clock.after(this.#killGraceMs, () => signalGroup(child, 'SIGKILL'), { hold: true })
+    const { pid } = child
+    if (pid === undefined) return
+    signalGroup(pid, 'SIGTERM')
+    const kill = this.#clock.after(this.#killGraceMs, () => signalGroup(pid, 'SIGKILL'), { hold: true })
     isOver.addEventListener('abort', () => kill.cancel(), { once: true })
-  }
-}
-
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // The group has just ended.
   }
 }
 

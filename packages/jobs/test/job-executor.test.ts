@@ -120,6 +120,9 @@ describe('E1: options of JobExecutor', () => {
     await expect(jobs.execute({ chunks: [] }, { retry: 3 } as never)).rejects.toThrow("There is no job option 'retry'")
     await expect(jobs.execute({ chunks: [{ id: 'a' }, { id: 'a' }] })).rejects.toThrow("have the id 'a'")
     await expect(jobs.execute({ chunks: [{}] as never })).rejects.toThrow('A chunk has an id')
+    await expect(jobs.execute({} as never)).rejects.toThrow('The chunks of a job must be an array')
+    await expect(jobs.execute({ chunks: [] }, { concurrency: 1e9 })).rejects.toThrow('from 1 to 10000')
+    expect(() => new JobExecutor(undefined as never)).toThrow("'adapter'")
   })
 })
 

@@ -1,7 +1,12 @@
 // The adapter for processes, with real ones.
 
-import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { execFileSync, spawn } from 'node:child_process'
+import { once as eventOf } from 'node:events'
+import { closeSync, constants, createReadStream, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Chunk, createProcessAdapter, JobExecutor } from '../src/index.ts'
 
 const shell = (script: string) => ({ argv: ['/bin/sh', '-c', script] })
@@ -49,6 +54,28 @@ describe('E5: the local process adapter', () => {
     stop.abort()
     const { exitCode, stdout } = await done
     expect([exitCode, isGone(Number(stdout))]).toEqual([137, true])
+  })
+
+  test.each([
+    ['and ends by it', [], [null, 'SIGINT']],
+    ['which a program handles itself', ['handles'], [3, null]],
+  ])('at Ctrl-C the processes of chunks end with their program, %s', async (_, more, end) => {
+    const folder = mkdtempSync(join(tmpdir(), 'reprise-chunks-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const program = fileURLToPath(new URL('processes/executor.ts', import.meta.url))
+    const child = spawn(process.execPath, ['--conditions=reprise-source', program, pipe, ...more], { stdio: 'inherit' })
+    const ended = eventOf(child, 'exit')
+    // Lets the reader go on if the program never came to its chunks.
+    void ended.then(() => closeSync(openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)))
+    let said = ''
+    // It ends when the last process that has it open is gone.
+    for await (const text of createReadStream(pipe, 'utf8')) {
+      said += String(text)
+      if (said === 'up\nup\n') child.kill('SIGINT')
+    }
+    expect([said, await ended]).toEqual(['up\nup\n', end])
   })
 
   test('an attempt past its time-out has failed, however it ends', async () => {
