@@ -73,6 +73,27 @@ describe.each(WAYS)('E6: reprise job over %s', (way) => {
     ])
   })
 
+  test('lists those that have not ended, however many have', async () => {
+    const { over, bad } = await staged()
+    bad.add(0)
+    for (const [id, range] of [
+      ['done', '1..4'],
+      ['held', '0..4'],
+    ] as const) {
+      await over(way, 'job', 'run', 'check', '--range', range, '--id', id)
+    }
+    const ids = async (...words: string[]) =>
+      (JSON.parse((await over(way, 'job', 'list', '-o', 'json', ...words)).stdout) as { id: string }[]).map(
+        ({ id }) => id,
+      )
+    expect([await ids(), await ids('--status', 'live'), await ids('--status', 'succeeded')]).toEqual([
+      ['done', 'held'],
+      ['held'],
+      ['done'],
+    ])
+    expect(await over(way, 'job', 'list', '--status', 'moving')).toMatchObject({ exitCode: 2 })
+  })
+
   test('a file that is not there starts no job; one that is wrong leaves a job that the submitter can go on with', async () => {
     const { over, folder } = await staged()
     const list = async () => JSON.parse((await over(way, 'job', 'list', '-o', 'json')).stdout) as { id: string }[]

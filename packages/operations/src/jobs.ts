@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import {
   ConflictError,
   cancelled,
+  ENDED_JOB,
   type Engine,
   finalId,
   isRepriseError,
@@ -200,10 +201,16 @@ export const jobOperations = {
     route: 'GET /api/v1/jobs',
     summary: 'List jobs',
     right: 'read',
-    input: PageQuery.extend({ tenant: TenantIdInput.optional() }),
+    input: PageQuery.extend({
+      tenant: TenantIdInput.optional(),
+      status: z
+        .enum([...JOB_STATUSES, 'live'])
+        .optional()
+        .meta({ description: 'Only these; `live` are those that have not ended.' }),
+    }),
     output: pageOf(JobView, 'JobPage'),
     answer: 'Oldest first.',
-    run: async ({ engine }, caller, { tenant, ...page }) => {
+    run: async ({ engine }, caller, { tenant, status, ...page }) => {
       const jobs = engine.collection(jobDefinition)
       const [only, ...others] = caller.tenants ?? []
       const scope = tenant ?? (others.length === 0 ? only : undefined)
@@ -212,7 +219,10 @@ export const jobOperations = {
         scope === undefined
           ? jobs.list(given(request))
           : jobs.find({ index: 'tenant', value: scope, ...given(request) })
-      const { items, next } = await visiblePage(given(page), read, ({ document }) => mayTouch(caller, document.tenant))
+      const isWanted = (job: JobDocument): boolean =>
+        mayTouch(caller, job.tenant) &&
+        (status === undefined || (status === 'live' ? !ENDED_JOB.has(job.status) : job.status === status))
+      const { items, next } = await visiblePage(given(page), read, ({ document }) => isWanted(document))
       return { items: items.map(({ document }) => shown(document)), next }
     },
   }),

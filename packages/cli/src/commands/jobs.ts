@@ -1,7 +1,7 @@
 // reprise job list, show, watch, resume, retry and cancel: jobs made of chunks, how far they have come, and what operators do.
 
 import type { OperationOutput } from '@reprise/client'
-import { formatDuration, sleep } from '@reprise/core'
+import { formatDuration, JOB_STATUSES, present, sleep } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { showList } from '../command/rows.ts'
@@ -24,15 +24,29 @@ export const jobList: CommandDefinition = {
   group: 'Tasks',
   summary: 'List jobs made of chunks',
   details: 'Lists durable jobs, oldest first: their status, how many chunks have ended, and how long they will take.',
-  options: [{ flags: '--tenant <tenant>', about: 'Only of this tenant' }, LIMIT, WATCH],
+  options: [
+    {
+      flags: '--status <status>',
+      about: 'Only those with this status; live are those that have not ended',
+      choices: ['live', ...JOB_STATUSES],
+    },
+    { flags: '--tenant <tenant>', about: 'Only of this tenant' },
+    LIMIT,
+    WATCH,
+  ],
   examples: [
-    ['reprise job list', 'What is under way?'],
-    ['reprise job list -o json | jq \'.[] | select(.status == "stopped").id\'', 'Which have stopped?'],
+    ['reprise job list --status live', 'What is under way?'],
+    ['reprise job list --status stopped', 'Which wait for an operator?'],
   ],
   endsWhenAsked: true,
   run: (invocation) =>
     showList(invocation, {
-      read: (page) => invocation.api.listJobs({ ...page, ...invocation.options.given('tenant') }),
+      read: (page) =>
+        invocation.api.listJobs({
+          ...page,
+          ...invocation.options.given('tenant'),
+          ...present({ status: invocation.options.text('status') as Job['status'] | 'live' | undefined }),
+        }),
       key: ({ id }) => id,
       columns: (now) => [
         { title: 'JOB', value: ({ id }) => id },
