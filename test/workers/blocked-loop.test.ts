@@ -1,58 +1,23 @@
 // Handlers that block the event loop of their worker, that kill it, and that never return: what becomes of the tasks beside them.
 // Real processes, on each engine, beside the store and over HTTP.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { createClient } from '@reprise/client'
-import { connectEngine } from '@reprise/connect'
-import { createSweep } from '@reprise/orchestrator'
-import { type RedisServer, startRedis } from '@reprise/test-servers'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { serverOn } from '../outages/product/served.ts'
+import { ENGINES, processStage, startProcess } from './process-stage.ts'
 
-const PROGRAM = join(import.meta.dirname, 'processes', 'blocking-worker.ts')
 const RUN_MS_MAX = 120_000
-
-let redis: Promise<RedisServer> | null = null
-afterAll(async () => (await redis)?.stop())
-
-const ENGINES = ['sqlite', 'redis'] as const
-
-async function addressOn(engine: (typeof ENGINES)[number], folder: string): Promise<string> {
-  if (engine === 'sqlite') return `sqlite:${join(folder, 'store.db')}`
-  redis ??= startRedis()
-  return `${(await redis).url}?prefix=${randomUUID()}`
-}
 
 /** Which engine, and how the worker gets to it. */
 const WAYS = ENGINES.flatMap((engine) => (['its store', 'a server'] as const).map((by) => [engine, by] as const))
 
 async function setUp([on, by]: (typeof WAYS)[number]) {
-  const folder = mkdtempSync(join(tmpdir(), 'reprise-blocked-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const address = await addressOn(on, folder)
-  const connection = await connectEngine(address)
-  const { engine } = connection
-  onTestFinished(() => connection.close())
-  const client = await createClient({ engine })
-  onTestFinished(() => client.close())
-  const sweep = createSweep({ engine, graceMs: 0, intervalMs: 100 })
-  await sweep.start()
-  onTestFinished(() => sweep.stop())
+  const { address, engine, client, file, written, sweep } = await processStage(on)
+  await sweep({ intervalMs: 100 })
   const server = by === 'a server' ? await serverOn(engine) : null
-  const file = join(folder, 'begun')
-  writeFileSync(file, '')
   const worker = async (concurrency = 8) => {
-    const args = ['--conditions=reprise-source', PROGRAM, server?.url ?? address, file, String(concurrency)]
-    const child: ChildProcess = spawn(process.execPath, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, TOKEN: server?.token ?? '' },
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    const args = [server?.url ?? address, file, String(concurrency)]
+    const child = startProcess('blocking-worker.ts', args, { TOKEN: server?.token ?? '' })
     const ready = Promise.withResolvers<void>()
     const lines: { readonly level: string; readonly message: string }[] = []
     const errors: string[] = []
@@ -70,9 +35,9 @@ async function setUp([on, by]: (typeof WAYS)[number]) {
   /** How often each task began, by id. */
   const begun = (): Readonly<Record<string, number>> => {
     const counts: Record<string, number> = {}
-    for (const line of readFileSync(file, 'utf8').split('\n')) {
+    for (const line of written()) {
       const [id = ''] = line.split(' ')
-      if (id !== '') counts[id] = (counts[id] ?? 0) + 1
+      counts[id] = (counts[id] ?? 0) + 1
     }
     return counts
   }

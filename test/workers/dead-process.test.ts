@@ -2,36 +2,16 @@
 // leases must have ended finds all it had: with leases of 15 s and a look each second, that is within 20 s (fault 1).
 // Real processes, on each engine.
 
-import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createClient } from '@reprise/client'
-import { connectEngine } from '@reprise/connect'
 import type { Engine } from '@reprise/core'
-import { createSweep } from '@reprise/orchestrator'
-import { type RedisServer, startRedis } from '@reprise/test-servers'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { heldAction } from '../outages/product/actions.ts'
 import { until } from '../outages/product/product.ts'
 import { startWorkerChild } from '../outages/product/worker-child.ts'
+import { ENGINES, processStage } from './process-stage.ts'
 
 const LEASE_MS = 2_000
 const TASKS = 8
 const RUN_MS_MAX = 60_000
-
-let redis: Promise<RedisServer> | null = null
-afterAll(async () => (await redis)?.stop())
-
-async function addressOf(engine: string): Promise<string> {
-  if (engine === 'redis') {
-    redis ??= startRedis()
-    return `${(await redis).url}?prefix=${randomUUID()}`
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'reprise-dead-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  return `sqlite:${join(folder, 'store.db')}`
-}
 
 interface Look {
   readonly now: number
@@ -50,19 +30,12 @@ function watched(engine: Engine, looks: Look[]): Engine {
   }
 }
 
-const CASES = ['sqlite', 'redis'].flatMap((engine) =>
-  (['SIGKILL', 'SIGSTOP'] as const).map((how) => [engine, how] as const),
-)
+const CASES = ENGINES.flatMap((engine) => (['SIGKILL', 'SIGSTOP'] as const).map((how) => [engine, how] as const))
 
 test.each(CASES)(
   'fault 1: on %s, all that a process had when it got %s is found by the first look after its leases, and runs again once',
   async (kind, how) => {
-    const address = await addressOf(kind)
-    const connection = await connectEngine(address)
-    onTestFinished(() => connection.close())
-    const { engine } = connection
-    const client = await createClient({ engine })
-    onTestFinished(() => client.close())
+    const { address, engine, client, sweep } = await processStage(kind)
     const first = await startWorkerChild(address, `${LEASE_MS}ms`)
     const tasks = await client.submitMany(
       heldAction(async () => undefined),
@@ -77,9 +50,7 @@ test.each(CASES)(
     first.signal(how)
     const deadAt = await engine.now()
     const looks: Look[] = []
-    const sweep = createSweep({ engine: watched(engine, looks), intervalMs: 200, graceMs: 0 })
-    await sweep.start()
-    onTestFinished(() => sweep.stop())
+    await sweep({ engine: watched(engine, looks), intervalMs: 200 })
     const isOver = ({ now }: Look): boolean => now > deadAt + LEASE_MS
     await until(() => looks.some(isOver))
     const found = looks.slice(0, looks.findIndex(isOver) + 1).flatMap((look) => look.found)

@@ -1,78 +1,35 @@
 // Processes that stand still, and processes that are asked to end while a handler does not listen: what their handlers learn
 // before an effect. Real processes, on each engine.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { createClient } from '@reprise/client'
-import { connectEngine } from '@reprise/connect'
-import { createSweep } from '@reprise/orchestrator'
-import { type RedisServer, startRedis } from '@reprise/test-servers'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { ENGINES, processStage, startProcess } from './process-stage.ts'
 
-const PROGRAM = join(import.meta.dirname, 'processes', 'effect-worker.ts')
 const RUN_MS_MAX = 60_000
 
-let redis: Promise<RedisServer> | null = null
-afterAll(async () => (await redis)?.stop())
-
-const STORES: Readonly<Record<string, (folder: string) => Promise<string>>> = {
-  sqlite: async (folder) => `sqlite:${join(folder, 'store.db')}`,
-  redis: async () => {
-    redis ??= startRedis()
-    return `${(await redis).url}?prefix=${randomUUID()}`
-  },
-}
-
-async function setUp(addressIn: (folder: string) => Promise<string>) {
-  const folder = mkdtempSync(join(tmpdir(), 'reprise-standstill-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
-  const address = await addressIn(folder)
-  const connection = await connectEngine(address)
-  const { engine } = connection
-  onTestFinished(() => connection.close())
-  const client = await createClient({ engine })
-  onTestFinished(() => client.close())
-  const file = join(folder, 'effects')
-  writeFileSync(file, '')
+async function setUp(on: (typeof ENGINES)[number]) {
+  const { address, file, written: effects, ...stage } = await processStage(on)
   const worker = () => {
-    const child: ChildProcess = spawn(process.execPath, ['--conditions=reprise-source', PROGRAM, address, file], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    const child = startProcess('effect-worker.ts', [address, file])
+    child.stderr?.pipe(process.stderr)
     const begun = Promise.withResolvers<void>()
     if (child.stdout !== null) createInterface(child.stdout).on('line', () => begun.resolve())
     return { child, begun: begun.promise, exited: once(child, 'exit') }
   }
-  return {
-    engine,
-    client,
-    worker,
-    effects: () =>
-      readFileSync(file, 'utf8')
-        .split('\n')
-        .filter((line) => line !== ''),
-  }
+  return { ...stage, worker, effects }
 }
 
 test.each(
-  Object.entries(STORES).flatMap(([engine, address]) =>
-    (['while it waits', 'before it waits'] as const).map((when) => [when, engine, address] as const),
-  ),
+  ENGINES.flatMap((engine) => (['while it waits', 'before it waits'] as const).map((when) => [when, engine] as const)),
 )(
   'C7: a handler that stands still %s sees by its signal, its clock and the store that its lease is over, on %s',
-  async (when, _, address) => {
-    const { engine, client, worker, effects } = await setUp(address)
+  async (when, on) => {
+    const { engine, client, worker, effects, sweep } = await setUp(on)
     const task = await client.submit('careful', when)
     const stopped = worker()
     await stopped.begun
-    const sweep = createSweep({ engine, graceMs: 0 })
-    await sweep.start()
-    onTestFinished(() => sweep.stop())
+    await sweep({})
     // The next attempt waits: no worker is there for it.
     for (;;) {
       const execution = await engine.execution(task.id, 1)
@@ -88,10 +45,10 @@ test.each(
   RUN_MS_MAX,
 )
 
-test.each(Object.entries(STORES))(
+test.each(ENGINES)(
   'a process that is asked to end is gone at the end of its grace time, and a handler that does not listen has no effect, on %s',
-  async (_, address) => {
-    const { client, worker, effects } = await setUp(address)
+  async (on) => {
+    const { client, worker, effects } = await setUp(on)
     const task = await client.submit('deaf', null)
     const { child, begun, exited } = worker()
     await begun

@@ -2,7 +2,7 @@
 // side by side. The journal says which tasks failed and which recovered; the records of a bounded number of them are read, and
 // judged in turns with other work.
 
-import { durationMs, type Execution, type JournalEntry, mapLimited, type TaskId, turnsOf } from '@reprise/core'
+import { BAD_ENDS, durationMs, type Execution, mapLimited, type TaskId, turnsOf } from '@reprise/core'
 import {
   causeOf,
   Evidence,
@@ -131,7 +131,6 @@ interface Row {
 }
 
 const ENDED: ReadonlySet<string> = new Set(['succeeded', 'dead', 'discarded', 'cancelled'])
-const BAD_ENDS: ReadonlySet<JournalEntry['type']> = new Set(['execution.failed', 'execution.lost', 'execution.expired'])
 
 interface Found {
   /** The newest, with the attempt that failed first in the period. */

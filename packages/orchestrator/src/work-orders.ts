@@ -4,6 +4,7 @@
 // So any number of these may run.
 
 import {
+  BAD_ENDS,
   type Collection,
   casesIn,
   casesOf,
@@ -145,13 +146,6 @@ interface Cause {
   readonly deaths: Death[]
 }
 
-const BAD_ENDS: ReadonlySet<string> = new Set([
-  'execution.failed',
-  'execution.lost',
-  'execution.expired',
-  'task.imported',
-])
-
 /** Who died in a page, by fingerprint. */
 function deathsOf(entries: readonly JournalEntry[]): ReadonlyMap<string, Cause> {
   const causes = new Map<string, Cause>()
@@ -166,8 +160,10 @@ function deathsOf(entries: readonly JournalEntry[]): ReadonlyMap<string, Cause> 
 }
 
 /** A discard that is taken back leaves a dead letter as well: somebody has to look at it again. */
-const isDeath = (type: string, { decision, from }: JournalEntry['data']): boolean =>
-  type === 'task.reverted' ? from === 'discarded' : BAD_ENDS.has(type) && decision === 'dead'
+const isDeath = (type: JournalEntry['type'], { decision, from }: JournalEntry['data']): boolean =>
+  type === 'task.reverted'
+    ? from === 'discarded'
+    : (BAD_ENDS.has(type) || type === 'task.imported') && decision === 'dead'
 
 interface Subject {
   readonly subject: WorkOrderSubject

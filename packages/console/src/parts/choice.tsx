@@ -1,5 +1,6 @@
-// One of a few, all of them in sight: filters, orders, ranges.
+// One of a few, all of them in sight: filters, orders, ranges. Some are kept in the address: which health, which list.
 
+import { useParam } from '../address.tsx'
 import { count } from '../format.ts'
 
 /** A value, its word, and how many there are of it. */
@@ -30,4 +31,19 @@ export function Choice<Value extends string>({ label, value, options, onChange }
       ))}
     </fieldset>
   )
+}
+
+interface AddressChoiceProps {
+  readonly label: string
+  /** The parameter of the address. */
+  readonly param: string
+  /** What holds if the address says nothing. */
+  readonly missing?: string
+  readonly choices: readonly { readonly value: string; readonly word: string; readonly count?: number }[]
+}
+
+export function AddressChoice({ label, param, missing = '', choices }: AddressChoiceProps) {
+  const [chosen, choose] = useParam(param, missing)
+  const options = choices.map(({ value, word, count: some }) => [value, word, some] as const)
+  return <Choice label={label} value={chosen} options={options} onChange={choose} />
 }

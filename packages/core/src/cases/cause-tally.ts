@@ -3,7 +3,7 @@
 // remembered, a bounded number of causes, for the case that they may become.
 
 import type { TaskId } from '../model/ids.ts'
-import type { JournalEntry } from '../port/journal.ts'
+import type { JournalEntry, JournalType } from '../port/journal.ts'
 
 export interface Minute {
   /** Its start. */
@@ -40,7 +40,8 @@ export interface CauseTally {
   readonly recovered?: number
 }
 
-const BAD_ENDS: ReadonlySet<string> = new Set(['execution.failed', 'execution.lost', 'execution.expired'])
+/** Entries that tell of an attempt which ended badly. */
+export const BAD_ENDS: ReadonlySet<JournalType> = new Set(['execution.failed', 'execution.lost', 'execution.expired'])
 const MINUTE_MS = 60_000
 /** Causes that are remembered though nobody died of them yet. The oldest are forgotten first. */
 const FAILING_MAX = 300

@@ -2,7 +2,7 @@
 
 export { stepOrInsertTold, stepTold, type ToldDocument, tellLeftovers, untoldIndex } from '../port/told-documents.ts'
 export { casesIn, casesOf, stepCase } from './case-store.ts'
-export { attemptKey, type CauseTally, type Failing, sortedOut, tallied } from './cause-tally.ts'
+export { attemptKey, BAD_ENDS, type CauseTally, type Failing, sortedOut, tallied } from './cause-tally.ts'
 export {
   acknowledged,
   asksForVersions,

@@ -2,7 +2,7 @@
 
 import { setParams, useParam } from '../../address.tsx'
 import { useList } from '../../api/operations.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
@@ -50,7 +50,7 @@ export default function AlertsPage() {
       }
     >
       <div className="pb-2">
-        <Choices label="About alerts" param="tab" choices={TABS} />
+        <AddressChoice label="About alerts" param="tab" choices={TABS} />
       </div>
       {tab === 'silences' ? (
         <Silences />

@@ -5,7 +5,7 @@ import { Link, setParams, useParam } from '../../address.tsx'
 import { call, type OperationOutput } from '../../api/client.ts'
 import { useList } from '../../api/operations.ts'
 import { count, many, moment, when } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { JsonView } from '../../parts/json-view.tsx'
@@ -50,8 +50,8 @@ export default function AuditPage() {
       actions={<Verify />}
     >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-2">
-        <Choices label="What" param="what" choices={WHAT} />
-        <Choices label="How far back" param="since" missing={RANGE} choices={RANGES} />
+        <AddressChoice label="What" param="what" choices={WHAT} />
+        <AddressChoice label="How far back" param="since" missing={RANGE} choices={RANGES} />
         {actor !== '' && (
           <button type="button" className="link text-sm" onClick={() => setParams({ actor: null })}>
             of <bdi>{actor}</bdi>: of all

@@ -6,7 +6,7 @@ import { lazy, Suspense } from 'react'
 import { navigate, setParams, useParam, useParams } from '../../address.tsx'
 import { useList } from '../../api/operations.ts'
 import { count, moment, when } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { TIMES, TimeFields, timesIn } from '../../parts/time-fields.tsx'
@@ -59,7 +59,7 @@ export default function IncidentsPage() {
       }
     >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-2">
-        <Choices label="How far back" param="since" missing={RANGE} choices={RANGES} />
+        <AddressChoice label="How far back" param="since" missing={RANGE} choices={RANGES} />
         <Period />
         {action !== undefined && (
           <button type="button" className="link text-sm" onClick={() => setParams({ action: null })}>
@@ -78,7 +78,7 @@ export default function IncidentsPage() {
                   </Suspense>
                 </div>
                 <div className="pb-1">
-                  <Choices
+                  <AddressChoice
                     label="Kind"
                     param="kind"
                     choices={[

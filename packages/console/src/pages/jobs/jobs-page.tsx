@@ -3,7 +3,7 @@
 import { Link, navigate, setParams, useParam } from '../../address.tsx'
 import { useList } from '../../api/operations.ts'
 import { count, many, share, span } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
@@ -35,7 +35,7 @@ export default function JobsPage() {
   return (
     <Page title="Jobs" isFilled={true} sentence={jobs === undefined ? undefined : sentenceOf(jobs, hasMore)}>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-2">
-        <Choices
+        <AddressChoice
           label="Which jobs"
           param="which"
           choices={[

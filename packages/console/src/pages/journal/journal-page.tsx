@@ -5,7 +5,7 @@ import { Link, setParams, useParam, useParams } from '../../address.tsx'
 import { useList } from '../../api/operations.ts'
 import { formText } from '../../form-text.ts'
 import { count, moment, when } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { Id } from '../../parts/texts.tsx'
@@ -33,8 +33,8 @@ export default function JournalPage() {
       sentence={items === undefined ? undefined : sentenceOf(items, hasMore, input, storeNow())}
     >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-2">
-        <Choices label="Kind" param="type" choices={KINDS} />
-        <Choices label="How far back" param="since" missing={RANGE} choices={RANGES} />
+        <AddressChoice label="Kind" param="type" choices={KINDS} />
+        <AddressChoice label="How far back" param="since" missing={RANGE} choices={RANGES} />
         <Search />
       </div>
       <Answered of={{ data: items, error }} what="the journal">

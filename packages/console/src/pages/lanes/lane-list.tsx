@@ -5,7 +5,7 @@ import { setParams, useParam } from '../../address.tsx'
 import { useMay } from '../../api/me.ts'
 import { count, many } from '../../format.ts'
 import { type Gate, gateKey, gateSentence, type Scope, scopeWords } from '../../gate-words.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import { storeNow } from '../../time.ts'
@@ -60,7 +60,7 @@ export function LaneList({ lanes, scope }: { readonly lanes: readonly Lane[]; re
     <>
       <Holds lanes={lanes} begin={mayOperate ? begin : null} />
       <div className="flex flex-wrap items-center gap-2 py-2">
-        <Choices
+        <AddressChoice
           label="Which lanes"
           param="which"
           choices={[

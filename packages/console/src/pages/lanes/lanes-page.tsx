@@ -4,7 +4,7 @@ import { setParams, useParam, useParams } from '../../address.tsx'
 import { useSeesAll } from '../../api/me.ts'
 import { useOperation } from '../../api/operations.ts'
 import { count, many } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { Page } from '../../shell/page.tsx'
 import type { Lane } from './lane.ts'
@@ -30,7 +30,7 @@ export default function LanesPage() {
     >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-2">
         {seesAll && (
-          <Choices
+          <AddressChoice
             label="What to list"
             param="list"
             missing="lanes"

@@ -7,7 +7,7 @@ import type { OperationOutput } from '../../api/client.ts'
 import { useMay } from '../../api/me.ts'
 import { useOperation } from '../../api/operations.ts'
 import { count, many } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Answered, Waiting } from '../../parts/states.tsx'
 import { TextDiff } from '../../parts/text-diff.tsx'
@@ -46,7 +46,7 @@ export default function PoliciesPage() {
   return (
     <Page title="Policies" sentence={asked.data === undefined ? undefined : <Sentence version={version} />}>
       <div className="pb-2">
-        <Choices label="What of the policies" param="tab" choices={TABS} />
+        <AddressChoice label="What of the policies" param="tab" choices={TABS} />
       </div>
       <Answered of={asked} what="the policies">
         {({ version: inForce, notes }) =>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, setParams, useParams } from '../../address.tsx'
 import { call, type OperationOutput } from '../../api/client.ts'
 import { count, many, span } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { Answered } from '../../parts/states.tsx'
 import { CommandLine, shellWord } from '../../parts/texts.tsx'
 import { Section } from '../../shell/page.tsx'
@@ -44,7 +44,7 @@ export function RecordedFailures({
   return (
     <Section title="Try it on what really failed">
       <div className="flex flex-wrap items-center gap-3">
-        <Choices label="How far back" param="period" missing={PERIOD} choices={PERIODS} />
+        <AddressChoice label="How far back" param="period" missing={PERIOD} choices={PERIODS} />
         {!isAsked && (
           <button type="button" className="button h-7 text-sm" onClick={() => setParams({ replay: '1' })}>
             Replay

@@ -3,7 +3,7 @@
 import { Link, navigate, useParam } from '../../address.tsx'
 import { useList, useOperation } from '../../api/operations.ts'
 import { many } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { CommandLine } from '../../parts/texts.tsx'
@@ -33,7 +33,7 @@ export default function RunbooksPage() {
       sentence={open.data === undefined ? undefined : sentenceOf(open.data.items)}
     >
       <div className="pb-2">
-        <Choices label="Show" param="tab" choices={TABS} />
+        <AddressChoice label="Show" param="tab" choices={TABS} />
       </div>
       {tab === '' ? (
         <Answered of={asked} what="the runbooks">

@@ -3,7 +3,7 @@
 import type { ReactNode } from 'react'
 import { useParam } from '../../address.tsx'
 import { type Scope, useMe } from '../../api/me.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { Page } from '../../shell/page.tsx'
 import { Flags } from './flags.tsx'
 import { Keeping } from './keeping.tsx'
@@ -44,7 +44,7 @@ export default function SettingsPage() {
   return (
     <Page title="Settings">
       <div className="pb-2">
-        <Choices label="Which settings" param="tab" missing={first} choices={may} />
+        <AddressChoice label="Which settings" param="tab" missing={first} choices={may} />
       </div>
       {shown === undefined ? (
         <p className="py-4 text-dim">You may not see these settings. Ask an administrator for the scope.</p>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useParam } from '../../address.tsx'
 import { call } from '../../api/client.ts'
 import { refresh, useList } from '../../api/operations.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Change, Confirm } from '../../parts/confirm.tsx'
 import { arrivalOf, Deliveries, type Delivery } from '../../parts/delivery.tsx'
 import { Facts } from '../../parts/facts.tsx'
@@ -79,7 +79,7 @@ export function WebhookSheet({ webhook, onClose }: { readonly webhook: Webhook; 
         ]}
       />
       <Section title="Deliveries">
-        <Choices label="Which deliveries" param="deliveries" choices={STATUSES} />
+        <AddressChoice label="Which deliveries" param="deliveries" choices={STATUSES} />
         <Deliveries
           of={sent}
           none={status === '' ? 'Nothing was sent to it yet. Send a ping.' : 'None is like that.'}

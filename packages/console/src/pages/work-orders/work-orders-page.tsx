@@ -3,7 +3,7 @@
 import { Link, navigate, setParams, useParam } from '../../address.tsx'
 import { useMe } from '../../api/me.ts'
 import { useList, useOperation } from '../../api/operations.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
@@ -56,8 +56,8 @@ export default function WorkOrdersPage() {
       sentence={rows === undefined ? undefined : sentenceOf(rows, hasMore, now)}
     >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-2">
-        <Choices label="As" param="view" choices={VIEWS} />
-        {!isBoard && <Choices label="Which work orders" param="status" choices={STATUSES} />}
+        <AddressChoice label="As" param="view" choices={VIEWS} />
+        {!isBoard && <AddressChoice label="Which work orders" param="status" choices={STATUSES} />}
         <Whose />
       </div>
       <Answered of={{ data: rows, error }} what="work orders">

@@ -6,6 +6,7 @@ import { span } from '../../format.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
 import { Ago } from '../../parts/texts.tsx'
+import { POOLS_COLUMN, WORKER_COLUMN } from './worker-columns.tsx'
 
 type Left = OperationOutput<'listDepartedWorkers'>['items'][number]
 
@@ -34,16 +35,7 @@ export function Departed() {
 }
 
 const COLUMNS: readonly Column<Left>[] = [
-  {
-    id: 'worker',
-    title: 'Worker',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ worker }) => (
-      <bdi className="font-mono text-sm" title={worker}>
-        {worker}
-      </bdi>
-    ),
-  },
+  WORKER_COLUMN,
   { id: 'left', title: 'Left', width: '80px', cell: ({ leftAt }) => <Ago at={leftAt} /> },
   {
     id: 'worked',
@@ -54,11 +46,5 @@ const COLUMNS: readonly Column<Left>[] = [
   },
   { id: 'version', title: 'Version', width: '88px', cell: ({ version }) => <bdi>{version}</bdi> },
   { id: 'host', title: 'Host', width: '140px', from: 700, cell: ({ host }) => <bdi>{host}</bdi> },
-  {
-    id: 'pools',
-    title: 'Pools',
-    width: '160px',
-    from: 900,
-    cell: ({ pools }) => <bdi title={pools.join(', ')}>{pools.join(', ')}</bdi>,
-  },
+  POOLS_COLUMN,
 ]

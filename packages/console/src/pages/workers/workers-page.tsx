@@ -3,7 +3,7 @@
 import { navigate, setParams, useParam } from '../../address.tsx'
 import { useOperation } from '../../api/operations.ts'
 import { many } from '../../format.ts'
-import { Choices } from '../../parts/choices.tsx'
+import { AddressChoice } from '../../parts/choice.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
@@ -11,6 +11,7 @@ import { Ago } from '../../parts/texts.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import { Page } from '../../shell/page.tsx'
 import { Departed } from './departed.tsx'
+import { POOLS_COLUMN, WORKER_COLUMN } from './worker-columns.tsx'
 import { WorkerSheet } from './worker-sheet.tsx'
 import {
   byNeed,
@@ -54,7 +55,7 @@ export default function WorkersPage() {
       }
     >
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 pb-2">
-        <Choices
+        <AddressChoice
           label="Which workers"
           param="list"
           missing="here"
@@ -65,8 +66,8 @@ export default function WorkersPage() {
         />
         {list === 'here' && workers !== undefined && workers.length > 0 && (
           <>
-            <Choices label="Health" param="health" choices={standingChoices(workers)} />
-            <Choices label="Version" param="version" choices={versionChoices(workers)} />
+            <AddressChoice label="Health" param="health" choices={standingChoices(workers)} />
+            <AddressChoice label="Version" param="version" choices={versionChoices(workers)} />
           </>
         )}
       </div>
@@ -136,16 +137,7 @@ const COLUMNS: readonly Column<Worker>[] = [
       return <StateMark state={STANDING_LOOK[standing]} word={wordOf(standing)} />
     },
   },
-  {
-    id: 'worker',
-    title: 'Worker',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ worker }) => (
-      <bdi className="font-mono text-sm" title={worker}>
-        {worker}
-      </bdi>
-    ),
-  },
+  WORKER_COLUMN,
   {
     id: 'why',
     title: 'Evidence',
@@ -165,12 +157,6 @@ const COLUMNS: readonly Column<Worker>[] = [
   },
   { id: 'version', title: 'Version', width: '88px', from: 700, cell: ({ version }) => <bdi>{version}</bdi> },
   { id: 'host', title: 'Host', width: '120px', from: 900, cell: ({ host }) => <bdi>{host}</bdi> },
-  {
-    id: 'pools',
-    title: 'Pools',
-    width: '120px',
-    from: 1_000,
-    cell: ({ pools }) => <bdi title={pools.join(', ')}>{pools.join(', ')}</bdi>,
-  },
+  POOLS_COLUMN,
   { id: 'seen', title: 'Heartbeat', width: '80px', from: 560, cell: ({ lastBeatAt }) => <Ago at={lastBeatAt} /> },
 ]
