@@ -6,7 +6,7 @@ import { type Client, createClient, defineAction } from '@reprise/client'
 import { Starts } from './latency.ts'
 import { chanceOf, type Input, inputBatches, inputOf } from './payload.ts'
 import { MEASURED } from './policies.ts'
-import { forgetSlowCalls, longestCallMs } from './redis-admin.ts'
+import { forgetSlowCalls, type LongestCalls, longestCalls } from './redis-admin.ts'
 import { percentile } from './statistics.ts'
 import { addressOf, type Store } from './store.ts'
 import { moment, startWorker } from './worker-elsewhere.ts'
@@ -26,7 +26,7 @@ export interface Avalanche {
   readonly duringPerS: number
   readonly urgentP95Ms: number
   /** Only a server can tell. */
-  readonly longestCallMs: number | null
+  readonly longest: LongestCalls | null
 }
 
 /** They come due within this time. */
@@ -84,7 +84,7 @@ export async function measureAvalanche(request: AvalancheRequest): Promise<Avala
       beforePerS: before,
       duringPerS: during,
       urgentP95Ms: percentile(samplesMs, 95),
-      longestCallMs: store.engine === 'redis' ? await longestCallMs(store.at) : null,
+      longest: store.engine === 'redis' ? await longestCalls(store.at) : null,
     }
   }
   try {

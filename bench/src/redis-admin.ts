@@ -26,12 +26,24 @@ export async function forgetSlowCalls(url: string): Promise<void> {
   await admin.send('SLOWLOG', 'RESET')
 }
 
-/** How long the longest call held the server, of those since `forgetSlowCalls`; 0 if all were short. */
-export async function longestCallMs(url: string): Promise<number> {
-  await using admin = await connected(url)
-  const calls = (await admin.sendFor('SLOWLOG', 'GET', '-1')) as readonly (readonly unknown[])[]
-  return Math.max(0, ...calls.map((call) => Number(call[2]))) / 1_000
+/** How long the longest call of a function and the longest single command held the server; 0 if all were short. */
+export interface LongestCalls {
+  readonly functionMs: number
+  /** Such a command has little to do: it took that long because the machine had something else to do. */
+  readonly commandMs: number
 }
+
+/** Of the calls since `forgetSlowCalls`. */
+export async function longestCalls(url: string): Promise<LongestCalls> {
+  await using admin = await connected(url)
+  const calls = (await admin.sendFor('SLOWLOG', 'GET', '-1')) as readonly SlowCall[]
+  const longest = (isOfFunction: boolean): number =>
+    Math.max(0, ...calls.filter(([, , , [name]]) => /^fcall/i.test(name ?? '') === isOfFunction).map(([, , us]) => us))
+  return { functionMs: longest(true) / 1_000, commandMs: longest(false) / 1_000 }
+}
+
+/** An entry of SLOWLOG: its number, when it was, how long it took in microseconds, and its words. */
+type SlowCall = readonly [number: number, at: number, us: number, words: readonly string[]]
 
 async function connected(url: string) {
   const client = createClient({ url })

@@ -207,8 +207,11 @@ async function avalanche(run: Run): Promise<void> {
     run.figures.add('ours', 'avalancheBefore', found.beforePerS)
     run.figures.add('ours', 'avalancheDuring', found.duringPerS)
     run.figures.add('ours', 'avalancheUrgentP95Ms', found.urgentP95Ms)
-    if (found.longestCallMs !== null) run.figures.add('ours', 'avalancheCallMs', found.longestCallMs)
-    const call = found.longestCallMs === null ? '' : `, longest call ${found.longestCallMs.toFixed(1)} ms`
+    const { longest } = found
+    if (longest !== null) run.figures.add('ours', 'avalancheCallMs', longest.functionMs)
+    if (longest !== null) run.figures.add('ours', 'avalancheCommandMs', longest.commandMs)
+    const ofCommands = longest === null ? '' : ` (of a single command ${longest.commandMs.toFixed(1)} ms)`
+    const call = longest === null ? '' : `, longest call ${longest.functionMs.toFixed(1)} ms${ofCommands}`
     const rates = `${perS(found.beforePerS)} before, ${perS(found.duringPerS)} while they come due`
     return `${rates}, an urgent task starts after ${found.urgentP95Ms.toFixed(1)} ms (p95)${call}`
   })

@@ -55,6 +55,7 @@ const LATENESS: readonly Row[] = PERCENTS.flatMap((percent): Row[] => {
 const AVALANCHE: readonly Row[] = [
   { name: 'avalancheUrgentP95Ms', label: 'urgent task, while many come due, p95', unit: 'ms' },
   { name: 'avalancheCallMs', label: 'longest call, while many come due', unit: 'ms' },
+  { name: 'avalancheCommandMs', label: 'longest single command, meanwhile', unit: 'ms' },
 ]
 
 const MEMORY: readonly Row[] = [

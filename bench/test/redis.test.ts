@@ -77,7 +77,7 @@ test('an avalanche of delayed tasks is measured', async () => {
   const found = await measureAvalanche({ store, delayed: 500, standing: 20_000, windowMs: 300 })
   expect(found.beforePerS).toBeGreaterThan(0)
   expect(found.urgentP95Ms).toBeGreaterThan(0)
-  expect(found.longestCallMs).not.toBeNull()
+  expect(found.longest?.functionMs).toBeGreaterThanOrEqual(0)
 })
 
 test('retention is measured', async () => {

@@ -4,8 +4,8 @@
 import type { Library, Script } from './link/link.ts'
 
 export const hotLibrary: Library = {
-  name: 'reprise_5e6ea1a00f78',
-  text: `#!lua name=reprise_5e6ea1a00f78
+  name: 'reprise_251f9ad18a11',
+  text: `#!lua name=reprise_251f9ad18a11
 local KEYS, ARGV
 local beginnings = {}
 local function atBegin(start)
@@ -2238,7 +2238,7 @@ end
 local promoteDue
 do
 local function isResting(pool)
-  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < 3
+  return pool.promotedAt and now >= pool.promotedAt and now - pool.promotedAt < 6
 end
 local function firstDue(pools)
   local first
@@ -2246,7 +2246,7 @@ local function firstDue(pools)
     local at = tonumber(call('ZRANGE', key('waiting:' .. name), '0', '0', 'WITHSCORES')[2])
     if at and at <= now then
       local pool = poolNamed(name)
-      if isResting(pool) then at = pool.promotedAt + 3 end
+      if isResting(pool) then at = pool.promotedAt + 6 end
     end
     if at and (not first or at < first) then first = at end
   end
@@ -3055,7 +3055,7 @@ function past.note(id, brought, status)
   note('task.imported', id, attempt > 0 and attempt, brought.actor, brought.reason, brought.data[status])
 end
 end
-redis.register_function{ function_name = 'reprise_5e6ea1a00f78_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_251f9ad18a11_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local request = parseClaim(2)
 local answer, refused = claim(request)
@@ -3069,7 +3069,7 @@ if request.health then answer[4] = answer[4] .. blockedBy(request) end
 flushWake()
 return answer
 end }
-redis.register_function{ function_name = 'reprise_5e6ea1a00f78_renew', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_251f9ad18a11_renew', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local leaseMs = tonumber(ARGV[2])
 local function saveLog(id, attempt, log)
@@ -3100,7 +3100,7 @@ local answers = {}
 for at = 3, #ARGV, 6 do answers[#answers + 1] = renew(at) end
 return answers
 end }
-redis.register_function{ function_name = 'reprise_5e6ea1a00f78_settle', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_251f9ad18a11_settle', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local answers = settle(2, #ARGV)
 flushBreakers()
@@ -3111,7 +3111,7 @@ flushLanes()
 flushWake()
 return answers
 end }
-redis.register_function{ function_name = 'reprise_5e6ea1a00f78_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_251f9ad18a11_settle_and_claim', flags = {'allow-oom'}, callback = function(keys, args)
 begin(keys, args)
 local claimAt = tonumber(ARGV[2])
 local answers = settle(3, claimAt - 1)
@@ -3128,7 +3128,7 @@ if request.health and claimed then claimed[4] = claimed[4] .. blockedBy(request)
 flushWake()
 return { answers, claimed or { NOW, '', '', '', '' } }
 end }
-redis.register_function{ function_name = 'reprise_5e6ea1a00f78_submit', flags = {}, callback = function(keys, args)
+redis.register_function{ function_name = 'reprise_251f9ad18a11_submit', flags = {}, callback = function(keys, args)
 begin(keys, args)
 local maxBacklog = tonumber(ARGV[2])
 local classCount = tonumber(ARGV[3])
@@ -3404,11 +3404,11 @@ return answers
 end }`,
 }
 
-export const claimScript: Script = { name: 'reprise_5e6ea1a00f78_claim', library: hotLibrary, readOnly: false }
-export const renewScript: Script = { name: 'reprise_5e6ea1a00f78_renew', library: hotLibrary, readOnly: false }
-export const settleScript: Script = { name: 'reprise_5e6ea1a00f78_settle', library: hotLibrary, readOnly: false }
-export const settleAndClaimScript: Script = { name: 'reprise_5e6ea1a00f78_settle_and_claim', library: hotLibrary, readOnly: false }
-export const submitScript: Script = { name: 'reprise_5e6ea1a00f78_submit', library: hotLibrary, readOnly: false }
+export const claimScript: Script = { name: 'reprise_251f9ad18a11_claim', library: hotLibrary, readOnly: false }
+export const renewScript: Script = { name: 'reprise_251f9ad18a11_renew', library: hotLibrary, readOnly: false }
+export const settleScript: Script = { name: 'reprise_251f9ad18a11_settle', library: hotLibrary, readOnly: false }
+export const settleAndClaimScript: Script = { name: 'reprise_251f9ad18a11_settle_and_claim', library: hotLibrary, readOnly: false }
+export const submitScript: Script = { name: 'reprise_251f9ad18a11_submit', library: hotLibrary, readOnly: false }
 
 export const gatesLibrary: Library = {
   name: 'reprise_a180ba74bb98',

@@ -22,7 +22,7 @@ export const PICKS_PER_OLDEST = 8
  * once, most of a store's time stays for the work that is there. Where there is little to claim, nothing rests.
  */
 export const PROMOTE_MAX = 50
-export const PROMOTE_REST_MS = 3
+export const PROMOTE_REST_MS = 6
 export const PROMOTE_REST_READY = 500
 /** What one claim retires of entries past their time, at the most. */
 export const RETIRE_MAX = 1_000
