@@ -1,5 +1,5 @@
-// Processes that stand still, and processes that are asked to end while a handler does not listen: what their handlers learn
-// before an effect. Real processes, on each engine.
+// Processes that stand still, that die right after an effect, and that are asked to end while a handler does not listen: what
+// their handlers learn before an effect, and what the next attempt can know of it. Real processes, on each engine.
 
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -41,6 +41,23 @@ test.each(
     const [first, second] = effects()
     expect(first).toBe('attempt 1 {"aborted":true,"leaseMsLeft":0,"stillMine":false}')
     expect(second).toMatch(/^attempt 2 \{"aborted":false,"leaseMsLeft":[1-9]\d*,"stillMine":true\}$/)
+  },
+  RUN_MS_MAX,
+)
+
+test.each(ENGINES)(
+  'fault 2: a process that dies after the effect and before it is settled: the next attempt has the same retry token, on %s',
+  async (on) => {
+    const { engine, client, worker, effects, sweep } = await setUp(on)
+    const task = await client.submit('short-lived', null)
+    expect(await worker().exited).toEqual([null, 'SIGKILL'])
+    await sweep({})
+    worker()
+    await task.result({ timeout: '40s' })
+    const { items } = await engine.executions(task.id)
+    expect(items.map(({ status }) => status)).toEqual(['lost', 'succeeded'])
+    const { retryToken } = (await engine.task(task.id)) ?? {}
+    expect(effects()).toEqual([1, 2].map((attempt) => `attempt ${attempt} with ${retryToken}`))
   },
   RUN_MS_MAX,
 )

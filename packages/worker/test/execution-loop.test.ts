@@ -1,6 +1,6 @@
 // The main loop: few trips to the store, no more running at once than allowed, nobody starved.
 
-import { VirtualClock } from '@reprise/core'
+import { type ClaimRequest, type ClaimResult, VirtualClock } from '@reprise/core'
 import { defineAction } from '@reprise/worker'
 import { expect, test } from 'vitest'
 import { setUp, type WatchedEngine } from './fixture.ts'
@@ -80,23 +80,53 @@ test('a delayed task starts when it is due, not at the next poll', async () => {
   expect(startedAt[1]).toBe(dueAt)
 })
 
-test.each([-3_600_000, 3_600_000])('a clock of the host that is off by %d ms has no effect', async (offMs) => {
+test('of two claims that overlap, one that finds nothing due puts off nothing that the other one found', async () => {
   const startedAt: number[] = []
-  const action = defineAction({ name: 'work', timeout: '10s', run: () => void startedAt.push(storeClock.now()) })
-  const hostClock = new VirtualClock(new VirtualClock().now() + offMs)
-  const { client, clock: storeClock, engine } = await setUp({ actions: [action], clock: hostClock })
-  const dueAt = storeClock.now() + 2_000
-  await client.submit(action, null, { delay: 2_000 })
-  engine.calls.length = 0
-  for (let step = 0; step < 40; step++) {
-    await storeClock.advance(100)
-    await hostClock.advance(100)
-  }
-  expect(startedAt).toHaveLength(1)
-  expect(startedAt[0]).toBeGreaterThanOrEqual(dueAt)
-  expect(startedAt[0]).toBeLessThanOrEqual(dueAt + 200)
-  expect(verbs(engine, 'claim').length).toBeLessThan(12)
+  const action = defineAction({ name: 'work', run: () => void startedAt.push(clock.now()) })
+  // As on a cluster: the second one looked elsewhere, and is answered later.
+  const { client, clock, engine } = await setUp({ actions: [action], concurrency: 10 }, (inner) => {
+    const claim = inner.claim.bind(inner)
+    let isSecond = true
+    Object.assign(inner, {
+      info: { ...inner.info, callsAtOnce: 2 },
+      async claim(request: ClaimRequest): Promise<ClaimResult> {
+        isSecond = !isSecond
+        const takesMs = isSecond ? 4 : 2
+        const seesAll = !isSecond
+        const answer = await claim(request)
+        await new Promise<void>((resolve) => void clock.after(takesMs, resolve))
+        return seesAll ? answer : { ...answer, nextDueAt: null }
+      },
+    })
+  })
+  await clock.advance(10)
+  const dueAt = clock.now() + 5_432
+  await client.submit(action, null, { delay: 5_432 })
+  await clock.advance(10_000)
+  expect(verbs(engine, 'claim').length).toBeGreaterThan(10)
+  expect(startedAt[0]).toBeLessThan(dueAt + 10)
 })
+
+test.each([-3_600_000, 3_600_000])(
+  'fault 15: a clock of the host that is off by %d ms has no effect',
+  async (offMs) => {
+    const startedAt: number[] = []
+    const action = defineAction({ name: 'work', timeout: '10s', run: () => void startedAt.push(storeClock.now()) })
+    const hostClock = new VirtualClock(new VirtualClock().now() + offMs)
+    const { client, clock: storeClock, engine } = await setUp({ actions: [action], clock: hostClock })
+    const dueAt = storeClock.now() + 2_000
+    await client.submit(action, null, { delay: 2_000 })
+    engine.calls.length = 0
+    for (let step = 0; step < 40; step++) {
+      await storeClock.advance(100)
+      await hostClock.advance(100)
+    }
+    expect(startedAt).toHaveLength(1)
+    expect(startedAt[0]).toBeGreaterThanOrEqual(dueAt)
+    expect(startedAt[0]).toBeLessThanOrEqual(dueAt + 200)
+    expect(verbs(engine, 'claim').length).toBeLessThan(12)
+  },
+)
 
 test('a clock of the store that is set back does not make an idle worker ask all the time', async () => {
   const action = defineAction({ name: 'work', run: () => 'done' })

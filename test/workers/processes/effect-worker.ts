@@ -32,6 +32,16 @@ const careful = defineAction({
   },
 })
 
+/** In its first attempt its process dies right after the effect, before anybody hears of it. */
+const shortLived = defineAction({
+  name: 'short-lived',
+  run(_: null, { attempt, retryToken }) {
+    appendFileSync(file, `attempt ${attempt} with ${retryToken}\n`)
+    if (attempt === 1) process.kill(process.pid, 'SIGKILL')
+    return null
+  },
+})
+
 /** Never looks at its signal. */
 const deaf = defineAction({
   name: 'deaf',
@@ -44,7 +54,7 @@ const deaf = defineAction({
 
 const worker = await createWorker({
   engine,
-  actions: [careful, deaf],
+  actions: [careful, shortLived, deaf],
   lease: '1s',
   stopGrace: '200ms',
   log: silentLogger,
