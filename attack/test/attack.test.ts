@@ -32,7 +32,7 @@ beforeAll(async () => {
   rows = reports.flatMap((report) => report.rows)
 }, 600_000)
 
-test.each(cases)('$name is refused', ({ name }) => {
+test.each(cases)('intruder 12, intruder 13, intruder 14, intruder 15: $name is refused', ({ name }) => {
   const row = rows.find((one) => one.name === name)
   expect(`${row?.outcome}: ${row?.seen}`).toMatch(/^refused: /)
 })

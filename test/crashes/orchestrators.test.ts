@@ -20,7 +20,7 @@ function expectEachOnce({ crashes: happened, tasks, runs, takenBack }: CrashRepo
   expect(takenBack).toBeGreaterThanOrEqual(crashes / 3)
 }
 
-test(`A15: ${CRASHES} crashes of orchestrators on SQLite: nothing is lost, nothing is launched twice`, async () => {
+test(`A15, fault 3: ${CRASHES} crashes of orchestrators on SQLite: nothing is lost, nothing is launched twice`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-crashes-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'store.db')
@@ -31,7 +31,7 @@ test(`A15: ${CRASHES} crashes of orchestrators on SQLite: nothing is lost, nothi
   expect(report.tasks).toBeGreaterThanOrEqual(CRASHES)
 }, 900_000)
 
-test(`A15: ${CRASHES_ON_REDIS} crashes of orchestrators on Redis: nothing is lost, nothing is launched twice`, async () => {
+test(`A15, fault 3: ${CRASHES_ON_REDIS} crashes of orchestrators on Redis: nothing is lost, nothing is launched twice`, async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const engine = await openRedisEngine({ url: server.url })

@@ -98,7 +98,7 @@ async function redrivenOf(engine: Engine): Promise<number> {
 }
 
 test.each(['sqlite', 'redis'] as const)(
-  `fault 3: a redrive of ${TASKS} dead letters whose process is killed ${KILLS} times sends each exactly once (%s)`,
+  `a redrive of ${TASKS} dead letters whose process is killed ${KILLS} times sends each exactly once (%s)`,
   async (kind) => {
     const { engine, address } = await storeOf(kind)
     onTestFinished(() => engine.close())

@@ -7,7 +7,7 @@ import { killWorkersUnderLoad } from './processes/kill-workers.ts'
 
 const KILLS = 10
 
-test(`A15: ${KILLS} kills on Redis: nothing is lost, nothing is settled twice`, async () => {
+test(`A15, fault 5: ${KILLS} kills on Redis: nothing is lost, nothing is settled twice`, async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const engine = await openRedisEngine({ url: server.url })

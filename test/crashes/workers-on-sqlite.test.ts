@@ -10,7 +10,7 @@ import { killWorkersUnderLoad } from './processes/kill-workers.ts'
 
 const KILLS = 20
 
-test(`A15: ${KILLS} kills on SQLite: nothing is lost, nothing is settled twice`, async () => {
+test(`A15, fault 5: ${KILLS} kills on SQLite: nothing is lost, nothing is settled twice`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-crashes-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'store.db')

@@ -235,7 +235,7 @@ describe.each(PLACES)('on $name', ({ runs, open }) => {
     expect(page.scanned).toBeLessThanOrEqual(20 + 20)
   })
 
-  test('intruder 7: a cursor is good for its own query and tenants only', async () => {
+  test('intruder 14: a cursor is good for its own query and tenants only', async () => {
     const now = clock.now()
     const { next } = await searchTasks(engine, parseQuery('status:live'), { limit: 2, now, tenants: TENANTS })
     const cursor = next ?? ''

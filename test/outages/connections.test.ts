@@ -13,7 +13,7 @@ import {
   until,
 } from './product/product.ts'
 
-test('cut again and again under load: everything acknowledged ends once', async () => {
+test('fault 11: cut again and again under load: everything acknowledged ends once', async () => {
   const server = await ownServer()
   const proxy = await ownProxy(server)
   const product = await startProduct(proxy.url)
@@ -33,7 +33,7 @@ test('cut again and again under load: everything acknowledged ends once', async 
 })
 
 test.each(['both', 'replies'] as const)(
-  'half-open, %s vanish: it is noticed, and everything acknowledged ends once',
+  'fault 11: half-open, %s vanish: it is noticed, and everything acknowledged ends once',
   async (direction) => {
     const server = await ownServer()
     const proxy = await ownProxy(server)

@@ -75,7 +75,7 @@ test('a write lock that is held for longer than a lease loses nobody', async () 
   expect(await unusual(engine)).toEqual([])
 })
 
-test('a jump of the clock of the store, past leases and time-outs, loses nobody', async () => {
+test('fault 15: a jump of the clock of the store, past leases and time-outs, loses nobody', async () => {
   const clock = new VirtualClock()
   let offsetMs = 0
   // The store's wall clock, which can be set; everybody's timers go on as before.

@@ -15,7 +15,7 @@ import {
 test.each([
   ['FUNCTION', 'FLUSH'],
   ['SCRIPT', 'FLUSH'],
-])('%s %s under load: everything ends once', async (...command) => {
+])('fault 14: %s %s under load: everything ends once', async (...command) => {
   const server = await ownServer()
   const product = await startProduct(server.url)
   const heldTasks = await startHeld(product, 5)
@@ -33,7 +33,7 @@ test.each([
   expect(product.errors).toEqual([])
 })
 
-test('BUSY with a script that does not end: everything waits for its end', async () => {
+test('fault 14: BUSY with a script that does not end: everything waits for its end', async () => {
   const server = await ownServer()
   const product = await startProduct(server.url)
   const heldTasks = await startHeld(product, 5)
@@ -51,7 +51,7 @@ test('BUSY with a script that does not end: everything waits for its end', async
   await expectOneSuccessEach(product.engine, [...tasks, last])
 })
 
-test('LOADING its data after a restart: everything waits for that', async () => {
+test('fault 14: LOADING its data after a restart: everything waits for that', async () => {
   // A millisecond for each key.
   const extra = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024']
   const server = await ownServer({ appendonly: true, appendfsync: 'always', extra })

@@ -9,7 +9,7 @@ import { expectToCarryOn, ownServer, startHeld, startProduct, until, unusual } f
 
 const LARGE = 'x'.repeat(20_000)
 
-test('full: submissions are refused whole, everything else goes on, and it drains without a restart', async () => {
+test('fault 12: submissions are refused whole, everything else goes on, and it drains without a restart', async () => {
   const server = await ownServer({ maxmemory: '8mb' })
   const product = await startProduct(server.url, { worker: { lease: '3s', concurrency: 10 } })
   const { client, engine, worker, errors } = product

@@ -18,7 +18,7 @@ import { startWorkerChild } from './product/worker-child.ts'
 // With 'everysec' Redis acknowledges before it writes, for up to two seconds, while the disk is behind with a sync.
 const DURABLE = { appendonly: true, appendfsync: 'always' } as const
 
-test('killed under load and restarted: everything acknowledged ends once, soon after it answers', async () => {
+test('fault 8: killed under load and restarted: everything acknowledged ends once, soon after it answers', async () => {
   const server = await ownServer(DURABLE)
   const child = await startWorkerChild(server.url)
   const product = await startProduct(server.url)
@@ -45,7 +45,7 @@ test('killed under load and restarted: everything acknowledged ends once, soon a
   await child.expectToEndWell()
 })
 
-test('gone for a while: submitters are told to come back, workers finish what they hold', async () => {
+test('fault 9: gone for a while: submitters are told to come back, workers finish what they hold', async () => {
   const server = await ownServer(DURABLE)
   const product = await startProduct(server.url, { patienceMs: 300 })
   const { client, engine, worker, letGo, errors } = product

@@ -113,7 +113,7 @@ function lose(proxy: TcpProxy, verb: string): void {
   proxy.dropNextReply((request) => request.includes(`_${verb}\r\n`))
 }
 
-test('A2: every verb answers, and leaves the store, as if its reply had not been lost', async () => {
+test('A2, fault 7: every verb answers, and leaves the store, as if its reply had not been lost', async () => {
   const server = await ownServer()
   const proxy = await ownProxy(server)
   const undisturbed = await everyVerb(await ownEngine(server.url, { prefix: 'undisturbed' }), () => undefined)
@@ -174,7 +174,7 @@ test('a claim that was given up is heard of at the next: no lease is left to end
   expect((await engine.counts()).running).toBe(20)
 })
 
-test('under load, with a reply lost every few calls: one success each, nobody lost', async () => {
+test('fault 7: under load, with a reply lost every few calls: one success each, nobody lost', async () => {
   const server = await ownServer()
   const proxy = await ownProxy(server)
   const { client, engine, worker } = await startProduct(proxy.url, { worker: { lease: '2s' } })

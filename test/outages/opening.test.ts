@@ -16,16 +16,19 @@ async function expectRefusal(address: string, code: string, message: RegExp): Pr
   await expect(createWorker({ engine: address, actions: [quick], log: silentLogger })).rejects.toMatchObject(refusal)
 }
 
-test.each(['allkeys-lru', 'volatile-ttl'])('a server with the eviction policy %s is refused', async (policy) => {
-  const server = await ownServer({ maxmemoryPolicy: policy })
-  await expectRefusal(server.url, 'REPRISE_STORE_FAILED', /CONFIG SET maxmemory-policy noeviction/)
-  // As the message says.
-  await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
-  const client = await createClient({ engine: await ownEngine(server.url) })
-  expect(await client.counts()).toMatchObject({ accepted: 0 })
-})
+test.each(['allkeys-lru', 'volatile-ttl'])(
+  'fault 13: a server with the eviction policy %s is refused',
+  async (policy) => {
+    const server = await ownServer({ maxmemoryPolicy: policy })
+    await expectRefusal(server.url, 'REPRISE_STORE_FAILED', /CONFIG SET maxmemory-policy noeviction/)
+    // As the message says.
+    await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
+    const client = await createClient({ engine: await ownEngine(server.url) })
+    expect(await client.counts()).toMatchObject({ accepted: 0 })
+  },
+)
 
-test('what must be durable is refused by a server without an append-only file', async () => {
+test('fault 13: what must be durable is refused by a server without an append-only file', async () => {
   const server = await ownServer()
   const address = `${server.url}?durability=durable`
   await expectRefusal(address, 'REPRISE_STORE_FAILED', /CONFIG SET appendonly yes/)

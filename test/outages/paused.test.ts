@@ -54,7 +54,7 @@ async function startSweep(engine: Engine): Promise<WatchedSweep> {
   return { looks: () => looks, steadyMs: () => steadyMs }
 }
 
-test('paused for 40 s: nobody is lost, nothing runs twice, and work goes on within 5 s', async () => {
+test('fault 10: paused for 40 s: nobody is lost, nothing runs twice, and work goes on within 5 s', async () => {
   const server = await ownServer()
   // What the one worker sends is there when the server goes on; of what the other sends, nothing gets through.
   const proxy = await ownProxy(server)

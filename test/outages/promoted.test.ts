@@ -50,7 +50,7 @@ test('a replica is promoted after the master died: everything acknowledged ends 
   expect(product.errors).toEqual([])
 })
 
-test('the roles are switched while both live: READONLY is answered by leaving for the new master', async () => {
+test('fault 14: the roles are switched while both live: READONLY is answered by leaving for the new master', async () => {
   const old = await ownServer()
   const next = await ownServer({ replicaOf: old })
   const proxy = await ownProxy(old)

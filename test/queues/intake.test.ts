@@ -24,7 +24,7 @@ describe.each(ENGINES)('on %s', (kind) => {
     })
   })
 
-  test('A2: a message that comes twice runs once, and both leave the queue', async () => {
+  test('A2, fault 28: a message that comes twice runs once, and both leave the queue', async () => {
     const [{ engine }, sqs, platform] = [await openStore(kind), await startQueue(), new Platform()]
     for (let n = 0; n < 10; n++) for (let copy = 0; copy < 2; copy++) sqs.send(message(`t${n}`))
     await orchestrating(engine, sqs.queue, platform)

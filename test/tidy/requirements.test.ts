@@ -9,7 +9,7 @@ test('docs/requirements.md has every id, and a test title for each place that it
   const [page] = readFiles('docs/requirements.md')
   const files = readFiles(
     '{packages,examples}/*/test/**/*.test.ts',
-    '{bench/test,test}/**/*.test.ts',
+    '{attack/test,bench/test,test}/**/*.test.ts',
     'packages/engine-conformance/src/suite/*.ts',
   )
   expect(requirementProblems(page?.text ?? '', files)).toEqual([])
@@ -49,6 +49,8 @@ test.each([
   ['A4, A16: late', ['A4', 'A16']],
   ['B9 and C10: told', ['B9', 'C10']],
   ['C1–C3: chains', ['C1', 'C2', 'C3']],
+  ['A4, fault 17: late', ['A4', 'fault 17']],
+  ['fault 25, intruder 8: a page', ['fault 25', 'intruder 8']],
   ['a C4 in the middle', []],
 ])('%j begins with the ids %j', (title, ids) => {
   expect(idsOf(title)).toEqual(ids)

@@ -194,7 +194,7 @@ describe('where commands go', () => {
     await expect(chooseTarget(resolved)).rejects.toThrow('http://127.0.0.1:9) does not answer')
   })
 
-  test('intruder: a local.json that points elsewhere gets no token', async () => {
+  test('intruder 15: a local.json that points elsewhere gets no token', async () => {
     const { folder } = shell({ files: { '.reprise/local.json': '' } })
     writeFileSync(join(folder, '.reprise/local.json'), JSON.stringify({ url: 'http://evil.example', token: 't' }))
     const resolved = await resolveConfiguration({ env: {}, flags: {}, cwd: folder })

@@ -11,7 +11,7 @@ import { shell } from './shell.ts'
 
 const urlIn = (line: string): string => String((JSON.parse(line) as { readonly url: string }).url)
 
-test('intruder 7: a second up on the same data is refused, and the first goes on as it was', async () => {
+test('a second up on the same data is refused, and the first goes on as it was', async () => {
   const first = shell()
   const data = join(first.folder, '.reprise')
   const running = first.reprise('up', '--port', '0', '-o', 'json')
@@ -49,7 +49,7 @@ test('word of a server that has gone, or of one that is not this one, keeps nobo
   expect(await elsewhere).toMatchObject({ exitCode: 0 })
 })
 
-test('intruder 6: the embedded store is readable by its owner only', async () => {
+test('intruder 15: the embedded store is readable by its owner only', async () => {
   const here = shell()
   const running = here.reprise('up', '--port', '0', '-o', 'json')
   await here.heard(/"link"/, running)
@@ -60,7 +60,7 @@ test('intruder 6: the embedded store is readable by its owner only', async () =>
   expect(await running).toMatchObject({ exitCode: 0 })
 })
 
-test('intruder 6: a data folder that others can write to is mended, and it is said', async () => {
+test('intruder 15: a data folder that others can write to is mended, and it is said', async () => {
   const here = shell()
   const data = join(here.folder, '.reprise')
   mkdirSync(data)
@@ -73,7 +73,7 @@ test('intruder 6: a data folder that others can write to is mended, and it is sa
   expect(await running).toMatchObject({ exitCode: 0 })
 })
 
-test('intruder 6: a data folder of another user is refused', async () => {
+test('intruder 15: a data folder of another user is refused', async () => {
   const here = shell()
   const data = join(here.folder, '.reprise')
   mkdirSync(data)

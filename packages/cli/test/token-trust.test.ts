@@ -28,7 +28,7 @@ async function listener(): Promise<{ readonly url: string; readonly tokens: (str
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tokens }
 }
 
-describe('a token', () => {
+describe('intruder 15: a token', () => {
   test('of the environment is not sent to an address that only reprise.yaml names', async () => {
     const { url, tokens } = await listener()
     const env = { REPRISE_TOKEN: 'rpr_mine' }
@@ -112,7 +112,7 @@ describe('a token', () => {
   })
 })
 
-describe('files that say where a token goes', () => {
+describe('intruder 15: files that say where a token goes', () => {
   const own = { uid: 1_000, gid: 1_000, mode: 0o100600 }
 
   test.each([

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { endAll } from './fixture.ts'
 import { serve, startHttpProxy } from './served.ts'
 
-test('a submission whose reply was lost is there once, and counts as accepted', async () => {
+test('fault 7: a submission whose reply was lost is there once, and counts as accepted', async () => {
   const { url, connect } = await serve()
   const proxy = await startHttpProxy(url)
   const client = await connect({ url: proxy.url })

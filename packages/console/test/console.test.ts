@@ -98,7 +98,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     await page.getByRole('button', { name: 'Close' }).click()
   })
 
-  test('shows markup in an error as text', async () => {
+  test('intruder 4: shows markup in an error as text', async () => {
     const { page } = seat
     await page.keyboard.press('g')
     await page.keyboard.press('f')
@@ -160,7 +160,7 @@ describe.runIf(hasBrowser)('the console in a browser', () => {
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
   })
 
-  test('keeps within its content policy, and asks nobody but its own server', () => {
+  test('intruder 4: keeps within its content policy, and asks nobody but its own server', () => {
     expect(seat.wrong).toEqual([])
   })
 })

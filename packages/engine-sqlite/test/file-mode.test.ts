@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
-test('intruder 6: a new store, its log and its backup are for their owner only; a file that is there keeps its mode', async () => {
+test('intruder 15: a new store, its log and its backup are for their owner only; a file that is there keeps its mode', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-mode-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   const path = join(folder, 'store.db')

@@ -39,7 +39,7 @@ describe('several processes on one file', () => {
     await engine.close()
   })
 
-  it('die at any moment and leave a sound store: all or nothing, counters equal recounts', async () => {
+  it('fault 6: die at any moment and leave a sound store: all or nothing, counters equal recounts', async () => {
     const path = join(temporaryFolder(), 'store.db')
     const engine = await openSqliteEngine({ path })
     await engine.submit(specs(5, 'before'))

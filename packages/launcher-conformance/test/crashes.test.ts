@@ -25,7 +25,7 @@ const ALL = STORES.flatMap((store) =>
 const CASES = (isLong ? ALL : FEW).map(([factory, point, store]) => ({ name: factory.name, factory, point, store }))
 
 test.each(CASES)(
-  'A15: the orchestrator of $name is killed at "$point" ($store): one attempt is accepted, nothing is stuck',
+  'A15, fault 3, fault 4: the orchestrator of $name is killed at "$point" ($store): one attempt is accepted, nothing is stuck',
   async ({ factory, point, store }) => {
     const how = await survivesCrash(factory, point, store)
     process.stdout.write(`${store}, ${factory.name}, ${point}: ${how ?? 'there is no such step'}\n`)

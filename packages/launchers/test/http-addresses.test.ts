@@ -68,7 +68,7 @@ test.each([
   'ff02::1',
   'localhost',
   '127.1',
-])('input 5: %s is not public', (address) => {
+])('intruder 5: %s is not public', (address) => {
   expect(isPublicAddress(address)).toBe(false)
 })
 
@@ -87,7 +87,7 @@ test.each([
 const metadata = (allow: readonly string[], address = '168.63.129.16') =>
   new AddressPolicy(allow, async () => [{ address }]).addressesOf(new URL('http://metadata.google.internal/'))
 
-test('input 5: a host name in the list does not open a metadata service; its own address does', async () => {
+test('intruder 5: a host name in the list does not open a metadata service; its own address does', async () => {
   for (const address of ['168.63.129.16', '169.254.169.254', 'fd00:ec2::254', '::ffff:169.254.169.254']) {
     for (const allow of [['*.internal'], ['metadata.google.internal'], ['0.0.0.0/0', '::/0'], ['169.254.0.0/16']]) {
       await expect(metadata(allow, address)).rejects.toThrow(/not a public one/)
@@ -114,17 +114,17 @@ const spellings = [
   'http://169.254.169.254/latest/meta-data/',
 ]
 
-test.each(spellings)('input 5: %s is refused before anything is sent', async (url) => {
+test.each(spellings)('intruder 5: %s is refused before anything is sent', async (url) => {
   await expect(new AddressPolicy([]).addressesOf(new URL(url))).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
 })
 
-test('input 5: localhost is refused by what it resolves to; other schemes by name', async () => {
+test('intruder 5: localhost is refused by what it resolves to; other schemes by name', async () => {
   const policy = new AddressPolicy([])
   await expect(policy.addressesOf(new URL('http://localhost/'))).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
   await expect(policy.addressesOf(new URL('file:///etc/passwd'))).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
 })
 
-test('input 5: one address among several that is not public is enough', async () => {
+test('intruder 5: one address among several that is not public is enough', async () => {
   const policy = new AddressPolicy([], () => Promise.resolve([{ address: '1.1.1.1' }, { address: '::ffff:10.0.0.1' }]))
   await expect(policy.addressesOf(new URL('http://plugin.example/'))).rejects.toMatchObject({ name: 'PermanentError' })
 })
@@ -152,7 +152,7 @@ test.each([
   await expect(policy.addressesOf(new URL(url))).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' })
 })
 
-test('input 5: DNS rebinding: a host is resolved once, and the connection goes to what was checked', async () => {
+test('intruder 5: DNS rebinding: a host is resolved once, and the connection goes to what was checked', async () => {
   const plugin = await aPlugin((_request, response) => json(response, 200, {}))
   const answers = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
   const asked: string[] = []
@@ -168,7 +168,7 @@ test('input 5: DNS rebinding: a host is resolved once, and the connection goes t
   expect(plugin.received[0]?.headers.host).toBe(`plugin.example:${plugin.port}`)
 })
 
-test('input 5: a launcher without an allow-list does not call this host', async () => {
+test('intruder 5: a launcher without an allow-list does not call this host', async () => {
   const plugin = await aPlugin((_request, response) => json(response, 200, {}))
   const launcher = anHttpLauncher(plugin, { allow: [] })
   await expect(launcher.launch(anOrder(), never)).rejects.toMatchObject({

@@ -83,7 +83,7 @@ test('409: somebody sent this key before, and the plugin has it: accepted', asyn
   expect(handle).toMatch(/^status:\d+:http:\/\/127\.0\.0\.1:\d+\/runs\/7$/)
 })
 
-test('input 5: a status address elsewhere is not asked, whether a plugin gives it or the store', async () => {
+test('intruder 5: a status address elsewhere is not asked, whether a plugin gives it or the store', async () => {
   const elsewhere = await aPlugin((_request, response) => json(response, 200, { status: 'succeeded', result: 1 }))
   const plugin = await aPlugin((_request, response) => json(response, 202, {}, { location: `${elsewhere.origin}/x` }))
   const launcher = anHttpLauncher(plugin)

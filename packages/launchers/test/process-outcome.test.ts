@@ -55,7 +55,7 @@ test('the environment is the allow-list, what the command adds, and what Reprise
   })
 })
 
-test('input 10: shell metacharacters are literal', async () => {
+test('intruder 10: shell metacharacters are literal', async () => {
   const hostile = [
     '$(touch pwned)',
     '`touch pwned`',

@@ -86,7 +86,7 @@ const GUESSES = [
   'dedupeKey:h*',
 ]
 
-test.each(STORES)('a query finds nothing by what its caller may not see (%s)', async (kind) => {
+test.each(STORES)('intruder 14: a query finds nothing by what its caller may not see (%s)', async (kind) => {
   const { call, found, exported } = await storeWithSecrets(kind)
   const viewer = callerOf('viewer')
   for (const q of GUESSES) {
@@ -157,7 +157,7 @@ test.each(STORES)(
   },
 )
 
-test('with however many tenants, others show neither in cursors nor in what was looked at', async () => {
+test('intruder 14: with however many tenants, others show neither in cursors nor in what was looked at', async () => {
   const engine = await openStore()
   const tenants = Array.from({ length: 20 }, (_, index) => tenantId(`own-${index}`))
   for (const tenant of [...tenants, tenantId('other')]) {

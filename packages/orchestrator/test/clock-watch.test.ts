@@ -50,14 +50,14 @@ async function setUp(offMs: (opening: 'here' | 'there') => number) {
 test.each([
   [HOUR_MS, /^The clock of worker w1 is 1h or more ahead of this process\. .* NTP\.$/],
   [-HOUR_MS, /^The clock of worker w1 is 1h or more behind this process\. .* NTP\.$/],
-])('15: a process whose clock is off by %s ms is named, once', async (offMs, says) => {
+])('fault 15: a process whose clock is off by %s ms is named, once', async (offMs, says) => {
   const { said, beats } = await setUp((opening) => (opening === 'there' ? offMs : 0))
   await beats(20)
   expect(said).toHaveLength(1)
   expect(said[0]?.replace(/(59m|1h)[^o]* or more/, '1h or more')).toMatch(says)
 })
 
-test('15: one clock for all that is set back by an hour, and forward, alarms nobody', async () => {
+test('fault 15: one clock for all that is set back by an hour, and forward, alarms nobody', async () => {
   let offMs = 0
   const { said, beats } = await setUp(() => offMs)
   await beats(5)

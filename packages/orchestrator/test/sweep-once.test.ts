@@ -132,7 +132,7 @@ test('a deadline binds the first generation only', async () => {
   expect((await taskOf(engine, id)).state).toMatchObject({ status: 'waiting', reason: 'worker_lost' })
 })
 
-test('two sweepers settle each expiry once', async () => {
+test('fault 5: two sweepers settle each expiry once', async () => {
   const { engine, clock } = await openStore()
   for (let number = 0; number < 10; number++) await submitted(engine, `t${number}`)
   await claimed(engine)

@@ -228,7 +228,7 @@ describe('B7: what is wrong is told with file, line, column, field and what is a
   })
 })
 
-describe('RELIABILITY, inputs 9: refused before anything is made of it', () => {
+describe('intruder 9: refused before anything is made of it', () => {
   const bomb = Array.from({ length: 30 }, (_, level) => `a${level + 1}: &a${level + 1} [*a${level}, *a${level}]`)
 
   test.each<[string, string, string]>([

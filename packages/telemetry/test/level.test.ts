@@ -32,7 +32,7 @@ describe('C10: what the level says', () => {
     expect(words({ workers: NOBODY })).toEqual([])
   })
 
-  test('C10: 50,000 dead, 25,000 queued and no worker is critical, and says so', () => {
+  test('C10, intruder 16: 50,000 dead, 25,000 queued and no worker is critical, and says so', () => {
     const unserved = { tasks: 25_000, due: 0, lanes: [lane], waitedMs: 720_000 }
     expect(words({ dead: 50_000, unserved, workers: NOBODY })).toEqual([
       'critical: 25,000 tasks are queued and no worker takes work; the oldest has waited 12m or more.',

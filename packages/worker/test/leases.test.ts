@@ -56,7 +56,7 @@ test('a cancel fires the signal, and the result that comes later changes nothing
   expect((await taskOf(client, task.id)).state.status).toBe('cancelled')
 })
 
-test('an event loop that was blocked past the lease: another process swept it, and the result is refused', async () => {
+test('fault 16: an event loop that was blocked past the lease: another process swept it, and the result is refused', async () => {
   const results: string[] = []
   const seen: (Task['state'] | undefined)[] = []
   const blocking = defineAction({
@@ -138,7 +138,7 @@ test('renewals that fail are repeated soon, and lose no progress', async () => {
   expect(await task.result()).toBeNull()
 })
 
-test('a worker id that is used again: the older worker drops everything and stops, without an exit', async () => {
+test('fault 18: a worker id that is used again: the older worker drops everything and stops, without an exit', async () => {
   const { action, hold, reasons } = heldAction()
   const { client, clock, engine, worker, errors } = await setUp({ actions: [action] })
   const task = await client.submit(action, null)

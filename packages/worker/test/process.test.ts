@@ -38,7 +38,7 @@ test('a worker that was stopped leaves nothing behind that holds its process', a
 })
 
 test.each(['SIGTERM', 'SIGHUP'] as const)(
-  '%s with work running: drained or released, then the process ends by itself',
+  'fault 26: %s with work running: drained or released, then the process ends by itself',
   async (signal) => {
     const address = storeOfItsOwn()
     const client = await createClient({ engine: address })

@@ -44,7 +44,7 @@ test('a graceful stop lets running handlers finish and claims nothing more', asy
   expect(clock.nextAt()).toBeNull()
 })
 
-test('at the end of the grace time signals fire first, then what is left is released', async () => {
+test('fault 26: at the end of the grace time signals fire first, then what is left is released', async () => {
   const { action, events } = heldAction()
   const { client, clock, worker, engine } = await setUp({ actions: [action] })
   const task = await client.submit(action, null)

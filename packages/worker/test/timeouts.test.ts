@@ -4,7 +4,7 @@ import { defineAction, silentLogger } from '@reprise/worker'
 import { expect, test } from 'vitest'
 import { setUp, taskOf } from './fixture.ts'
 
-test('a handler that never settles fails with timeout, and its signal fires', async () => {
+test('fault 21: a handler that never settles fails with timeout, and its signal fires', async () => {
   let reason: unknown
   const stuck = defineAction({
     name: 'stuck',

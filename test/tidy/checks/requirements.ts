@@ -1,13 +1,14 @@
-// docs/requirements.md has a row for each requirement: the tests that try it, or what is not there yet.
+// docs/requirements.md has a row for each requirement, each fault to survive and each intruder to refuse: the tests that try it,
+// or what is not there yet.
 
 import type { SourceFile } from './source.ts'
 import { idsOf, titlesOf } from './titles.ts'
 
-/** How many requirements each letter has. */
-const COUNTS = { A: 17, B: 16, C: 11, D: 7, E: 6 }
+/** How many there are of each kind. */
+const COUNTS = { A: 17, B: 16, C: 11, D: 7, E: 6, 'fault ': 28, 'intruder ': 16 }
 
-export const REQUIREMENT_IDS: readonly string[] = Object.entries(COUNTS).flatMap(([letter, count]) =>
-  Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
+export const REQUIREMENT_IDS: readonly string[] = Object.entries(COUNTS).flatMap(([kind, count]) =>
+  Array.from({ length: count }, (_, index) => `${kind}${index + 1}`),
 )
 
 interface Row {
@@ -47,10 +48,12 @@ function rowProblems(
   })
 }
 
-/** A row is `| id | in short | tried in | not there yet |`. */
+/** A row is `| id | in short | tried in | not there yet |`. Where everything is there, the last column may be left out. */
 function rowsOf(page: string): Row[] {
-  const rows = page.matchAll(/^\| (?<id>[A-E]\d+) \|[^|]*\| (?<places>[^|]+) \| (?<missing>[^|]+) \|$/gm)
-  return [...rows].map(({ groups: { id = '', places = '', missing = '' } = {} }) => ({
+  const rows = page.matchAll(
+    /^\| (?<id>(?:[A-E]|fault |intruder )\d+) \|[^|]*\| (?<places>[^|]+) \|(?: (?<missing>[^|]+) \|)?$/gm,
+  )
+  return [...rows].map(({ groups: { id = '', places = '', missing = '–' } = {} }) => ({
     id,
     places: [...places.matchAll(/`([^`]+)`/g)].map(([, place = '']) => place),
     missing: missing.trim(),
@@ -60,5 +63,5 @@ function rowsOf(page: string): Row[] {
 /** `suite/claim`, `core/test/health` and `test/crashes/orchestrators` are the ways in which the page names files. */
 function pathOf(place: string): string {
   if (place.startsWith('suite/')) return `packages/engine-conformance/src/${place}.ts`
-  return `${/^(bench\/)?test\//.test(place) ? '' : 'packages/'}${place}.test.ts`
+  return `${/^((bench|attack)\/)?test\//.test(place) ? '' : 'packages/'}${place}.test.ts`
 }

@@ -3,9 +3,9 @@
 import { isNode, parse, type SourceFile, type SyntaxNode, walk } from './source.ts'
 
 /** What begins a title: `check` is the conformance suite's. */
-const TITLED = new Set(['test', 'describe', 'check'])
+const TITLED = new Set(['test', 'it', 'describe', 'check'])
 
-/** Of every `test('…')`, `describe('…')`, `check('…')` and `test.each(…)('…')`. What a template fills in is left out. */
+/** Of every `test('…')`, `it('…')`, `describe('…')`, `check('…')` and `test.each(…)('…')`. What a template fills in is left out. */
 export function titlesOf(file: SourceFile): string[] {
   const titles: string[] = []
   walk(parse(file).program, (node) => {
@@ -29,14 +29,19 @@ function textOf(node: SyntaxNode | undefined): string | null {
   return (node.quasis as readonly { readonly value: { readonly raw: string } }[]).map(({ value }) => value.raw).join('')
 }
 
-/** The ids that a title begins with, such as `A4: …`, `A4, A16: …`, `B9 and C10: …` or `C1–C7: …`. */
+const ID = String.raw`(?:[A-E]|fault |intruder )\d{1,2}`
+const IDS = new RegExp(`^(${ID}(?:(?:, | and |–)${ID})*)[:,\\s]`)
+
+/** The ids that a title begins with, such as `A4: …`, `A4, fault 17: …`, `B9 and C10: …` or `C1–C7: …`. */
 export function idsOf(title: string): string[] {
-  const found = /^([A-E]\d{1,2}(?:(?:, | and |–)[A-E]\d{1,2})*)[:,\s]/.exec(title)
+  const found = IDS.exec(title)
   if (found === null) return []
   const [, ids = ''] = found
   return ids.split(/, | and /).flatMap((part) => {
     const [first = '', last = first] = part.split('–')
-    const from = Number(first.slice(1))
-    return Array.from({ length: Number(last.slice(1)) - from + 1 }, (_, index) => `${first.charAt(0)}${from + index}`)
+    const [kind, from] = [first.replace(/\d+$/, ''), numberOf(first)]
+    return Array.from({ length: numberOf(last) - from + 1 }, (_, index) => `${kind}${from + index}`)
   })
 }
+
+const numberOf = (id: string): number => Number(/\d+$/.exec(id)?.[0])

@@ -195,7 +195,7 @@ test('a verdict is retriable exactly when its reason is', () => {
   )
 })
 
-test('RELIABILITY, inputs 9: a message of 1 MB takes time in proportion to its length', () => {
+test('intruder 9: a message of 1 MB takes time in proportion to its length', () => {
   const text = 'time'.repeat(262_144)
   const times = growth((size) => void ofMessage(text.slice(0, size)), { small: 131_072, large: 1_048_576, below: 30 })
   // Eight times the length: about 8 when linear, 64 when quadratic.

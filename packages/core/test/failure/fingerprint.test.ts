@@ -162,7 +162,7 @@ describe('topOwnFrame', () => {
   })
 })
 
-describe('RELIABILITY, inputs 9: time in proportion to the length', () => {
+describe('intruder 9: time in proportion to the length', () => {
   const hostile: readonly [string, string][] = [
     ['words', 'a'],
     ['digits', '1'],

@@ -16,7 +16,7 @@ test('reads as tenant and id', () => {
   expect([ownerOfId('order-17'), ownerOfId('@acme'), ownerOfId('a@acme~x')]).toEqual([null, null, null])
 })
 
-test('intruder 11: two pairs of tenant and id never give one stored id', () => {
+test('intruder 12: two pairs of tenant and id never give one stored id', () => {
   fc.assert(
     fc.property(name, name, name, name, (one, first, other, second) => {
       const stored = ownId(tenantId(one), taskId(first))

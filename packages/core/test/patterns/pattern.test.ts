@@ -105,7 +105,7 @@ describe('refused, with the place and what to write instead', () => {
   })
 })
 
-describe('RELIABILITY, inputs 9: linear time', () => {
+describe('intruder 9: linear time', () => {
   const steps = (source: string, text: string): number => new Pattern(source).trial(text).steps
 
   test.each(['(a+)+$', '(a*)*$', '(a|a)*$', '(a|aa)+$', '(a?){25}a{25}$', '(.*)(.*)(.*)x', '([a-z]+)*!'])(

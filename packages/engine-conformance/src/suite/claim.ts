@@ -268,7 +268,7 @@ export const claiming = subject('claim', (check) => {
     for (const leaseMs of [0, -1, 86_400_001]) await expectRefused(worker.claim(1, { leaseMs }), 'REPRISE_INVALID')
   })
 
-  check('A2: 50 concurrent claims never hand out a task twice', async (store) => {
+  check('A2, fault 5: 50 concurrent claims never hand out a task twice', async (store) => {
     const worker = await store.worker()
     await store.submit(...Array.from({ length: 70 }, (_, index) => ({ id: `t${index}` })))
     const taken = (await Promise.all(Array.from({ length: 50 }, () => worker.claim(2)))).flatMap(

@@ -65,7 +65,7 @@ export const fencing = subject('fencing', (check) => {
     expect(await store.status('a')).toBe('running')
   })
 
-  check('A4: a late callback after the attempt was lost changes nothing', async (store) => {
+  check('A4, fault 17: a late callback after the attempt was lost changes nothing', async (store) => {
     const lease = await store.running({ id: 'a' })
     store.clock.jump(10_000)
     await settleOne(store, lost(lease))
@@ -164,32 +164,35 @@ export const fencing = subject('fencing', (check) => {
     expect(await store.status('a')).toBe('cancelled')
   })
 
-  check('a superseded success or failure of a known task is journalled, other refusals are not', async (store) => {
-    const lease = await store.running({ id: 'a' })
-    const stranger = { ...lease, token: leaseToken('made-up') }
-    for (const settlement of [success(stranger), died(stranger), lost(stranger), released(stranger)]) {
-      await settleOne(store, settlement)
-    }
-    await settleOne(store, success({ ...lease, taskId: taskId('b') }))
-    expect(await store.journal()).toMatchObject([
-      {
-        type: 'execution.superseded',
-        taskId: 'a',
-        attempt: 1,
-        actor: 'caller',
-        reason: 'succeeded refused: replaced',
-        data: { kind: 'succeeded', because: 'replaced' },
-      },
-      {
-        type: 'execution.superseded',
-        taskId: 'a',
-        attempt: 1,
-        actor: 'caller',
-        reason: 'failed refused: replaced',
-        data: { kind: 'failed', because: 'replaced' },
-      },
-    ])
-  })
+  check(
+    'fault 17: a superseded success or failure of a known task is journalled, other refusals are not',
+    async (store) => {
+      const lease = await store.running({ id: 'a' })
+      const stranger = { ...lease, token: leaseToken('made-up') }
+      for (const settlement of [success(stranger), died(stranger), lost(stranger), released(stranger)]) {
+        await settleOne(store, settlement)
+      }
+      await settleOne(store, success({ ...lease, taskId: taskId('b') }))
+      expect(await store.journal()).toMatchObject([
+        {
+          type: 'execution.superseded',
+          taskId: 'a',
+          attempt: 1,
+          actor: 'caller',
+          reason: 'succeeded refused: replaced',
+          data: { kind: 'succeeded', because: 'replaced' },
+        },
+        {
+          type: 'execution.superseded',
+          taskId: 'a',
+          attempt: 1,
+          actor: 'caller',
+          reason: 'failed refused: replaced',
+          data: { kind: 'failed', because: 'replaced' },
+        },
+      ])
+    },
+  )
 
   check('A4: terminal statuses never change, whatever an operator does', async (store) => {
     const lease = await store.running({ id: 'a' })

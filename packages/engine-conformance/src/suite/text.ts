@@ -23,7 +23,7 @@ const NASTY = [
 const WELL_FORMED = NASTY.filter((text) => text.isWellFormed())
 
 export const text = subject('text', (check) => {
-  check('payloads round-trip', async (store) => {
+  check('fault 23: payloads round-trip', async (store) => {
     const payload = { NASTY, big: '9223372036854775807', small: '-9223372036854775808', safe: 9_007_199_254_740_991 }
     await store.submit({ id: 'a', payload })
     const lease = await (await store.worker()).claimOne()

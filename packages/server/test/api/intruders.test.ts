@@ -151,42 +151,45 @@ test.each(STORES)(
   },
 )
 
-test.each(STORES)('A16, intruder 7: one attempt’s token is worth nothing on another, on $name', async (store) => {
-  const api = await startApi(store)
-  await api.post('/api/v1/tasks', { id: 't1', action: 'a', settings: { retry: { max: 3 } } })
-  const first = await claimOne(api)
-  const end = (lease: typeof first, attempt: number, status: string) =>
-    api.post(
-      '/task-complete',
-      {
-        taskId: 't1',
-        attempt,
-        token: lease.token,
-        status,
-        ...(status === 'failed' ? { error: { message: 'x', retryAfterMs: 0, retryable: true } } : {}),
-      },
-      { token: null },
-    )
-  const payload = (attempt: number, token: string) => api.get(`/task-payload/t1/${attempt}`, { token })
-  expect((await payload(1, first.token)).body).toMatchObject({ taskId: 't1', attempt: 1 })
-  expect((await payload(1, 'x')).status).toBe(403)
-  expect((await end(first, 1, 'failed')).body).toMatchObject({ outcome: 'settled', repeated: false })
-  // Fault 17: the same again is the same answer, and one transition.
-  expect((await end(first, 1, 'failed')).body).toMatchObject({ outcome: 'settled', repeated: true })
-  expect((await payload(1, first.token)).status).toBe(404)
-  const second = await claimOne(api, 'w2')
-  expect(second.attempt).toBe(2)
-  expect((await end(first, 2, 'succeeded')).status).toBe(403)
-  expect((await end(first, 1, 'succeeded')).status).toBe(409)
-  expect((await end(second, 3, 'succeeded')).status).toBe(403)
-  expect((await end(second, 2, 'succeeded')).status).toBe(200)
-  expect((await end(second, 2, 'succeeded')).body).toMatchObject({ repeated: true })
-  const other = { taskId: 't1', attempt: 2, token: second.token, status: 'succeeded', result: { n: 2 } }
-  expect((await api.post('/task-complete', other, { token: null })).body).toMatchObject({ code: 'REPRISE_CONFLICT' })
-  expect((await api.get('/api/v1/tasks/t1/executions')).body).toMatchObject({
-    items: [{ status: 'failed' }, { status: 'succeeded' }],
-  })
-})
+test.each(STORES)(
+  'A16, intruder 7, fault 17, fault 28: one attempt’s token is worth nothing on another, on $name',
+  async (store) => {
+    const api = await startApi(store)
+    await api.post('/api/v1/tasks', { id: 't1', action: 'a', settings: { retry: { max: 3 } } })
+    const first = await claimOne(api)
+    const end = (lease: typeof first, attempt: number, status: string) =>
+      api.post(
+        '/task-complete',
+        {
+          taskId: 't1',
+          attempt,
+          token: lease.token,
+          status,
+          ...(status === 'failed' ? { error: { message: 'x', retryAfterMs: 0, retryable: true } } : {}),
+        },
+        { token: null },
+      )
+    const payload = (attempt: number, token: string) => api.get(`/task-payload/t1/${attempt}`, { token })
+    expect((await payload(1, first.token)).body).toMatchObject({ taskId: 't1', attempt: 1 })
+    expect((await payload(1, 'x')).status).toBe(403)
+    expect((await end(first, 1, 'failed')).body).toMatchObject({ outcome: 'settled', repeated: false })
+    // The same again, also from a second worker that the platform started for the launch: the same answer, and one transition.
+    expect((await end(first, 1, 'failed')).body).toMatchObject({ outcome: 'settled', repeated: true })
+    expect((await payload(1, first.token)).status).toBe(404)
+    const second = await claimOne(api, 'w2')
+    expect(second.attempt).toBe(2)
+    expect((await end(first, 2, 'succeeded')).status).toBe(403)
+    expect((await end(first, 1, 'succeeded')).status).toBe(409)
+    expect((await end(second, 3, 'succeeded')).status).toBe(403)
+    expect((await end(second, 2, 'succeeded')).status).toBe(200)
+    expect((await end(second, 2, 'succeeded')).body).toMatchObject({ repeated: true })
+    const other = { taskId: 't1', attempt: 2, token: second.token, status: 'succeeded', result: { n: 2 } }
+    expect((await api.post('/task-complete', other, { token: null })).body).toMatchObject({ code: 'REPRISE_CONFLICT' })
+    expect((await api.get('/api/v1/tasks/t1/executions')).body).toMatchObject({
+      items: [{ status: 'failed' }, { status: 'succeeded' }],
+    })
+  },
+)
 
 test.each(STORES)('A11: the payload is not handed out for longer than 2 h, on $name', async (store) => {
   // By the store's clock: the server's may be hours off.

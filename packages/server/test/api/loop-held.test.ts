@@ -46,7 +46,7 @@ const ATTACKS: Readonly<Record<string, (planted: Planted, count: number) => Prom
   },
 }
 
-test.each(STORES)('no request holds the loop by what was planted for it ($name)', async (store) => {
+test.each(STORES)('intruder 13: no request holds the loop by what was planted for it ($name)', async (store) => {
   const api = await startApi(store, { tenantRules: { acme: { submitsPerSecond: null } } })
   const token = await api.tokenFor('admin', ['acme'])
   await api.post('/api/v1/tasks', { action: 'nobody', id: 't1', pool: 'nobody' }, { token })

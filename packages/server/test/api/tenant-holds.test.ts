@@ -6,7 +6,7 @@ import { STORES, startApi } from './fixture.ts'
 const TENANT = { tenant: 'acme' }
 
 test.each(STORES)(
-  "intruder 10: a tenant's operator can't lift or change what the platform set, on $name",
+  "intruder 12: a tenant's operator can't lift or change what the platform set, on $name",
   async (store) => {
     const api = await startApi(store)
     const own = { token: await api.tokenFor('operator', ['acme']) }

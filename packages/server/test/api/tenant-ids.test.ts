@@ -17,7 +17,7 @@ const shape = ({ status, body }: Answered, id: string): unknown => {
   return [status, JSON.parse(JSON.stringify(problem).replaceAll(id, 'ID'))]
 }
 
-test.each(STORES)('intruder 11: an id of one tenant is free for another, on $name', async (store) => {
+test.each(STORES)('intruder 12: an id of one tenant is free for another, on $name', async (store) => {
   const api = await startApi(store)
   const { acme, blue } = await twoTenants(api)
   const first = await api.post('/api/v1/tasks', submission(ID, 'of acme'), acme)
@@ -53,7 +53,7 @@ test.each(STORES)('intruder 11: an id of one tenant is free for another, on $nam
   expect((await api.post('/api/v1/tasks', submission('plain'))).body).toMatchObject({ id: 'plain' })
 })
 
-test.each(STORES)('intruder 11: every route finds the own task by the id that was chosen, on $name', async (store) => {
+test.each(STORES)('intruder 12: every route finds the own task by the id that was chosen, on $name', async (store) => {
   const api = await startApi(store)
   const { acme, blue } = await twoTenants(api)
   await api.post('/api/v1/tasks', submission(ID, 'of acme'), acme)
@@ -83,7 +83,7 @@ test.each(STORES)('intruder 11: every route finds the own task by the id that wa
   expect((await api.post('/api/v1/tasks/cancel', { ids: [ID] }, blue)).body).toMatchObject({ changed: [`@blue~${ID}`] })
 })
 
-test.each(STORES)("intruder 11: another tenant's id answers as one that does not exist, on $name", async (store) => {
+test.each(STORES)("intruder 12: another tenant's id answers as one that does not exist, on $name", async (store) => {
   const api = await startApi(store)
   const { acme, blue } = await twoTenants(api)
   await api.post('/api/v1/tasks', submission(ID), blue)
@@ -111,7 +111,7 @@ test.each(STORES)("intruder 11: another tenant's id answers as one that does not
   expect(shape(removed, noteId)).toEqual(shape(unknown, 'no-such-note'))
 })
 
-test.each(STORES)('intruder 11: dedupe keys belong to a tenant, on $name', async (store) => {
+test.each(STORES)('intruder 12: dedupe keys belong to a tenant, on $name', async (store) => {
   const api = await startApi(store)
   const { acme, blue } = await twoTenants(api)
   const task = { action: 'render', payload: {}, delay: '1h', dedupeKey: 'k' }

@@ -222,7 +222,7 @@ function comparable({ status, text }: Answered, both: readonly Names[]): string 
 }
 
 describe.each(STORES)('tenant B, on $name,', (store) => {
-  test('intruder 7: learns nothing by asking for what is its own, on every line', async () => {
+  test('intruder 14: learns nothing by asking for what is its own, on every line', async () => {
     const { api, theirs, token } = await seeded(store)
     const own: Names = {
       ...NONE,
@@ -263,7 +263,7 @@ describe.each(STORES)('tenant B, on $name,', (store) => {
     expect(await submitted(theirs.task)).toBe(await submitted(NONE.task))
   })
 
-  test('intruder 7: is not told what the metrics say of all', async () => {
+  test('intruder 14: is not told what the metrics say of all', async () => {
     const { api, token } = await seeded(store)
     const headers = { 'x-forwarded-for': '203.0.113.9' }
     const answered = await api.get('/metrics', { token, headers })
@@ -271,7 +271,7 @@ describe.each(STORES)('tenant B, on $name,', (store) => {
     expect((await api.get('/metrics', { headers })).text).toContain('reprise')
   })
 
-  test('intruder 7: hears nothing of others on the live stream, nor who its workers are', async () => {
+  test('intruder 14: hears nothing of others on the live stream, nor who its workers are', async () => {
     const { api, token } = await seeded(store)
     const gone = new AbortController()
     const url = `${api.url}/api/v1/events/stream?cursor=0`

@@ -10,7 +10,7 @@ tenants:
 `
 const task = (id: string, payload: unknown = {}) => ({ action: 'render', id, payload })
 
-test.each(STORES)('intruder 9: limits of tenants refuse by name, on $name', async (store) => {
+test.each(STORES)('intruder 12: limits of tenants refuse by name, on $name', async (store) => {
   const api = await startApi(store)
   expect((await api.send('PUT', '/api/v1/policies', { body: { text: POLICIES } })).status).toBeLessThan(300)
   const acme = { token: await api.tokenFor('operator', ['acme']) }
@@ -60,7 +60,7 @@ test.each(STORES)('intruder 9: limits of tenants refuse by name, on $name', asyn
   expect((await api.get('/metrics')).text).toMatch(/reprise_tenant_refusals_total\{limit="backlog"\} 2/)
 })
 
-test.each(STORES)('intruder 9: events of failures count like submissions, on $name', async (store) => {
+test.each(STORES)('intruder 12: events of failures count like submissions, on $name', async (store) => {
   const api = await startApi(store, { tenantRules: { acme: { backlog: 1 } } })
   const acme = { token: await api.tokenFor('operator', ['acme']) }
   const report = (key: string) => ({

@@ -203,7 +203,7 @@ test('B5: only the types and the tenants that are asked for, and the place is to
   expect(client.lastId).toBe(tail)
 })
 
-test('intruder 4, 6: what an entry says can not break out of its event, and secrets are taken out', async () => {
+test('intruder 4, intruder 6: what an entry says can not break out of its event, and secrets are taken out', async () => {
   const engine = await openStore()
   const redact: Redact = (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[redacted]'))
   const { url } = await serve(engine, { redact })

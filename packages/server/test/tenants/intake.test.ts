@@ -65,7 +65,7 @@ async function intakeOf(store: Pick<(typeof STORES)[number], 'open'>, rules: Ten
 const flood = (count: number, from = 0): readonly number[] => Array.from({ length: count }, (_, index) => from + index)
 
 test.each(STORES)(
-  'intruder 9: the backlog of a tenant holds under a flood, and others get in, on $name',
+  'intruder 12: the backlog of a tenant holds under a flood, and others get in, on $name',
   async (store) => {
     const { engine, clock, intake, refused } = await intakeOf(store, { acme: { backlog: 10 } })
     const outcomes = await Promise.all(flood(50).map((at) => intake.submit(OF_ACME, [spec(`a${at}`)])))
@@ -94,7 +94,7 @@ test.each(STORES)(
   },
 )
 
-test.each(STORES)('intruder 9: the bytes of a tenant hold under a flood, on $name', async (store) => {
+test.each(STORES)('intruder 12: the bytes of a tenant hold under a flood, on $name', async (store) => {
   const { engine, clock, intake } = await intakeOf(store, { default: { bytes: 10_000 } })
   const payload = 'x'.repeat(998)
   const outcomes = await Promise.all(flood(30).map((at) => intake.submit(OF_ACME, [spec(`a${at}`, acme, payload)])))
@@ -111,7 +111,7 @@ test.each(STORES)('intruder 9: the bytes of a tenant hold under a flood, on $nam
   expect(codes(await intake.submit(OF_ACME, [spec('more', acme, '')]))).toEqual(['REPRISE_TENANT_BYTES_FULL'])
 })
 
-test('intruder 9: submissions per second hold, with a time to come again; a stream of lines waits', async () => {
+test('intruder 12: submissions per second hold, with a time to come again; a stream of lines waits', async () => {
   const { intake, clock } = await intakeOf(SQLITE, { acme: { submitsPerSecond: 5 } })
   const outcomes = await Promise.all(flood(20).map((at) => intake.submit(OF_ACME, [spec(`a${at}`)])))
   const words = codes(outcomes.flat())
@@ -131,7 +131,7 @@ test('intruder 9: submissions per second hold, with a time to come again; a stre
   expect(codes(await lines)).toEqual(['accepted'])
 })
 
-test.each(STORES)('intruder 9: the running tasks of a tenant leave slots to others, on $name', async (store) => {
+test.each(STORES)('intruder 12: the running tasks of a tenant leave slots to others, on $name', async (store) => {
   const { engine, intake, slots, change } = await intakeOf(store, { default: { running: 3 } })
   await intake.submit(
     OF_ACME,
@@ -155,7 +155,7 @@ test.each(STORES)('intruder 9: the running tasks of a tenant leave slots to othe
 })
 
 test.each(STORES)(
-  'intruder 9: without any rules, a tenant leaves slots of the workers to others, on $name',
+  'intruder 12: without any rules, a tenant leaves slots of the workers to others, on $name',
   async (store) => {
     const { engine, intake, slots } = await intakeOf(store, {})
     const worker = 'w1' as never
