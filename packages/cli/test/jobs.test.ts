@@ -92,6 +92,9 @@ describe.each(WAYS)('E6: reprise job over %s', (way) => {
       ['done'],
     ])
     expect(await over(way, 'job', 'list', '--status', 'moving')).toMatchObject({ exitCode: 2 })
+    await over(way, 'job', 'cancel', 'held')
+    await over(way, 'job', 'watch', 'held')
+    expect((await over(way, 'job', 'show', 'held')).stdout).toMatch(/\d succeeded, \d cancelled or failed, 0 open/)
   })
 
   test('a file that is not there starts no job; one that is wrong leaves a job that the submitter can go on with', async () => {

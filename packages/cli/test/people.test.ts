@@ -115,6 +115,14 @@ describe.each(WAYS)('over %s', (way) => {
     expect((await here.over(way, 'events', '--type', 'exec*,note')).exitCode).toBe(0)
   })
 
+  test('D6: events name the action of a task also where its entry does not', async () => {
+    const here = await serverAndStore()
+    const { queued } = await seeded(here.engine)
+    await here.over(way, 'cancel', queued, '--reason', 'not needed')
+    const { stdout } = await here.over(way, 'events', '--type', 'task.cancelled')
+    expect(stdout).toMatch(new RegExp(`task\\.cancelled [a-z.]+ ${queued}\\S* not needed\n`))
+  })
+
   test('D6: status says when nothing ran, when nobody takes work, and why the level is what it is', async () => {
     const here = await serverAndStore()
     const empty = await here.over(way, 'status')

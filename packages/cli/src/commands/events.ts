@@ -4,11 +4,14 @@ import { present } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { LIMIT_MAX } from '../command/rows.ts'
-import { askedQuery } from '../tasks/query.ts'
+import { askedQuery, termOf } from '../tasks/query.ts'
 import { type Event, eventLine, typeList } from '../views/events.ts'
 
 const LIMIT_DEFAULT = 50
 const PAGE = 1_000
+/** Tasks that are asked for their actions: more than anybody reads. */
+const NAMED_MAX = 500
+const NAMED_AT_ONCE = 10
 /** A moment that never comes: reading from there begins, and ends, after the newest event. */
 const NEVER = String(Number.MAX_SAFE_INTEGER)
 
@@ -39,10 +42,26 @@ export const events: CommandDefinition = {
     const { output } = invocation
     const { items, cursor } = await read(invocation)
     if (output.format === 'json') output.one(items, () => undefined)
-    else for (const event of items) output.event(event, (people) => eventLine(event, people))
+    else {
+      const actions = output.format === 'table' ? await actionsOf(invocation, items) : undefined
+      for (const event of items) output.event(event, (people) => eventLine(event, people, actions))
+    }
     if (items.length === 0) output.note('Nothing of that kind happened.')
     output.note(`To go on from here: --cursor ${cursor}`)
   },
+}
+
+/** Of the tasks whose entries don't say it, as far as they are still there. */
+async function actionsOf({ api }: Invocation, items: readonly Event[]): Promise<ReadonlyMap<string, string>> {
+  const nameless = items.filter(({ data }) => data.taskId !== null && data.details.action === undefined)
+  const ids = [...new Set(nameless.flatMap(({ data }) => data.taskId ?? []))].slice(-NAMED_MAX)
+  const actions = new Map<string, string>()
+  for (let at = 0; at < ids.length; at += NAMED_AT_ONCE) {
+    const some = ids.slice(at, at + NAMED_AT_ONCE)
+    const pages = await Promise.all(some.map((id) => api.listTasks({ q: termOf('id', id), limit: 1 })))
+    for (const { id, action } of pages.flatMap((page) => page.items)) actions.set(id, action)
+  }
+  return actions
 }
 
 /** The first ones that follow a cursor; without one the last ones, in the order in which they happened. */

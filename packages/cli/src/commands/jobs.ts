@@ -59,7 +59,7 @@ export const jobList: CommandDefinition = {
         { title: 'LEFT', value: leftOf, right: true },
         { title: 'STARTED', value: ({ startedAt }) => relativeTime(startedAt, now) },
       ],
-      none: 'There are no jobs.',
+      none: invocation.options.isGiven('status') ? 'There are no such jobs.' : 'There are no jobs.',
     }),
 }
 
@@ -100,10 +100,11 @@ export const jobShow: CommandDefinition = {
 }
 
 function summaryOf(job: Job): string {
-  const { succeeded, failed, open, total, perSecond } = job
+  const { status, succeeded, failed, open, total, perSecond } = job
+  const otherwise = status === 'cancelled' || status === 'cancelling' ? 'cancelled or failed' : 'failed'
   const left = leftOf(job)
   const speed = perSecond > 0 ? `, ${perSecond.toFixed(1)} per second${left === '' ? '' : `, ${left} left`}` : ''
-  return `${succeeded} succeeded, ${failed} failed, ${open} open, of ${total ?? 'more than are known'} chunks${speed}`
+  return `${succeeded} succeeded, ${failed} ${otherwise}, ${open} open, of ${total ?? 'more than are known'} chunks${speed}`
 }
 
 async function chunks(invocation: Invocation, id: string): Promise<undefined> {

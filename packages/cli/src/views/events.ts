@@ -16,12 +16,17 @@ const STYLES: readonly (readonly [RegExp, Style])[] = [
   [/paused|half_open|ramping|retried|cancelled|discarded|reverted/, 'yellow'],
 ]
 
-export function eventLine(event: Event, { line, prose, paint, columns }: People): void {
+/** `actions` are those of tasks, by their ids: for entries that don't name theirs. */
+export function eventLine(
+  event: Event,
+  { line, prose, paint, columns }: People,
+  actions: ReadonlyMap<string, string> = new Map(),
+): void {
   const { taskId, attempt, actor, reason } = event.data
   const type = bareType(event.type)
   const style = STYLES.find(([pattern]) => pattern.test(type))?.[1]
   const about = taskId === null ? '' : ` ${plain(taskId)}${attempt === null ? '' : `#${attempt}`}`
-  const { action, message, ...rest } = event.data.details
+  const { action = actions.get(taskId ?? ''), message, ...rest } = event.data.details
   const details = detailsOf(taskId === null ? event.data.details : rest, reason)
   // The action and what went wrong come first, then what happens next.
   const cause = typeof message === 'string' && message !== reason ? ` ${withStop(plain(message))}` : ''
