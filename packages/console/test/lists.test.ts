@@ -81,6 +81,36 @@ describe.runIf(hasBrowser)('lists and charts in a browser', () => {
     await expect.poll(() => page.getByRole('dialog').textContent(), PATIENCE).toContain('Redrive 20 dead letters')
   })
 
+  test('nothing moves under the pointer: new rows wait, and those that are there keep their order', async () => {
+    const { page } = seat
+    const keys = (): Promise<(string | null)[]> =>
+      page
+        .locator('[role=row][data-key]')
+        .evaluateAll((rows) => rows.slice(0, 5).map((row) => row.getAttribute('data-key')))
+    await page.goto(`${shop.url}/tasks`)
+    await page.locator('[role=row][data-index="1"]').hover()
+    const before = await keys()
+    await shop.client.submitMany('invoice.render', [{ order: 200 }, { order: 201 }])
+    await page.getByRole('button', { name: '2 new rows: show' }).waitFor()
+    expect(await keys()).toEqual(before)
+    await page.getByRole('button', { name: '2 new rows: show' }).click()
+    await expect.poll(async () => (await keys()).slice(2), PATIENCE).toEqual(before.slice(0, 3))
+
+    await page.goto(`${shop.url}/failures`)
+    await page.locator('[role=row][data-index="1"]').hover()
+    const causes = await keys()
+    expect(causes).toHaveLength(2)
+    const isPoison = (await page.locator('[role=row][data-index="1"]').textContent())?.includes('no customer') === true
+    const worker = await shop.deploy('2')
+    await shop.client.submit('order.confirm', { order: 300, region: 'eu', ...(isPoison ? {} : { customer: 'last' }) })
+    const show = page.getByRole('button', { name: 'Others, or in another order: show' })
+    await show.waitFor()
+    expect(await keys()).toEqual(causes)
+    await show.click()
+    await expect.poll(keys, PATIENCE).toEqual(causes.toReversed())
+    await worker.stop()
+  })
+
   test('a cause says with which version it began', async () => {
     const { page } = seat
     await page.goto(`${shop.url}/failures`)

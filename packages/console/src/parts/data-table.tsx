@@ -7,6 +7,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef,
 import { many } from '../format.ts'
 import { usePreferences } from '../preferences.ts'
 import { isTyping, useCommands } from '../shell/commands.ts'
+import { nameCut } from './cut-text.ts'
 import { useHeldRows } from './held-rows.ts'
 
 export interface Column<Row> {
@@ -59,7 +60,7 @@ interface DataTableProps<Row> {
 
 const ROW = { normal: 32, dense: 28 } as const
 const TALL = { normal: 48, dense: 44 } as const
-/** A line more. */
+/** A line more; two, where one is too short. */
 const STACKED_PX = 20
 const STACKED_BELOW = 480
 const OVERSCAN = 10
@@ -70,7 +71,7 @@ const SELECT_WIDTH = '32px'
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, keyOf, columns, onOpen, selection, onEnd = null, about = '', isFilled = false, isTall = false } = props
-  const { rows, waiting, show, around } = useHeldRows(props.rows, keyOf, about)
+  const { rows, waiting, isHeld, gone, show, setScrolled, around } = useHeldRows(props.rows, keyOf, about)
   const { density } = usePreferences()
   const scroller = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(WIDTH)
@@ -100,12 +101,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   useEffect(() => {
     if (isNearEnd) onEnd?.()
   }, [isNearEnd, onEnd])
-  const shown = columns.filter(({ from = 0, isAbove = false }) => width >= from || (isStacked && isAbove))
+  const shown = columns.filter(
+    ({ from = 0, isAbove = false, isMain = false }) => width >= from || (isStacked && (isAbove || isMain)),
+  )
   const isBelow = ({ isMain = false }: Column<Row>): boolean => isStacked && isMain
   const aside = selection === undefined ? [] : [SELECT_WIDTH]
   const above = shown.filter((one) => !isBelow(one)).map((one) => one.width)
   // Stacked, the last one above the line takes the room that is left.
-  const tracks = isStacked ? [...above.slice(0, -1), 'minmax(0, 1fr)'] : above
+  const lastAbove =
+    shown.findLast((one) => !isBelow(one))?.isNumber === true ? 'minmax(max-content, 1fr)' : 'minmax(0, 1fr)'
+  const tracks = isStacked ? [...above.slice(0, -1), lastAbove] : above
   const grid = { gridTemplateColumns: [...aside, ...tracks].join(' ') }
   const below = { gridColumn: `${aside.length + 1} / -1`, order: 1 }
   const active = Math.min(at, Math.max(rows.length - 1, 0))
@@ -171,13 +176,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   }
   return (
     <div className={`relative min-w-0 ${isFilled ? 'flex min-h-0 flex-1 flex-col' : ''}`} {...around}>
-      {waiting > 0 && (
+      {isHeld && (
         <button
           type="button"
           className="button button-main arrives absolute top-9 left-1/2 z-10 h-7 -translate-x-1/2"
-          onClick={show}
+          onClick={() => {
+            show()
+            // The button goes away, and with it the focus.
+            requestAnimationFrame(() => latest.current.go(0))
+          }}
         >
-          {many(waiting, 'new row')}: show
+          {waiting > 0 ? many(waiting, 'new row') : 'Others, or in another order'}: show
         </button>
       )}
       <div
@@ -188,6 +197,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         tabIndex={rows.length === 0 ? 0 : -1}
         className={`overflow-auto border-t border-line ${isFilled ? 'min-h-0 flex-1' : 'max-h-[480px]'}`}
         onKeyDown={press}
+        onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > rowHeight)}
+        onPointerOver={({ target }) => nameCut(target)}
       >
         <div
           role="row"
@@ -222,16 +233,21 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               // biome-ignore lint/a11y/useKeyWithClickEvents: the grid around has the keys
               <div
                 key={key}
+                ref={isStacked ? virtual.measureElement : undefined}
                 role="row"
                 data-index={index}
                 data-key={key}
                 aria-rowindex={index + 2}
                 aria-selected={selection === undefined ? undefined : isSelected}
                 tabIndex={index === active ? 0 : -1}
-                className={`absolute inset-x-0 grid content-center items-center gap-x-3 border-b border-line -outline-offset-2 hover:bg-sunken ${
+                className={`absolute inset-x-0 grid content-center items-center gap-x-3 border-b border-line -outline-offset-2 hover:bg-sunken ${isStacked ? 'py-1.5' : ''} ${
                   isSelected ? 'bg-accent-soft' : ''
-                } ${onOpen === undefined ? '' : 'cursor-pointer'}`}
-                style={{ ...grid, height: rowHeight, transform: `translateY(${start}px)` }}
+                } ${onOpen === undefined ? '' : 'cursor-pointer'} ${gone.has(key) ? 'text-dim line-through' : ''}`}
+                style={{
+                  ...grid,
+                  [isStacked ? 'minHeight' : 'height']: rowHeight,
+                  transform: `translateY(${start}px)`,
+                }}
                 onFocus={() => setAt(index)}
                 onClick={(event) => {
                   if (event.target instanceof Element && event.target.closest('a, button, input, label') !== null)
@@ -260,7 +276,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     key={column.id}
                     role="gridcell"
                     tabIndex={-1}
-                    className={`min-w-0 truncate ${column.isNumber === true ? 'text-right tabular-nums' : ''}`}
+                    className={`cell min-w-0 ${isBelow(column) ? 'cell-below' : 'truncate'} ${column.isNumber === true ? 'text-right tabular-nums' : 'text-left'}`}
                     {...(isBelow(column) ? { style: below } : {})}
                   >
                     {column.cell(row)}
