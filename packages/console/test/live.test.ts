@@ -40,6 +40,23 @@ describe.runIf(hasBrowser)('the live light in a browser', () => {
     await page.getByText('Acme moves house.').waitFor()
     expect(await page.getByText('✕ not live').count()).toBe(0)
   })
+
+  test('a page that is opened meanwhile says why it is empty, and fills when the server is back', async () => {
+    const { page } = seat
+    await page.goto(`${way.url}/journal`)
+    await page.getByText('● live', { exact: true }).waitFor()
+    await way.close()
+    await page.getByText('✕ not live').waitFor()
+    // Its program may not be in this browser's memory.
+    await page.getByRole('link', { name: 'Breakers' }).click()
+    await page.getByText(/The server does not answer|The server did not give out its program/).waitFor()
+    await way.open()
+    const again = page.getByRole('button', { name: 'Load it again' })
+    const there = page.getByText('Nothing is held by a breaker.')
+    await again.or(there).first().waitFor()
+    if (await again.isVisible()) await again.click()
+    await there.waitFor()
+  })
 })
 
 interface Way {

@@ -9,8 +9,9 @@ import {
   type OperationOutput,
 } from '@reprise/client/http'
 import { isRepriseError } from '@reprise/core'
+import { fetchAndTell } from './answering.ts'
 
-export const api: Client = createHttpClient({ url: window.location.origin, timeout: '20s' })
+export const api: Client = createHttpClient({ url: window.location.origin, timeout: '20s', fetch: fetchAndTell })
 
 export type { OperationInput, OperationName, OperationOutput }
 

@@ -22,7 +22,6 @@ import {
 
 /** What nobody tells us of, such as tasks that succeed, is asked for as often. */
 const EVERY_MS = 5_000
-const REPEATS_MAX = 2
 
 const isFinal = (error: unknown): boolean =>
   isSignedOut(error) || isForbidden(error) || isNotFound(error) || isRefused(error)
@@ -32,7 +31,8 @@ export const queries: QueryClient = new QueryClient({
     queries: {
       staleTime: 1_000,
       gcTime: 60_000,
-      retry: (failures, error) => !isFinal(error) && failures < REPEATS_MAX,
+      // The client has asked again already, as long as its timeout lets it.
+      retry: false,
       // What was shown for other filters stays until the new answer is there.
       placeholderData: (previous: unknown) => previous,
     },

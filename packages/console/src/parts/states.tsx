@@ -3,15 +3,20 @@
 
 import { isRepriseError } from '@reprise/core'
 import type { ReactNode } from 'react'
+import { useIsAnswering } from '../api/answering.ts'
 import { refresh } from '../api/operations.ts'
 import { CommandLine } from './texts.tsx'
 
 /** Nothing at first; then a sign that something comes. */
-export const Waiting = ({ what }: { readonly what: string }) => (
-  <p role="status" className="late py-4 text-dim">
-    Reading {what} …
-  </p>
-)
+export function Waiting({ what }: { readonly what: string }) {
+  const isAnswering = useIsAnswering()
+  return (
+    <p role="status" className="late py-4 text-dim">
+      Reading {what} …
+      {!isAnswering && <span className="text-dead"> ✕ The server does not answer. It is asked again.</span>}
+    </p>
+  )
+}
 
 export function Empty({
   title,

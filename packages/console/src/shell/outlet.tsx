@@ -10,7 +10,16 @@ import { Page } from './page.tsx'
 const loaded = new Map<string, ComponentType>()
 
 function componentOf({ path, load }: PageEntry): ComponentType {
-  const known = loaded.get(path) ?? lazy(load)
+  // What could not be loaded is asked for again when it is opened again.
+  const loading = async (): ReturnType<typeof load> => {
+    try {
+      return await load()
+    } catch (error) {
+      loaded.delete(path)
+      throw error
+    }
+  }
+  const known = loaded.get(path) ?? lazy(loading)
   loaded.set(path, known)
   return known
 }
@@ -66,13 +75,21 @@ class Guard extends Component<{ readonly children: ReactNode }, Guarded> {
       <Page title="This page failed">
         <Empty title="This page could not be shown.">
           <p role="alert">
-            <bdi>{messageOf(error)}</bdi>
+            <bdi>{isUnloaded(error) ? 'The server did not give out its program.' : messageOf(error)}</bdi>
           </p>
-          <button type="button" className="button mt-2" onClick={() => window.location.reload()}>
+          <button type="button" className="button mt-2" onClick={() => void loadAgain()}>
             Load it again
           </button>
         </Empty>
       </Page>
     )
   }
+}
+
+const isUnloaded = (error: unknown): boolean => error instanceof TypeError && /module/i.test(error.message)
+
+/** Not while the server is away: the browser would leave the console for a page of its own. */
+async function loadAgain(): Promise<void> {
+  const answer = await fetch(window.location.href, { headers: { accept: 'text/html' } }).catch(() => null)
+  if (answer?.ok === true) window.location.reload()
 }

@@ -2,6 +2,7 @@
 
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { Link, navigate, usePath } from '../address.tsx'
+import { useIsAnswering } from '../api/answering.ts'
 import { isSignedOut } from '../api/client.ts'
 import { useMe } from '../api/me.ts'
 import { useOperation } from '../api/operations.ts'
@@ -97,7 +98,7 @@ function SignedIn() {
           <Who />
           <span className="flex-1" />
           <button type="button" className="button h-7 text-sm" onClick={() => setOpen('palette')}>
-            Search or do <kbd className="font-mono text-xs text-dim">⌘K</kbd>
+            Search or do <kbd className="font-mono text-xs text-dim max-sm:hidden">⌘K</kbd>
           </button>
           <button
             type="button"
@@ -208,12 +209,18 @@ const LIGHTS = {
     shape: '✕',
     word: 'not live',
     colour: 'text-dead',
-    says: 'There is no connection to the live stream. It is tried again; what is shown may be old.',
+    says: 'There is no connection to the server, or to its live stream. It is tried again; what is shown may be old.',
   },
 } as const
 
+/** While the server answers nothing, what is shown may be old, whatever the stream believes. */
+function useLight(): keyof typeof LIGHTS {
+  const state = useLiveState()
+  return useIsAnswering() ? state : 'off'
+}
+
 function LiveLight() {
-  const { shape, word, colour, says } = LIGHTS[useLiveState()]
+  const { shape, word, colour, says } = LIGHTS[useLight()]
   return (
     <span role="status" className={`whitespace-nowrap text-sm ${colour}`} title={says}>
       <span aria-hidden="true">{shape}</span> {word}
