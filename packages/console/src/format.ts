@@ -30,13 +30,16 @@ export const count = (value: number): string => WHOLE.format(value)
 /** 1.2M, where there is no room. */
 export const short = (value: number): string => SHORT.format(value)
 
+/** A number and its sign stay on one line. */
+const percentOf = (value: string): string => `${value}\u00a0%`
+
 /** 98 %, and never 100 % or 0 % unless it is all or none. */
 export function share(part: number, of: number): string {
   if (of === 0) return '–'
   const percent = (100 * part) / of
-  if (percent > 0 && percent < 1) return '<1 %'
-  if (percent < 100 && percent > 99) return '>99 %'
-  return `${Math.round(percent)} %`
+  if (percent > 0 && percent < 1) return percentOf('<1')
+  if (percent < 100 && percent > 99) return percentOf('>99')
+  return percentOf(String(Math.round(percent)))
 }
 
 /** 52 ms, 3.4 s, 4 m 10 s, 2 h 5 m, 3 d 4 h */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { holdRows } from '../src/parts/held-rows.ts'
 
-const listOf = (keys: string): ReadonlyMap<string, string> => new Map([...keys].map((key) => [key, key]))
+const listOf = (keys: string): ReadonlyMap<string, string> => new Map(keys.split('').map((key) => [key, key]))
 
 const held = (before: string, now: string): [string, number, string] => {
   const { rows, waiting, gone } = holdRows(listOf(before), listOf(now)).held

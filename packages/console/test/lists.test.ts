@@ -83,10 +83,10 @@ describe.runIf(hasBrowser)('lists and charts in a browser', () => {
 
   test('nothing moves under the pointer: new rows wait, and those that are there keep their order', async () => {
     const { page } = seat
-    const keys = (): Promise<(string | null)[]> =>
-      page
-        .locator('[role=row][data-key]')
-        .evaluateAll((rows) => rows.slice(0, 5).map((row) => row.getAttribute('data-key')))
+    const keys = (): Promise<string[]> =>
+      page.evaluate<string[]>(
+        "[...document.querySelectorAll('[role=row][data-key]')].slice(0, 5).map((row) => row.dataset.key)",
+      )
     await page.goto(`${shop.url}/tasks`)
     await page.locator('[role=row][data-index="1"]').hover()
     const before = await keys()

@@ -56,6 +56,7 @@ describe.runIf(hasBrowser)('the live light in a browser', () => {
     await again.or(there).first().waitFor()
     if (await again.isVisible()) await again.click()
     await there.waitFor()
+    expect(await page.getByText('✕').count()).toBe(0)
   })
 })
 

@@ -116,7 +116,11 @@ export const TRIED_PAGES: readonly TriedPage[] = [
   { name: 'Jobs', path: () => '/jobs', shows: 'There is no job yet.' },
   { name: 'a job', path: jobPath, shows: 'What it is' },
   { name: 'Settings', path: () => '/settings', shows: 'Server and store' },
-  { name: 'Settings, tokens', path: () => '/settings?tab=tokens', shows: 'the secrets of none are kept' },
+  {
+    name: 'Settings, tokens',
+    path: () => '/settings?tab=tokens',
+    shows: /the secrets of none are kept|No program comes in/,
+  },
   { name: 'Settings, a new token', path: () => '/settings?tab=tokens&sheet=token', shows: 'Make it' },
   { name: 'Settings, sessions', path: () => '/settings?tab=sessions', shows: 'Sign out …' },
   { name: 'Settings, webhooks', path: () => '/settings?tab=webhooks', shows: 'Nobody is told of anything.' },

@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('policies in a browser', () => {
     await page.getByText('What version 3, in force, says otherwise').waitFor()
     await page.getByRole('button', { name: 'Roll back to it …' }).click()
     await page.getByLabel('Reason').fill('it was right')
-    await page.getByText('reprise policy show 2 | reprise policy publish - --expected 3').waitFor()
+    await page.getByText('npx reprise policy show 2 | npx reprise policy publish - --expected 3').waitFor()
     await page.getByRole('button', { name: 'Publish it as version 4' }).click()
     await expect.poll(inForce).toBe(4)
     expect((await shop.client.policies()).version?.text).toContain('retries: 7')

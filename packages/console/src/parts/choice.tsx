@@ -1,5 +1,7 @@
-// One of a few, all of them in sight: filters, orders, ranges. Some are kept in the address: which health, which list.
+// One of a few, all of them in sight: filters, orders, ranges. Some are kept in the address: which health, which list. Where many
+// would take half of a phone, the phone's own list.
 
+import { useSyncExternalStore } from 'react'
 import { useParam } from '../address.tsx'
 import { count } from '../format.ts'
 
@@ -13,7 +15,38 @@ interface ChoiceProps<Value extends string> {
   readonly onChange: (value: Value) => void
 }
 
+const FEW = 5
+const PHONE = window.matchMedia('(width <= 480px)')
+
+/** Whether this is a phone, also after it was turned. */
+const useIsPhone = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      PHONE.addEventListener('change', listener)
+      return () => PHONE.removeEventListener('change', listener)
+    },
+    () => PHONE.matches,
+  )
+
 export function Choice<Value extends string>({ label, value, options, onChange }: ChoiceProps<Value>) {
+  const isPhone = useIsPhone()
+  if (isPhone && options.length > FEW) {
+    return (
+      <select
+        aria-label={label}
+        className="field w-auto max-w-full text-sm"
+        value={value}
+        onChange={(event) => onChange(event.target.value as Value)}
+      >
+        {!options.some(([one]) => one === value) && <option value={value}>{value}</option>}
+        {options.map(([one, word, some]) => (
+          <option key={one} value={one}>
+            {some === undefined ? word : `${word} ${count(some)}`}
+          </option>
+        ))}
+      </select>
+    )
+  }
   return (
     <fieldset className="flex min-w-0 flex-wrap gap-0.5 text-sm">
       <legend className="sr-only">{label}</legend>

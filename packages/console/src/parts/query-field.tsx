@@ -37,6 +37,7 @@ export function QueryField({ value, onChange, placeholder }: QueryFieldProps) {
   const [isOpen, setOpen] = useState(false)
   const [chosen, setChosen] = useState(-1)
   const field = useRef<HTMLInputElement>(null)
+  const [scrolled, setScrolled] = useState(0)
   const id = useId()
   useEffect(() => setText(value), [value])
   useCommands([{ title: 'Query', key: '/', group: 'On this page', run: () => field.current?.focus() }])
@@ -91,14 +92,13 @@ export function QueryField({ value, onChange, placeholder }: QueryFieldProps) {
         onFocus={() => setOpen(true)}
         onBlur={commit}
         onKeyDown={press}
+        onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollLeft)}
       />
+      {mistake !== null && <Underline text={text} from={mistake.at} scrolled={scrolled} />}
       {mistake !== null && (
-        <div id={`${id}-mistake`} role="alert" className="mt-0.5 text-sm text-dead">
-          <span aria-hidden="true" className="block overflow-hidden px-2 font-mono text-base leading-3 whitespace-pre">
-            {' '.repeat(Math.min(mistake.at, 120))}^
-          </span>
+        <p id={`${id}-mistake`} role="alert" className="mt-0.5 text-sm text-dead">
           {mistake.says}
-        </div>
+        </p>
       )}
       <div
         id={`${id}-options`}
@@ -125,5 +125,31 @@ export function QueryField({ value, onChange, placeholder }: QueryFieldProps) {
         ))}
       </div>
     </div>
+  )
+}
+
+/** The same text over the field, unseen but for a line under the word with the mistake. A mistake at the end has a place to stand. */
+function Underline({
+  text,
+  from,
+  scrolled,
+}: {
+  readonly text: string
+  readonly from: number
+  readonly scrolled: number
+}) {
+  const [word = ' '] = /^\S+/.exec(text.slice(from)) ?? []
+  return (
+    <span
+      aria-hidden="true"
+      className="pointer-events-none absolute inset-x-0 top-0 mx-[9px] block h-8 overflow-hidden font-mono text-base leading-8 whitespace-pre text-transparent"
+    >
+      <span className="inline-block" style={{ transform: `translateX(${-scrolled}px)` }}>
+        {text.slice(0, from)}
+        <span data-mistake="" className="underline decoration-dead decoration-wavy underline-offset-4">
+          {word}
+        </span>
+      </span>
+    </span>
   )
 }

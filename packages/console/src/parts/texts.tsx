@@ -38,17 +38,40 @@ export const Count = ({ value }: { readonly value: number }) => <span className=
 
 const COPIED_MS = 1_500
 
+/** Browsers have their clipboard for pages by HTTPS and of this machine alone, and a person may have forbidden it. */
+async function putOnClipboard(text: string, near: Element): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Inside a sheet, nothing outside of it can be selected.
+    const field = document.createElement('textarea')
+    field.value = text
+    field.className = 'sr-only'
+    near.append(field)
+    field.select()
+    const isDone = document.execCommand('copy')
+    field.remove()
+    return isDone
+  }
+}
+
 /** Puts a text on the clipboard and says so. */
 export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
-  const [isCopied, setCopied] = useState(false)
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-    later(COPIED_MS, () => setCopied(false))
+  const [says, setSays] = useState<string | null>(null)
+  const copy = async (button: HTMLElement): Promise<void> => {
+    const isDone = await putOnClipboard(text, button.parentElement ?? document.body)
+    button.focus()
+    setSays(isDone ? 'Copied' : 'Refused: select it')
+    later(COPIED_MS, () => setSays(null))
   }
   return (
-    <button type="button" className="button h-6 px-1.5 text-sm" onClick={() => void copy()}>
-      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+    <button
+      type="button"
+      className="button h-6 px-1.5 text-sm"
+      onClick={({ currentTarget }) => void copy(currentTarget)}
+    >
+      <span aria-live="polite">{says ?? label}</span>
     </button>
   )
 }

@@ -12,7 +12,8 @@ export interface ChartSeries {
   /** The name of a colour token: `dead`. */
   readonly colour: string
   readonly values: readonly number[]
-  readonly isBar?: boolean
+  /** Whether a value is a sum over the time until the next one, and so is drawn over all of it. */
+  readonly isSum?: boolean
 }
 
 export interface ChartMark {
@@ -60,7 +61,7 @@ export function TimeChart({
   const { theme } = usePreferences()
   const latest = useRef({ marks, onRange })
   latest.current = { marks, onRange }
-  const shape = series.map(({ name, colour, isBar }) => `${name} ${colour} ${isBar === true}`).join()
+  const shape = series.map(({ name, colour, isSum }) => `${name} ${colour} ${isSum === true}`).join()
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new chart only for another theme or other series; values are set below
   useEffect(() => {
@@ -94,11 +95,11 @@ export function TimeChart({
         ],
         series: [
           {},
-          ...series.map(({ name, colour, isBar }) => ({
+          ...series.map(({ name, colour, isSum }) => ({
             label: name,
             stroke: tokenOf(current, colour),
             width: 1.5,
-            ...(isBar === true && bars !== undefined ? { fill: tokenOf(current, colour), paths: bars } : {}),
+            ...(isSum === true && steps !== undefined ? { paths: steps } : {}),
             points: { show: false },
           })),
         ],
@@ -138,8 +139,11 @@ export function TimeChart({
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has made a new chart, which has no values yet
   useEffect(() => {
-    const whole = times.map((time) => time / SECOND_MS)
-    chart.current?.setData([whole, ...series.map(({ values }) => [...values])])
+    const [first, second] = times
+    // The last value holds until now, and so does what changed since: both need room.
+    const end = first === undefined || second === undefined ? [] : [(times.at(-1) ?? 0) + second - first]
+    const whole = [...times, ...end].map((time) => time / SECOND_MS)
+    chart.current?.setData([whole, ...series.map(({ values }) => [...values, ...end.map(() => values.at(-1) ?? 0)])])
   }, [times, series, theme])
 
   // Marks come by a way of their own, often after the values.
@@ -147,7 +151,7 @@ export function TimeChart({
   // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew when the marks are others
   useEffect(() => chart.current?.redraw(false), [marked])
 
-  const place = at ?? times.length - 1
+  const place = Math.min(at ?? times.length, times.length - 1)
   const moment = times[place]
   return (
     <figure className="min-w-0" aria-label={title}>
@@ -188,7 +192,7 @@ export function TimeChart({
   )
 }
 
-const bars = uPlot.paths.bars?.({ size: [0.7, 24], align: 1 })
+const steps = uPlot.paths.stepped?.({ align: 1 })
 
 /** What a token is in this theme: a canvas knows no variables. */
 function tokenOf(near: Element, token: string): string {

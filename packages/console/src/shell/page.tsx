@@ -27,9 +27,11 @@ export function Page({ title, above, sentence, actions, isFilled = false, childr
     >
       <header className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-3 pb-2">
         <div className="min-w-0 flex-1 basis-64">
-          <h1 className="text-sm font-semibold text-dim">
-            {above}
-            <bdi className="break-words">{title}</bdi>
+          <h1 className="flex gap-1 text-sm font-semibold text-dim">
+            {above !== undefined && <span className="shrink-0">{above}</span>}
+            <bdi className="line-clamp-2 break-words" title={title}>
+              {title}
+            </bdi>
           </h1>
           {sentence !== undefined && (
             <p className="mt-0.5 max-w-4xl text-md font-medium break-words text-ink lg:text-lg">{sentence}</p>

@@ -85,7 +85,7 @@ function Known({ alert }: { readonly alert: Alert }) {
             ...Object.entries(group).map(
               ([name, what]) => [NAMED[name] ?? name, <About key={name} name={name} what={what} />] as const,
             ),
-            ['figure', String(value)],
+            ['figure then', String(value)],
             ['severity', severity],
             ['fired', firedAt === null ? null : moment(firedAt)],
             [
@@ -112,7 +112,15 @@ function Known({ alert }: { readonly alert: Alert }) {
         </p>
       </Section>
       <Section title="Who was told">
-        {told.length === 0 && <p className="text-dim">Nobody.</p>}
+        {told.length === 0 && (
+          <p className="text-dim">
+            Nobody.{' '}
+            <Link className="link" to="/alerts?tab=channels">
+              Channels
+            </Link>{' '}
+            say who is told.
+          </p>
+        )}
         <ul>
           {told.map(({ channel, what, at, count }) => (
             <li key={channel} className="border-b border-line py-1">
@@ -167,7 +175,7 @@ function OneAct({ act, alert, onClose }: { readonly act: Act; readonly alert: Al
     acknowledge: {
       title: 'Acknowledge this alert',
       verb: 'Acknowledge',
-      command: `reprise alerts ack ${shellWord(id)}`,
+      command: `npx reprise alerts ack ${shellWord(id)}`,
       touches: (
         <p>Others see that you are at it. Nobody is reminded, and no other channel is told. It resolves by itself.</p>
       ),
@@ -180,7 +188,7 @@ function OneAct({ act, alert, onClose }: { readonly act: Act; readonly alert: Al
     silence: {
       title: 'Silence it for a time',
       verb: 'Silence',
-      command: `reprise alerts silence ${shellWord(id)} --for ${shellWord(given)}`,
+      command: `npx reprise alerts silence ${shellWord(id)} --for ${shellWord(given)}`,
       needsReason: true,
       isReady: given !== '',
       touches: (

@@ -77,7 +77,7 @@ export function ChannelForm({ onClose }: { readonly onClose: () => void }) {
   const given = settings.filter((one) => textOf(one) !== '')
   const readOf = (setting: Setting): unknown => (setting.read ?? String)(textOf(setting))
   const command = [
-    `reprise channels create ${called === '' ? '<name>' : shellWord(called)} --kind ${kind}`,
+    `npx reprise channels create ${called === '' ? '<name>' : shellWord(called)} --kind ${kind}`,
     ...given.map((one) => {
       const value = readOf(one)
       const text = one.isSecret ? `@${one.name}.txt` : typeof value === 'string' ? value : JSON.stringify(value)

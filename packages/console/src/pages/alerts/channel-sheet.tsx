@@ -83,7 +83,7 @@ function changeOf(act: Act, { id, name, enabled, destination }: Channel, onGone:
       title: `Send a test to ${name}`,
       verb: 'Send it',
       hasReason: false,
-      command: `reprise channels test ${word}`,
+      command: `npx reprise channels test ${word}`,
       touches: (
         <p>
           One message to <bdi className="break-all">{destination}</bdi> that says it is a test. No alert changes.
@@ -102,7 +102,7 @@ function changeOf(act: Act, { id, name, enabled, destination }: Channel, onGone:
       verb: 'Remove it',
       isDangerous: true,
       hasReason: false,
-      command: `reprise channels remove ${word}`,
+      command: `npx reprise channels remove ${word}`,
       touches: <p>It is told of nothing any more, and its deliveries are gone. This can't be taken back.</p>,
       run: async () => {
         await call('removeChannel', { id })
@@ -121,7 +121,7 @@ function changeOf(act: Act, { id, name, enabled, destination }: Channel, onGone:
     verb: `Switch ${enabled ? 'off' : 'on'}`,
     hasReason: false,
     isDangerous: enabled,
-    command: `reprise channels ${enabled ? 'disable' : 'enable'} ${word}`,
+    command: `npx reprise channels ${enabled ? 'disable' : 'enable'} ${word}`,
     touches: <p>{enabled ? 'It is told of nothing until it is on again.' : 'It is told of alerts from now on.'}</p>,
     run: async () => {
       await set(!enabled)

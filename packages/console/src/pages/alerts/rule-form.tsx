@@ -38,7 +38,7 @@ export function RuleForm({ rule, onClose }: { readonly rule?: Rule; readonly onC
     return text === '' ? [] : [[option, text] as const]
   })
   const command = [
-    `reprise alerts rule ${called === '' ? '<name>' : shellWord(called)}`,
+    `npx reprise alerts rule ${called === '' ? '<name>' : shellWord(called)}`,
     ...(rule === undefined ? [`--metric ${metric}`] : []),
     ...given.map(([option, text]) => `--${option} ${shellWord(text)}`),
   ].join(' ')

@@ -156,7 +156,7 @@ function changeOf(act: 'switch' | 'remove', rule: Rule, onGone: () => void): Cha
       verb: 'Remove it',
       isDangerous: true,
       hasReason: false,
-      command: `reprise alerts unrule ${shellWord(name)}`,
+      command: `npx reprise alerts unrule ${shellWord(name)}`,
       touches: <p>Its alerts are over. If it replaced a ready-made rule, that one counts again.</p>,
       run: async () => {
         await call('removeAlertRule', { name })
@@ -175,7 +175,7 @@ function changeOf(act: 'switch' | 'remove', rule: Rule, onGone: () => void): Cha
     verb: `Switch ${enabled ? 'off' : 'on'}`,
     isDangerous: enabled,
     hasReason: false,
-    command: `reprise alerts rule ${shellWord(name)}${enabled ? ' --off' : ''}`,
+    command: `npx reprise alerts rule ${shellWord(name)}${enabled ? ' --off' : ''}`,
     touches: (
       <p>
         {enabled

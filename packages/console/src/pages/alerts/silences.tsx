@@ -88,7 +88,7 @@ function NewSilence({ onClose }: { readonly onClose: () => void }) {
   const [reason, setReason] = useState('')
   const matches = matchersIn(text)
   const [lasts, why] = [time.trim(), reason.trim()]
-  const command = `reprise alerts silence ${matches === null ? '<matchers>' : shellWord(matchersOf(matches))} --for ${shellWord(lasts || '2h')}${why === '' ? '' : ` --reason ${shellWord(why)}`}`
+  const command = `npx reprise alerts silence ${matches === null ? '<matchers>' : shellWord(matchersOf(matches))} --for ${shellWord(lasts || '2h')}${why === '' ? '' : ` --reason ${shellWord(why)}`}`
   const submit = async (): Promise<void> => {
     const { id } = await call('createSilence', { matches: matches ?? {}, for: lasts, reason: why })
     await refresh()
@@ -134,7 +134,7 @@ function endOf(silence: Silence): Change {
     title: 'End this silence',
     verb: 'End it',
     hasReason: false,
-    command: `reprise alerts unsilence ${shellWord(silence.id)}`,
+    command: `npx reprise alerts unsilence ${shellWord(silence.id)}`,
     touches: (
       <p>
         Alerts that match <bdi className="font-mono text-sm">{matchersOf(silence.matches)}</bdi> and still fire are told

@@ -1,5 +1,6 @@
 // A cause: what is different about these failures, what changed before, how it goes, and what to do about it.
 
+import type { ReactNode } from 'react'
 import { address, Link, useParam, usePart } from '../../address.tsx'
 import { isNotFound } from '../../api/client.ts'
 import { useMay, useSeesAll } from '../../api/me.ts'
@@ -11,7 +12,7 @@ import { FailureText } from '../../parts/failure-text.tsx'
 import { Notes } from '../../parts/notes.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Answered, Empty } from '../../parts/states.tsx'
-import { Ago, Copy, Id } from '../../parts/texts.tsx'
+import { Ago, At, Copy, Id } from '../../parts/texts.tsx'
 import { useCommands } from '../../shell/commands.ts'
 import { Page, Section } from '../../shell/page.tsx'
 import { RedriveSheet } from '../redrive/redrive-sheet.tsx'
@@ -75,7 +76,7 @@ export default function CausePage() {
           ? 'No dead letter of it is left.'
           : cause.data === undefined
             ? undefined
-            : causeSentence(tellingFirst(cause.data.contrasts), cause.data.summary)
+            : causeSentence(tellingFirst(cause.data.contrasts), whoSentence(data))
       }
       actions={
         data === undefined ? undefined : (
@@ -184,6 +185,30 @@ function Line({ group }: { readonly group: GroupFigures }) {
         <span className="font-mono">{group.fingerprint}</span> <Copy text={group.fingerprint} />
       </span>
     </p>
+  )
+}
+
+/** Where there is nothing to compare: how many died, since when, and what they have in common. */
+function whoSentence(group: GroupFigures | undefined): ReactNode {
+  if (group === undefined) return undefined
+  const { count: dead, action, firstAt, tenants, versions, hosts, sampled } = group
+  const shared = (
+    [
+      ['tenant', tenants],
+      ['version', versions],
+      ['host', hosts],
+    ] as const
+  ).flatMap(([name, [first]]) => (first?.value != null && first.count === sampled ? [`${name} ${first.value}`] : []))
+  return (
+    <>
+      {many(dead, 'task')} of <bdi>{action}</bdi> died since <At at={firstAt} />
+      {shared.length > 0 && (
+        <>
+          , {dead === 1 ? 'with' : 'all with'} <bdi>{shared.join(', ')}</bdi>
+        </>
+      )}
+      .
+    </>
   )
 }
 

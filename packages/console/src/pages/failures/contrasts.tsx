@@ -1,6 +1,6 @@
 // What the failures have and the successes don't, as bars: how many of each. The strongest first.
 
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { OperationOutput } from '../../api/client.ts'
 import { count, share } from '../../format.ts'
 
@@ -84,7 +84,7 @@ export function Contrasts({ contrasts }: { readonly contrasts: readonly Contrast
 }
 
 /** '100 % of these have version = 2, 0 % of the successes do. 98 % have label.region = eu, 11 % of the successes do.' */
-export function causeSentence([first, second]: readonly Contrast[], otherwise: string): string {
+export function causeSentence([first, second]: readonly Contrast[], otherwise: ReactNode): ReactNode {
   if (first === undefined) return otherwise
   return second === undefined || excess(second) < EXCESS_MIN
     ? `${said(first, 'of these have')}`

@@ -184,7 +184,7 @@ const columnsAt = (minute: number): readonly Column<Group>[] => [
       <span className="block min-w-0">
         <Link
           to={`/failures/${group.fingerprint}`}
-          className="block truncate font-semibold hover:underline"
+          className="block truncate font-semibold hover:underline max-sm:line-clamp-2 max-sm:whitespace-normal"
           tabIndex={-1}
         >
           <bdi>{causeWords(group.sample)}</bdi>

@@ -34,9 +34,10 @@ export function Trend({ group, marks }: { readonly group: GroupFigures; readonly
       {
         name: 'failed attempts',
         colour: 'waiting',
+        isSum: true,
         values: lastMinutes(trend, last, MINUTES, ({ attempts }) => attempts),
       },
-      { name: 'dead', colour: 'dead', values: lastMinutes(trend, last, MINUTES, ({ deaths }) => deaths) },
+      { name: 'dead', colour: 'dead', isSum: true, values: lastMinutes(trend, last, MINUTES, ({ deaths }) => deaths) },
     ],
     [trend, last],
   )

@@ -49,7 +49,7 @@ export function ExportSheet({ period, onClose }: { readonly period: Period; read
   }, [asked])
   const text = found.isDone ? incidentMarkdown(joinedIncident(found.lines)) : ''
   const command = [
-    'reprise incident export',
+    'npx reprise incident export',
     ...Object.entries(period).map(([name, value]) => `--${name} ${shellWord(value ?? '')}`),
     '> post-mortem.md',
   ].join(' ')

@@ -56,12 +56,14 @@ function chartOf(lines: readonly Line[]) {
       {
         name: 'failed attempts',
         colour: 'waiting',
+        isSum: true,
         values: sums(({ kind, count }) => (kind === 'failures' ? count : 0)),
       },
-      { name: 'died', colour: 'dead', values: sums(({ dead }) => dead) },
+      { name: 'died', colour: 'dead', isSum: true, values: sums(({ dead }) => dead) },
       {
         name: 'recovered',
         colour: 'succeeded',
+        isSum: true,
         values: sums(({ kind, count }) => (kind === 'recoveries' ? count : 0)),
       },
     ],

@@ -52,7 +52,7 @@ export function JobActions({ job }: { readonly job: Job }) {
 function changeOf(act: Act, job: Job): Change {
   const { id, failed, open, total, received, succeeded } = job
   const waiting = Math.max((total ?? received) - succeeded - failed - open, 0)
-  const command = `reprise job ${act} ${shellWord(id)}`
+  const command = `npx reprise job ${act} ${shellWord(id)}`
   const done = async (says: string): Promise<string> => {
     await refresh()
     return says

@@ -93,7 +93,7 @@ function About({ job }: { readonly job: Job }) {
         ]}
       />
       <div className="mt-2">
-        <CommandLine command={`reprise job watch ${shellWord(id)}`} />
+        <CommandLine command={`npx reprise job watch ${shellWord(id)}`} />
       </div>
     </Section>
   )

@@ -51,6 +51,21 @@ export function searchOf(params: Readonly<Record<string, string>>): Search {
 
 export const kindOf = (type: string): string => type.replace(/^reprise\./, '')
 
+/** What an entry is about, as its details name it: what was done comes before what it was done to. */
+const SUBJECTS = ['operation', 'runbook', 'action', 'rule', 'job'] as const
+
+/** What, and why: an entry's reason may be only what somebody gave as one. */
+export function saysOf({ reason, details }: Entry['data']): string {
+  const names = SUBJECTS.flatMap((name) => {
+    const value = details[name]
+    return typeof value === 'string' && !reason.includes(value) ? [value] : []
+  })
+  return `${names
+    .slice(0, 1)
+    .map((name) => `${name}: `)
+    .join('')}${reason}`
+}
+
 /** People and their tokens, not services and workers: these have no colon in their name, or one of these before it. */
 const isPerson = (actor: string): boolean => actor.includes(':') && !/^(?:worker|file|address):/.test(actor)
 
@@ -65,8 +80,8 @@ export function sentenceOf(
   const least = hasMore ? '≥ ' : ''
   const said = `${least}${many(entries.length, 'entry', 'entries')}${rangeOf(since, until, now)}`
   return people.length === 0
-    ? `${said}; ${hasMore ? 'none of the newest' : 'none'} is of an operator.`
-    : `${said}; ${least}${count(people.length)} of ${many(actors, 'operator')}.`
+    ? `${said}; ${hasMore ? 'none of the newest' : 'none'} by an operator.`
+    : `${said}; ${least}${count(people.length)} by ${many(actors, 'operator')}.`
 }
 
 function rangeOf(since: string | undefined, until: string | undefined, now: number): string {

@@ -5,7 +5,7 @@ import { moment } from '../../format.ts'
 import { Facts } from '../../parts/facts.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { Copy, Foreign } from '../../parts/texts.tsx'
-import { type Entry, kindOf } from './entries.ts'
+import { type Entry, kindOf, saysOf } from './entries.ts'
 
 export function EntrySheet({ entry, onClose }: { readonly entry: Entry; readonly onClose: () => void }) {
   const { type, time, subject, data } = entry
@@ -16,7 +16,7 @@ export function EntrySheet({ entry, onClose }: { readonly entry: Entry; readonly
       actions={<Copy text={JSON.stringify(entry, null, 2)} label="Copy as JSON" />}
     >
       <p className="mb-3 text-md">
-        <Foreign>{data.reason}</Foreign>
+        <Foreign>{saysOf(data)}</Foreign>
       </p>
       <Facts
         of={[
@@ -43,15 +43,17 @@ export function EntrySheet({ entry, onClose }: { readonly entry: Entry; readonly
           ['attempt', data.attempt],
           ...Object.entries(data.details)
             .filter(([, value]) => value !== null)
-            .map(
-              ([name, value]) =>
-                [
-                  name,
-                  <Foreign key={name}>{typeof value === 'string' ? value : JSON.stringify(value)}</Foreign>,
-                ] as const,
-            ),
+            .map(([name, value]) => [name, <Foreign key={name}>{wordsOf(name, value)}</Foreign>] as const),
         ]}
       />
     </Sheet>
   )
 }
+
+/** Moments are told as people read them. */
+const wordsOf = (name: string, value: unknown): string =>
+  typeof value === 'number' && name.endsWith('At')
+    ? moment(value)
+    : typeof value === 'string'
+      ? value
+      : JSON.stringify(value)

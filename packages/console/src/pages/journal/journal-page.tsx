@@ -12,7 +12,7 @@ import { Id } from '../../parts/texts.tsx'
 import { TIMES, TimeFields, timesIn } from '../../parts/time-fields.tsx'
 import { Page } from '../../shell/page.tsx'
 import { storeNow } from '../../time.ts'
-import { type Entry, KINDS, kindOf, RANGE, RANGES, searchOf, sentenceOf } from './entries.ts'
+import { type Entry, KINDS, kindOf, RANGE, RANGES, saysOf, searchOf, sentenceOf } from './entries.ts'
 import { EntrySheet } from './entry-sheet.tsx'
 
 /** Pages that are read without being asked for, unless they are full: what is rare may be a long way back. */
@@ -157,16 +157,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     title: 'What, and why',
     isMain: true,
     width: 'minmax(0, 3fr)',
-    cell: ({ data: { reason, details } }) => {
-      const name = details['action']
-      const action = typeof name === 'string' && !reason.includes(name) ? `${name}: ` : ''
-      return (
-        <bdi title={reason}>
-          {action}
-          {reason}
-        </bdi>
-      )
-    },
+    cell: ({ data }) => <bdi>{saysOf(data)}</bdi>,
   },
   {
     id: 'actor',

@@ -65,22 +65,22 @@ export default function Charts() {
       [
         'Throughput per minute',
         [
-          { name: 'accepted', colour: 'dim', values: of('accepted') },
-          { name: 'succeeded', colour: 'succeeded', values: of('succeeded') },
+          { name: 'accepted', colour: 'dim', isSum: true, values: of('accepted') },
+          { name: 'succeeded', colour: 'succeeded', isSum: true, values: of('succeeded') },
         ],
       ],
       [
         'Failures per minute',
         [
-          { name: 'failed attempts', colour: 'waiting', values: of('failed') },
-          { name: 'dead', colour: 'dead', values: of('dead') },
+          { name: 'failed attempts', colour: 'waiting', isSum: true, values: of('failed') },
+          { name: 'dead', colour: 'dead', isSum: true, values: of('dead') },
         ],
       ],
       [
         'Retries per minute',
         [
-          { name: 'retried', colour: 'held', values: of('retried') },
-          { name: 'lost', colour: 'dead', values: of('lost') },
+          { name: 'retried', colour: 'held', isSum: true, values: of('retried') },
+          { name: 'lost', colour: 'dead', isSum: true, values: of('lost') },
         ],
       ],
       [

@@ -18,7 +18,7 @@ const FILE = 'file:'
 
 export function publishOf({ inForce, text, older, onDone }: Publishing): Change {
   const expected = inForce?.number ?? 0
-  const source = older === undefined ? '' : `reprise policy show ${older.number} | `
+  const source = older === undefined ? '' : `npx reprise policy show ${older.number} | `
   const file = older === undefined ? 'retry-policies.yaml' : '-'
   const publish = async (what: string, reason: string | undefined, after: number): Promise<Version | null> => {
     const { version } = await call('publishPolicies', { text: what, expected: after, reason })
@@ -29,7 +29,7 @@ export function publishOf({ inForce, text, older, onDone }: Publishing): Change 
   return {
     title: older === undefined ? 'Publish this draft' : `Roll back to version ${older.number}`,
     verb: older === undefined ? `Publish version ${expected + 1}` : `Publish it as version ${expected + 1}`,
-    command: `${source}reprise policy publish ${file} --expected ${expected}`,
+    command: `${source}npx reprise policy publish ${file} --expected ${expected}`,
     needsReason: true,
     touches: (
       <>

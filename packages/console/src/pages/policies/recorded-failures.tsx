@@ -84,7 +84,7 @@ export function RecordedFailures({
       )}
       <div className="mt-2 max-w-2xl">
         <CommandLine
-          command={`reprise policy simulate${only} --recorded --since ${period}${draft === null ? '' : ' --policies retry-policies.yaml'}`}
+          command={`npx reprise policy simulate${only} --recorded --since ${period}${draft === null ? '' : ' --policies retry-policies.yaml'}`}
         />
       </div>
     </Section>
@@ -101,7 +101,7 @@ function sentenceOf({ tasks, sampled, isWhole, inForce, draft }: Replay): string
   const more = draft.recovered - inForce.recovered
   const says =
     more === 0
-      ? 'Your draft would have recovered as many.'
+      ? `Your draft would have recovered ${draft.recovered === 0 ? 'none' : count(draft.recovered)}, as without it.`
       : `Your draft would have recovered ${count(Math.abs(more))} ${more > 0 ? 'more' : 'fewer'}.`
   return `${looked} ${says}`
 }

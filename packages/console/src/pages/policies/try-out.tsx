@@ -118,7 +118,7 @@ function commandOf({ action, failure, tenant }: Asked, hasDraft: boolean): strin
           .map(([name, value]) => ` --${name} ${shellWord(String(value))}`)
           .join('')
   const whose = tenant === undefined ? '' : ` --tenant ${shellWord(tenant)}`
-  return `reprise policy simulate ${shellWord(action)}${how}${whose}${hasDraft ? ' --policies retry-policies.yaml' : ''}`
+  return `npx reprise policy simulate ${shellWord(action)}${how}${whose}${hasDraft ? ' --policies retry-policies.yaml' : ''}`
 }
 
 function Simulated({

@@ -54,7 +54,7 @@ export function RunQuestion({ run, question }: { readonly run: Run; readonly que
   return (
     <section aria-label="It asks" className="mt-1 mb-2 max-w-4xl rounded-sm border border-edge bg-raised px-3 py-2">
       <p className="text-sm text-dim">
-        {WORDS[question.kind]} <Ago at={question.since} />
+        {WORDS[question.kind]} Asked <Ago at={question.since} />.
       </p>
       <p className="text-md font-medium">
         <bdi className="break-words">{question.text}</bdi>
@@ -84,7 +84,7 @@ function answerChange({ id }: Run, kind: Question['kind'], answer: Answer): Chan
     title: wordOf(kind, answer),
     verb: wordOf(kind, answer),
     isDangerous: answer === 'again',
-    command: `reprise runbook confirm ${shellWord(id)} ${answer}`,
+    command: `npx reprise runbook confirm ${shellWord(id)} ${answer}`,
     touches: <p>{AFTER[answer](kind)}</p>,
     run: async (reason) => {
       await call('answerRunbookRun', { id, answer, reason })
@@ -132,7 +132,7 @@ function actChange({ id, steps }: Run, act: Act): Change {
     return {
       title: 'Resume this run',
       verb: 'Resume',
-      command: `reprise runbook resume ${shellWord(id)}`,
+      command: `npx reprise runbook resume ${shellWord(id)}`,
       touches: (
         <p>
           “<bdi>{failed?.title ?? 'The failed step'}</bdi>” is tried again; then the run goes on.
@@ -149,7 +149,7 @@ function actChange({ id, steps }: Run, act: Act): Change {
     title: 'Abort this run',
     verb: 'Abort',
     isDangerous: true,
-    command: `reprise runbook abort ${shellWord(id)}`,
+    command: `npx reprise runbook abort ${shellWord(id)}`,
     touches: (
       <p>
         No further step is done. Steps that say how are taken back, the last one first; the others stay as they are.

@@ -27,7 +27,7 @@ export function RunForm({ runbook, onClose }: { readonly runbook: Runbook; reado
   const textOf = (input: string): string => (texts[input] ?? '').trim()
   const given = known.filter(([input]) => textOf(input) !== '')
   const command = [
-    `reprise runbook run ${shellWord(name)}`,
+    `npx reprise runbook run ${shellWord(name)}`,
     ...given.map(([input]) => `--input ${shellWord(`${input}=${textOf(input)}`)}`),
     ...(cause === undefined ? [] : [`--fingerprint ${shellWord(cause)}`]),
     ...(isDry ? ['--dry-run'] : []),

@@ -28,6 +28,7 @@ export function Flags() {
     <Answered of={asked} what="the flags">
       {({ items }) => (
         <>
+          <p className="pb-2 text-md">{sentenceOf(items)}</p>
           <ul aria-label="Flags" className="max-w-4xl border-t border-line">
             {items.map((flag) => (
               <li key={flag.name} className="flex flex-wrap items-start gap-x-4 gap-y-1 border-b border-line py-2">
@@ -64,6 +65,12 @@ export function Flags() {
   )
 }
 
+function sentenceOf(flags: readonly Flag[]): string {
+  const off = flags.filter(({ on }) => !on).map(({ name }) => name)
+  if (off.length === 0) return 'Every part is switched on.'
+  return `Switched off for all tenants: ${off.join(', ')}.`
+}
+
 function switchOf({ name, on }: Flag): Change {
   const to = on ? 'off' : 'on'
   const set = async (next: boolean, reason: string | undefined): Promise<void> => {
@@ -75,7 +82,7 @@ function switchOf({ name, on }: Flag): Change {
     verb: `Switch it ${to}`,
     isDangerous: on,
     needsReason: true,
-    command: `reprise flags set ${name} ${to}`,
+    command: `npx reprise flags set ${name} ${to}`,
     touches: (
       <>
         <p>For all tenants; every process follows within seconds.</p>

@@ -25,7 +25,7 @@ export function NewToken({ onClose }: { readonly onClose: () => void }) {
   const names = tenants.split(/[\s,]+/).filter((one) => one !== '')
   const ends = expires.trim()
   const command = [
-    `reprise token create ${name.trim() === '' ? '<name>' : shellWord(name.trim())} --role ${role}`,
+    `npx reprise token create ${name.trim() === '' ? '<name>' : shellWord(name.trim())} --role ${role}`,
     ...names.map((tenant) => `--tenant ${shellWord(tenant)}`),
     ...(ends === '' ? [] : [`--expires ${shellWord(ends)}`]),
   ].join(' ')

@@ -35,13 +35,14 @@ function Health() {
         {({ level, because }) => (
           <>
             <p className="text-md">
-              <StateMark state={LEVELS[level]} word={level} />
+              <StateMark state={LEVELS[level]} word={level} /> ·{' '}
+              {because.length === 0 ? 'nothing is out of order.' : `${many(because.length, 'thing')} to look at.`}
             </p>
-            {because.length === 0 && <p className="text-dim">Nothing is out of order.</p>}
             <ul>
               {because.map(({ level: its, about, says }) => (
-                <li key={`${about} ${says}`} className="border-b border-line py-1 break-words">
-                  <StateMark state={LEVELS[its]} word={its} isShort={true} /> <bdi>{says}</bdi>
+                <li key={`${about} ${says}`} className="flex gap-2 border-b border-line py-1">
+                  <StateMark state={LEVELS[its]} word={its} isShort={true} />
+                  <bdi className="min-w-0 break-words">{says}</bdi>
                 </li>
               ))}
             </ul>

@@ -71,7 +71,7 @@ function endOf({ id, name }: Session): Change {
     verb: 'Sign out',
     isDangerous: true,
     hasReason: false,
-    command: `reprise session revoke ${shellWord(id)}`,
+    command: `npx reprise session revoke ${shellWord(id)}`,
     touches: <p>One browser. The server refuses it at its next request; what was done in it stays done.</p>,
     run: async () => {
       await call('revokeSession', { id })

@@ -88,8 +88,9 @@ export function Tokens() {
         <>
           <div className="flex flex-wrap items-center gap-3 pb-2">
             <p className="flex-1 text-md">
-              {hasMore ? '≥ ' : ''}
-              {many(tokens.length, 'token')}; the secrets of none are kept.
+              {tokens.length === 0
+                ? 'No program comes in by a token.'
+                : `${hasMore ? '≥ ' : ''}${many(tokens.length, 'token')}; the secrets of none are kept.`}
             </p>
             <button type="button" className="button button-main" onClick={make}>
               Make a token …
@@ -116,7 +117,7 @@ function revokeOf({ id, name, lastUsedAt }: Token): Change {
     verb: 'Revoke the token',
     isDangerous: true,
     hasReason: false,
-    command: `reprise token revoke ${shellWord(id)}`,
+    command: `npx reprise token revoke ${shellWord(id)}`,
     touches: (
       <p>
         Every server refuses it within a second, for ever.{' '}

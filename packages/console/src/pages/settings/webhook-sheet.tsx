@@ -102,7 +102,7 @@ function changeOf(act: Act, { id, url, enabled }: Webhook, onGone: () => void): 
       title: 'Send a ping',
       verb: 'Send it',
       hasReason: false,
-      command: `reprise webhooks test ${word}`,
+      command: `npx reprise webhooks test ${word}`,
       touches: (
         <p>
           One request to <bdi className="break-all">{url}</bdi>, signed as all are. Nothing else changes.
@@ -124,7 +124,7 @@ function changeOf(act: Act, { id, url, enabled }: Webhook, onGone: () => void): 
       title: enabled ? 'Switch it off' : 'Switch it on',
       verb: enabled ? 'Switch off' : 'Switch on',
       hasReason: false,
-      command: `reprise webhooks ${enabled ? 'disable' : 'enable'} ${word}`,
+      command: `npx reprise webhooks ${enabled ? 'disable' : 'enable'} ${word}`,
       touches: (
         <p>
           {enabled
@@ -144,7 +144,7 @@ function changeOf(act: Act, { id, url, enabled }: Webhook, onGone: () => void): 
       verb: 'Remove it',
       isDangerous: true,
       hasReason: false,
-      command: `reprise webhooks remove ${word}`,
+      command: `npx reprise webhooks remove ${word}`,
       touches: <p>Nothing is sent to it any more, and its deliveries are gone. This can't be taken back.</p>,
       run: async () => {
         await call('removeWebhook', { id })
@@ -159,7 +159,7 @@ function changeOf(act: Act, { id, url, enabled }: Webhook, onGone: () => void): 
     title: 'Send it again',
     verb: 'Send it',
     hasReason: false,
-    command: `reprise webhooks redeliver ${word} ${shellWord(again.id)}`,
+    command: `npx reprise webhooks redeliver ${word} ${shellWord(again.id)}`,
     touches: (
       <p>
         The same event with the same id, {again.type.replace(/^reprise\./, '')}, to{' '}

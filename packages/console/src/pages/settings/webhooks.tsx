@@ -63,6 +63,7 @@ export function Webhooks() {
 function sentenceOf(webhooks: readonly Webhook[]): string {
   const off = webhooks.filter(({ enabled }) => !enabled).length
   const failed = webhooks.filter(({ disabledBecause }) => disabledBecause !== null).length
+  if (webhooks.length === 0) return 'No event is sent anywhere.'
   const said = `${many(webhooks.length, 'webhook')}`
   if (failed > 0) return `${said}; ${many(failed, 'was', 'were')} switched off because nothing arrived.`
   return off > 0 ? `${said}; ${many(off, 'is', 'are')} switched off.` : `${said}, all switched on.`
@@ -140,7 +141,7 @@ function NewWebhook({ onClose }: { readonly onClose: () => void }) {
     await refresh()
   }
   const command = [
-    `reprise webhooks create ${url.trim() === '' ? '<url>' : shellWord(url.trim())}`,
+    `npx reprise webhooks create ${url.trim() === '' ? '<url>' : shellWord(url.trim())}`,
     ...(wanted.length === 0 ? [] : [`--type ${shellWord(list(types).join(','))}`]),
     ...list(actions).map((action) => `--action ${shellWord(action)}`),
     ...(whose === '' ? [] : [`--tenant ${shellWord(whose)}`]),

@@ -125,6 +125,7 @@ function sentenceOf(
   total: OperationOutput<'countTasks'> | undefined,
   shown: number | null,
 ): string | undefined {
+  if (!isQuery(q)) return 'The query has a mistake: nothing was asked.'
   if (total === undefined) return shown === null ? undefined : `Counting …`
   const least = total.next === null ? '' : '≥ '
   if (q === '') return `${least}${many(total.count, 'task')} are kept here.`
@@ -175,8 +176,19 @@ const COLUMNS: readonly Column<Task>[] = [
     id: 'detail',
     title: 'Why',
     width: 'minmax(0, 1fr)',
+    isMain: true,
     from: 620,
-    cell: (task) => <bdi className="text-dim">{detailOf(task)}</bdi>,
+    cell: (task) => {
+      const says = detailOf(task)
+      // On a phone the line is there in any case.
+      return says === '' ? (
+        <span className="text-dim sm:hidden">
+          <Id id={task.id} />
+        </span>
+      ) : (
+        <bdi className="text-dim">{says}</bdi>
+      )
+    },
   },
   {
     id: 'version',

@@ -75,14 +75,14 @@ function OneAct({
     reasonLabel: 'What was done',
     needsReason: true,
     lineOf: (result: string) =>
-      `reprise workorders resolve ${shellWord(id)}${result === '' ? '' : ` ${shellWord(result)}`}`,
+      `npx reprise workorders resolve ${shellWord(id)}${result === '' ? '' : ` ${shellWord(result)}`}`,
   }
   const changes: Readonly<Record<Act, Change>> = {
     take: {
       title: 'Take this work order',
       verb: 'Take it',
       touches: <p>Others see who is on it. {many(dead, 'dead letter')}; nothing else changes.</p>,
-      command: `reprise workorders take ${shellWord(id)}${given === '' ? '' : ` --owner ${shellWord(given)}`}`,
+      command: `npx reprise workorders take ${shellWord(id)}${given === '' ? '' : ` --owner ${shellWord(given)}`}`,
       fields: (
         <label className="flex flex-col gap-1">
           <span className="label">Owner, you if empty</span>
@@ -99,7 +99,7 @@ function OneAct({
       title: 'Say that it is done',
       verb: 'Resolve',
       touches: <p>It opens again by itself if another task dies of the same cause. {dead > 0 && stay}</p>,
-      command: `reprise workorders resolve ${shellWord(id)}`,
+      command: `npx reprise workorders resolve ${shellWord(id)}`,
       ...resolving,
       run: close('resolved'),
     },
@@ -108,7 +108,7 @@ function OneAct({
       verb: "Won't fix",
       isDangerous: true,
       touches: <p>It stays closed, also if more tasks die of the same cause. {dead > 0 && stay}</p>,
-      command: `reprise workorders resolve ${shellWord(id)} --wont-fix`,
+      command: `npx reprise workorders resolve ${shellWord(id)} --wont-fix`,
       ...resolving,
       reasonLabel: 'Why not',
       lineOf: (result) => `${resolving.lineOf(result)} --wont-fix`,
@@ -118,7 +118,7 @@ function OneAct({
       title: 'Open this work order again',
       verb: 'Open again',
       touches: <p>It is back in the list of what waits for a person. {many(dead, 'dead letter')} of its cause now.</p>,
-      command: `reprise workorders reopen ${shellWord(id)}`,
+      command: `npx reprise workorders reopen ${shellWord(id)}`,
       run: async (reason) => {
         await call('reopenWorkOrder', { id, reason })
         await refresh()
