@@ -1,7 +1,6 @@
 // reprise channels: where alerts are told, whether that works, and what was told.
 
 import { resolve } from 'node:path'
-import type { OperationOutput } from '@reprise/client'
 import { formatDuration } from '@reprise/core'
 import type { CommandDefinition } from '../command/definition.ts'
 import { fileText } from '../command/input.ts'
@@ -9,9 +8,9 @@ import type { Invocation } from '../command/invocation.ts'
 import { showList } from '../command/rows.ts'
 import { LIMIT, named, refuseOfList, verbOf } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
-import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import type { ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
-import { relativeTime } from '../output/times.ts'
+import { deliveryColumns, tellTest } from '../views/delivery.ts'
 
 const KINDS = ['pagerduty', 'slack', 'email', 'webhook', 'retry_alert', 'tenants', 'work_orders']
 
@@ -155,34 +154,17 @@ function quietOf(given: string): NonNullable<Fields['quiet']> {
   return { from, to, zone, butFrom: 'critical' }
 }
 
-type Delivery = OperationOutput<'testChannel'>
-
-const outcomeOf = ({ log }: Delivery): string => {
-  const last = log.at(-1)
-  return last === undefined ? '' : (last.error ?? (last.status === null ? last.answer : `HTTP ${last.status}`))
-}
-
 function deliveries(invocation: Invocation, id: string): Promise<undefined> {
   return showList(invocation, {
     read: (page) => invocation.api.listChannelDeliveries({ id, ...page }),
     key: (delivery) => delivery.id,
-    columns: (now) => [
-      { title: 'DELIVERY', value: (delivery) => delivery.id, flexible: true },
-      { title: 'STATUS', value: ({ status }) => status.replace('_', ' ') },
-      { title: 'TRIES', value: ({ tries }) => tries, right: true },
-      { title: 'NEXT', value: ({ nextAt }) => relativeTime(nextAt, now) },
-      { title: 'LAST ANSWER', value: outcomeOf, flexible: true },
-    ],
+    columns: deliveryColumns,
     none: 'It was told nothing yet.',
   })
 }
 
 export async function testChannel(invocation: Invocation, id: string): Promise<ExitCode> {
-  const delivery = await invocation.api.testChannel({ id })
-  const arrived = delivery.status === 'delivered'
-  const outcome = plain(outcomeOf(delivery))
-  invocation.output.one(delivery, ({ line }) => line(`${arrived ? 'It arrives' : 'It does not arrive'}: ${outcome}`))
-  return arrived ? EXIT.ok : EXIT.error
+  return tellTest(invocation.output, await invocation.api.testChannel({ id }))
 }
 
 async function remove(invocation: Invocation, id: string): Promise<undefined> {

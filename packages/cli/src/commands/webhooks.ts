@@ -1,14 +1,13 @@
 // reprise webhooks: where events are sent to, what was sent, and whether it arrives.
 
-import type { OperationOutput } from '@reprise/client'
 import type { CommandDefinition } from '../command/definition.ts'
 import type { Invocation } from '../command/invocation.ts'
 import { showList } from '../command/rows.ts'
 import { LIMIT, named, refuseOfList, verbOf } from '../command/shared-options.ts'
 import { usageError } from '../output/errors.ts'
-import { EXIT, type ExitCode } from '../output/exit-codes.ts'
+import type { ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
-import { relativeTime } from '../output/times.ts'
+import { deliveryColumns, tellTest } from '../views/delivery.ts'
 import { typeList } from '../views/events.ts'
 
 export const webhooks: CommandDefinition = {
@@ -97,25 +96,11 @@ async function create(invocation: Invocation, url: string): Promise<undefined> {
   if (output.isForPeople) output.note('Keep the secret now: it is not shown again.')
 }
 
-type Delivery = OperationOutput<'testWebhook'>
-
-const outcomeOf = ({ log }: Delivery): string => {
-  const last = log.at(-1)
-  return last === undefined ? '' : (last.error ?? `HTTP ${last.status}`)
-}
-
 async function deliveries(invocation: Invocation, id: string): Promise<undefined> {
   return showList(invocation, {
     read: (page) => invocation.api.listDeliveries({ id, ...page }),
     key: (delivery) => delivery.id,
-    columns: (now) => [
-      { title: 'DELIVERY', value: (delivery) => delivery.id, flexible: true },
-      { title: 'STATUS', value: ({ status }) => status.replace('_', ' ') },
-      { title: 'TRIES', value: ({ tries }) => tries, right: true },
-      { title: 'NEXT', value: ({ nextAt }) => relativeTime(nextAt, now) },
-      { title: 'EVENT', value: ({ type }) => type, flexible: true },
-      { title: 'LAST ANSWER', value: outcomeOf, flexible: true },
-    ],
+    columns: deliveryColumns,
     none: 'Nothing was sent to it yet.',
   })
 }
@@ -129,11 +114,7 @@ async function redeliver({ api, output }: Invocation, id: string, delivery: stri
 }
 
 async function test(invocation: Invocation, id: string): Promise<ExitCode> {
-  const delivery = await invocation.api.testWebhook({ id })
-  const arrived = delivery.status === 'delivered'
-  const outcome = plain(outcomeOf(delivery))
-  invocation.output.one(delivery, ({ line }) => line(`${arrived ? 'It arrives' : 'It does not arrive'}: ${outcome}`))
-  return arrived ? EXIT.ok : EXIT.error
+  return tellTest(invocation.output, await invocation.api.testWebhook({ id }))
 }
 
 async function enable(invocation: Invocation, id: string, enabled: boolean): Promise<undefined> {
