@@ -7,10 +7,11 @@ import {
   alertsIn,
   channelsIn,
   type Engine,
-  type Escalation,
   openWorkOrder,
+  type Severity,
   silencesIn,
   type TaskId,
+  tenantId,
   VirtualClock,
   workOrdersIn,
 } from '@reprise/core'
@@ -138,12 +139,13 @@ describe('rounds of alerts', () => {
   })
 })
 
-const causeDied = (engine: Engine, name: string, at: number, severity: Escalation['severity'] = 'normal') =>
+const causeDied = (engine: Engine, name: string, at: number, more: { severity?: Severity; tenant?: string } = {}) =>
   openWorkOrder(engine, { kind: 'group', fingerprint: name }, 'work', {
     firstAt: at,
     lastAt: at,
-    tasks: [name as TaskId],
-    escalation: { severity },
+    tasks: [`${name} of ${more.tenant ?? ''}` as TaskId],
+    tenants: more.tenant === undefined ? [] : [more.tenant],
+    escalation: { severity: more.severity ?? 'normal' },
     dueAt: null,
   })
 
@@ -156,7 +158,7 @@ describe('very many causes', () => {
   test('B3: of 502 the worst and the newest are told of first, the others within the hour, and each later one at once', async () => {
     const { engine } = await storeWithCaller()
     const now = await engine.now()
-    await causeDied(engine, 'worst', now - 1_000, 'critical')
+    await causeDied(engine, 'worst', now - 1_000, { severity: 'critical' })
     for (let at = 0; at < 501; at++) await causeDied(engine, `cause${at}`, now + at)
     await alertRound({ engine }, { now })
     await alertRound({ engine }, { now: now + 1_000 })
@@ -168,6 +170,25 @@ describe('very many causes', () => {
     await causeDied(engine, 'new', now + HOUR)
     await alertRound({ engine }, { now: now + HOUR })
     expect(await firing(engine)).toContain('new')
+  })
+
+  test('one tenant whose tasks die of very many causes keeps nobody from hearing of those of another', async () => {
+    const { engine } = await storeWithCaller()
+    const now = await engine.now()
+    for (let at = 0; at < 520; at++) await causeDied(engine, `cause${at}`, now + at, { tenant: 'flood' })
+    await alertRound({ engine }, { now })
+    expect(await firing(engine)).toHaveLength(500)
+    expect(await firing(engine)).not.toContain('cause0')
+    await died(engine, [spec('theirs', { tenant: tenantId('acme') })], 'THEIRS')
+    while (await openWorkOrders({ engine }));
+    const fingerprint = (await engine.failureGroups({ limit: 1 })).items[0]?.fingerprint
+    // A cause is theirs as soon as a task of theirs dies of it.
+    await causeDied(engine, 'cause0', now + 600, { tenant: 'acme' })
+    await alertRound({ engine }, { now: now + 1_000 })
+    const told = await firing(engine)
+    expect([told.length, told.includes(fingerprint), told.includes('cause0')]).toEqual([502, true, true])
+    await alertRound({ engine }, { now: now + 2_000 })
+    expect(await firing(engine)).toHaveLength(502)
   })
 
   test('B3: a policy that wants a work order for each task calls somebody once for each cause, and names its runbook', async () => {

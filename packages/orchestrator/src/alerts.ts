@@ -37,7 +37,7 @@ import {
   turnsOf,
 } from '@reprise/core'
 import { readFigure } from './alert-readings.ts'
-import { GROUPS_MAX, type Look, type ReadingPorts } from './reading-ports.ts'
+import { GroupRoom, type Look, type ReadingPorts } from './reading-ports.ts'
 import { createLoop, jitteredMs, type ServiceOptions, surroundings } from './service.ts'
 import { SERVICE_CHECKS } from './service-checks.ts'
 
@@ -60,8 +60,6 @@ const WINDOW_SHARE = 60
 /** Alerts that are over are kept for people to look at. */
 const KEPT_MS = 30 * 86_400_000
 const REMOVED_AT_ONCE = 50
-/** For so long, new alerts of a rule are counted: very many at once would be read by nobody. The others are told of later. */
-const NEW_GROUPS_MS = 3_600_000
 /** For as many of its windows a rule is not told after one fired that says the same. What is above even then is news. */
 const INHIBITED_WINDOWS = 2
 
@@ -163,12 +161,11 @@ async function look(options: AlertsOptions, rule: AlertRule, { now, open }: Look
   const readings = await readFigure(options, rule, { now, open })
   const above = readings.filter(({ value }) => value > rule.above)
   const seen = new Set<string>()
-  const isNew = (one: Alert): boolean => one.rule === rule.name && Math.abs(now - (one.firedAt ?? now)) < NEW_GROUPS_MS
-  let room = GROUPS_MAX - [...open.values()].filter(isNew).length
+  const room = new GroupRoom(rule, { now, open })
   for (const reading of above) {
     const id = alertId(rule.name, reading.group)
     const known = open.get(id)
-    if (known === undefined && room-- <= 0) continue
+    if (known === undefined && !room.take(reading.whose)) continue
     seen.add(id)
     // Most rounds change nothing, and write nothing.
     if (known !== undefined && observedAlert(known, rule, reading, now) === null) continue

@@ -34,8 +34,41 @@ export interface Look {
 
 export type Read = (ports: ReadingPorts, rule: AlertRule, look: Look) => Promise<readonly Reading[]>
 
-/** New groups of one rule in an hour: more alerts help nobody. */
+/** New groups of one rule in an hour, of one tenant or of what is about none alone: more alerts help nobody. */
 export const GROUPS_MAX = 500
+/** Of all tenants: causes of one keep nobody from hearing of those of another. */
+const GROUPS_OF_ALL_MAX = 2_000
+/** For so long, new alerts of a rule are counted. The others are told of later. */
+const NEW_GROUPS_MS = 3_600_000
+
+/** The room for new alerts of a rule. */
+export class GroupRoom {
+  readonly #taken = new Map<string, number>()
+  #all = 0
+
+  constructor({ name }: Pick<AlertRule, 'name'>, { open, now }: Look) {
+    for (const { rule, firedAt, whose = '' } of open.values()) {
+      if (rule === name && Math.abs(now - (firedAt ?? now)) < NEW_GROUPS_MS) this.#take(whose)
+    }
+  }
+
+  /** How many a tenant has begun. */
+  takenBy(whose: string): number {
+    return this.#taken.get(whose) ?? 0
+  }
+
+  /** Whether there was room for one more. */
+  take(whose = ''): boolean {
+    if (this.takenBy(whose) >= GROUPS_MAX || this.#all >= GROUPS_OF_ALL_MAX) return false
+    this.#take(whose)
+    return true
+  }
+
+  #take(whose: string): void {
+    this.#taken.set(whose, this.takenBy(whose) + 1)
+    this.#all++
+  }
+}
 export const AT_ONCE = 10
 
 export const count = (many: number, one: string, more = `${one}s`): string =>

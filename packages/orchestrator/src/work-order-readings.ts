@@ -14,7 +14,7 @@ import {
   type WorkOrder,
   workOrdersIn,
 } from '@reprise/core'
-import { AT_ONCE, count, GROUPS_MAX, type Look, type ReadingPorts } from './reading-ports.ts'
+import { AT_ONCE, count, GroupRoom, type Look, type ReadingPorts } from './reading-ports.ts'
 import { workOrdersBehindMs } from './work-orders.ts'
 
 /** A policy may want one for each task. */
@@ -24,7 +24,7 @@ const WORK_ORDERS_MAX = 10_000
 export async function deadLetters(
   { engine }: ReadingPorts,
   rule: AlertRule,
-  { open }: Look,
+  { open, now }: Look,
 ): Promise<readonly Reading[]> {
   const orders = workOrdersIn(engine)
   const found = await allPages((page) => orders.find({ ...page, index: 'live', value: 'yes' }), WORK_ORDERS_MAX)
@@ -36,7 +36,7 @@ export async function deadLetters(
   const isKnown = ({ reading }: Cause): boolean => open.has(alertId(rule.name, reading.group))
   const known = all.filter(isKnown)
   const fresh = all.filter((one) => !isKnown(one))
-  const told = await mapLimited(worstFirst(fresh).slice(0, GROUPS_MAX), AT_ONCE, async ({ reading, family }) => ({
+  const told = await mapLimited(inShares(rule, { open, now }, fresh), AT_ONCE, async ({ reading, family }) => ({
     ...reading,
     says: await deadSays(engine, family),
   }))
@@ -78,6 +78,23 @@ function worstFirst(causes: readonly Cause[]): readonly Cause[] {
   const worst = ({ reading }: Cause): Severity => reading.severity ?? 'low'
   return causes.toSorted((a, b) => bySeverity(worst(b), worst(a)) || latest(b) - latest(a))
 }
+
+/**
+ * Those that there is room for: of each tenant the worst first. A cause of several takes the share of the one that has used least,
+ * so that nobody can make another's cause their own to keep it quiet.
+ */
+function inShares(rule: AlertRule, look: Look, fresh: readonly Cause[]): readonly Cause[] {
+  const room = new GroupRoom(rule, look)
+  return worstFirst(fresh).flatMap((cause) => {
+    const [whose] = tenantsOf(cause).toSorted((a, b) => room.takenBy(a) - room.takenBy(b))
+    if (!room.take(whose)) return []
+    return [whose === undefined ? cause : { ...cause, reading: { ...cause.reading, whose } }]
+  })
+}
+
+const tenantsOf = ({ family }: Cause): readonly string[] => [
+  ...new Set(family.flatMap(({ tenants, subject }) => tenants ?? (subject.kind === 'task' ? [subject.tenant] : []))),
+]
 
 /** Alerts of the rule that were not read, because there was too much to read: nobody knows that they are over. */
 function unseen(rule: AlertRule, open: Look['open'], readings: readonly Reading[]): readonly Reading[] {

@@ -196,25 +196,30 @@ async function subjectsOf(
   return [
     ...own.map(({ death, escalation, dueAt, tenant }) => ({
       subject: { kind: 'task', fingerprint, taskId: death.taskId, tenant } as const,
-      deaths: summed([death], escalation, dueAt),
+      deaths: summed([death], [tenant], { escalation, dueAt }),
     })),
     ...(shared.length === 0
       ? []
       : [
           {
             subject: { kind: 'group', fingerprint } as const,
-            deaths: summed(shared, last?.escalation ?? null, last?.dueAt ?? null),
+            deaths: summed(shared, last === undefined ? [] : [last.tenant], last ?? { escalation: null, dueAt: null }),
           },
         ]),
   ]
 }
 
-function summed(deaths: readonly Death[], escalation: Escalation | null, dueAt: number | null): Deaths {
+function summed(
+  deaths: readonly Death[],
+  tenants: readonly string[],
+  { escalation, dueAt }: Pick<Deaths, 'escalation' | 'dueAt'>,
+): Deaths {
   const times = deaths.map(({ at }) => at)
   return {
     firstAt: Math.min(...times),
     lastAt: Math.max(...times),
     tasks: deaths.map(({ taskId }) => taskId).toReversed(),
+    tenants: tenants.filter((tenant) => tenant !== ''),
     escalation,
     dueAt,
   }

@@ -51,6 +51,8 @@ export interface Reading {
   readonly tasks?: readonly TaskId[]
   /** Who is at it already. */
   readonly takenBy?: string
+  /** The tenant whose share of new alerts it takes; missing if it is about no tenant alone. */
+  readonly whose?: string
   /** What helps, if that is not the rule's. */
   readonly runbook?: string
 }
@@ -63,6 +65,8 @@ export interface Alert extends ToldDocument {
   readonly says: string
   readonly value: number
   readonly runbook: string | null
+  /** The tenant whose share of new alerts this episode took, if one did. */
+  readonly whose?: string
   /** Counts up each time it fires. */
   readonly episode: number
   /** When this episode began to fire; null before. */
@@ -112,7 +116,9 @@ export function observed(one: Alert, rule: AlertRule, reading: Reading | null, n
   const seen = knowing(one, rule, reading)
   const { status } = one.state
   if (status === 'resolved') {
-    const begun: Alert = { ...seen, severity: severityOf(rule, reading), firedAt: null, told: {} }
+    const { whose: _, ...known } = seen
+    const whose = reading.whose === undefined ? {} : { whose: reading.whose }
+    const begun: Alert = { ...known, ...whose, severity: severityOf(rule, reading), firedAt: null, told: {} }
     return rule.forMs === 0 ? fired(begun, now, reading) : { ...begun, state: { status: 'pending', since: now } }
   }
   if (status === 'pending') return now - one.state.since >= rule.forMs ? fired(seen, now, reading) : null

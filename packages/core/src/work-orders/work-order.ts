@@ -58,6 +58,8 @@ export interface WorkOrder extends ToldDocument {
   readonly lastDeathAt: number
   /** The tasks that died last, newest first: they tell whether it has recovered. */
   readonly tasks: readonly TaskId[]
+  /** Some of the tenants whose tasks died of it; missing in what older versions wrote. */
+  readonly tenants?: readonly string[]
   readonly comments: readonly Comment[]
   /** How it ended before, oldest first. */
   readonly past: readonly (Closed & { readonly status: 'resolved' | 'wont_fix'; readonly openedAt: number })[]
@@ -75,11 +77,14 @@ export interface Deaths {
   readonly lastAt: number
   /** Newest first. */
   readonly tasks: readonly TaskId[]
+  /** As far as they were looked at. */
+  readonly tenants: readonly string[]
   readonly escalation: Escalation | null
   readonly dueAt: number | null
 }
 
 const TASKS_MAX = 20
+const TENANTS_MAX = 20
 const COMMENTS_MAX = 100
 const COMMENTS_LENGTH_MAX = 40_000
 const PAST_MAX = 20
@@ -103,6 +108,7 @@ export function newWorkOrder(subject: WorkOrderSubject, action: string, at: numb
     openedAt: at,
     lastDeathAt: 0,
     tasks: [],
+    tenants: [],
     comments: [],
     past: [],
     untold: [],
@@ -132,7 +138,7 @@ const openedBy = ({ action, subject }: WorkOrder): By => ({
 })
 
 /** With what the deaths say: the highest severity, and an owner and a runbook if it had none. */
-function knowing(one: WorkOrder, { lastAt, tasks, escalation, dueAt }: Deaths): WorkOrder {
+function knowing(one: WorkOrder, { lastAt, tasks, tenants, escalation, dueAt }: Deaths): WorkOrder {
   const severity = escalation?.severity ?? 'normal'
   const isHigher = SEVERITIES.indexOf(severity) > SEVERITIES.indexOf(one.severity)
   return {
@@ -143,6 +149,7 @@ function knowing(one: WorkOrder, { lastAt, tasks, escalation, dueAt }: Deaths): 
     dueAt: one.dueAt ?? dueAt,
     lastDeathAt: Math.max(one.lastDeathAt, lastAt),
     tasks: [...new Set([...tasks, ...one.tasks])].slice(0, TASKS_MAX),
+    tenants: [...new Set([...tenants, ...(one.tenants ?? [])])].slice(0, TENANTS_MAX),
   }
 }
 
