@@ -40,6 +40,19 @@ async function victimRuns({ b }: Scene, action: string) {
   }
 }
 
+/** More than a rule tells of in an hour. */
+const CAUSES = 520
+const CAUSES_AT_ONCE = 20
+const CAUSES_TOLD = 500
+
+interface Alerts {
+  readonly items: readonly { readonly says: string }[]
+}
+
+/** A word of its own for each number: digits are left out of a cause. */
+const lettersOf = (number: number): string =>
+  `CAUSE_${number.toString().padStart(4, '0').replaceAll(/\d/g, (digit) => 'ABCDEFGHIJ'.charAt(Number(digit)))}`
+
 const FAILING = { action: 'shared.work', payload: { fail: 'connection reset', code: 'ECONNRESET' } }
 
 /** Whether the retry of a victim's task has to wait for longer than a window of the quota. */
@@ -201,6 +214,28 @@ export const evidenceCases: readonly AttackCase[] = [
       return judged(
         isHeld || sick !== undefined,
         `${seen}; ${sick === undefined ? 'no worker is' : 'a worker is'} unhealthy`,
+      )
+    },
+  },
+  {
+    name: 'causes-that-drown-others',
+    tries: "An operator's tasks die of hundreds of causes, so that nobody is called for the victim's dead letter.",
+    alone: true,
+    slow: true,
+    run: async ({ a, b, admin }) => {
+      const attacker = await a.as('operator')
+      const dies = (api: Api, code: string) => endedTask(api, { action: 'shared.work', payload: { fail: code, code } })
+      for (let from = 0; from < CAUSES; from += CAUSES_AT_ONCE) {
+        await atOnce(CAUSES_AT_ONCE, (at) => dies(attacker, lettersOf(from + at)))
+      }
+      const firing = async () =>
+        (await admin.get<Alerts>('/api/v1/alerts?rule=dead_letters&status=firing&limit=1000')).body.items
+      const isFull = await until(async () => (await firing()).length >= CAUSES_TOLD)
+      await dies(await b.as('operator'), 'VICTIM')
+      const isTold = await until(async () => (await firing()).some(({ says }) => says.includes('VICTIM')))
+      return judged(
+        isFull && !isTold,
+        `${(await firing()).length} alerts; the victim's ${isTold ? 'is' : 'is not'} among them`,
       )
     },
   },
