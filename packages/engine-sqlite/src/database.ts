@@ -32,8 +32,8 @@ export class Database {
   readonly #prepared = new Map<StatementName, StatementSync>()
   readonly #preparedArrays = new Map<StatementName, StatementSync>()
   readonly #path: string
-  /** Null in memory. */
-  readonly #fileId: string | null
+  /** The files of the store by path, with their ids; none in memory. */
+  readonly #fileIds: ReadonlyMap<string, string>
   #dataVersion = 0
   #lookAtLog: StatementSync | null = null
 
@@ -50,7 +50,7 @@ export class Database {
          PRAGMA wal_autocheckpoint = ${BACKSTOP_PAGES}; PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES};`,
       )
       this.#db = db
-      this.#fileId = path === ':memory:' ? null : fileIdOf(path)
+      this.#fileIds = path === ':memory:' ? new Map() : fileIdsOf(db, path)
     } catch (error) {
       db?.close()
       throw storeError(error, path)
@@ -122,10 +122,10 @@ export class Database {
     return log - checkpointed
   }
 
-  /** Whether the file is still where it was opened: writes to one that was deleted or replaced would be acknowledged and lost. */
-  isInPlace(): boolean {
-    if (this.#fileId === null) return true
-    return fileIdOf(this.#path) === this.#fileId
+  /** A file of the store that was deleted or replaced since: what is written there would be acknowledged and lost. Null if none was. */
+  fileOutOfPlace(): string | null {
+    for (const [path, id] of this.#fileIds) if (fileIdOf(path) !== id) return path
+    return null
   }
 
   get inTransaction(): boolean {
@@ -149,7 +149,7 @@ export class Database {
 
   /** A second connection to the same file, that only reads; null in memory, where there is none. The caller closes it. */
   openAside(): Database | null {
-    return this.#fileId === null ? null : new Database(this.#path, 'fast', true)
+    return this.#fileIds.size === 0 ? null : new Database(this.#path, 'fast', true)
   }
 
   close(): void {
@@ -179,6 +179,18 @@ function createForOwner(path: string): void {
   } catch {
     // It is there already, and keeps its mode; or it can't be made, which SQLite tells better.
   }
+}
+
+/** The log and its index last as long as somebody has the store open. */
+function fileIdsOf(db: DatabaseSync, path: string): ReadonlyMap<string, string> {
+  // The first look opens them.
+  db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get()
+  const ids = new Map<string, string>()
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const id = fileIdOf(file)
+    if (id !== null) ids.set(file, id)
+  }
+  return ids
 }
 
 function fileIdOf(path: string): string | null {

@@ -141,8 +141,11 @@ export class GroupCommit {
 
   /** False if another process has the lock: the group then waits for its next try, or is given up. */
   #begin(): boolean {
-    if (!this.#db.isInPlace()) {
-      this.#poison = new StoreDamagedError('The file of the store was deleted or replaced under this process.')
+    const file = this.#db.fileOutOfPlace()
+    if (file !== null) {
+      this.#poison = new StoreDamagedError(
+        `The file '${file}' of the store was deleted or replaced under this process.`,
+      )
       this.#rejectAll(this.#pending.splice(0), this.#poison)
       return false
     }

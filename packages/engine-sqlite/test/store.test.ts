@@ -158,6 +158,19 @@ describe('a file that is deleted under a running process', () => {
     await expect(engine.submit([spec('after')])).rejects.toMatchObject({ code: 'REPRISE_STORE_DAMAGED' })
     await engine.close()
   })
+
+  it.each(['-wal', '-shm'])('nor after its %s was deleted; what it has of it is saved at the end', async (suffix) => {
+    const path = join(temporaryFolder(), 'store.db')
+    const engine = await openSqliteEngine({ path })
+    await engine.submit([spec('before')])
+    rmSync(path + suffix)
+    const refusal = { code: 'REPRISE_STORE_DAMAGED', message: expect.stringContaining(path + suffix) as string }
+    await expect(engine.submit([spec('after')])).rejects.toMatchObject(refusal)
+    await engine.close()
+    const again = await openSqliteEngine({ path })
+    expect((await again.tasks({})).items.map(({ id }) => id)).toEqual(['before'])
+    await again.close()
+  })
 })
 
 describe('closing', () => {
