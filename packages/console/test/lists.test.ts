@@ -149,6 +149,10 @@ describe.runIf(hasBrowser)('lists and charts in a browser', () => {
         return Math.max(...widths) / ((await row.boundingBox())?.width ?? 1)
       }
       await expect.poll(widest, { message: path }).toBeGreaterThan(0.8)
+      const cut = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('[role=gridcell]')].filter((cell) => cell.getBoundingClientRect().right > cell.parentElement.getBoundingClientRect().right + 1).map((cell) => cell.textContent)",
+      )
+      expect([path, cut]).toEqual([path, []])
     }
     await page.setViewportSize({ width: 1440, height: 900 })
   })

@@ -107,9 +107,7 @@ describe.runIf(hasBrowser)('what is read in a browser', () => {
       await route.fulfill({ response: answer, json: { ...told, contrasts: [], summary: 'There are 0 successes.' } })
     })
     await page.goto(`${shop.url}/failures/${items[0]?.fingerprint}`)
-    await page
-      .getByText(/^20 tasks of order\.confirm died since .*, all with tenant acme, version 2, host here\.$/)
-      .waitFor()
+    await page.getByText(/^20 tasks of order\.confirm died since .*, all with tenant acme, version 2\.$/).waitFor()
     expect(await page.getByText('There are 0 successes.').count()).toBe(1)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })

@@ -107,10 +107,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const isBelow = ({ isMain = false }: Column<Row>): boolean => isStacked && isMain
   const aside = selection === undefined ? [] : [SELECT_WIDTH]
   const above = shown.filter((one) => !isBelow(one)).map((one) => one.width)
-  // Stacked, the last one above the line takes the room that is left.
-  const lastAbove =
-    shown.findLast((one) => !isBelow(one))?.isNumber === true ? 'minmax(max-content, 1fr)' : 'minmax(0, 1fr)'
-  const tracks = isStacked ? [...above.slice(0, -1), lastAbove] : above
+  // Stacked, the last one above the line takes the room that is left, and never less than it needs.
+  const tracks = isStacked
+    ? [...above.slice(0, -1), `minmax(${/^\d+px$/.exec(above.at(-1) ?? '')?.[0] ?? 0}, 1fr)`]
+    : above
   const grid = { gridTemplateColumns: [...aside, ...tracks].join(' ') }
   const below = { gridColumn: `${aside.length + 1} / -1`, order: 1 }
   const active = Math.min(at, Math.max(rows.length - 1, 0))

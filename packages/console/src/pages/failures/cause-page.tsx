@@ -191,12 +191,11 @@ function Line({ group }: { readonly group: GroupFigures }) {
 /** Where there is nothing to compare: how many died, since when, and what they have in common. */
 function whoSentence(group: GroupFigures | undefined): ReactNode {
   if (group === undefined) return undefined
-  const { count: dead, action, firstAt, tenants, versions, hosts, sampled } = group
+  const { count: dead, action, firstAt, tenants, versions, sampled } = group
   const shared = (
     [
       ['tenant', tenants],
       ['version', versions],
-      ['host', hosts],
     ] as const
   ).flatMap(([name, [first]]) => (first?.value != null && first.count === sampled ? [`${name} ${first.value}`] : []))
   return (

@@ -52,7 +52,7 @@ export function searchOf(params: Readonly<Record<string, string>>): Search {
 export const kindOf = (type: string): string => type.replace(/^reprise\./, '')
 
 /** What an entry is about, as its details name it: what was done comes before what it was done to. */
-const SUBJECTS = ['operation', 'runbook', 'action', 'rule', 'job'] as const
+const SUBJECTS = ['operation', 'runbook', 'action', 'job'] as const
 
 /** What, and why: an entry's reason may be only what somebody gave as one. */
 export function saysOf({ reason, details }: Entry['data']): string {
