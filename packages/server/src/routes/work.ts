@@ -1,5 +1,5 @@
 // Handlers for workers in any language. A worker claims and settles here as one that uses the SDK does on the store itself;
-// what a failure comes to is judged here, by the policies in force. Workers are outsiders: what they hold is a lease
+// what a failure comes to is judged by the policies in force (settlements.ts). Workers are outsiders: what they hold is a lease
 // credential, and every write is fenced by the token in it.
 
 import {
@@ -11,14 +11,11 @@ import {
   ConflictError,
   decodeJson,
   type Engine,
-  encodeJson,
   escapeUnseen,
   fittingLog,
   isDrainOrdered,
-  isRepriseError,
   isSuspect,
   type JsonText,
-  type JudgedAttempt,
   type LeaseRef,
   type LogLine,
   NotFoundError,
@@ -26,14 +23,8 @@ import {
   publishActions,
   type RenewRequest,
   RequestError,
-  released,
-  type Settlement,
-  type SettleResult,
   SupersededError,
-  succeeded,
-  type TaskId,
   turnsOf,
-  type Work,
 } from '@reprise/core'
 import { type Context, wholeStore, type workRoutes } from '@reprise/operations'
 import { type LeaseCredentials, openLeaseCredentials } from '@reprise/orchestrator'
@@ -41,7 +32,19 @@ import type { AccessControl } from '../access/index.ts'
 import { type Handlers, json, text } from '../http/handler.ts'
 import { answerWith, claimFor, giveBackUnlessSent } from './claiming.ts'
 import { bearerOf, callerLease, holder } from './lease-holder.ts'
-import { failedSettlement, type ReportedError } from './reported-failure.ts'
+import {
+  answered,
+  type EntryAnswer,
+  isEntryAnswer,
+  type ReportedEnd,
+  resultText,
+  settled,
+  settlementOf,
+  settlementsOf,
+  standingsFor,
+  UNKNOWN,
+  withSentences,
+} from './settlements.ts'
 import { WorkerForecasts } from './worker-forecasts.ts'
 
 const LEASE_MS = 30_000
@@ -246,130 +249,6 @@ async function refuseOtherResult(engine: Pick<Engine, 'task'>, { taskId, attempt
   )
 }
 
-/** What an entry of a batch gets without the store being asked. */
-type EntryAnswer = { readonly outcome: 'superseded'; readonly because: 'unknown' } | Refused
-interface Refused {
-  readonly outcome: 'refused'
-  readonly code: string
-  readonly detail: string
-}
-
-const UNKNOWN = { outcome: 'superseded', because: 'unknown' } as const
-
-/** The entries that are requests get what `ask` says of them, the others have their answers already. */
-async function answered<Request extends object, Result>(
-  entries: readonly (Request | EntryAnswer)[],
-  ask: (requests: readonly Request[]) => Promise<readonly Result[]>,
-): Promise<readonly (Result | EntryAnswer | undefined)[]> {
-  const requests = entries.filter((entry): entry is Request => !isEntryAnswer(entry))
-  const results = requests.length === 0 ? [] : await ask(requests)
-  let next = 0
-  return entries.map((entry) => (isEntryAnswer(entry) ? entry : results[next++]))
-}
-
-const isEntryAnswer = (entry: object): entry is EntryAnswer => 'outcome' in entry
-
-/** What is wrong with one entry is told of that one. What is wrong with the store is not about an entry. */
-function refusable<T>(step: () => T): T | Refused {
-  try {
-    return step()
-  } catch (error) {
-    return refused(error)
-  }
-}
-
-function refused(error: unknown): Refused {
-  if (!isRepriseError(error) || error.status >= 500) throw error
-  return { outcome: 'refused', code: error.code, detail: error.message }
-}
-
-/** All at once; one by one if the store refuses what one of them says. */
-async function settled(
-  { engine }: Context,
-  settlements: readonly Settlement[],
-): Promise<readonly (SettleResult | Refused | undefined)[]> {
-  const results = await engine.settle(settlements).catch(refused)
-  if (!('outcome' in results)) return results
-  if (settlements.length === 1) return [results]
-  const each: (SettleResult | Refused | undefined)[] = []
-  for (const one of settlements) {
-    const result = await engine.settle([one]).catch(refused)
-    each.push('outcome' in result ? result : result[0])
-  }
-  return each
-}
-
-/** A worker that did not judge its failures can't say what was decided about them. */
-function withSentences<Result extends SettleResult | Refused>(
-  settlements: readonly Settlement[],
-  results: readonly (Result | undefined)[],
-): readonly (Result | SettleResult | undefined)[] {
-  return results.map((result, at) => {
-    const settlement = settlements[at]
-    if (result?.outcome !== 'settled' || result.repeated || settlement?.kind !== 'failed') return result
-    return { ...result, sentence: settlement.decision.sentence }
-  })
-}
-
-type ReportedEnd =
-  | { readonly outcome: 'succeeded'; readonly result?: unknown }
-  | { readonly outcome: 'failed'; readonly error: ReportedError }
-  | { readonly outcome: 'released'; readonly reason?: string | undefined }
-
-/** How a worker says that an attempt ended; the lease is null if the credential is not the attempt's. */
-interface Report {
-  readonly end: ReportedEnd
-  readonly ref: LeaseRef | null
-}
-
-/** The store is asked once, however many of them failed. */
-async function settlementsOf(
-  context: Context,
-  reports: readonly Report[],
-): Promise<readonly (Settlement | EntryAnswer)[]> {
-  const standings = await standingsFor(context.engine, reports)
-  const turns = turnsOf(context.clock)
-  const settlements: (Settlement | EntryAnswer)[] = []
-  for (const { end, ref } of reports) {
-    // A thousand failures with long messages are a lot to judge.
-    if (turns.isSpent) await turns.wait()
-    settlements.push(ref === null ? UNKNOWN : refusable(() => settlementOf(context, ref, end, standings)))
-  }
-  return settlements
-}
-
-/** Where the tasks stand whose failures are to be judged, and the store's time. */
-interface Standings {
-  readonly of: ReadonlyMap<TaskId, JudgedAttempt>
-  readonly now: number
-}
-
-async function standingsFor(engine: Pick<Work, 'standings'>, reports: readonly Report[]): Promise<Standings> {
-  const ids = new Set(reports.flatMap(({ end, ref }) => (end.outcome === 'failed' && ref !== null ? ref.taskId : [])))
-  if (ids.size === 0) return { of: new Map(), now: 0 }
-  const { standings, now } = await engine.standings([...ids])
-  const known = standings.filter((standing) => standing !== null)
-  return { of: new Map(known.map((standing) => [standing.snapshot.id, standing])), now }
-}
-
-function settlementOf(
-  context: Context,
-  ref: LeaseRef,
-  end: ReportedEnd,
-  { of, now }: Standings,
-): Settlement | typeof UNKNOWN {
-  switch (end.outcome) {
-    case 'succeeded':
-      return succeeded(ref, resultText(end.result))
-    case 'released':
-      return released(ref, end.reason ?? 'The worker gave it back.')
-    case 'failed': {
-      const standing = of.get(ref.taskId)
-      return standing === undefined ? UNKNOWN : failedSettlement(context, ref, end.error, standing, now)
-    }
-  }
-}
-
 async function nothing({ engine }: Context): Promise<ClaimResult> {
   return { claimed: [], nextDueAt: null, heldBack: null, now: await engine.now() }
 }
@@ -390,6 +269,3 @@ function claimedView({ policies }: Context, claimed: Claimed, credentials: Lease
     timeoutAt,
   }
 }
-
-const resultText = (result: unknown): JsonText | null =>
-  result === undefined || result === null ? null : encodeJson(result, 'result')
