@@ -138,7 +138,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
       const run = newRun(begun, byOf(caller, reason), await engine.now())
       await runsIn(engine).insert(run)
       // Tells of the beginning; if this process ends now, an orchestrator does.
-      return runView((await stepRun(engine, run.id, (one) => one)) ?? run, redaction)
+      return runView((await stepRun(engine, run.id, (one) => one)) ?? run, redaction, await engine.now())
     },
   }),
   listRunbookRuns: operation({
@@ -170,6 +170,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
       const isWanted = ({ document }: { readonly document: RunbookRun }): boolean =>
         (runbook === undefined || document.runbook.name === runbook) &&
         (fingerprint === undefined || document.fingerprint === fingerprint)
+      const now = await engine.now()
       const { items, next } = await boundedPage({
         limit,
         cursor,
@@ -179,7 +180,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
           const found = index === null ? await runs.list(page) : await runs.find({ ...index, ...page })
           return { items: found.items.filter(isWanted), next: found.next }
         },
-        textOf: ({ document }) => JSON.stringify(runView(document, redaction)),
+        textOf: ({ document }) => JSON.stringify(runView(document, redaction, now)),
       })
       return new Written<z.output<typeof RunPage>>(`{"items":${items},"next":${JSON.stringify(next)}}`)
     },
@@ -193,7 +194,7 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     output: RunView,
     answer: 'The run.',
     problems: [404],
-    run: async ({ engine, redaction }, _caller, { id }) => runView(await runOf(engine, id), redaction),
+    run: async ({ engine, redaction }, _caller, { id }) => runView(await runOf(engine, id), redaction, await engine.now()),
   }),
   answerRunbookRun: operation({
     ...act,
@@ -255,5 +256,5 @@ async function acted(
   const now = await engine.now()
   const by = byOf(caller, reason)
   await stepRun(engine, id, (run) => step(run, by, now))
-  return runView(await runOf(engine, id), redaction)
+  return runView(await runOf(engine, id), redaction, now)
 }

@@ -271,14 +271,25 @@ function inputsOf(given: readonly string[]): Readonly<Record<string, string>> {
   )
 }
 
+/** Longer than an orchestrator takes to find a run that can go on. */
+const UNMOVED_MS = 3_000
+const MOVING: ReadonlySet<string> = new Set(['running', 'aborting'])
 const AT_REST: ReadonlySet<string> = new Set(['succeeded', 'aborted', 'halted'])
 
 /** Until it is at rest. At a terminal its questions are asked, but for those that somebody else has to answer. */
 async function followed(invocation: Invocation, id: string): Promise<ExitCode | undefined> {
   const { api, host, output } = invocation
   const told = new Map<string, string>()
+  let unmovedSince: number | null = null
+  let isWarned = false
   for (;;) {
     const run = await api.getRunbookRun({ id })
+    const now = host.clock.monotonic()
+    unmovedSince = run.isMoved || !MOVING.has(run.state) ? null : (unmovedSince ?? now)
+    if (unmovedSince !== null && now - unmovedSince >= UNMOVED_MS && !isWarned) {
+      isWarned = true
+      output.warn("No orchestrator moves this run. Start one: 'reprise orchestrator', or 'reprise up'.")
+    }
     for (const step of run.steps) {
       const text = stepText(step)
       if (told.get(step.name) !== text && step.state !== 'pending') output.event(step, ({ line }) => line(plain(text)))
@@ -289,7 +300,7 @@ async function followed(invocation: Invocation, id: string): Promise<ExitCode | 
       return run.state === 'succeeded' ? undefined : EXIT.taskFailed
     }
     if (run.state === 'waiting' && !(await answeredHere(invocation, run))) return EXIT.taskFailed
-    if (host.asked.aborted) return undefined
+    if (host.asked.aborted) return EXIT.interrupted
     await sleep(host.clock, LOOK_EVERY_MS, host.asked, { hold: true })
   }
 }

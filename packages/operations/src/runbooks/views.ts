@@ -56,6 +56,7 @@ export const RunView = z
     actor: z.string(),
     reason: z.string(),
     approvedBy: z.string().nullable(),
+    isMoved: z.boolean().meta({ description: 'Whether an orchestrator moves it now, or will when its time has come.' }),
     createdAt: Moment,
     endedAt: Moment.nullable(),
     steps: z.array(
@@ -99,7 +100,7 @@ export function detailView(
   }
 }
 
-export function runView(run: RunbookRun, redaction: Redaction): z.output<typeof RunView> {
+export function runView(run: RunbookRun, redaction: Redaction, now: number): z.output<typeof RunView> {
   const {
     id,
     runbook,
@@ -127,6 +128,7 @@ export function runView(run: RunbookRun, redaction: Redaction): z.output<typeof 
     actor,
     reason,
     approvedBy,
+    isMoved: (state === 'running' || state === 'aborting') && Math.max(run.leaseUntil, run.nextAt) > now,
     createdAt,
     endedAt,
     steps: run.steps.map((step, at) => ({
