@@ -352,7 +352,7 @@ export * from './search/index.ts'
 
 // redaction: secrets that are never shown
 
-export { createRedactor, REDACTED, type RedactionOptions } from './redaction/redact.ts'
+export { actorText, createRedactor, REDACTED, type RedactionOptions } from './redaction/redact.ts'
 
 // patterns: patterns that match in linear time
 

@@ -194,7 +194,8 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
     output: RunView,
     answer: 'The run.',
     problems: [404],
-    run: async ({ engine, redaction }, _caller, { id }) => runView(await runOf(engine, id), redaction, await engine.now()),
+    run: async ({ engine, redaction }, _caller, { id }) =>
+      runView(await runOf(engine, id), redaction, await engine.now()),
   }),
   answerRunbookRun: operation({
     ...act,

@@ -1,7 +1,7 @@
 // What changed just before a moment, from the journal: workers that joined or left, by version; policies, flags, holds, limits,
 // breakers, and what operators did to tasks. Entries about single failures are passed over, and many of one kind are told as one.
 
-import { type JournalEntry, turnsOf } from '@reprise/core'
+import { actorText, type JournalEntry, turnsOf } from '@reprise/core'
 import { z } from 'zod'
 import type { Caller } from './access/caller.ts'
 import type { Context } from './context.ts'
@@ -97,7 +97,7 @@ function changeOf({ type, actor, reason, data, id }: JournalEntry): ChangeKind |
     return {
       key: `${type} ${actor}`,
       kind: 'tasks',
-      sentence: (count) => `${actor} ${done} ${times(count, 'task')}: ${reason}`,
+      sentence: (count) => `${actorText(actor)} ${done} ${times(count, 'task')}: ${reason}`,
     }
   }
   if (type !== 'note') return null

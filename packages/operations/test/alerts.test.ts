@@ -85,7 +85,9 @@ describe.each(STORES)('alerts (%s)', (kind) => {
     await succeedAll(engine)
     await look(engine)
     expect((await listed(call)).filter(({ rule }) => rule === 'dead_letters')).toEqual([])
-    expect((await entriesOf(engine, 'alert.told')).map(({ data }) => data.what)).toEqual(['firing', 'resolved'])
+    const told = await entriesOf(engine, 'alert.told')
+    expect(told.map(({ data }) => data.what)).toEqual(['firing', 'resolved'])
+    expect(told.at(-1)?.reason).toMatch(/^Told pager that it is over: render: 30 tasks died/)
     expect(await call(ANN, 'getAlert', { id: alert?.id ?? '' })).toMatchObject({
       state: { status: 'resolved', because: 'recovered' },
       told: [{ channel: 'ch-pager', what: 'resolved', count: 2 }],

@@ -7,7 +7,7 @@ import { Runner, type RunPoint, runsIn } from '@reprise/orchestrator'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../src/access/caller.ts'
 import { stopRedis } from './events/fixture.ts'
-import { dead, fingerprintOf, opened, receiver } from './runbook-fixture.ts'
+import { dead, fingerprintOf, opened, type Run, receiver } from './runbook-fixture.ts'
 import { ACME, ANN, died } from './store-with-caller.ts'
 
 afterAll(stopRedis)
@@ -129,6 +129,24 @@ steps:
     expect(found?.output).toEqual({ count: 20_003, values: [{ value: 'acme', count: 20_003 }], next: null })
     expect(clean).toMatchObject({ state: 'failed', error: 'countTasks count: it is 20003, it must be 0.' })
     expect(errors).toEqual([])
+  })
+
+  test('who asks for approval is named, also if it is a token; what is not there is said to be not there', async () => {
+    const { call, moved } = await opened()
+    const text = `
+name: guarded
+title: Guarded
+approval: true
+steps:
+  - { name: there, check: { operation: getFailureGroup, with: { fingerprint: none }, path: count, at_least: 1 } }
+`
+    await call(ANN, 'publishRunbook', { name: 'guarded', text })
+    const asked = (await call(VIEWER, 'startRunbook', { name: 'guarded', inputs: {}, reason: 'drill' })) as Run
+    expect(asked.question?.text).toBe("token 'viewer' wants to run 'Guarded': drill")
+    await call(ANN, 'answerRunbookRun', { id: asked.id, answer: 'yes' })
+    expect((await moved(asked.id)).steps[0]?.error).toBe(
+      'getFailureGroup count: nothing is there, it must be at least 1.',
+    )
   })
 
   test('a dry run looks, says what it would do, and changes nothing', async () => {

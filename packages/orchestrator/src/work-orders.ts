@@ -4,6 +4,7 @@
 // So any number of these may run.
 
 import {
+  actorText,
   BAD_ENDS,
   type Collection,
   casesIn,
@@ -288,5 +289,5 @@ async function whatHelped({ journal }: WorkOrdersOptions['engine'], { tasks }: W
   )
   return sent === undefined
     ? null
-    : `What helped: ${sent.actor} sent them back, ${sent.reason}`.slice(0, HELPED_LENGTH_MAX)
+    : `What helped: ${actorText(sent.actor)} sent them back, ${sent.reason}`.slice(0, HELPED_LENGTH_MAX)
 }

@@ -10,7 +10,7 @@ import { usageError } from '../output/errors.ts'
 import { EXIT, type ExitCode } from '../output/exit-codes.ts'
 import { plain } from '../output/plain-text.ts'
 import { relativeTime } from '../output/times.ts'
-import { answerCommand, questionText, type Run, stepText, tellRun } from '../views/runbook.ts'
+import { answerCommand, questionText, type Run, stepText, tellRun, underWay } from '../views/runbook.ts'
 
 const INPUT: OptionDefinition = { flags: '--input <name=value>', about: 'An input of the runbook', repeatable: true }
 const CAUSE: OptionDefinition = { flags: '--fingerprint <group>', about: 'The failure group that it is for' }
@@ -87,8 +87,8 @@ const runbookRuns: CommandDefinition = {
       key: ({ id }) => id,
       columns: (now) => [
         { title: 'RUN', value: ({ id }) => id },
-        { title: 'RUNBOOK', value: ({ runbook }) => runbook },
         { title: 'STATE', value: ({ state, isDryRun }) => `${state}${isDryRun ? ' (dry run)' : ''}` },
+        { title: 'RUNBOOK', value: ({ runbook }) => runbook, below: true },
         { title: 'BEGAN', value: ({ createdAt }) => relativeTime(createdAt, now), below: true },
         { title: 'BY', value: ({ actor }) => actor, flexible: true, below: true },
         { title: 'ASKS', value: ({ question }) => question?.text ?? '', flexible: true, below: true },
@@ -280,28 +280,44 @@ const AT_REST: ReadonlySet<string> = new Set(['succeeded', 'aborted', 'halted'])
 async function followed(invocation: Invocation, id: string): Promise<ExitCode | undefined> {
   const { api, host, output } = invocation
   const told = new Map<string, string>()
+  const progress = output.progress('runbook')
   let unmovedSince: number | null = null
   let isWarned = false
-  for (;;) {
-    const run = await api.getRunbookRun({ id })
-    const now = host.clock.monotonic()
-    unmovedSince = run.isMoved || !MOVING.has(run.state) ? null : (unmovedSince ?? now)
-    if (unmovedSince !== null && now - unmovedSince >= UNMOVED_MS && !isWarned) {
-      isWarned = true
-      output.warn("No orchestrator moves this run. Start one: 'reprise orchestrator', or 'reprise up'.")
+  try {
+    for (;;) {
+      const run = await api.getRunbookRun({ id })
+      const now = host.clock.monotonic()
+      unmovedSince = run.isMoved || !MOVING.has(run.state) ? null : (unmovedSince ?? now)
+      if (unmovedSince !== null && now - unmovedSince >= UNMOVED_MS && !isWarned) {
+        isWarned = true
+        output.warn("No orchestrator moves this run. Start one: 'reprise orchestrator', or 'reprise up'.")
+      }
+      for (const step of run.steps) {
+        const text = stepText(step)
+        if (told.get(step.name) !== text && step.state !== 'pending') {
+          progress.end()
+          output.event(step, ({ prose }) => prose(plain(text)))
+        }
+        told.set(step.name, text)
+      }
+      const under = underWay(run)
+      if (under !== null) progress.update(under.done, under.total, under.note)
+      if (AT_REST.has(run.state)) {
+        progress.end()
+        output.note(`Run ${run.id} ${run.state === 'halted' ? 'has halted' : run.state}.`)
+        if (run.state === 'halted') {
+          output.note('Try the failed step again, or take back what can be taken back:')
+          output.note(`  reprise runbook resume ${run.id}`)
+          output.note(`  reprise runbook abort ${run.id}`)
+        }
+        return run.state === 'succeeded' ? undefined : EXIT.taskFailed
+      }
+      if (run.state === 'waiting' && !(await answeredHere(invocation, run))) return EXIT.taskFailed
+      if (host.asked.aborted) return EXIT.interrupted
+      await sleep(host.clock, LOOK_EVERY_MS, host.asked, { hold: true })
     }
-    for (const step of run.steps) {
-      const text = stepText(step)
-      if (told.get(step.name) !== text && step.state !== 'pending') output.event(step, ({ line }) => line(plain(text)))
-      told.set(step.name, text)
-    }
-    if (AT_REST.has(run.state)) {
-      output.note(`Run ${run.id} ${run.state === 'halted' ? 'has halted' : run.state}.`)
-      return run.state === 'succeeded' ? undefined : EXIT.taskFailed
-    }
-    if (run.state === 'waiting' && !(await answeredHere(invocation, run))) return EXIT.taskFailed
-    if (host.asked.aborted) return EXIT.interrupted
-    await sleep(host.clock, LOOK_EVERY_MS, host.asked, { hold: true })
+  } finally {
+    progress.end()
   }
 }
 

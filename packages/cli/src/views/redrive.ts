@@ -52,7 +52,7 @@ export const endedOf = ({ counts, total }: Pick<Redrive, 'counts' | 'total'>): n
   total - counts.pending - counts.sent
 
 export const stateText = ({ state, counts }: Redrive): string =>
-  `${state}: ${counts.recovered} recovered, ${counts.failed} failed again, ${counts.sent} under way, ${counts.pending} to go`
+  `${state}: ${counts.recovered} recovered, ${counts.failed} failed again, ${counts.sent} under way, ${counts.pending} ${GIVEN_UP.has(state) ? 'not sent' : 'to go'}`
 
 /** What is known before anything runs. */
 export function tellPlan(redrive: Redrive, people: People): void {
@@ -61,7 +61,7 @@ export function tellPlan(redrive: Redrive, people: People): void {
   people.fields([
     ['actions', counted(found.actions)],
     ['tenants', counted(found.tenants)],
-    ['dead since', counted(found.ages)],
+    ['dead for', counted(found.ages.map(({ name, count }) => ({ name: AGE_WORDS[name] ?? `under ${name}`, count })))],
     ['stages', plan.canary.length === 0 ? 'all at once' : [...plan.canary, 'the rest'].join(' → ')],
     ['limits', limitsText(plan)],
     ...(plan.patch === null ? [] : [['patch', JSON.stringify(plan.patch).slice(0, MESSAGE_LENGTH_MAX)] as const]),
@@ -73,6 +73,8 @@ export function tellPlan(redrive: Redrive, people: People): void {
   people.line('What the patch changes in each payload:')
   people.line(`  reprise redrive show ${redrive.id} --items`)
 }
+
+const AGE_WORDS: Readonly<Record<string, string>> = { older: 'longer' }
 
 const counted = (items: readonly { readonly name: string; readonly count: number }[]): string =>
   items.map(({ name, count }) => `${plain(name)} ${count}`).join(', ') || '-'
@@ -99,6 +101,8 @@ function tellCauses(head: string, causes: Redrive['again'], people: People): voi
   if (causes.length > CAUSES_SHOWN_MAX) people.line(`  and ${causes.length - CAUSES_SHOWN_MAX} more causes`)
 }
 
+const GIVEN_UP: ReadonlySet<Redrive['state']> = new Set(['aborting', 'aborted', 'undoing', 'undone'])
+
 /** How far it is, and why it stands where it does. */
 export function tellProgress(redrive: Redrive, people: People): void {
   const { stages, halt, held, again, counts, state, isMoved } = redrive
@@ -110,7 +114,7 @@ export function tellProgress(redrive: Redrive, people: People): void {
     ['undone', counts.undone],
     ['ended otherwise', counts.ended],
     ['under way', counts.sent],
-    ['to go', counts.pending],
+    [GIVEN_UP.has(state) ? 'not sent' : 'to go', counts.pending],
   ])
   if (stages.length > 0) {
     people.table(stages, [
@@ -126,7 +130,10 @@ export function tellProgress(redrive: Redrive, people: People): void {
     for (const { taskId, message } of halt.evidence.slice(0, EVIDENCE_SHOWN_MAX)) {
       people.beside(`  ${plain(taskId)}: `, plain(message))
     }
-    people.line(`Go on with 'reprise redrive resume ${redrive.id}', or give it up with abort or undo.`)
+    if (state === 'halted') {
+      people.line('Go on with it, or give it up with abort or undo:')
+      people.line(`  reprise redrive resume ${redrive.id} --reason '…'`)
+    }
   }
   if (held !== null) people.beside('held: ', plain(held))
   if (state === 'running' && !isMoved) people.line('No orchestrator moves it yet: one must run.')

@@ -32,6 +32,19 @@ export function tellRun(run: Run, { line, prose, fields }: People, now: number):
   line(`  ${plain(answerCommand(run.id, run.question))}`)
 }
 
+/** How far the redrive of a step is that is under way; null if no such step is. */
+export function underWay({
+  steps,
+}: Run): { readonly done: number; readonly total: number; readonly note: string } | null {
+  const [output] = steps.flatMap((step) => (step.state === 'polling' ? [step.output] : []))
+  if (typeof output !== 'object' || output === null || !('counts' in output)) return null
+  const counts = output.counts as Readonly<Record<string, number>> | null
+  const numbers = Object.entries(counts ?? {}).filter(([, count]) => typeof count === 'number')
+  const { pending = 0, sent = 0, recovered = 0, failed = 0 } = Object.fromEntries(numbers)
+  const total = numbers.reduce((sum, [, count]) => sum + count, 0)
+  return { done: total - pending - sent, total, note: `${recovered} recovered, ${failed} failed again` }
+}
+
 /** With what answers it. */
 export const questionText = ({ kind, text }: Question): string =>
   `${text}${/[.?!:]$/.test(text) ? '' : '.'} ${ANSWERED_BY[kind]}`

@@ -224,11 +224,17 @@ function noticeFor(one: Alert, channel: Channel, { silences: all, isInhibited, n
   return all.some((silence) => silences(silence, labelsOf(one), now)) ? null : 'firing'
 }
 
+const TOLD_WHAT: Readonly<Record<Notice, string>> = {
+  firing: '',
+  acknowledged: ' that somebody is at it',
+  resolved: ' that it is over',
+}
+
 function toldTo(one: Alert, { id, name }: Channel, what: Notice, at: number): Alert {
   const count = (one.told[id]?.count ?? 0) + 1
   const told = { ...one.told, [id]: { what, at, count } }
   const notice = `${one.id}.${one.episode}.${count}`
-  const reason = `${what === 'firing' && count > 1 ? 'Told again' : 'Told'} ${name}: ${one.says}`
+  const reason = `${count > 1 && what === 'firing' ? 'Told again' : 'Told'} ${name}${TOLD_WHAT[what]}: ${one.says}`
   return telling({ ...one, told }, 'alert.told', { actor: SERVICE, reason }, { channel: id, notice, what, count })
 }
 

@@ -32,6 +32,12 @@ export interface Redactor {
   text(text: string): string
 }
 
+const TOKEN = 'token:'
+
+/** An actor in a sentence: `token:ops` looks like a secret there, and would be hidden. */
+export const actorText = (actor: string): string =>
+  actor.startsWith(TOKEN) ? `token '${actor.slice(TOKEN.length)}'` : actor
+
 const KNOWN_OPTIONS = ['keys', 'patterns', 'allow'] as const satisfies (keyof RedactionOptions)[]
 const RULES_MAX = 200
 /** What is looked at of one value or text. What is beyond that is not shown. */

@@ -6,6 +6,7 @@
 // retry token and the patched payload takes its place. The original stays, as it was.
 
 import {
+  actorText,
   type By,
   type Clock,
   decodeJson,
@@ -98,7 +99,7 @@ async function unchanged(engine: Engine, redrive: string, item: RedriveItem): Pr
   if (task.generation === item.generation) return { status: 'skipped', why: `It is ${task.state.status} now.` }
   const actor = await redrivenBy(engine, item.id, item.generation + 1, redrive)
   if (actor === OURS) return { status: 'sent' }
-  return { status: 'skipped', why: `${actor ?? 'Somebody'} redrove it meanwhile.` }
+  return { status: 'skipped', why: `${actor === null ? 'Somebody' : actorText(actor)} redrove it meanwhile.` }
 }
 
 const OURS = Symbol('ours')

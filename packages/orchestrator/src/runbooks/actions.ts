@@ -138,7 +138,7 @@ async function tried({ action, run, hands, signal }: Turn): Promise<StepEnd> {
       const value = await looked(hands, run, action, signal)
       return ended({
         value: value ?? null,
-        would: `wait until ${action.path} is as expected: ${expectationText(action.is)}`,
+        would: `look at ${action.path}: ${expectationText(action.is)}`,
       })
     }
     case 'ask':
@@ -252,7 +252,8 @@ async function checked(
   const value = await looked(hands, run, action, signal)
   if (isMet(is, value)) return ended({ value: value ?? null })
   const until = (record.startedAt ?? now) + withinMs
-  const found = value === undefined ? 'nothing is there' : `it is ${JSON.stringify(value).slice(0, 200)}`
+  const found =
+    value === undefined || value === null ? 'nothing is there' : `it is ${JSON.stringify(value).slice(0, 200)}`
   if (now >= until) return { kind: 'failed', error: `${operation} ${path}: ${found}, ${expectationText(is)}.` }
   return { kind: 'later', nextAt: Math.min(now + LOOK_MS, until), output: { value: value ?? null } }
 }

@@ -14,6 +14,7 @@
 // is `polling` in between, where there is no doubt.
 
 import {
+  actorText,
   type By,
   type Collection,
   ConflictError,
@@ -117,7 +118,7 @@ export function newRun(begun: Begun, { actor, reason }: By, now: number): Runboo
     ...begun,
     state: asksFirst ? 'waiting' : 'running',
     question: asksFirst
-      ? { kind: 'approval', text: `${actor} wants to run '${runbook.title}': ${reason}`, since: now }
+      ? { kind: 'approval', text: `${actorText(actor)} wants to run '${runbook.title}': ${reason}`, since: now }
       : null,
     actor,
     reason,
@@ -300,7 +301,12 @@ export function answered(run: RunbookRun, by: By, answer: Answer, now: number): 
   const output = { answer, by: by.actor, reason: by.reason }
   if (answer === 'no') {
     return {
-      ...withStep(said, at, { ...record, state: 'failed', endedAt: now, error: `${by.actor} said no: ${by.reason}` }),
+      ...withStep(said, at, {
+        ...record,
+        state: 'failed',
+        endedAt: now,
+        error: `${actorText(by.actor)} said no: ${by.reason}`,
+      }),
       state: 'halted',
     }
   }

@@ -87,6 +87,11 @@ export function isMet({ how, value }: Expectation, found: unknown): boolean {
   }
 }
 
-const WORDS = { equals: 'it must be', not: 'it must not be', at_most: 'at most', at_least: 'at least' } as const
+const WORDS = {
+  equals: 'it must be',
+  not: 'it must not be',
+  at_most: 'it must be at most',
+  at_least: 'it must be at least',
+} as const
 
 export const expectationText = ({ how, value }: Expectation): string => `${WORDS[how]} ${textOf(value)}`
