@@ -211,4 +211,26 @@ describe.each(Object.entries(LANGUAGES))('an ephemeral worker in %s', (_, argv) 
     },
     RUN_MS_MAX,
   )
+
+  test(
+    'A11: a handler that stops when it is asked to ends the process at once, however long the grace would be',
+    async () => {
+      const setup = await setUp(ENGINES.sqlite)
+      const begun = () => launched(setup, argv, { do: 'wait' }, { STOP_GRACE: '600s' })
+      const [cancelled, interrupted] = [await begun(), await begun()]
+      await Promise.all([cancelled.running, interrupted.running])
+      await setup.client.cancelTasks({ ids: [cancelled.task.id] })
+      expect((await cancelled.exited).code).toBe(0)
+      interrupted.child.kill('SIGTERM')
+      expect((await interrupted.exited).code).toBe(143)
+    },
+    RUN_MS_MAX,
+  )
+})
+
+test('A11: a handler in Python that ends its program has failed, and it says how', async () => {
+  const setup = await setUp(ENGINES.sqlite)
+  const { exited, task } = await launched(setup, LANGUAGES.Python, { do: 'exit' })
+  expect((await exited).code).toBe(1)
+  expect((await executionOf(setup, task.id))?.failure).toMatchObject({ message: 'The handler called sys.exit(7).' })
 })

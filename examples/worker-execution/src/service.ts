@@ -44,8 +44,7 @@ export async function startService(
     policies,
     maxRetries,
     launchPools: [{ pool: POOL, launcher: launcher(`${url}/task-complete`), slots: 4 }],
-    // Shorter than the usual ones, so that the example need not wait for long.
-    launch: { leaseMs: 5_000 },
+    // Shorter than the usual one, so that the example need not wait for long.
     queueIntake: { waitMs: 1_000 },
     onError: () => undefined,
   })

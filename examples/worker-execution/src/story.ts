@@ -53,7 +53,7 @@ export async function show(
     const body = await accepted.text()
     assert.equal(accepted.status, 202, body)
     tell(`An operator retries ${failed}: 202 ${body}`)
-    await until(engine, failed, 'succeeded')
+    await until(engine, failed, 'succeeded', true)
     tell(`${failed}: ${await told(engine, failed)}`)
     const refused = await retry()
     const { error } = (await refused.json()) as { readonly error: string }
@@ -87,10 +87,14 @@ function messageOf({ id, action, trouble }: Sent): OutgoingMessage {
 
 const never = new AbortController().signal
 
-async function until(engine: Engine, id: string, status: TaskStatus): Promise<void> {
+async function until(engine: Engine, id: string, status: TaskStatus, isRetried = false): Promise<void> {
   for (;;) {
     const since = engine.mark()
-    if ((await engine.task(id as TaskId))?.state.status === status) return
+    const now = (await engine.task(id as TaskId))?.state.status
+    if (now === status) return
+    // A dead letter that is retried stays dead until an orchestrator takes its message.
+    const isOver = now === 'succeeded' || now === 'cancelled' || now === 'discarded' || (now === 'dead' && !isRetried)
+    assert(!isOver, `${id} should be ${status}, and is ${now}: ${await told(engine, id)}`)
     await engine.wait({ since, tasks: [id as TaskId] }, 200)
   }
 }

@@ -228,6 +228,8 @@ class _Attempt:
         self._stop_grace = stop_grace
         self._once = threading.Lock()
         self._done = threading.Event()
+        self._left = threading.Event()
+        """The handler has stopped, or its end is told: nobody has to wait for it any more."""
         self.interrupted = False
 
     def run(self, handler, payload, time_left):
@@ -240,9 +242,12 @@ class _Attempt:
             result = handler(payload, self._context)
             json.dumps(result, allow_nan=False)
             completion = {"status": "succeeded", "result": result}
-        except Stopped:
-            # Who asked it to stop ends the process.
-            threading.Event().wait()
+        except Stopped as stopped:
+            if self._context.cancelled.is_set():
+                # Who asked it to stop ends the process.
+                self._left.set()
+                threading.Event().wait()
+            completion = {"status": "failed", "error": _reported(stopped)}
         except BaseException as error:  # pylint: disable=broad-except
             completion = _interruption() if self.interrupted else {"status": "failed", "error": _reported(error)}
         watch.cancel()
@@ -253,6 +258,7 @@ class _Attempt:
         if not self._once.acquire(blocking=False):
             threading.Event().wait()
         self._done.set()
+        self._left.set()
         # Once the process was asked to end, it is ended soon.
         patience = self._stop_grace if self.interrupted else self._patience
         if code is None:
@@ -312,7 +318,7 @@ class _Attempt:
                 continue
             if not is_mine:
                 self._context.cancelled.set()
-                self._done.wait(self._stop_grace)
+                self._left.wait(self._stop_grace)
                 if self._once.acquire(blocking=False):
                     _exit(0, "The attempt is not this worker's any more.")
                 return
@@ -338,7 +344,7 @@ class _Attempt:
             pass
         self.interrupted = True
         self._context.cancelled.set()
-        self._done.wait(self._stop_grace)
+        self._left.wait(self._stop_grace)
         self.finish(_interruption(), 143)
 
 
@@ -349,7 +355,10 @@ def _interruption():
 
 def _reported(error):
     """What was raised, as the server takes it."""
-    reported = {"name": type(error).__name__, "message": str(error)[:4000] or type(error).__name__}
+    message = str(error)[:4000] or type(error).__name__
+    if isinstance(error, SystemExit):
+        message = f"The handler called sys.exit({error.code!r})."[:4000]
+    reported = {"name": type(error).__name__, "message": message}
     reported["stack"] = "".join(traceback.format_exception(type(error), error, error.__traceback__))[-16000:]
     code = getattr(error, "code", None)
     if isinstance(code, str):

@@ -32,5 +32,5 @@ await runEphemeral(
         return null
     }
   },
-  { patience: process.env.PATIENCE ?? '30s', stopGrace: '300ms' },
+  { patience: process.env.PATIENCE ?? '30s', stopGrace: process.env.STOP_GRACE ?? '300ms' },
 )

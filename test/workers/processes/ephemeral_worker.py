@@ -21,6 +21,8 @@ def work(payload, context):
         return {"words": len(payload["text"].split(" ")), "attempt": context.attempt, "hasToken": context.retry_token != ""}
     if what == "fail":
         raise Permanent("no such page")
+    if what == "exit":
+        sys.exit(7)
     if what == "large":
         return "x" * 2_000_000
     if what == "wait":
@@ -30,4 +32,4 @@ def work(payload, context):
     return None
 
 
-run(work, patience=float(os.environ.get("PATIENCE", "30s")[:-1]), stop_grace=0.3)
+run(work, patience=float(os.environ.get("PATIENCE", "30s")[:-1]), stop_grace=float(os.environ.get("STOP_GRACE", "0.3s")[:-1]))
