@@ -51,7 +51,10 @@ interface Alerts {
 
 /** A word of its own for each number: digits are left out of a cause. */
 const lettersOf = (number: number): string =>
-  `CAUSE_${number.toString().padStart(4, '0').replaceAll(/\d/g, (digit) => 'ABCDEFGHIJ'.charAt(Number(digit)))}`
+  `CAUSE_${number
+    .toString()
+    .padStart(4, '0')
+    .replaceAll(/\d/g, (digit) => 'ABCDEFGHIJ'.charAt(Number(digit)))}`
 
 const FAILING = { action: 'shared.work', payload: { fail: 'connection reset', code: 'ECONNRESET' } }
 
