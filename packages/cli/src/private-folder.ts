@@ -8,9 +8,26 @@ const OWNER_ONLY = 0o700
 const WRITABLE_BY_OTHERS = 0o022
 const ROOT = 0
 
+/** Makes the data folder if it is not there. */
+export async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: OWNER_ONLY })
+  } catch (error) {
+    throw unusableFolder(path, error)
+  }
+}
+
+/** No such folder can be made, or nothing can be written there. */
+export function unusableFolder(path: string, error: unknown): CommandError {
+  const cause = error instanceof Error ? error.message : String(error)
+  return new CommandError(`The data folder ${path} can't be used: ${cause}.`, {
+    hint: 'Is its disk full, or read-only? Make room, or choose another folder with --data.',
+  })
+}
+
 /** Gives a sentence to tell if not all was well; null if it was. */
 export async function makePrivateFolder(path: string): Promise<string | null> {
-  await mkdir(path, { recursive: true, mode: OWNER_ONLY })
+  await makeFolder(path)
   // Windows has neither owners nor modes of this kind.
   const ownId = process.getuid?.()
   if (ownId === undefined) return null

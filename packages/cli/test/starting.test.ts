@@ -1,7 +1,7 @@
 // What happens around the start of the roles: a second server on the same data, and somebody who asks for the end before the
 // start has come to one.
 
-import { chmodSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { startRedis } from '@reprise/test-servers'
@@ -82,6 +82,24 @@ test('intruder 15: a data folder of another user is refused', async () => {
   const ran = await here.reprise('up', '--port', '0')
   expect(ran).toMatchObject({ exitCode: 1, stdout: '' })
   expect(ran.stderr).toMatch(/belongs to another user.*\n.*--data/)
+})
+
+test.each<[string, (data: string) => void]>([
+  ['is a file', (data) => writeFileSync(data, '')],
+  [
+    'can not be locked',
+    (data) => {
+      mkdirSync(join(data, 'up.lock'), { recursive: true })
+    },
+  ],
+])('a data folder that %s is named, with what to do', async (_, prepare) => {
+  const here = shell()
+  const data = join(here.folder, 'data')
+  prepare(data)
+  const ran = await here.reprise('up', '--port', '0', '--data', data)
+  expect(ran).toMatchObject({ exitCode: 1, stdout: '' })
+  expect(ran.stderr).toContain(`error: The data folder ${data} can't be used: `)
+  expect(ran.stderr).toContain('--data')
 })
 
 /** Takes connections and never says a word: a store that hangs. */
