@@ -3,13 +3,17 @@
 
 import {
   allPages,
+  type Clock,
   casesOf,
   durationMs,
   type Engine,
   InvalidError,
   isAtLeastAsSevere,
   newTicket,
+  type Page,
+  type PageRequest,
   reportTicket,
+  type Stored,
   stepOrMakeTicket,
   type Ticket,
   ticketFound,
@@ -29,6 +33,7 @@ import { WorkOrderId, workOrderOf } from './work-order-id.ts'
 
 const WINDOW = '30d'
 const ORDERS_MAX = 10_000
+const ORDERS_AT_ONCE = 20
 const CAUSES_MAX = 2_000
 const TICKETS_SHOWN = 50
 /** A cause that is younger has no work order yet. */
@@ -149,11 +154,7 @@ async function figuresOf(
   now: number,
 ): Promise<z.output<typeof FiguresView>> {
   const { engine, clock } = context
-  const { items, isComplete } = await allPages(async (page) => {
-    await aTurn(clock)
-    return workOrdersIn(engine).list(page)
-  }, ORDERS_MAX)
-  const orders = items.map(({ document }) => document)
+  const { orders, isComplete } = await shortOrders(engine, clock)
   const live = orders.filter(({ state }) => state.status === 'open' || state.status === 'in_progress')
   const ended = orders.flatMap(({ past }) => past)
   const completed = ended.filter(({ since }) => since >= from)
@@ -180,13 +181,38 @@ async function figuresOf(
   }
 }
 
+type ShortOrder = Omit<WorkOrder, 'comments' | 'tasks' | 'untold'>
+
+/** Without what may be long: ten thousand of them are in memory together. */
+async function shortOrders(
+  engine: Engine,
+  clock: Clock,
+): Promise<{ readonly orders: readonly ShortOrder[]; readonly isComplete: boolean }> {
+  const orders: ShortOrder[] = []
+  let cursor: string | null = null
+  do {
+    await aTurn(clock)
+    const page: PageRequest = { limit: ORDERS_AT_ONCE, ...(cursor === null ? {} : { cursor }) }
+    const read: Page<Stored<WorkOrder>> = await workOrdersIn(engine).list(page)
+    for (const { document } of read.items) {
+      const { comments: _comments, tasks: _tasks, untold: _untold, past, ...short } = document
+      orders.push({ ...short, past: past.map((end) => ({ ...end, result: end.result === '' ? '' : SAID })) })
+    }
+    cursor = read.next
+  } while (cursor !== null && orders.length < ORDERS_MAX)
+  return { orders, isComplete: cursor === null }
+}
+
+/** Stands for the words of a result, which are not counted. */
+const SAID = 'said'
+
 function medianOf(values: readonly number[]): number | null {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }
 
 /** The causes that have dead letters, and whether somebody's work order is about each. */
-async function causesOf(engine: Engine, orders: readonly WorkOrder[], now: number) {
+async function causesOf(engine: Engine, orders: readonly ShortOrder[], now: number) {
   const { items } = await allPages((page) => engine.failureGroups(page), CAUSES_MAX)
   const grown = items.filter(({ count, firstAt }) => count > 0 && firstAt < now - OPENS_WITHIN_MS)
   const cases = await casesOf(
@@ -200,7 +226,7 @@ async function causesOf(engine: Engine, orders: readonly WorkOrder[], now: numbe
   })
 }
 
-async function systemsOf({ engine, events }: Pick<Context, 'engine' | 'events'>, live: readonly WorkOrder[]) {
+async function systemsOf({ engine, events }: Pick<Context, 'engine' | 'events'>, live: readonly ShortOrder[]) {
   const channels = (await events.channels.all()).map(({ document }) => document)
   const systems = channels.filter(({ kind, enabled }) => kind === 'work_orders' && enabled)
   return Promise.all(

@@ -8,6 +8,7 @@ import {
   closed,
   commented,
   mapLimited,
+  PAGE_LIMIT_DEFAULT,
   reopenedWorkOrder,
   type Stored,
   stepWorkOrder,
@@ -22,6 +23,7 @@ import { byOf, type Caller } from './access/caller.ts'
 import type { Context } from './context.ts'
 import { given } from './given.ts'
 import { familiesIn, familyGroup } from './group-views.ts'
+import { aTurn } from './in-turns.ts'
 import { operation } from './operation.ts'
 import { ActionNameInput, checkedBy, Moment, NameInput, PageQuery, ReasonInput, WatchedAt } from './schemas/names.ts'
 import { FailureView } from './schemas/task.ts'
@@ -32,6 +34,7 @@ import { TicketView, ticketsOf } from './work-order-tickets.ts'
 const OWNER_LENGTH_MAX = 200
 const TEXT_LENGTH_MAX = 1_000
 const SIMILAR_MAX = 5
+const ORDERS_AT_ONCE = 20
 const READS_AT_ONCE = 10
 /** Of one action, as many are looked through for those that are like one. */
 const SIMILAR_LOOKED_AT = 200
@@ -123,24 +126,35 @@ export const workOrderOperations = {
     }),
     output: z.object({ items: z.array(ListedView), next: z.string().nullable(), watchedAt: WatchedAt }),
     answer: 'A page of work orders.',
-    run: async ({ engine, redaction }, _caller, { status, owner, action, ...page }) => {
+    run: async (
+      { engine, redaction, clock },
+      _caller,
+      { status, owner, action, cursor, limit = PAGE_LIMIT_DEFAULT },
+    ) => {
       const orders = workOrdersIn(engine)
-      const found =
-        status === 'all'
-          ? await orders.list(given(page))
-          : await orders.find({
-              ...(status === undefined ? { index: 'live', value: 'yes' } : { index: 'status', value: status }),
-              ...given(page),
-            })
-      const wanted = ({ document }: Stored<WorkOrder>): boolean =>
-        (owner === undefined || document.owner === owner) && (action === undefined || document.action === action)
+      const index = status === undefined ? { index: 'live', value: 'yes' } : { index: 'status', value: status }
       const families = await familiesIn(engine)
-      const items = await mapLimited(found.items.filter(wanted), READS_AT_ONCE, async ({ document }) => {
+      const shown = async ({ document }: Stored<WorkOrder>): Promise<z.output<typeof ListedView>> => {
         const group = await familyGroup(engine, families.rootOf(document.subject.fingerprint), families)
         const { code = null, message = null } = group === null ? {} : failureView(group.sample, redaction)
         return { ...viewOf(document, redaction), dead: group?.count ?? 0, code, message }
-      })
-      return { items, next: found.next, watchedAt: await alertsWatchedAt(engine) }
+      }
+      const items: z.output<typeof ListedView>[] = []
+      let next = cursor
+      // People write much about some: a few are read at a time, and others have their turn in between.
+      for (let looked = 0; looked < limit; looked += ORDERS_AT_ONCE) {
+        await aTurn(clock)
+        const part = { limit: Math.min(ORDERS_AT_ONCE, limit - looked), ...given({ cursor: next }) }
+        const found = status === 'all' ? await orders.list(part) : await orders.find({ ...index, ...part })
+        const wanted = found.items.filter(
+          ({ document }) =>
+            (owner === undefined || document.owner === owner) && (action === undefined || document.action === action),
+        )
+        items.push(...(await mapLimited(wanted, READS_AT_ONCE, shown)))
+        next = found.next ?? undefined
+        if (next === undefined) break
+      }
+      return { items, next: next ?? null, watchedAt: await alertsWatchedAt(engine) }
     },
   }),
   getWorkOrder: operation({

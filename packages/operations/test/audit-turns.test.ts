@@ -1,7 +1,7 @@
 // Looks that go over many entries leave others their turn: a store in the same process answers without one. And a caller has only
 // so many of them under way, or their memory would have no bound.
 
-import { type JournalEntryInput, systemClock } from '@reprise/core'
+import { type JournalEntryInput, openWorkOrder, stepWorkOrder, systemClock, taskId, workOrderId } from '@reprise/core'
 import { sealOnce } from '@reprise/orchestrator'
 import { expect, test } from 'vitest'
 import { ANN, storeWithCaller } from './store-with-caller.ts'
@@ -29,6 +29,31 @@ test.each([
   const { promise, resolve } = Promise.withResolvers<'others'>()
   setImmediate(() => resolve('others'))
   expect(await Promise.race([call(ANN, name, input).then(() => 'the look'), promise])).toBe('others')
+})
+
+test.each([
+  ['listWorkOrders', { limit: '1000', status: 'all' }],
+  ['measureWorkOrders', {}],
+] as const)('%s leaves others their turn, however much people wrote', async (name, input) => {
+  const { engine, call } = await storeWithCaller('sqlite', undefined, { clock: systemClock })
+  const deaths = { firstAt: 1, lastAt: 1, tenants: [], escalation: null, dueAt: null }
+  const comments = Array.from({ length: 40 }, () => ({ at: 1, by: 'ann', text: 'x'.repeat(1_000) }))
+  for (let at = 0; at < 200; at++) {
+    const fingerprint = `f${at}`
+    await openWorkOrder(engine, { kind: 'group', fingerprint }, 'work', { ...deaths, tasks: [taskId(`t${at}`)] })
+    await stepWorkOrder(engine, workOrderId({ fingerprint }), (one) => ({ ...one, comments }))
+  }
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await call(ANN, name, input)
+  isOver = true
+  // Ten reads of twenty, and each of them takes longer than a turn.
+  expect(turns).toBeGreaterThanOrEqual(5)
 })
 
 test.each([
