@@ -136,9 +136,10 @@ export const runbookOperationsOn = (operations: () => Readonly<Record<string, Op
         isDryRun: dryRun,
       }
       const run = newRun(begun, byOf(caller, reason), await engine.now())
-      await runsIn(engine).insert(run)
-      // Tells of the beginning; if this process ends now, an orchestrator does.
-      return runView((await stepRun(engine, run.id, (one) => one)) ?? run, redaction, await engine.now())
+      // Told first: an orchestrator that takes it at once would tell the beginning as well.
+      await engine.journal.append(run.untold)
+      const { document } = await runsIn(engine).insert({ ...run, untold: [] })
+      return runView(document, redaction, await engine.now())
     },
   }),
   listRunbookRuns: operation({

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { Runner, type RunPoint, runsIn } from '@reprise/orchestrator'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Caller } from '../src/access/caller.ts'
-import { stopRedis } from './events/fixture.ts'
+import { perform } from '../src/run.ts'
+import { ALL_OPERATIONS } from '../src/table.ts'
+import { contextOn, stopRedis } from './events/fixture.ts'
 import { dead, fingerprintOf, opened, type Run, receiver } from './runbook-fixture.ts'
 import { ACME, ANN, died } from './store-with-caller.ts'
 
@@ -147,6 +149,34 @@ steps:
     expect((await moved(asked.id)).steps[0]?.error).toBe(
       'getFailureGroup count: nothing is there, it must be at least 1.',
     )
+  })
+
+  test('the beginning of a run is told once, though an orchestrator takes it as soon as it is there', async () => {
+    const { engine, clock, call, runner, signal } = await opened()
+    const text = 'name: one\ntitle: One\nsteps:\n  - { name: look, operation: listWorkers, with: {} }\n'
+    await call(ANN, 'publishRunbook', { name: 'one', text })
+    // An orchestrator looks for runs right before the entry of the beginning is written.
+    const eager: typeof engine = {
+      ...engine,
+      journal: {
+        ...engine.journal,
+        async append(entries) {
+          if (entries.some(({ type }) => type === 'runbook.started')) await runner().round(signal)
+          return engine.journal.append(entries)
+        },
+      },
+    }
+    const context = await contextOn(eager, { clock })
+    const input = { name: 'one', inputs: {}, reason: 'drill' }
+    await perform(context, ANN, ['startRunbook', ALL_OPERATIONS.startRunbook], input, signal)
+    await runner().round(signal)
+    const { entries } = await engine.journal.read({ limit: 100 })
+    expect(entries.map(({ type }) => type).filter((type) => type.startsWith('runbook.'))).toEqual([
+      'runbook.published',
+      'runbook.started',
+      'runbook.step',
+      'runbook.ended',
+    ])
   })
 
   test('a dry run looks, says what it would do, and changes nothing', async () => {
